@@ -1,0 +1,259 @@
+"""Graph patterns: the algebra of SPARQL 1.1, section 18.2. Every node names its definition there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from thence.algebra.expressions import Expression, Variable
+from thence.rdf.terms import IRI, BlankNode, Literal, Term
+
+Slot: TypeAlias = Variable | IRI | BlankNode | Literal
+"""A place in a triple pattern. A blank node there is a variable that can't be selected (18.2.1)."""
+
+
+# Property paths (18.2.2.3, 18.4)
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """`^path`."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class PathSequence:
+    """`left / right`."""
+
+    left: Path
+    right: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """`left | right`."""
+
+    left: Path
+    right: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroOrMore:
+    """`path*`: pairs of nodes, each once."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMore:
+    """`path+`: pairs of nodes, each once."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroOrOne:
+    """`path?`: pairs of nodes, each once."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class NegatedSet:
+    """`!(a | ^b)`: one triple with none of these predicates, forward or backward."""
+
+    forward: tuple[IRI, ...]
+    backward: tuple[IRI, ...]
+
+
+Path: TypeAlias = IRI | Inverse | PathSequence | Alternative | ZeroOrMore | OneOrMore | ZeroOrOne | NegatedSet
+
+
+@dataclass(frozen=True, slots=True)
+class TriplePattern:
+    subject: Slot
+    predicate: Variable | IRI
+    object: Slot
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    """A triple pattern whose predicate is a path that 18.2.2.4 leaves a path."""
+
+    subject: Slot
+    path: Path
+    object: Slot
+
+
+# Patterns (18.2.2.5 – 18.2.2.8, 18.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Bgp:
+    """A basic graph pattern: its blank nodes are shared by all of its triples, and by nothing else. No triples: one empty solution."""
+
+    triples: tuple[TriplePattern | PathPattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """`left . right`: all compatible pairs."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJoin:
+    """`left OPTIONAL { right FILTER(condition) }`; no condition: true."""
+
+    left: Pattern
+    right: Pattern
+    condition: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`pattern FILTER(condition)`: several filters of a group are one conjunction, in textual order."""
+
+    condition: Expression
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """`{ left } UNION { right }`."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """`GRAPH name { pattern }`."""
+
+    name: Variable | IRI
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """`pattern BIND(expression AS ?variable)`: an error leaves the variable unbound."""
+
+    pattern: Pattern
+    variable: Variable
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    """`left MINUS { right }`."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """`VALUES (?a ?b) { (1 UNDEF) … }`; None is UNDEF."""
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[Term | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubSelect:
+    """A SELECT inside a group (ToMultiset)."""
+
+    select: Select
+
+
+Pattern: TypeAlias = Bgp | Join | LeftJoin | Filter | Union | Graph | Extend | Minus | Values | SubSelect
+
+
+# Queries (18.2.4, 18.2.5; 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """One column of SELECT: `?v`, or `(expression AS ?v)`."""
+
+    variable: Variable
+    expression: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """One key of GROUP BY: an expression, `(expression AS ?v)`, or `?v`."""
+
+    expression: Expression
+    variable: Variable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderKey:
+    expression: Expression
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Modifiers:
+    """What follows WHERE (18.2.4, 18.2.5). `group` is None without GROUP BY; aggregates alone make one group of all."""
+
+    group: tuple[GroupKey, ...] | None = None
+    having: tuple[Expression, ...] = ()
+    order: tuple[OrderKey, ...] = ()
+    offset: int | None = None
+    limit: int | None = None
+    values: Values | None = None  # the VALUES clause after the query: joined with WHERE's solutions
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetClause:
+    """FROM and FROM NAMED. They name graphs that the caller supplies: nothing is ever fetched."""
+
+    default: tuple[IRI, ...] = ()
+    named: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`SELECT`. `columns` is None for `*`; `reduced` permits what `distinct` commands."""
+
+    columns: tuple[Projection, ...] | None
+    where: Pattern
+    modifiers: Modifiers = Modifiers()
+    distinct: bool = False
+    reduced: bool = False
+    dataset: DatasetClause = DatasetClause()
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """`CONSTRUCT`: blank nodes of the template are fresh for each solution."""
+
+    template: tuple[TriplePattern, ...]
+    where: Pattern
+    modifiers: Modifiers = Modifiers()
+    dataset: DatasetClause = DatasetClause()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    where: Pattern
+    modifiers: Modifiers = Modifiers()
+    dataset: DatasetClause = DatasetClause()
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """`DESCRIBE`. `targets` is None for `*`."""
+
+    targets: tuple[Variable | IRI, ...] | None
+    where: Pattern | None
+    modifiers: Modifiers = Modifiers()
+    dataset: DatasetClause = DatasetClause()
+
+
+SparqlQuery: TypeAlias = Select | Construct | Ask | Describe

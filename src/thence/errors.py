@@ -1,0 +1,63 @@
+"""Every exception a user can meet.
+
+ThenceError
+├── QueryError      the query can't be read, or means nothing
+├── InputError      a file, a stream's name or an option is wrong
+└── LimitError      something is larger or deeper than the limits allow
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class ThenceError(Exception):
+    """The base of all errors that Thence raises on purpose: one sentence with place, reason and cure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a text: `source:line:column`, both counted from 1."""
+
+    line: int
+    column: int
+    source: str = "query"
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}"
+
+
+class QueryError(ThenceError):
+    """A query that can't be read or means nothing.
+
+    >>> print(QueryError('WITHIN needs a duration, found "ten".', place=Place(7, 12, "traffic.spaseq"), hint="WITHIN 10 MINUTES"))
+    traffic.spaseq:7:12: WITHIN needs a duration, found "ten". Try: WITHIN 10 MINUTES
+    """
+
+    def __init__(self, reason: str, *, place: Place | None = None, line: str = "", hint: str = "") -> None:
+        self.reason = reason
+        self.place = place
+        self.line = line  # the line of the query's text, for `caret`
+        self.hint = hint
+        super().__init__(reason)
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        cure = f" Try: {self.hint}" if self.hint else ""
+        return f"{where}{self.reason}{cure}"
+
+    @property
+    def caret(self) -> str:
+        """The faulty line with a caret below the faulty column, or nothing."""
+        if not self.place or not self.line:
+            return ""
+        before = "".join("\t" if c == "\t" else " " for c in self.line[: self.place.column - 1])
+        return f"{self.line}\n{before}^"
+
+
+class InputError(ThenceError):
+    """A missing file, an unknown stream name, a wrong option."""
+
+
+class LimitError(ThenceError):
+    """Something is larger or deeper than the limits allow; the message names the limit."""
