@@ -2,6 +2,7 @@
 
 ThenceError
 ├── QueryError      the query can't be read, or means nothing
+├── RdfError        a document is no RDF, or RDF that we refuse
 ├── InputError      a file, a stream's name or an option is wrong
 └── LimitError      something is larger or deeper than the limits allow
 """
@@ -53,6 +54,30 @@ class QueryError(ThenceError):
             return ""
         before = "".join("\t" if c == "\t" else " " for c in self.line[: self.place.column - 1])
         return f"{self.line}\n{before}^"
+
+
+class RdfError(ThenceError):
+    """A document that is no RDF, or RDF that we refuse (what RDF 1.2 adds, a remote context).
+
+    >>> print(RdfError("Invalid IRI code point ' '", place=Place(2, 12, "power.nq")))
+    power.nq:2:12: Invalid IRI code point ' '
+    """
+
+    def __init__(self, reason: str, *, place: Place | None = None) -> None:
+        self.reason = reason
+        self.place = place
+        super().__init__(reason)
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}" if self.place else self.reason
+
+    @property
+    def line(self) -> int | None:
+        return self.place.line if self.place else None
+
+    @property
+    def column(self) -> int | None:
+        return self.place.column if self.place else None
 
 
 class InputError(ThenceError):
