@@ -1,0 +1,261 @@
+"""The values of literals: `value` reads them, `literal` writes them.
+
+===========================================  =======================================
+datatype                                     value
+===========================================  =======================================
+xsd:integer and the types derived from it    `int`
+xsd:decimal                                  `Decimal`
+xsd:float, xsd:double                        `Float`, `float`
+xsd:boolean, xsd:string                      `bool`, `str`
+rdf:langString                               `LangString`
+xsd:dateTime, date, time, gYear …            `DateTime`, `Date`, `Time`, `Part`
+xsd:duration and its two derived types       `Duration`
+any other, and ill-typed literals            None: there is no value
+===========================================  =======================================
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias, TypeGuard
+
+from thence.rdf import numbers
+from thence.rdf.numbers import EXACT, MAX_DIGITS, Float, Number
+from thence.rdf.temporal import (
+    XSD_DAY_TIME_DURATION,
+    XSD_DURATION,
+    XSD_YEAR_MONTH_DURATION,
+    Date,
+    DateTime,
+    Duration,
+    Part,
+    Time,
+    parse_date,
+    parse_date_time,
+    parse_duration,
+    parse_part,
+    parse_time,
+)
+from thence.rdf.terms import XSD, XSD_STRING, Literal, Term
+
+XSD_INTEGER = XSD + "integer"
+XSD_DECIMAL = XSD + "decimal"
+XSD_FLOAT = XSD + "float"
+XSD_DOUBLE = XSD + "double"
+XSD_BOOLEAN = XSD + "boolean"
+XSD_DATE_TIME = XSD + "dateTime"
+XSD_DATE = XSD + "date"
+XSD_TIME = XSD + "time"
+
+
+@dataclass(frozen=True, slots=True)
+class LangString:
+    """A text in a language."""
+
+    text: str
+    language: str
+
+
+Value: TypeAlias = Number | bool | str | LangString | DateTime | Date | Time | Part | Duration
+
+INTEGER_RANGES: dict[str, tuple[int | None, int | None]] = {
+    XSD_INTEGER: (None, None),
+    XSD + "nonPositiveInteger": (None, 0),
+    XSD + "negativeInteger": (None, -1),
+    XSD + "nonNegativeInteger": (0, None),
+    XSD + "positiveInteger": (1, None),
+    XSD + "long": (-(2**63), 2**63 - 1),
+    XSD + "int": (-(2**31), 2**31 - 1),
+    XSD + "short": (-(2**15), 2**15 - 1),
+    XSD + "byte": (-(2**7), 2**7 - 1),
+    XSD + "unsignedLong": (0, 2**64 - 1),
+    XSD + "unsignedInt": (0, 2**32 - 1),
+    XSD + "unsignedShort": (0, 2**16 - 1),
+    XSD + "unsignedByte": (0, 2**8 - 1),
+}
+NUMERIC = frozenset({*INTEGER_RANGES, XSD_DECIMAL, XSD_FLOAT, XSD_DOUBLE})
+
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)
+_DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_SPECIAL = {"NaN": "nan", "INF": "inf", "+INF": "inf", "-INF": "-inf"}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def _parse_integer(text: str, least: int | None, most: int | None) -> int | None:
+    if len(text) > MAX_DIGITS or not _INTEGER.fullmatch(text):
+        return None
+    number = int(text)
+    within = (least is None or number >= least) and (most is None or number <= most)
+    return number if within else None
+
+
+def _parse_decimal(text: str) -> Decimal | None:
+    return Decimal(text) if len(text) <= MAX_DIGITS and _DECIMAL.fullmatch(text) else None
+
+
+def _parse_double(text: str) -> float | None:
+    if text in _SPECIAL:
+        return float(_SPECIAL[text])
+    return float(text) if len(text) <= MAX_DIGITS and _DOUBLE.fullmatch(text) else None
+
+
+def _parse_float(text: str) -> Float | None:
+    if text in _SPECIAL:
+        return Float(float(_SPECIAL[text]))
+    if len(text) > MAX_DIGITS or not _DOUBLE.fullmatch(text):
+        return None
+    # an exponent that no decimal can have is that of zero or infinity anyway
+    exponent = re.split("[eE]", text)[-1] if "e" in text.lower() else "0"
+    return numbers.nearest_single(Decimal(text)) if len(exponent) < 10 else Float(float(text))
+
+
+_PARSERS: dict[str, Callable[[str], Value | None]] = {
+    XSD_STRING: str,
+    XSD_DECIMAL: _parse_decimal,
+    XSD_DOUBLE: _parse_double,
+    XSD_FLOAT: _parse_float,
+    XSD_BOOLEAN: _BOOLEANS.get,
+    XSD_DATE_TIME: parse_date_time,
+    XSD_DATE: parse_date,
+    XSD_TIME: parse_time,
+}
+
+
+def _ranged(least: int | None, most: int | None) -> Callable[[str], int | None]:
+    return lambda text: _parse_integer(text, least, most)
+
+
+def _part(name: str) -> Callable[[str], Part | None]:
+    return lambda text: parse_part(name, text)
+
+
+def _duration(datatype: str) -> Callable[[str], Duration | None]:
+    return lambda text: parse_duration(text, datatype)
+
+
+_PARSERS |= {datatype: _ranged(least, most) for datatype, (least, most) in INTEGER_RANGES.items()}
+_PARSERS |= {XSD + name: _part(name) for name in ("gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay")}
+_PARSERS |= {name: _duration(name) for name in (XSD_DURATION, XSD_DAY_TIME_DURATION, XSD_YEAR_MONTH_DURATION)}
+
+
+def parse(text: str, datatype: str) -> Value | None:
+    """The value that a lexical form has in a datatype; None where it has none, or the datatype is not known."""
+    parser = _PARSERS.get(datatype)
+    return parser(text) if parser else None
+
+
+def value(literal: Literal) -> Value | None:
+    """The value of a literal; None where it is ill-typed or its datatype is not known.
+
+    >>> value(Literal("01", XSD_INTEGER)), value(Literal("300", XSD + "byte")), value(Literal("chat", language="fr"))
+    (1, None, LangString(text='chat', language='fr'))
+    """
+    if literal.language is not None:
+        return LangString(literal.value, literal.language)
+    return parse(literal.value, literal.datatype)
+
+
+def literal(value: Value) -> Literal:
+    """The literal of a value, in its canonical form. OverflowError where that would be longer than any limit.
+
+    >>> print(literal(Decimal("2.50")), literal(True))
+    "2.5"^^<http://www.w3.org/2001/XMLSchema#decimal> "true"^^<http://www.w3.org/2001/XMLSchema#boolean>
+    """
+    match value:
+        case bool():
+            return TRUE if value else FALSE
+        case str():
+            return Literal(value)
+        case int() | Decimal() | float():
+            return Literal(numbers.canonical(value), number_type(value))
+        case LangString(text, language):
+            return Literal(text, language=language)
+        case Duration():
+            if value.months.bit_length() > MAX_DIGITS * 3 or value.seconds.adjusted() > MAX_DIGITS:
+                raise OverflowError("a duration is too long")
+            return Literal(str(value), value.datatype)
+        case DateTime():
+            return Literal(str(value), XSD_DATE_TIME)
+        case Date():
+            return Literal(str(value), XSD_DATE)
+        case Time():
+            return Literal(str(value), XSD_TIME)
+        case Part():
+            return Literal(str(value), XSD + _part_name(value))
+
+
+def _part_name(part: Part) -> str:
+    names = (("Year", part.year), ("Month", part.month), ("Day", part.day))
+    return "g" + "".join(name for name, number in names if number is not None)
+
+
+def number_type(number: Number) -> str:
+    """The datatype's IRI."""
+    match number:
+        case Float():
+            return XSD_FLOAT
+        case float():
+            return XSD_DOUBLE
+        case Decimal():
+            return XSD_DECIMAL
+        case int():
+            return XSD_INTEGER
+
+
+TRUE = Literal("true", XSD_BOOLEAN)
+FALSE = Literal("false", XSD_BOOLEAN)
+
+
+def is_number(value: Value | None) -> TypeGuard[Number]:
+    """Whether it is one of the four kinds of numbers (Python counts `True` among its integers)."""
+    return isinstance(value, int | Decimal | float) and not isinstance(value, bool)
+
+
+# For Python's own use
+
+
+def python(term: Term) -> object:
+    """What Python has for a term: a number, bool, str, datetime, date, time or timedelta.
+
+    An IRI, a blank node and a literal without a value give their text; what Python's own type can't hold exactly
+    (years beyond 9999, seconds finer than a microsecond, days in a time zone, months) stays as it is here.
+
+    >>> python(Literal("2.50", XSD_DECIMAL)), python(Literal("2020-02-29T12:00:00Z", XSD_DATE_TIME))
+    (Decimal('2.50'), datetime.datetime(2020, 2, 29, 12, 0, tzinfo=datetime.timezone.utc))
+    """
+    if not isinstance(term, Literal):
+        return term.value
+    known = value(term)
+    match known:
+        case None | LangString():
+            return term.value
+        case Float():
+            return float(known)
+        case DateTime() | Time() if _has_microseconds(known.second):
+            second, microsecond = divmod(int(known.second.scaleb(6, EXACT)), 1_000_000)
+            zone = None if known.zone is None else datetime.timezone(datetime.timedelta(minutes=known.zone))
+            time = datetime.time(known.hour, known.minute, second, microsecond, zone)
+            if isinstance(known, Time):
+                return time
+            year = known.year
+            return datetime.datetime.combine(_date(known), time) if 1 <= year <= 9999 else known
+        case Date() if known.zone is None and 1 <= known.year <= 9999:
+            return _date(known)
+        case Duration(months=0) if _has_microseconds(known.seconds) and known.seconds.copy_abs() < 86_400 * 10**9:
+            return datetime.timedelta(microseconds=int(known.seconds.scaleb(6, EXACT)))
+        case _:
+            return known
+
+
+def _date(value: Date | DateTime) -> datetime.date:
+    return datetime.date(value.year, value.month, value.day)
+
+
+def _has_microseconds(seconds: Decimal) -> bool:
+    exact = seconds.scaleb(6, EXACT)
+    return exact == exact.to_integral_value()
