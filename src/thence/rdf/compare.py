@@ -65,7 +65,7 @@ def equal_values(a: Value, b: Value) -> bool | None:
         case Duration():
             return isinstance(b, Duration) and (a.months, a.seconds) == (b.months, b.seconds)
         case Date() | Time() | Part():
-            if not _same_type(a, b):
+            if not _same_type(b, a):
                 return False
             difference = _difference(a, b)
             return None if difference is None else difference == 0
@@ -96,7 +96,7 @@ def less_values(a: Value, b: Value) -> bool | None:
         case Duration():
             return _less_durations(a, b) if isinstance(b, Duration) else None
         case Date() | Time() | Part():
-            difference = _difference(a, b) if _same_type(a, b) else None
+            difference = _difference(a, b) if _same_type(b, a) else None
             return None if difference is None else difference < 0
         case LangString():
             return None
@@ -105,7 +105,7 @@ def less_values(a: Value, b: Value) -> bool | None:
 _Partial: TypeAlias = Date | Time | Part
 
 
-def _same_type(a: _Partial, b: Value) -> TypeGuard[_Partial]:
+def _same_type(b: Value, a: _Partial) -> TypeGuard[_Partial]:
     return type(a) is type(b) and (not isinstance(a, Part) or not isinstance(b, Part) or _shape(a) == _shape(b))
 
 

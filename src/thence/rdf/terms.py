@@ -1,4 +1,4 @@
-"""RDF terms (RDF 1.1 Concepts, section 3). `==` compares terms, never values: `"1"` and `"01"` are two integers here."""
+"""RDF terms (RDF 1.1 Concepts, section 3). `==` compares terms, never values: `"1"` and `"01"` are two integers."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ class IRI:
     def __str__(self) -> str:
         return f"<{self.value}>"
 
+    @property
+    def python(self) -> str:
+        """Its text."""
+        return self.value
+
 
 @dataclass(frozen=True, slots=True)
 class BlankNode:
@@ -42,6 +47,11 @@ class BlankNode:
 
     def __str__(self) -> str:
         return f"_:{self.value}"
+
+    @property
+    def python(self) -> str:
+        """Its label."""
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,13 @@ class Literal:
         if self.language is not None:
             return f"{quoted}@{self.language}"
         return quoted if self.datatype == XSD_STRING else f"{quoted}^^<{self.datatype}>"
+
+    @property
+    def python(self) -> object:
+        """The value as Python has it (see `thence.rdf.values.python`); the lexical form where there is no value."""
+        from thence.rdf.values import python  # values stand on terms
+
+        return python(self)
 
 
 Term: TypeAlias = IRI | BlankNode | Literal
