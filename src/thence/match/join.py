@@ -1,0 +1,98 @@
+"""The join of two tables of ids, compiled: a hash of the columns that are always bound, a look at those that may not be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from thence.rdf.dictionary import UNBOUND
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    """Rows of key columns, ready to be joined with: the first `certain` columns are bound everywhere, and hashed."""
+
+    keys: NDArray[np.int32]
+    certain: int
+    heads: NDArray[np.int64]
+    following: NDArray[np.int64]
+
+
+def index(keys: NDArray[np.int32], certain: int) -> Index:
+    return Index(keys, certain, *_chains(keys, certain))
+
+
+def join_rows(left: NDArray[np.int32], right: Index) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of rows that agree, by the left row, then by the right: the certain columns are equal, and of the others an
+    unbound one agrees with anything."""
+    pairs = _join(left, right.keys, right.certain, right.heads, right.following)
+    return pairs  # type: ignore[no-any-return]
+
+
+@njit(cache=True)
+def _hash(keys, certain, row):  # type: ignore[no-untyped-def]
+    code = np.uint64(1469598103934665603)
+    for k in range(certain):
+        code = (code ^ np.uint64(keys[k, row])) * np.uint64(0x9E3779B97F4A7C15)
+        code ^= code >> np.uint64(29)
+    return code
+
+
+@njit(cache=True)
+def _agree(left, i, right, j, certain):  # type: ignore[no-untyped-def]
+    for k in range(certain):
+        if left[k, i] != right[k, j]:
+            return False
+    for k in range(certain, left.shape[0]):
+        if left[k, i] != right[k, j] and left[k, i] != UNBOUND and right[k, j] != UNBOUND:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _chains(keys, certain):  # type: ignore[no-untyped-def]
+    """Chained hashing: the first row of each chain, and of each row the next."""
+    rows = keys.shape[1]
+    size = 16
+    while size < 2 * rows:
+        size *= 2
+    mask = np.uint64(size - 1)
+    heads = np.full(size, -1, np.int64)
+    following = np.empty(rows, np.int64)
+    for j in range(rows - 1, -1, -1):  # backwards, so that a chain runs forwards
+        slot = np.int64(_hash(keys, certain, j) & mask)
+        following[j] = heads[slot]
+        heads[slot] = j
+    return heads, following
+
+
+@njit(cache=True)
+def _join(left, right, certain, heads, following):  # type: ignore[no-untyped-def]
+    mask = np.uint64(len(heads) - 1)
+    capacity = left.shape[1] + 16
+    lefts = np.empty(capacity, np.int64)
+    rights = np.empty(capacity, np.int64)
+    count = 0
+    for i in range(left.shape[1]):
+        j = heads[np.int64(_hash(left, certain, i) & mask)]
+        while j >= 0:
+            if _agree(left, i, right, j, certain):
+                if count == capacity:
+                    capacity *= 2
+                    lefts = _grown(lefts, capacity)
+                    rights = _grown(rights, capacity)
+                lefts[count] = i
+                rights[count] = j
+                count += 1
+            j = following[j]
+    return lefts[:count].copy(), rights[:count].copy()
+
+
+@njit(cache=True)
+def _grown(array, capacity):  # type: ignore[no-untyped-def]
+    larger = np.empty(capacity, array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,0 +1,224 @@
+"""Comparison and arithmetic on tagged 64-bit values (`thence.rdf.tags`), compiled: exact, or SLOW.
+
+SLOW means that the values, or the result, do not fit: the plain functions on terms then decide. Promotion is SPARQL's (17.3):
+integer → decimal → float → double.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from thence.rdf.tags import (
+    BLANK,
+    BOOLEAN,
+    DATETIME,
+    DECIMAL,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    IRI_,
+    KIND_MASK,
+    NONE,
+    SCALE_SHIFT,
+    STRING,
+    double_bits,
+)
+
+SLOW = 0xFFFF  # a tag that no value has
+
+LESS, EQUAL, GREATER, UNORDERED, DIFFERENT, UNDECIDED = -1, 0, 1, 2, 3, 4
+"""UNORDERED: with NaN. DIFFERENT: two terms that are not equal and have no order. UNDECIDED: ask the plain functions."""
+
+ADD, SUBTRACT, MULTIPLY, DIVIDE = 0, 1, 2, 3
+
+_POWERS = np.array([10**k for k in range(19)], np.int64)
+_MAX = np.int64(2**63 - 1)
+
+
+@njit(cache=True, inline="always")
+def _is_number(kind):  # type: ignore[no-untyped-def]
+    return INTEGER <= kind <= DOUBLE
+
+
+@njit(cache=True)
+def as_double(kind, scale, bits):  # type: ignore[no-untyped-def]
+    """(exact or correctly rounded?, the number as a double)."""
+    if kind == INTEGER:
+        return True, np.float64(bits)
+    if kind == DECIMAL:
+        # beyond 2^53 the integer itself would be rounded, and the quotient a second time
+        return -(2**53) <= bits <= 2**53, np.float64(bits) / np.float64(_POWERS[scale])
+    return True, np.int64(bits).view(np.float64)
+
+
+@njit(cache=True)
+def as_single(kind, scale, bits):  # type: ignore[no-untyped-def]
+    """(exact or correctly rounded?, the number as a 32-bit float)."""
+    if kind == INTEGER:
+        return True, np.float32(bits)
+    if kind == DECIMAL:
+        fits = -(2**24) <= bits <= 2**24 and scale <= 10
+        return fits, np.float32(bits) / np.float32(_POWERS[scale])
+    return True, np.float32(np.int64(bits).view(np.float64))
+
+
+@njit(cache=True)
+def _order(left, right):  # type: ignore[no-untyped-def]
+    if left < right:
+        return LESS
+    if left > right:
+        return GREATER
+    return EQUAL if left == right else UNORDERED
+
+
+@njit(cache=True)
+def _order_decimals(left, left_scale, right, right_scale):  # type: ignore[no-untyped-def]
+    """By whole part, then by the 18 digits after the point: never more than 64 bits."""
+    whole_left, whole_right = left // _POWERS[left_scale], right // _POWERS[right_scale]
+    if whole_left != whole_right:
+        return _order(whole_left, whole_right)
+    part_left = (left - whole_left * _POWERS[left_scale]) * _POWERS[18 - left_scale]
+    part_right = (right - whole_right * _POWERS[right_scale]) * _POWERS[18 - right_scale]
+    return _order(part_left, part_right)
+
+
+@njit(cache=True)
+def order(left_tag, left_bits, right_tag, right_bits):  # type: ignore[no-untyped-def]
+    """How two values compare."""
+    left, right = left_tag & KIND_MASK, right_tag & KIND_MASK
+    if _is_number(left) and _is_number(right):
+        left_scale, right_scale = left_tag >> SCALE_SHIFT, right_tag >> SCALE_SHIFT
+        widest = max(left, right)
+        if widest == DOUBLE:
+            left_exact, a = as_double(left, left_scale, left_bits)
+            right_exact, b = as_double(right, right_scale, right_bits)
+            return _order(a, b) if left_exact and right_exact else UNDECIDED
+        if widest == FLOAT:
+            left_exact, c = as_single(left, left_scale, left_bits)
+            right_exact, d = as_single(right, right_scale, right_bits)
+            return _order(c, d) if left_exact and right_exact else UNDECIDED
+        return _order_decimals(left_bits, left_scale, right_bits, right_scale)
+    if left == right and (left == BOOLEAN or left == DATETIME):
+        return _order(left_bits, right_bits)
+    left_named, right_named = left == IRI_ or left == BLANK, right == IRI_ or right == BLANK
+    if left_named or right_named or (left == STRING and right == STRING):
+        return EQUAL if left == right and left_bits == right_bits else DIFFERENT
+    return UNDECIDED
+
+
+@njit(cache=True)
+def order_all(left_tags, left_bits, right_tags, right_bits, orders):  # type: ignore[no-untyped-def]
+    for i in range(len(orders)):
+        orders[i] = order(left_tags[i], left_bits[i], right_tags[i], right_bits[i])
+
+
+@njit(cache=True)
+def _decimal(number, scale, kind):  # type: ignore[no-untyped-def]
+    """A tagged integer or decimal in lowest form, so that equal values have equal bits."""
+    while scale > 0 and number % 10 == 0:
+        number //= 10
+        scale -= 1
+    return np.uint16(kind | (scale << SCALE_SHIFT)), number
+
+
+@njit(cache=True)
+def _times(left, right):  # type: ignore[no-untyped-def]
+    """(fits?, product)."""
+    if left == 0 or right == 0:
+        return True, np.int64(0)
+    if left == -_MAX - 1 or right == -_MAX - 1 or abs(left) > _MAX // abs(right):
+        return False, np.int64(0)
+    return True, left * right
+
+
+@njit(cache=True)
+def _plus(left, right):  # type: ignore[no-untyped-def]
+    if (right > 0 and left > _MAX - right) or (right < 0 and left < -_MAX - right):
+        return False, np.int64(0)
+    return True, left + right
+
+
+@njit(cache=True)
+def _exact(operation, a, a_scale, b, b_scale, kind):  # type: ignore[no-untyped-def]
+    """Integers and decimals; SLOW beyond 64 bits or 18 digits after the point."""
+    if operation == MULTIPLY:
+        fits, number = _times(a, b)
+        if not fits:
+            return np.uint16(SLOW), np.int64(0)
+        tag, number = _decimal(number, a_scale + b_scale, kind)
+        return (np.uint16(SLOW) if (tag >> SCALE_SHIFT) > 18 else tag), number
+    if operation == DIVIDE:
+        return _quotient(a, a_scale, b, b_scale)
+    scale = max(a_scale, b_scale)
+    fits_a, a = _times(a, _POWERS[scale - a_scale])
+    fits_b, b = _times(b, _POWERS[scale - b_scale])
+    fits, number = _plus(a, -b if operation == SUBTRACT else b)
+    if not (fits_a and fits_b and fits):
+        return np.uint16(SLOW), np.int64(0)
+    return _decimal(number, scale, kind)
+
+
+@njit(cache=True)
+def _quotient(a, a_scale, b, b_scale):  # type: ignore[no-untyped-def]
+    """A decimal, where the division comes out even; division by zero is an error."""
+    if b == 0:
+        return np.uint16(NONE), np.int64(0)
+    if a == -_MAX - 1 or b == -_MAX - 1:
+        return np.uint16(SLOW), np.int64(0)
+    scale = np.int64(a_scale) - np.int64(b_scale)
+    while a % b != 0:
+        fits, a = _times(a, np.int64(10))
+        scale += 1
+        if not fits or scale > 18:
+            return np.uint16(SLOW), np.int64(0)
+    number = a // b
+    while scale < 0:
+        fits, number = _times(number, np.int64(10))
+        scale += 1
+        if not fits:
+            return np.uint16(SLOW), np.int64(0)
+    return _decimal(number, scale, DECIMAL)
+
+
+@njit(cache=True, error_model="numpy")
+def _rounded(operation, a, b):  # type: ignore[no-untyped-def]
+    """Floats, 32 or 64 bits, as IEEE 754 has it."""
+    if operation == ADD:
+        return a + b
+    if operation == SUBTRACT:
+        return a - b
+    if operation == MULTIPLY:
+        return a * b
+    return a / b
+
+
+@njit(cache=True)
+def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):  # type: ignore[no-untyped-def]
+    """(tag, bits) of `left operation right`; NONE for an error, SLOW where the plain functions must decide."""
+    left, right = left_tag & KIND_MASK, right_tag & KIND_MASK
+    if left == NONE or right == NONE:
+        return np.uint16(NONE), np.int64(0)
+    if not (_is_number(left) and _is_number(right)):
+        return np.uint16(SLOW), np.int64(0)
+    left_scale, right_scale = np.int64(left_tag >> SCALE_SHIFT), np.int64(right_tag >> SCALE_SHIFT)
+    widest = max(left, right)
+    if widest == DOUBLE:
+        left_exact, a = as_double(left, left_scale, left_bits)
+        right_exact, b = as_double(right, right_scale, right_bits)
+        if not (left_exact and right_exact):
+            return np.uint16(SLOW), np.int64(0)
+        return np.uint16(DOUBLE), double_bits(_rounded(operation, a, b))
+    if widest == FLOAT:
+        left_exact, c = as_single(left, left_scale, left_bits)
+        right_exact, d = as_single(right, right_scale, right_bits)
+        if not (left_exact and right_exact):
+            return np.uint16(SLOW), np.int64(0)
+        return np.uint16(FLOAT), double_bits(np.float64(_rounded(operation, c, d)))
+    return _exact(operation, left_bits, left_scale, right_bits, right_scale, widest)
+
+
+@njit(cache=True)
+def arithmetic_all(operation, left_tags, left_bits, right_tags, right_bits, tags, bits):  # type: ignore[no-untyped-def]
+    for i in range(len(tags)):
+        tags[i], bits[i] = arithmetic(operation, left_tags[i], left_bits[i], right_tags[i], right_bits[i])

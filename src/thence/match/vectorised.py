@@ -1,0 +1,176 @@
+"""`[[P]]_G` for many events at once: the operators of SPARQL's algebra over columns of ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import (
+    Bgp,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    LeftJoin,
+    Minus,
+    PathPattern,
+    Pattern,
+    Slot,
+    SubSelect,
+    TriplePattern,
+    Union,
+    Values,
+)
+from thence.match import table as tables
+from thence.match.background import Background, Foreign
+from thence.match.columns import ExpressionColumns
+from thence.match.expressions import Context
+from thence.match.table import Ids, Name, Table
+from thence.rdf.columns import EventBatch
+from thence.rdf.terms import BlankNode
+
+
+def evaluate(pattern: Pattern, batch: EventBatch, background: Background, context: Context) -> Table:
+    """The solutions of a pattern in each event of a batch. The pattern must be one that `reason_for_plain` has no reason against."""
+    return _Evaluation(batch, batch.event_of_triple, background, context).evaluate(pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    batch: EventBatch
+    event_of_triple: Ids
+    background: Background
+    context: Context
+
+    def evaluate(self, pattern: Pattern) -> Table:
+        """A table over events."""
+        found = self._partial(pattern)
+        if isinstance(found, Foreign):
+            found = found.imported(self.batch.terms)
+        return found if found.events is not None else tables.join(tables.one_empty_solution(len(self.batch)), found)
+
+    def _partial(self, pattern: Pattern) -> Table | Foreign:
+        """Solutions that may not speak of events yet, or be in the background's ids: a join knows how to use them."""
+        match pattern:
+            case Bgp():
+                return self._bgp(pattern)
+            case Values():
+                return self._values(pattern)
+            case Graph():
+                return self._graph(pattern)
+            case Join():
+                return self._join(self._partial(pattern.left), self._partial(pattern.right))
+            case LeftJoin():
+                return self._left_join(pattern)
+            case Union():
+                return tables.union(self.evaluate(pattern.left), self.evaluate(pattern.right))
+            case Minus():
+                return tables.minus(self.evaluate(pattern.left), self.evaluate(pattern.right))
+            case Filter():
+                solutions = self.evaluate(pattern.pattern)
+                return solutions.keep(self._holds(pattern.condition, solutions))
+            case Extend():
+                solutions = self.evaluate(pattern.pattern)
+                return solutions.with_column(pattern.variable, self._columns(solutions).ids(pattern.expression))
+            case SubSelect():
+                raise AssertionError("a sub-select is evaluated event by event")
+            case _:
+                assert_never(pattern)
+
+    def _columns(self, solutions: Table) -> ExpressionColumns:
+        return ExpressionColumns(self.batch.terms, solutions, self.context)
+
+    def _holds(self, condition: Expression, solutions: Table) -> NDArray[np.bool_]:
+        return self._columns(solutions).holds(condition)
+
+    def _bgp(self, pattern: Bgp) -> Table:
+        """Triple by triple, the one with the fewest matches first, then those that share a variable with what is joined."""
+        waiting = [self._triple(triple) for triple in pattern.triples]
+        if not waiting:
+            return tables.one_empty_solution(len(self.batch))
+        joined = waiting.pop(_smallest(waiting))
+        while waiting:
+            connected = [found for found in waiting if not joined.columns.keys().isdisjoint(found.columns)]
+            following = connected or waiting
+            chosen = following[_smallest(following)]
+            waiting = [found for found in waiting if found is not chosen]
+            joined = tables.join(joined, chosen)
+        return joined.without_blank_nodes()
+
+    def _triple(self, triple: TriplePattern | PathPattern) -> Table:
+        assert isinstance(triple, TriplePattern), "a path is evaluated event by event"
+        columns: dict[Name, Ids] = {}
+        rows: NDArray[np.int64] | None = None
+        places = (
+            (triple.predicate, self.batch.predicates),  # the predicate is nearly always a constant
+            (triple.subject, self.batch.subjects),
+            (triple.object, self.batch.objects),
+        )
+        for slot, ids in places:
+            if not isinstance(slot, Variable | BlankNode):
+                rows = _where_equal(ids, self.batch.terms.find(slot), rows)
+        for slot, ids in places:
+            if isinstance(slot, Variable | BlankNode):
+                taken = ids if rows is None else ids[rows]
+                if slot in columns:
+                    same = np.flatnonzero(columns[slot] == taken)
+                    columns = {name: column[same] for name, column in columns.items()}
+                    rows = same if rows is None else rows[same]
+                else:
+                    columns[slot] = taken
+        events = self.event_of_triple if rows is None else self.event_of_triple[rows]
+        return Table(len(events), _in_order(triple, columns), events)
+
+    def _values(self, pattern: Values) -> Table:
+        columns: dict[Name, Ids] = {
+            variable: self.batch.terms.add_all(row[place] for row in pattern.rows)
+            for place, variable in enumerate(pattern.variables)
+        }
+        return Table(len(pattern.rows), columns, None)
+
+    def _graph(self, pattern: Graph) -> Foreign:
+        return self.background.solutions(
+            pattern, lambda inner, graph: evaluate(inner, graph, self.background, self.context)
+        )
+
+    def _join(self, left: Table | Foreign, right: Table | Foreign) -> Table:
+        if isinstance(left, Foreign):
+            left, right = right, left
+        if isinstance(left, Foreign):
+            left = left.imported(self.batch.terms)
+        if isinstance(right, Foreign):
+            right = right.restricted(left, self.batch.terms)
+        return tables.join(left, right)
+
+    def _left_join(self, pattern: LeftJoin) -> Table:
+        left = self.evaluate(pattern.left)
+        right = self._partial(pattern.right)
+        if isinstance(right, Foreign):
+            right = right.restricted(left, self.batch.terms)
+        pairs = tables.compatible(left, right)
+        passed = np.ones(len(pairs.lefts), np.bool_)
+        if pattern.condition is not None:
+            passed = self._holds(pattern.condition, pairs.merged())
+        return tables.left_join(pairs, passed)
+
+
+def _smallest(candidates: list[Table]) -> int:
+    return min(range(len(candidates)), key=lambda i: len(candidates[i]))
+
+
+def _where_equal(ids: Ids, constant: int, rows: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    if rows is None:
+        return np.flatnonzero(ids == constant)
+    return rows[ids[rows] == constant]
+
+
+def _in_order(triple: TriplePattern, columns: dict[Name, Ids]) -> dict[Name, Ids]:
+    """Columns as the triple names them, so that a table reads like its pattern."""
+    slots: tuple[Slot, ...] = (triple.subject, triple.predicate, triple.object)
+    return {slot: columns[slot] for slot in slots if isinstance(slot, Variable | BlankNode)}
+
+

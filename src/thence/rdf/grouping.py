@@ -1,0 +1,249 @@
+"""Quads → events: a named graph is an event, and `prov:` triples about it are its time.
+
+An event's quads stand together, its time among them or directly before or after, in the graph itself or in the default graph.
+So each quad has an *owner*, its graph or the graph whose time it tells, and an event is a run of quads with one owner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.errors import InputError
+from thence.rdf.columns import EventBatch, localise_blank_nodes, without_duplicates
+from thence.rdf.dictionary import UNBOUND, Terms
+from thence.rdf.events import BadEvent
+from thence.rdf.limits import Limits
+from thence.rdf.lines import Quads
+from thence.rdf.tags import BLANK, DATETIME, INTEGER, KIND_MASK
+from thence.rdf.terms import IRI, PROV, Literal
+from thence.rdf.times import Domain, parse_time
+
+GENERATED = IRI(PROV + "generatedAtTime")
+STARTED = IRI(PROV + "startedAtTime")
+ENDED = IRI(PROV + "endedAtTime")
+
+_STRAY = -2  # owner of a triple in the default graph that tells no time
+_UNKNOWN = -3  # owner of an unreadable line whose graph can't be told
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    batch: EventBatch
+    bad: list[BadEvent]
+    rest: int  # where in the data the last event starts, which may go on in what follows
+    skipping: str | None  # the graph of that event, if it is too large already
+
+
+@dataclass(slots=True, eq=False)
+class _Runs:
+    """Runs of quads with one owner: run r is `bounds[r]:bounds[r+1]`."""
+
+    bounds: NDArray[np.int64]
+    of_quad: NDArray[np.int64]
+    owners: NDArray[np.int32]
+    faults: dict[int, str]  # by run: why it is no event
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+
+def group(
+    quads: Quads, data: bytes, *, stream: str, limits: Limits, first_line: int, last: bool, skipping: str | None
+) -> Group:
+    """The events in some quads. Unless these are the `last`, the final run is left for next time."""
+    owners, tells_time = _owners(quads)
+    runs = _runs(owners)
+    final = len(runs) if last else len(runs) - 1
+    rest = len(data)
+    skip_next: str | None = None
+    if not last and len(runs):
+        rest = int(quads.spans[quads.lines[runs.bounds[-2]]])
+        size = runs.bounds[-1] - runs.bounds[-2]
+        if size > limits.event_triples or len(data) - rest > limits.event_bytes:
+            # too large already: report it now, and pass over what is left of it
+            skip_next, final, rest = quads.terms.text_of(int(runs.owners[-1])), len(runs), len(data)
+    if skipping and len(runs) and runs.owners[0] >= 0 and quads.terms.text_of(int(runs.owners[0])) == skipping:
+        runs.faults[0] = ""
+        if len(runs) == 1:
+            skip_next, final, rest = skipping, 1, len(data)
+    content = ~tells_time & (quads.subjects != UNBOUND)
+    _judge(quads, runs, final, content, limits)
+    starts, ends, domains = _times(quads, runs, tells_time, final)
+    good = np.ones(len(runs), np.bool_)
+    good[list(runs.faults)] = False
+    bad = [
+        _bad_event(quads, runs, run, data, stream, first_line, reason)
+        for run, reason in sorted(runs.faults.items())
+        if run < final and reason
+    ]
+    chosen = np.flatnonzero(good[:final])
+    batch = _batch(quads, runs, content, chosen, starts, ends, domains, stream, first_line)
+    return Group(batch, bad, rest, skip_next)
+
+
+def _owners(quads: Quads) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Each quad's owner, and whether it tells its owner's time."""
+    times = quads.terms.find_all([GENERATED, STARTED, ENDED])
+    of_time = np.isin(quads.predicates, times[times >= 0])
+    in_default = quads.graphs == UNBOUND
+    owners = np.where(in_default, np.where(of_time, quads.subjects, _STRAY), quads.graphs).astype(np.int32)
+    tells_time = of_time & (quads.subjects == owners)
+    if quads.errors:
+        lost = np.flatnonzero((quads.subjects == UNBOUND) & in_default)
+        owners[lost] = _UNKNOWN
+        for quad in lost.tolist():
+            before = owners[quad - 1] if quad else _UNKNOWN
+            after = owners[quad + 1] if quad + 1 < len(owners) else _UNKNOWN
+            if before == after:
+                owners[quad] = before
+    return owners, tells_time
+
+
+def _runs(owners: NDArray[np.int32]) -> _Runs:
+    changes = np.ones(len(owners), np.bool_)
+    # strays and unknown lines stand each for itself
+    changes[1:] = (owners[1:] != owners[:-1]) | (owners[1:] < 0)
+    first = np.flatnonzero(changes)
+    bounds = np.append(first, len(owners)).astype(np.int64)
+    return _Runs(bounds, np.cumsum(changes) - 1, owners[first], {})
+
+
+def _judge(quads: Quads, runs: _Runs, final: int, content: NDArray[np.bool_], limits: Limits) -> None:
+    """Note the runs that are no events, whatever their time."""
+    counts = np.bincount(runs.of_quad[content], minlength=len(runs))
+    sizes = quads.spans[quads.lines[runs.bounds[1:] - 1] + 1] - quads.spans[quads.lines[runs.bounds[:-1]]]
+    for run in np.flatnonzero((counts > limits.event_triples) | (sizes > limits.event_bytes)).tolist():
+        runs.faults.setdefault(run, limits.describe_event())
+    for run in np.flatnonzero(runs.owners == _STRAY).tolist():
+        runs.faults.setdefault(run, "a triple outside any graph, which tells no graph's time")
+    for line, reason in quads.errors.items():
+        quad = int(np.searchsorted(quads.lines, line))
+        runs.faults.setdefault(int(runs.of_quad[quad]), reason)
+    for run in np.flatnonzero((counts == 0) & (runs.owners >= 0)).tolist():
+        runs.faults.setdefault(run, "a time for a graph that has no triples beside it")
+
+
+def _times(
+    quads: Quads, runs: _Runs, tells_time: NDArray[np.bool_], final: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+    """Start, end and domain of each run; runs without a clear time are noted."""
+    told = {iri: _told(quads, runs, tells_time, iri) for iri in (GENERATED, STARTED, ENDED)}
+    (point, point_domain), (start, start_domain), (end, end_domain) = told.values()
+    interval = (start_domain != _NO_TIME) | (end_domain != _NO_TIME)
+    starts = np.where(interval, start, point)
+    ends = np.where(interval, end, point)
+    domains = np.where(interval, start_domain, point_domain)
+    missing = interval & ((start_domain == _NO_TIME) | (end_domain == _NO_TIME))
+    for run in np.flatnonzero(missing[:final]).tolist():
+        runs.faults.setdefault(run, "an interval needs both prov:startedAtTime and prov:endedAtTime")
+    for run in np.flatnonzero((interval & ~missing & (start_domain != end_domain))[:final]).tolist():
+        runs.faults.setdefault(run, "its start and its end are not of one kind: a tick and a date")
+    for run in np.flatnonzero((domains == _NO_TIME)[:final]).tolist():
+        runs.faults.setdefault(run, "no time: prov:generatedAtTime is missing")
+    for run in np.flatnonzero((ends < starts)[:final]).tolist():
+        runs.faults.setdefault(run, "it ends before it starts")
+    return starts, ends, domains
+
+
+_NO_TIME = np.uint8(255)
+
+
+def _told(
+    quads: Quads, runs: _Runs, tells_time: NDArray[np.bool_], predicate: IRI
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """What one of the time predicates says of each run: the time and its domain."""
+    times = np.zeros(len(runs), np.int64)
+    domains = np.full(len(runs), _NO_TIME, np.uint8)
+    rows = np.flatnonzero(tells_time & (quads.predicates == quads.terms.find(predicate)))
+    if not len(rows):
+        return times, domains
+    objects = quads.objects[rows]
+    kinds = quads.terms.tags[objects] & KIND_MASK
+    values = quads.terms.bits[objects].copy()
+    of_row = np.where(kinds == INTEGER, Domain.TICKS.value, Domain.DATETIME.value).astype(np.uint8)
+    for i in np.flatnonzero((kinds != INTEGER) & (kinds != DATETIME)).tolist():
+        _slow_time(quads.terms, int(objects[i]), i, int(runs.of_quad[rows[i]]), values, of_row, runs.faults)
+    run = runs.of_quad[rows]
+    times[run[::-1]] = values[::-1]  # the first of several stays
+    domains[run[::-1]] = of_row[::-1]
+    for i in np.flatnonzero((times[run] != values) | (domains[run] != of_row)).tolist():
+        runs.faults.setdefault(int(run[i]), f"two different values of prov:{predicate.value.removeprefix(PROV)}")
+    return times, domains
+
+
+def _slow_time(
+    terms: Terms,
+    index: int,
+    row: int,
+    run: int,
+    values: NDArray[np.int64],
+    domains: NDArray[np.uint8],
+    faults: dict[int, str],
+) -> None:
+    """A time that the columns do not hold: text of another form, or no time at all."""
+    try:
+        time, domain = parse_time(terms[index])
+        values[row], domains[row] = time, domain.value
+    except InputError as error:
+        faults.setdefault(run, str(error))
+
+
+def _bad_event(
+    quads: Quads, runs: _Runs, run: int, data: bytes, stream: str, first_line: int, reason: str
+) -> BadEvent:
+    first, last = quads.lines[runs.bounds[run]], quads.lines[runs.bounds[run + 1] - 1]
+    begin, end = int(quads.spans[first]), int(quads.spans[last + 1])
+    faulty = [line for line in quads.errors if first <= line <= last]
+    line = min(faulty, default=int(first))
+    text = data[begin : min(end, begin + BadEvent.LONGEST + 1)].decode("utf-8", "replace")
+    return BadEvent(stream, first_line + line, reason, text)
+
+
+def _batch(
+    quads: Quads,
+    runs: _Runs,
+    content: NDArray[np.bool_],
+    chosen: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    domains: NDArray[np.uint8],
+    stream: str,
+    first_line: int,
+) -> EventBatch:
+    number = np.full(len(runs), -1, np.int64)
+    number[chosen] = np.arange(len(chosen))
+    rows = np.flatnonzero(content & (number[runs.of_quad] >= 0))
+    event = number[runs.of_quad[rows]]
+    columns = [column[rows] for column in (quads.subjects, quads.predicates, quads.objects)]
+    offsets = _offsets(event, len(chosen))
+    keep = without_duplicates(offsets, *columns)
+    if not keep.all():
+        columns = [column[keep] for column in columns]
+        offsets = _offsets(event[keep], len(chosen))
+    positions = first_line + quads.lines[runs.bounds[chosen]]
+    ids = runs.owners[chosen].copy()
+    for i in np.flatnonzero((quads.terms.tags[ids] & KIND_MASK) == BLANK).tolist():
+        ids[i] = quads.terms.add(Literal(f"{stream}:{positions[i]}"))
+    localise_blank_nodes(quads.terms, offsets, columns[0], columns[2], positions)
+    return EventBatch(
+        terms=quads.terms,
+        offsets=offsets,
+        subjects=columns[0],
+        predicates=columns[1],
+        objects=columns[2],
+        starts=starts[chosen],
+        ends=ends[chosen],
+        domains=domains[chosen],
+        ids=ids,
+        positions=positions,
+    )
+
+
+def _offsets(event: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(event, minlength=count), out=offsets[1:])
+    return offsets
+

@@ -1,0 +1,81 @@
+"""N-Quads event files as columns: chunks of lines → quads (`scan`) → events (`group`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from thence.rdf.columns import EventBatch
+from thence.rdf.events import BadEvent
+from thence.rdf.grouping import group
+from thence.rdf.limits import Limits
+from thence.rdf.lines import GRAPH_WITHIN, scan_quads
+
+CHUNK = 8 << 20
+"""Bytes scanned at a time: large enough to make Python's share small, small enough to stay near the caches."""
+
+
+def read_nquads(
+    source: BinaryIO, *, stream: str = "stream", limits: Limits | None = None, chunk: int = CHUNK
+) -> Iterator[EventBatch | BadEvent]:
+    """The events of an N-Quads file, in batches, with what could not be read between them; constant memory."""
+    limits = limits or Limits()
+    rest = b""
+    first_line = 1
+    skipping: str | None = None  # the graph of an event that was too large: what is left of it
+    too_long: set[int] = set()  # lines that were cut short
+    for piece in _pieces(source, chunk, limits.event_bytes):
+        if isinstance(piece, _CutLine):
+            too_long.add(first_line + rest.count(b"\n"))
+        data = rest + piece
+        refused = {line - first_line: f"a line longer than {limits.event_bytes} bytes" for line in too_long}
+        grouped = group(
+            scan_quads(data, refused=refused),
+            data,
+            stream=stream,
+            limits=limits,
+            first_line=first_line,
+            last=not piece,
+            skipping=skipping,
+        )
+        if len(grouped.batch):
+            yield grouped.batch
+        yield from grouped.bad
+        skipping = grouped.skipping
+        rest = data[grouped.rest :]
+        first_line += data.count(b"\n", 0, grouped.rest)
+        too_long = {line for line in too_long if line >= first_line}
+
+
+class _CutLine(bytes):
+    """What is kept of a line that is too long: its beginning, and its end, where the graph stands."""
+
+
+def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
+    """Whole lines, some `chunk` bytes at a time; a line that is too long is cut short; at the end one empty piece."""
+    rest = b""
+    while block := source.read(chunk):
+        data = rest + block
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield data[:cut]
+            rest = data[cut:]
+        elif len(data) > longest:
+            tail, rest = _rest_of_line(source, data, chunk)
+            yield _CutLine(data[:200] + b" ... " + tail + b"\n")
+        else:
+            rest = data
+    if rest:
+        yield rest + b"\n"
+    yield b""
+
+
+def _rest_of_line(source: BinaryIO, tail: bytes, chunk: int) -> tuple[bytes, bytes]:
+    """Read past a line's end: (the last bytes of the line, what follows it)."""
+    tail = tail[-GRAPH_WITHIN:]
+    while block := source.read(chunk):
+        line, newline, after = block.partition(b"\n")
+        tail = (tail + line)[-GRAPH_WITHIN:]
+        if newline:
+            return tail, after
+    return tail, b""

@@ -1,0 +1,268 @@
+"""A vectorised scanner of plain N-Quads lines: bytes in, columns of term ids out, compiled.
+
+A line is *plain* if its text is canonical N-Triples already: no escapes, no capitals in language tags, no `^^xsd:string`, IRIs of
+ordinary characters. Any other line is *odd*: it is left to the RDF library, and either way gives the same quad. Whether an IRI
+or a literal is plain is asked once, when its text is first seen; later occurrences are found by their bytes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from thence.rdf.interning import OFFSET, append, find, hash_step
+
+PLAIN = 0
+EMPTY = 1  # blank, or a comment
+ODD = 2
+
+_SPACE, _TAB, _NEWLINE, _RETURN = 32, 9, 10, 13
+_STRING_TYPE = np.frombuffer(b"^^<http://www.w3.org/2001/XMLSchema#string>", np.uint8)
+_LANG_TYPE = np.frombuffer(b"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#", np.uint8)  # rdf:langString needs a tag
+
+
+def _byte_set(characters: str) -> np.ndarray:
+    allowed = np.zeros(256, np.bool_)
+    allowed[[ord(character) for character in characters]] = True
+    return allowed
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_DIGITS = "0123456789"
+_SCHEME = _byte_set(_LETTERS + _DIGITS + "+-.")
+_HOST = _byte_set(_LETTERS + _DIGITS + ".-")
+_PATH = _byte_set(_LETTERS + _DIGITS + "-._~/!$&'()*+,;=:@")
+_LABEL = _byte_set(_LETTERS + _DIGITS + "_")
+
+
+@njit(cache=True)
+def scan(source, text, ends, hashes, slots, count, utf8, lines, status, quads):  # type: ignore[no-untyped-def]
+    """Scan whole lines; the terms' new count and the number of lines.
+
+    `lines[i]` is where line i starts; `quads[:, i]` its subject, predicate, object and graph (-1: default graph).
+    `utf8` says whether the whole of `source` is valid UTF-8; if not, lines with bytes beyond ASCII are odd.
+    """
+    size = len(source)
+    position = 0
+    line = 0
+    while position < size:
+        lines[line] = position
+        count, state, position = _scan_line(
+            source, position, size, text, ends, hashes, slots, count, utf8, quads, line
+        )
+        status[line] = state
+        if state == ODD:
+            while position < size and source[position] != _NEWLINE:
+                position += 1
+        position += 1
+        line += 1
+    lines[line] = size
+    return count, line
+
+
+@njit(cache=True)
+def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, line):  # type: ignore[no-untyped-def]
+    """One line from i on: (terms' count, status, where its newline is, or where it turned odd)."""
+    quads[3, line] = -1
+    i = _skip_blanks(source, i, size)
+    if i == size or source[i] == _NEWLINE:
+        return count, EMPTY, i
+    for place in range(4):
+        byte = source[i]
+        if place == 3 and byte == ord("."):
+            break
+        start = i
+        if byte == ord("<"):
+            code, i = _iri_end(source, i, size)
+        elif byte == ord("_") and place != 1:
+            code, i = _label_end(source, i, size)
+        elif byte == ord('"') and place == 2:
+            code, i = _literal_end(source, i, size, utf8)
+        else:
+            return count, ODD, start
+        if i < 0:
+            return count, ODD, start
+        if place == 3 and _same_as_last(source, start, i, text, ends, quads, line):
+            quads[3, line] = quads[3, line - 1]
+        else:
+            entry = find(text, ends, hashes, slots, source, start, i, code)
+            if entry < 0:
+                if not _is_plain(source, start, i):
+                    return count, ODD, i
+                append(text, ends, hashes, slots, count, source, start, i, code, -1 - entry)
+                entry = np.int64(count)
+                count += 1
+            quads[place, line] = entry
+        i = _skip_blanks(source, i, size)
+        if i == size:
+            return count, ODD, i
+    if source[i] != ord("."):
+        return count, ODD, i
+    i = _skip_blanks(source, i + 1, size)
+    if i < size and source[i] == _RETURN:
+        i += 1
+    if i < size and source[i] != _NEWLINE:
+        return count, ODD, i
+    return count, PLAIN, i
+
+
+@njit(cache=True, inline="always")
+def _skip_blanks(source, i, size):  # type: ignore[no-untyped-def]
+    while i < size and (source[i] == _SPACE or source[i] == _TAB):
+        i += 1
+    return i
+
+
+@njit(cache=True)
+def _same_as_last(source, start, stop, text, ends, quads, line):  # type: ignore[no-untyped-def]
+    """Is this graph the one of the line before? An event's quads stand together, so mostly yes."""
+    if line == 0 or quads[3, line - 1] < 0:
+        return False
+    entry = quads[3, line - 1]
+    begin = ends[entry - 1] if entry > 0 else 0
+    if ends[entry] - begin != stop - start:
+        return False
+    for k in range(stop - start - 1, -1, -1):  # graphs of a stream differ at their end, if at all
+        if text[begin + k] != source[start + k]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _iri_end(source, i, size):  # type: ignore[no-untyped-def]
+    """(hash of the IRI, where it ends), or an end of -1."""
+    code = OFFSET
+    while i < size:
+        byte = source[i]
+        code = hash_step(code, byte)
+        i += 1
+        if byte == ord(">"):
+            return code, i
+        if byte == _NEWLINE:
+            break
+    return code, -1
+
+
+@njit(cache=True)
+def _label_end(source, i, size):  # type: ignore[no-untyped-def]
+    if i + 2 >= size or source[i + 1] != ord(":"):
+        return OFFSET, -1
+    code = hash_step(hash_step(OFFSET, source[i]), source[i + 1])
+    i += 2
+    while i < size and _LABEL[source[i]]:
+        code = hash_step(code, source[i])
+        i += 1
+    # a label may hold more than these (dots, dashes, letters beyond ASCII): then the line is odd
+    if i == size or (source[i] != _SPACE and source[i] != _TAB):
+        return code, -1
+    return code, i
+
+
+@njit(cache=True)
+def _literal_end(source, i, size, utf8):  # type: ignore[no-untyped-def]
+    code = hash_step(OFFSET, source[i])
+    i += 1
+    while True:
+        if i == size:
+            return code, -1
+        byte = source[i]
+        if byte == ord("\\") or (byte < _SPACE and byte != _TAB) or (byte > 127 and not utf8):
+            return code, -1
+        code = hash_step(code, byte)
+        i += 1
+        if byte == ord('"'):
+            break
+    if i + 2 < size and source[i] == ord("^") and source[i + 1] == ord("^") and source[i + 2] == ord("<"):
+        while i < size and source[i] != ord(">"):
+            if source[i] == _NEWLINE:
+                return code, -1
+            code = hash_step(code, source[i])
+            i += 1
+        if i == size:
+            return code, -1
+        return hash_step(code, source[i]), i + 1
+    if i < size and source[i] == ord("@"):
+        while i < size and (source[i] == ord("@") or source[i] == ord("-") or _LABEL[source[i]]):
+            code = hash_step(code, source[i])
+            i += 1
+    return code, i
+
+
+@njit(cache=True)
+def _is_plain(source, start, stop):  # type: ignore[no-untyped-def]
+    """Is this new term's text canonical, and beyond doubt?"""
+    if source[start] == ord("<"):
+        return _is_plain_iri(source, start + 1, stop - 1)
+    if source[start] == ord("_"):
+        return stop - start > 2
+    last = source[stop - 1]
+    if last == ord('"'):
+        return True
+    if last == ord(">"):
+        i = stop - 1
+        while source[i] != ord("<"):
+            i -= 1
+        return (
+            not _continues(source, i - 2, stop, _STRING_TYPE)
+            and not _continues(source, i - 2, stop, _LANG_TYPE)
+            and _is_plain_iri(source, i + 1, stop - 1)
+        )
+    return _is_plain_tag(source, start, stop)
+
+
+@njit(cache=True)
+def _continues(source, i, stop, expected):  # type: ignore[no-untyped-def]
+    if stop - i < len(expected):
+        return False
+    for k in range(len(expected)):
+        if source[i + k] != expected[k]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _is_plain_tag(source, start, stop):  # type: ignore[no-untyped-def]
+    """`@xx`, `@xxx`, `@xx-yy`, in lower case: the tags whose well-formedness needs no thought."""
+    i = stop - 1
+    while source[i] != ord("@"):
+        if not (ord("a") <= source[i] <= ord("z") or source[i] == ord("-")):
+            return False
+        i -= 1
+    length = stop - i - 1
+    for k in range(i + 1, stop):
+        if source[k] == ord("-") and not (length == 5 and k == i + 3):
+            return False
+    return length == 2 or length == 3 or (length == 5 and source[i + 3] == ord("-"))
+
+
+@njit(cache=True)
+def _is_plain_iri(source, i, stop):  # type: ignore[no-untyped-def]
+    """An absolute IRI of ordinary ASCII characters: scheme, host with an optional port, path, query, fragment."""
+    if i == stop or not (65 <= source[i] <= 90 or 97 <= source[i] <= 122):
+        return False
+    while i < stop and _SCHEME[source[i]]:
+        i += 1
+    if i == stop or source[i] != ord(":"):
+        return False
+    i += 1
+    if i + 1 < stop and source[i] == ord("/") and source[i + 1] == ord("/"):
+        i += 2
+        while i < stop and _HOST[source[i]]:
+            i += 1
+        if i < stop and source[i] == ord(":"):
+            i += 1
+            while i < stop and 48 <= source[i] <= 57:
+                i += 1
+        if i < stop and source[i] != ord("/") and source[i] != ord("?") and source[i] != ord("#"):
+            return False
+    fragment = False
+    while i < stop:
+        byte = source[i]
+        if byte == ord("#"):
+            if fragment:
+                return False
+            fragment = True
+        elif byte != ord("?") and not _PATH[byte]:
+            return False
+        i += 1
+    return True

@@ -1,0 +1,89 @@
+"""Compiled comparison and arithmetic give the plain result, or leave it to the plain functions."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thence.match import numbers as compiled
+from thence.rdf import compare, numbers, tags
+from thence.rdf.dictionary import Terms
+from thence.rdf.tagged import untag
+from thence.rdf.terms import XSD, Literal
+from thence.rdf.values import Value, value
+
+pytestmark = pytest.mark.numba
+
+integers = st.one_of(st.integers(-20, 20), st.integers(-(2**63), 2**63 - 1)).map(lambda n: Literal(str(n), XSD + "integer"))
+decimals = st.decimals(allow_nan=False, allow_infinity=False, places=6).map(lambda d: Literal(f"{d:f}", XSD + "decimal"))
+small = st.sampled_from(["0.1", "0.25", "-1.5", "3.0", "0", "1000000", "0.000000000000000001"]).map(
+    lambda text: Literal(text, XSD + "decimal")
+)
+doubles = st.one_of(st.floats(), st.sampled_from([0.0, -0.0, 0.1, 1.0, 2.0**53])).map(
+    lambda x: Literal(numbers.canonical(x), XSD + "double")
+)
+singles = st.floats(width=32).map(lambda x: Literal(numbers.canonical(numbers.Float(x)), XSD + "float"))
+literals = st.one_of(integers, decimals, small, doubles, singles)
+
+PLAIN = {
+    compiled.ADD: numbers.add,
+    compiled.SUBTRACT: numbers.subtract,
+    compiled.MULTIPLY: numbers.multiply,
+    compiled.DIVIDE: numbers.divide,
+}
+
+
+def tagged(left: Literal, right: Literal) -> tuple[int, int, int, int]:
+    terms = Terms()
+    i, j = terms.add(left), terms.add(right)
+    return int(terms.tags[i]), int(terms.bits[i]), int(terms.tags[j]), int(terms.bits[j])
+
+
+def same(left: Value, right: Value) -> bool:
+    if isinstance(left, float) and isinstance(right, float):
+        return type(left) is type(right) and repr(left) == repr(right)
+    return type(left) is type(right) and left == right
+
+
+@given(literals, literals, st.sampled_from(list(PLAIN)))
+def test_arithmetic_is_the_plain_arithmetic_or_left_to_it(left: Literal, right: Literal, operation: int) -> None:
+    tag, bits = compiled.arithmetic(operation, *tagged(left, right))
+    if tag == compiled.SLOW:
+        return
+    a, b = value(left), value(right)
+    try:
+        plain = PLAIN[operation](a, b)
+    except ZeroDivisionError:
+        assert tag == tags.NONE
+        return
+    assert same(untag(tag, bits), plain)
+
+
+@given(literals, literals)
+def test_the_order_is_the_plain_order_or_left_to_it(left: Literal, right: Literal) -> None:
+    order = compiled.order(*tagged(left, right))
+    if order == compiled.UNDECIDED:
+        return
+    assert compare.equal(left, right) == (order == compiled.EQUAL)
+    assert compare.less(left, right) == (order == compiled.LESS)
+    assert compare.less(right, left) == (order == compiled.GREATER)
+    values = [value(left), value(right)]
+    assert (order == compiled.UNORDERED) == any(isinstance(v, float) and math.isnan(v) for v in values)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "operation", "expected"),
+    [("0.1", "0.2", compiled.ADD, "0.3"), ("1", "8", compiled.DIVIDE, "0.125"), ("1.50", "2", compiled.MULTIPLY, "3")],
+)
+def test_everyday_decimals_do_not_take_the_slow_way(left: str, right: str, operation: int, expected: str) -> None:
+    tag, bits = compiled.arithmetic(operation, *tagged(Literal(left, XSD + "decimal"), Literal(right, XSD + "decimal")))
+    assert untag(tag, bits) == value(Literal(expected, XSD + "decimal"))
+
+
+def test_an_overflow_takes_the_slow_way() -> None:
+    largest = Literal("999999999999999999", XSD + "integer")
+    tag, _ = compiled.arithmetic(compiled.MULTIPLY, *tagged(largest, largest))
+    assert tag == compiled.SLOW
