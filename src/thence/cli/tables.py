@@ -1,0 +1,52 @@
+"""Terms, events and answers as a person reads them: rich tables with prefixed names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PLAIN = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
+"""Datatypes whose literals Turtle writes without quotes."""
+
+
+def short(term: Term | None, prefixes: Mapping[str, str]) -> str:
+    """A term as Turtle would write it, an unbound variable as nothing.
+
+    >>> grid = {"": "http://example.org/grid#"}
+    >>> short(IRI("http://example.org/grid#house1"), grid), short(Literal("420", XSD + "integer"), grid)
+    (':house1', '420')
+    >>> short(Literal("restarted", language="en"), grid), short(None, grid)
+    ('"restarted"@en', '')
+    """
+    match term:
+        case None:
+            return ""
+        case IRI(value=iri):
+            fitting = [name for name, start in prefixes.items() if iri.startswith(start)]
+            longest = max(fitting, key=lambda name: len(prefixes[name]), default=None)
+            return str(term) if longest is None else f"{longest}:{iri.removeprefix(prefixes[longest])}"
+        case Literal(datatype=datatype, value=value) if datatype in PLAIN:
+            return value
+        case BlankNode() | Literal():
+            return str(term)
+
+
+def graph(triples: Iterable[Triple], prefixes: Mapping[str, str]) -> str:
+    """The triples of an event, one a line."""
+    return "\n".join(" ".join(short(term, prefixes) for term in triple) for triple in triples)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table of plain text: what looks like markup in the data stays as it is."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(*columns, title=title or None, title_justify="left")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    return drawn
