@@ -56,7 +56,7 @@ $(STAMP): pyproject.toml $(LOCKS) | $(BIN)/pip
 	@touch $@
 
 $(BIN)/pip:
-	@python=; for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11 python; do \
+	@python=; for candidate in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python); do \
 	  if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$candidate; break; fi; \
 	done; \
 	if [ -z "$$python" ]; then \

@@ -10,13 +10,15 @@ import click
 def doctor(ctx: click.Context) -> None:
     """Check what Thence needs, and say how to mend what is missing."""
     from rich.console import Console
+    from rich.text import Text
 
     from thence.cli.checks import CHECKS
     from thence.cli.tables import table
 
     findings = [check() for check in CHECKS]
     console = Console()
-    rows = [("ok" if finding.ok else "fault", finding.name, finding.detail) for finding in findings]
+    status = {True: Text("ok", style="green"), False: Text("fault", style="bold red")}
+    rows = [(status[finding.ok], finding.name, finding.detail) for finding in findings]
     console.print(table("", ("", "what", "found"), rows))
     for finding in findings:
         if not finding.ok:

@@ -9,6 +9,7 @@ from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 PLAIN = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
 """Datatypes whose literals Turtle writes without quotes."""
@@ -41,12 +42,12 @@ def graph(triples: Iterable[Triple], prefixes: Mapping[str, str]) -> str:
     return "\n".join(" ".join(short(term, prefixes) for term in triple) for triple in triples)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table of plain text: what looks like markup in the data stays as it is."""
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
+    """A table of text as it is: what looks like markup in the data is none."""
     from rich.table import Table
     from rich.text import Text
 
     drawn = Table(*columns, title=title or None, title_justify="left")
     for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     return drawn
