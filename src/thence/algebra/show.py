@@ -1,0 +1,162 @@
+"""The algebra back to SPARQL: what `show` writes, the parser reads as the same algebra."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TypeAlias, assert_never
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import (
+    Alternative,
+    Ask,
+    Bgp,
+    Construct,
+    DatasetClause,
+    Describe,
+    Extend,
+    Filter,
+    Graph,
+    GroupKey,
+    Inverse,
+    Join,
+    LeftJoin,
+    Minus,
+    Modifiers,
+    NegatedSet,
+    OneOrMore,
+    OrderKey,
+    Path,
+    PathPattern,
+    PathSequence,
+    Pattern,
+    Projection,
+    Select,
+    SparqlQuery,
+    SubSelect,
+    TriplePattern,
+    Union,
+    Values,
+    ZeroOrMore,
+    ZeroOrOne,
+)
+from thence.algebra.show_expressions import expression_items, path_items, term_text
+from thence.algebra.show_patterns import group_items, triple_items, triples_items, values_items
+from thence.algebra.writing import Group, Item, Layout, write
+from thence.rdf.terms import BlankNode
+
+Node: TypeAlias = SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | BlankNode
+
+
+def show(node: Node) -> str:
+    """The text of a query, of a pattern (a group with its braces), an expression, a path or a term.
+
+    >>> from thence.lang.sparql import parse_query
+    >>> print(show(parse_query("SELECT * { ?s <x:p>/<x:q>* 1 OPTIONAL { ?s a ?t FILTER(?t != <x:T>) } } LIMIT 5")))
+    SELECT * WHERE {
+      ?s <x:p> _:b0 .
+      _:b0 <x:q>* 1 .
+      OPTIONAL {
+        ?s a ?t .
+        FILTER (?t != <x:T>)
+      }
+    }
+    LIMIT 5
+    """
+    return write(_items(node), _group)
+
+
+def _items(node: Node) -> list[Item]:
+    match node:
+        case Select() | Construct() | Ask() | Describe():
+            return _query(node)
+        case TriplePattern() | PathPattern():
+            return triple_items(node)
+        case Inverse() | PathSequence() | Alternative() | ZeroOrMore() | OneOrMore() | ZeroOrOne() | NegatedSet():
+            return path_items(node)
+        case BlankNode():
+            return [term_text(node)]
+        case Bgp() | Join() | LeftJoin() | Filter() | Union() | Graph() | Extend() | Minus() | Values() | SubSelect():
+            return [Group(node)]
+        case _:
+            return expression_items(node)
+
+
+def _group(pattern: Pattern) -> list[Item]:
+    return group_items(pattern, lambda sub_select: _query(sub_select.select))
+
+
+def _query(query: SparqlQuery) -> list[Item]:
+    match query:
+        case Select():
+            lines = [_select_clause(query)]
+        case Construct():
+            lines = [["CONSTRUCT {", *_template(query.template), "}"]]
+        case Ask():
+            lines = [["ASK"]]
+        case Describe():
+            targets = "*" if query.targets is None else " ".join(map(str, query.targets))
+            lines = [["DESCRIBE ", targets]]
+        case _:
+            assert_never(query)
+    lines += _dataset(query.dataset)
+    if query.where is not None:
+        lines[-1] += [" WHERE ", Group(query.where)]
+    return _on_lines([*lines, *_modifiers(query.modifiers)])
+
+
+def _on_lines(lines: list[list[Item]]) -> list[Item]:
+    return [item for line in lines for item in (Layout.LINE, *line)][1:]
+
+
+def _select_clause(query: Select) -> list[Item]:
+    quantifier = "DISTINCT " if query.distinct else "REDUCED " if query.reduced else ""
+    if query.columns is None:
+        return ["SELECT ", quantifier, "*"]
+    columns = [item for column in query.columns for item in (" ", *_column(column))]
+    return ["SELECT ", quantifier, *columns[1:]]
+
+
+def _column(column: Projection) -> list[Item]:
+    return [str(column.variable)] if column.expression is None else _named(column.expression, column.variable)
+
+
+def _named(expression: Expression, variable: Variable) -> list[Item]:
+    return ["(", partial(expression_items, expression), f" AS {variable})"]
+
+
+def _template(triples: tuple[TriplePattern, ...]) -> list[Item]:
+    return [Layout.INDENT, Layout.LINE, *triples_items(triples), Layout.DEDENT, Layout.LINE] if triples else [" "]
+
+
+def _dataset(dataset: DatasetClause) -> list[list[Item]]:
+    sources = [*(f"FROM {iri}" for iri in dataset.default), *(f"FROM NAMED {iri}" for iri in dataset.named)]
+    return [[source] for source in sources]
+
+
+def _modifiers(modifiers: Modifiers) -> list[list[Item]]:
+    lines: list[list[Item]] = []
+    if modifiers.group is not None:
+        lines.append(["GROUP BY", *(item for key in modifiers.group for item in (" ", *_group_key(key)))])
+    if modifiers.having:
+        lines.append(["HAVING", *(item for condition in modifiers.having for item in (" ", *_bracketed(condition)))])
+    if modifiers.order:
+        lines.append(["ORDER BY", *(item for key in modifiers.order for item in (" ", *_order_key(key)))])
+    if modifiers.limit is not None:
+        lines.append([f"LIMIT {modifiers.limit}"])
+    if modifiers.offset is not None:
+        lines.append([f"OFFSET {modifiers.offset}"])
+    if modifiers.values is not None:
+        lines.append(values_items(modifiers.values))
+    return lines
+
+
+def _group_key(key: GroupKey) -> list[Item]:
+    return _bracketed(key.expression) if key.variable is None else _named(key.expression, key.variable)
+
+
+def _order_key(key: OrderKey) -> list[Item]:
+    return ["DESC" if key.descending else "ASC", "(", partial(expression_items, key.expression), ")"]
+
+
+def _bracketed(expression: Expression) -> list[Item]:
+    return [str(expression)] if isinstance(expression, Variable) else ["(", partial(expression_items, expression), ")"]

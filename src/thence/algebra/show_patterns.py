@@ -1,0 +1,138 @@
+"""Patterns as SPARQL text: the group that the parser turns into this very tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from thence.algebra.chains import FEW
+from thence.algebra.patterns import (
+    Bgp,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    LeftJoin,
+    Minus,
+    PathPattern,
+    Pattern,
+    SubSelect,
+    TriplePattern,
+    Union,
+    Values,
+)
+from thence.algebra.show_expressions import expression_items, path_items, term_text, verb_text
+from thence.algebra.writing import Group, Item, Layout, separated
+
+EMPTY = Bgp(())
+
+
+def group_items(pattern: Pattern, select: Callable[[SubSelect], list[Item]]) -> list[Item]:
+    """`{ … }`, which the parser reads as the pattern."""
+    if pattern == EMPTY:
+        return ["{ }"]
+    body = select(pattern) if isinstance(pattern, SubSelect) else _lines(pattern)
+    return ["{", Layout.INDENT, Layout.LINE, *body, Layout.DEDENT, Layout.LINE, "}"]
+
+
+def triple_items(triple: TriplePattern | PathPattern) -> list[Item]:
+    verb: list[Item] = [verb_text(triple.predicate)] if isinstance(triple, TriplePattern) else path_items(triple.path)
+    return [term_text(triple.subject), " ", *verb, " ", term_text(triple.object)]
+
+
+def triples_items(triples: Sequence[TriplePattern | PathPattern]) -> list[Item]:
+    """Triples a line each."""
+    return _separated_lines([[*triple_items(triple), " ."] for triple in triples])
+
+
+def values_items(values: Values) -> list[Item]:
+    names = " ".join(map(str, values.variables))
+    rows = [" ".join("UNDEF" if term is None else term_text(term) for term in row) for row in values.rows]
+    return [f"VALUES ({names}) {{ ", *separated(" ", [f"({row})" for row in rows]), " }"]
+
+
+def _lines(pattern: Pattern) -> list[Item]:
+    """What stands between a group's braces. Only the outermost filter is the group's own; any other has a group too."""
+    if isinstance(pattern, Filter):
+        return _separated_lines([*_elements(pattern.pattern), _filter(pattern)])
+    return _separated_lines(_elements(pattern))
+
+
+def _filter(pattern: Filter) -> list[Item]:
+    return ["FILTER (", partial(expression_items, pattern.condition), ")"]
+
+
+def _elements(pattern: Pattern) -> list[list[Item]]:
+    """The elements of a group, from the tree's left spine: the last one is at its top."""
+    elements: list[list[Item]] = []
+    joined: list[Pattern] = []  # operands of the joins in hand, last first
+    while True:
+        match pattern:
+            case Join() if len(joined) < FEW - 1:
+                joined.append(pattern.right)
+                pattern = pattern.left
+                continue
+            case LeftJoin():
+                left, element = pattern.left, _optional(pattern)
+            case Minus():
+                left, element = pattern.left, ["MINUS ", Group(pattern.right)]
+            case Extend():
+                bound = partial(expression_items, pattern.expression)
+                left, element = pattern.pattern, ["BIND (", bound, f" AS {pattern.variable})"]
+            case _:
+                first = [] if pattern == EMPTY else [pattern]
+                return [*_operands([*first, *reversed(joined)]), *elements]
+        elements[:0] = [element, *_operands(joined[::-1])]
+        joined, pattern = [], left
+
+
+def _optional(pattern: LeftJoin) -> list[Item]:
+    """The group's own filter is the condition: a filter that is part of the right side needs braces of its own."""
+    right: Pattern = pattern.right
+    if pattern.condition is not None:
+        return ["OPTIONAL ", Group(Filter(pattern.condition, right))]
+    if isinstance(right, Filter):
+        return ["OPTIONAL { ", Group(right), " }"]
+    return ["OPTIONAL ", Group(right)]
+
+
+def _operands(patterns: list[Pattern]) -> list[list[Item]]:
+    """Joined patterns as elements. Two neighbouring runs of triples would be read as one: the second gets braces."""
+    elements: list[list[Item]] = []
+    after_triples = False
+    for pattern in patterns:
+        if isinstance(pattern, Bgp) and not after_triples:
+            elements.append(triples_items(pattern.triples))
+            after_triples = True
+        else:
+            elements.append(_element(pattern))
+            after_triples = False
+    return elements
+
+
+def _element(pattern: Pattern) -> list[Item]:
+    match pattern:
+        case Union():
+            return _union(pattern)
+        case Graph():
+            return [f"GRAPH {pattern.name} ", Group(pattern.pattern)]
+        case Values():
+            return values_items(pattern)
+        case _:
+            return [Group(pattern)]
+
+
+def _union(pattern: Union) -> list[Item]:
+    arms: list[Item] = []
+    first: Pattern = pattern
+    while isinstance(first, Union) and len(arms) < FEW - 1:
+        arms.insert(0, Group(first.right))
+        first = first.left
+    return separated(" UNION ", [Group(first), *arms])
+
+
+def _separated_lines(lines: Sequence[list[Item]]) -> list[Item]:
+    items: list[Item] = []
+    for line in lines:
+        items += [Layout.LINE, *line]
+    return items[1:]
