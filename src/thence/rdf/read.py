@@ -1,0 +1,158 @@
+"""Reading RDF: N-Triples, N-Quads, Turtle, TriG and JSON-LD, as our terms, their lexical forms as written."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, BinaryIO
+
+import pyoxigraph as ox
+
+from thence.errors import InputError, LimitError, Place, RdfError
+from thence.rdf.formats import Format
+from thence.rdf.guard import BOM, guarded, is_tame
+from thence.rdf.gunzip import open_input
+from thence.rdf.limits import Limits
+from thence.rdf.oxigraph import OX_FORMATS, FromOx, Labels, rdf_11, to_ox_quad
+from thence.rdf.terms import IRI, BlankNode, Literal, Quad, Term
+
+__all__ = ["Format", "explain", "from_store", "nquads_of", "open_input", "parse"]
+
+_LIMITS = Limits()
+_LONGEST_REASON = 300  # characters: a parser's message quotes what it met, however long
+_PIECE = 50_000  # quads written out at a time
+_BLOCK = 4 << 20
+
+
+def parse(
+    data: bytes | str | BinaryIO,
+    format: Format,
+    *,
+    base: str | None = None,
+    source: str = "document",
+    limits: Limits = _LIMITS,
+) -> Iterator[Quad]:
+    """The quads of a document, as they are read. Anonymous blank nodes are numbered.
+
+    >>> for quad in parse("@prefix : <http://example.org/> . :house1 :watts 021.50 .", Format.TURTLE):
+    ...     print(quad.object)
+    "021.50"^^<http://www.w3.org/2001/XMLSchema#decimal>
+    """
+    # in formats of lines no label is generated, and a line may be read on its own
+    labels = None if format in (Format.N_TRIPLES, Format.N_QUADS) else Labels()
+    try:
+        yield from FromOx(labels).quads(_parser(data, format, base, source, limits))
+    except (SyntaxError, MemoryError) as error:
+        raise explain(error, source) from None
+
+
+def nquads_of(source: object, *, limits: Limits = _LIMITS) -> Iterator[bytes]:
+    """A file's or a store's quads as N-Quads, in pieces of whole lines; files that are N-Quads already as they are."""
+    if not isinstance(source, str | os.PathLike):
+        yield from _written(map(to_ox_quad, from_store(source)))
+        return
+    format, name = Format.of(source), os.fspath(source)
+    with open_input(source, limits=limits) as file:
+        if format in (Format.N_TRIPLES, Format.N_QUADS):
+            yield from _lines(file)
+            return
+        try:
+            yield from _written(rdf_11(_parser(file, format, None, name, limits), Labels()))
+        except (SyntaxError, MemoryError) as error:
+            raise explain(error, name) from None
+
+
+def _parser(
+    data: bytes | str | BinaryIO, format: Format, base: str | None, source: str, limits: Limits
+) -> Iterator[ox.Quad]:
+    try:
+        return ox.parse(_document(data, format, source, limits), OX_FORMATS[format], base_iri=base)
+    except ValueError as error:
+        raise InputError(f"{base!r:.100} is no base IRI: {error}") from None
+
+
+def _written(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
+    while piece := ox.serialize(islice(quads, _PIECE), format=ox.RdfFormat.N_QUADS):
+        yield piece
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    rest = b""
+    first = True
+    while block := file.read(_BLOCK):
+        data = rest + (block.removeprefix(BOM) if first else block)
+        first = False
+        cut = data.rfind(b"\n") + 1
+        rest = data[cut:]
+        if cut:
+            yield data[:cut]
+    if rest:
+        yield rest + b"\n"
+
+
+def _document(data: bytes | str | BinaryIO, format: Format, source: str, limits: Limits) -> bytes | BinaryIO:
+    if isinstance(data, str):
+        data = _encode(data)
+    if not isinstance(data, bytes):
+        return guarded(data, format, limits, source)
+    return data if is_tame(data, format, limits) else guarded(io.BytesIO(data), format, limits, source)
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise RdfError(f"line {line} has a lone surrogate, which is no character") from None
+
+
+def explain(error: SyntaxError | MemoryError, source: str, *, line: int = 0) -> RdfError | LimitError:
+    """The parser's error as one of ours. `line` is the number of lines before the document."""
+    if isinstance(error, MemoryError):
+        return LimitError("a term or statement longer than 16 MiB")
+    reason = re.sub(r"^Parser error at line \d+ (?:between columns \d+ and \d+|column \d+): ", "", error.msg)
+    if "LoadDocumentCallback" in reason:
+        return RdfError("a remote context: nothing is ever fetched. Try: write the context into the document")
+    if len(reason) > _LONGEST_REASON:
+        reason = reason[:_LONGEST_REASON] + "…"
+    place = Place(error.lineno + line, error.offset or 1, source) if error.lineno else None
+    return RdfError(reason, place=place)
+
+
+def from_store(store: object) -> Iterator[Quad]:
+    """The quads of a pyoxigraph Store or Dataset, or of an rdflib Graph or Dataset."""
+    if isinstance(store, ox.Store | ox.Dataset):
+        return FromOx().quads(store)
+    rdflib = sys.modules.get("rdflib")  # whoever has one of its graphs has imported it
+    if rdflib and isinstance(store, rdflib.Graph):
+        return _from_rdflib(store, rdflib)
+    raise InputError(f"{type(store).__name__} is no store. Try: an rdflib Graph or Dataset, or a pyoxigraph Store")
+
+
+def _from_rdflib(graph: Any, rdflib: Any) -> Iterator[Quad]:
+    if not isinstance(graph, rdflib.ConjunctiveGraph):
+        for s, p, o in graph:
+            yield Quad(_rdflib_term(s, rdflib), _rdflib_term(p, rdflib), _rdflib_term(o, rdflib), None)
+        return
+    default = graph.default_context.identifier
+    for s, p, o, context in graph.quads():
+        name = getattr(context, "identifier", context)
+        in_default = name is None or name == default
+        subject, predicate, object = (_rdflib_term(term, rdflib) for term in (s, p, o))
+        yield Quad(subject, predicate, object, None if in_default else _rdflib_term(name, rdflib))
+
+
+def _rdflib_term(term: Any, rdflib: Any) -> Term:
+    if isinstance(term, rdflib.URIRef):
+        return IRI(str(term))
+    if isinstance(term, rdflib.BNode):
+        return BlankNode(str(term))
+    if isinstance(term, rdflib.Literal):
+        if term.language:
+            return Literal(str(term), language=term.language)
+        return Literal(str(term), str(term.datatype)) if term.datatype else Literal(str(term))
+    raise InputError(f"{term!r:.100} is no RDF 1.1 term")
