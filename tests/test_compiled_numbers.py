@@ -17,8 +17,12 @@ from thence.rdf.values import Value, value
 
 pytestmark = pytest.mark.numba
 
-integers = st.one_of(st.integers(-20, 20), st.integers(-(2**63), 2**63 - 1)).map(lambda n: Literal(str(n), XSD + "integer"))
-decimals = st.decimals(allow_nan=False, allow_infinity=False, places=6).map(lambda d: Literal(f"{d:f}", XSD + "decimal"))
+integers = st.one_of(st.integers(-20, 20), st.integers(-(2**63), 2**63 - 1)).map(
+    lambda n: Literal(str(n), XSD + "integer")
+)
+decimals = st.decimals(allow_nan=False, allow_infinity=False, places=6).map(
+    lambda d: Literal(f"{d:f}", XSD + "decimal")
+)
 small = st.sampled_from(["0.1", "0.25", "-1.5", "3.0", "0", "1000000", "0.000000000000000001"]).map(
     lambda text: Literal(text, XSD + "decimal")
 )

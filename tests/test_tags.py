@@ -24,9 +24,15 @@ digits = st.text("0123456789", max_size=21)
 sign = st.sampled_from(["", "+", "-"])
 numeral = st.builds(lambda s, a, dot, b: s + a + dot + b, sign, digits, st.sampled_from(["", ".", ".."]), digits)
 scientific = st.builds(
-    lambda n, e, s, d: n + e + s + d, numeral, st.sampled_from(["", "e", "E", "e0"]), sign, st.text("0123456789", max_size=4)
+    lambda n, e, s, d: n + e + s + d,
+    numeral,
+    st.sampled_from(["", "e", "E", "e0"]),
+    sign,
+    st.text("0123456789", max_size=4),
 )
-special = st.sampled_from(["NaN", "INF", "-INF", "+INF", "inf", "", "-", ".", "true", "false", "0", "1", "tru", "-0", "-0.0", " 1", "1e"])
+special = st.sampled_from(
+    ["NaN", "INF", "-INF", "+INF", "inf", "", "-", ".", "true", "false", "0", "1", "tru", "-0", "-0.0", " 1", "1e"]
+)
 number_types = st.sampled_from([*INTEGER_RANGES, *(XSD + name for name in ("decimal", "double", "float", "boolean"))])
 moments = st.from_regex(
     r"(-)?[0-9]{4,5}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{1,8})?(Z|[+-][01][0-9]:[0-6][0-9])?",
@@ -75,7 +81,14 @@ def test_a_date_in_columns_is_the_plain_instant_or_left_to_the_slow_way(text: st
 
 @pytest.mark.parametrize(
     ("text", "datatype"),
-    [("12", "integer"), ("-7", "byte"), ("19.990", "decimal"), ("1.5e3", "double"), ("0.25", "float"), ("true", "boolean")],
+    [
+        ("12", "integer"),
+        ("-7", "byte"),
+        ("19.990", "decimal"),
+        ("1.5e3", "double"),
+        ("0.25", "float"),
+        ("true", "boolean"),
+    ],
 )
 def test_ordinary_numbers_are_held_in_columns(text: str, datatype: str) -> None:
     tag, bits = classified(Literal(text, XSD + datatype))
@@ -94,7 +107,15 @@ def test_terms_without_a_value_have_their_own_kinds() -> None:
     assert terms.bits[ids].tolist() == ids.tolist()
 
 
-@given(st.lists(st.one_of(st.text().map(Literal), st.text().map(lambda t: Literal(t, language="en")), st.text("abc", min_size=1).map(IRI))))
+@given(
+    st.lists(
+        st.one_of(
+            st.text().map(Literal),
+            st.text().map(lambda t: Literal(t, language="en")),
+            st.text("abc", min_size=1).map(IRI),
+        )
+    )
+)
 def test_a_dictionary_gives_back_what_was_put_in(listed: list[Literal | IRI]) -> None:
     terms = Terms()
     ids = terms.add_all(listed)

@@ -14,7 +14,7 @@ import numpy as np
 from thence.algebra.patterns import Graph, Pattern
 from thence.errors import InputError
 from thence.match import table as tables
-from thence.match.expressions import Context
+from thence.match.context import Context
 from thence.match.join import Index, join_rows
 from thence.match.table import Ids, JoinKeys, Table, join_keys
 from thence.rdf.columns import EventBatch

@@ -37,7 +37,9 @@ from thence.algebra.expressions import (
     Variable,
 )
 from thence.match import numbers
-from thence.match.expressions import Context, ExpressionError, effective_boolean_value, evaluate
+from thence.match.context import Context
+from thence.match.errors import ExpressionError
+from thence.match.expressions import effective_boolean_value, evaluate
 from thence.match.table import Ids, Table
 from thence.rdf import tags
 from thence.rdf.dictionary import UNBOUND, Terms

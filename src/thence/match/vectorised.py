@@ -28,7 +28,7 @@ from thence.algebra.patterns import (
 from thence.match import table as tables
 from thence.match.background import Background, Foreign
 from thence.match.columns import ExpressionColumns
-from thence.match.expressions import Context
+from thence.match.context import Context
 from thence.match.table import Ids, Name, Table
 from thence.rdf.columns import EventBatch
 from thence.rdf.terms import BlankNode

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from thence.rdf.dictionary import Terms
 from thence.rdf.events import Event
 from thence.rdf.tags import BLANK, KIND_MASK
-from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
+from thence.rdf.terms import BlankNode, Literal, Triple
 from thence.rdf.times import Domain
 
 
@@ -59,8 +59,9 @@ class EventBatch:
         return (self.event(index) for index in range(len(self)))
 
 
-def encode(events: Sequence[Event], *, first: int = 0) -> EventBatch:
-    """Events as columns. `first` counts the events of the stream before these, so that positions and blank nodes go on from there."""
+def encode(events: Sequence[Event], *, stream: str = "stream", first: int = 0) -> EventBatch:
+    """Events as columns. `first` counts the events of the stream before these: positions, blank nodes and the ids of events
+    that have none go on from there."""
     terms = Terms()
     counts = [len(event.triples) for event in events]
     flat = [term for event in events for triple in event.triples for term in triple]
@@ -79,16 +80,12 @@ def encode(events: Sequence[Event], *, first: int = 0) -> EventBatch:
         starts=np.array([event.start for event in events], np.int64),
         ends=np.array([event.end for event in events], np.int64),
         domains=np.array([event.domain.value for event in events], np.uint8),
-        ids=terms.add_all(id_term(event.id) for event in events),
+        ids=terms.add_all(
+            Literal(f"{stream}:{position}" if event.id is None else event.id)
+            for event, position in zip(events, positions.tolist(), strict=True)
+        ),
         positions=positions,
     )
-
-
-def id_term(event_id: str) -> Term:
-    """An event's id as a term of the dictionary: an IRI if it could be one, else a literal."""
-    scheme = event_id.partition(":")[0]
-    plain = scheme.isalnum() and not set(event_id) & set(' <>"{}|\\^`\n')
-    return IRI(event_id) if ":" in event_id and plain else Literal(event_id)
 
 
 def localise_blank_nodes(

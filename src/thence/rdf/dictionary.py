@@ -32,7 +32,7 @@ class Terms:
         self.text: NDArray[np.uint8] = np.empty(1024, np.uint8)
         self.ends: NDArray[np.int64] = np.empty(64, np.int64)
         self.hashes: NDArray[np.uint64] = np.empty(64, np.uint64)
-        self.slots: NDArray[np.int32] = np.full(256, interning.FREE, np.int32)
+        self.slots: NDArray[np.int64] = np.full(256, interning.FREE, np.int64)
         self._tags: NDArray[np.uint16] = np.empty(0, np.uint16)
         self._bits: NDArray[np.int64] = np.empty(0, np.int64)
         self._classified = 0
@@ -52,7 +52,7 @@ class Terms:
             length = len(self.slots)
             while 2 * needed > length:
                 length *= 2
-            self.slots = np.full(length, interning.FREE, np.int32)
+            self.slots = np.full(length, interning.FREE, np.int64)
             interning.rehash(self.hashes, self.count, self.slots)
         used = self.used
         if used + size > len(self.text):
@@ -92,7 +92,7 @@ class Terms:
         """The ids of terms given as canonical N-Triples, UNBOUND for those that are not here."""
         source, bounds = _joined(texts)
         ids = np.empty(len(texts), np.int64)
-        interning.find_all(self.text, self.ends, self.hashes, self.slots, source, bounds, ids)
+        interning.find_all(self.text, self.ends, self.slots, source, bounds, ids)
         return np.maximum(ids, UNBOUND).astype(np.int32)
 
     def find(self, term: Term) -> int:

@@ -56,15 +56,15 @@ def group(
     """The events in some quads. Unless these are the `last`, the final run is left for next time."""
     owners, tells_time = _owners(quads)
     runs = _runs(owners)
-    final = len(runs) if last else len(runs) - 1
+    final = len(runs) if last else _first_open(runs)
     rest = len(data)
     skip_next: str | None = None
-    if not last and len(runs):
-        rest = int(quads.spans[quads.lines[runs.bounds[-2]]])
-        size = runs.bounds[-1] - runs.bounds[-2]
+    if final < len(runs):
+        rest = int(quads.spans[quads.lines[runs.bounds[final]]])
+        size = runs.bounds[final + 1] - runs.bounds[final]
         if size > limits.event_triples or len(data) - rest > limits.event_bytes:
             # too large already: report it now, and pass over what is left of it
-            skip_next, final, rest = quads.terms.text_of(int(runs.owners[-1])), len(runs), len(data)
+            skip_next, final, rest = quads.terms.text_of(int(runs.owners[final])), len(runs), len(data)
     if skipping and len(runs) and runs.owners[0] >= 0 and quads.terms.text_of(int(runs.owners[0])) == skipping:
         runs.faults[0] = ""
         if len(runs) == 1:
@@ -94,12 +94,19 @@ def _owners(quads: Quads) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     if quads.errors:
         lost = np.flatnonzero((quads.subjects == UNBOUND) & in_default)
         owners[lost] = _UNKNOWN
-        for quad in lost.tolist():
-            before = owners[quad - 1] if quad else _UNKNOWN
-            after = owners[quad + 1] if quad + 1 < len(owners) else _UNKNOWN
-            if before == after:
-                owners[quad] = before
+        known = np.flatnonzero(owners != _UNKNOWN)
+        after = np.searchsorted(known, lost)
+        within = (after > 0) & (after < len(known))
+        lost, after = lost[within], after[within]
+        around = owners[known[after]]
+        owners[lost] = np.where(around == owners[known[after - 1]], around, _UNKNOWN)
     return owners, tells_time
+
+
+def _first_open(runs: _Runs) -> int:
+    """The run that may go on in what follows: the last one, or the one before lines whose graph is not yet known."""
+    known = np.flatnonzero(runs.owners != _UNKNOWN)
+    return int(known[-1]) if len(known) and runs.owners[known[-1]] >= 0 else len(runs)
 
 
 def _runs(owners: NDArray[np.int32]) -> _Runs:
@@ -117,11 +124,11 @@ def _judge(quads: Quads, runs: _Runs, final: int, content: NDArray[np.bool_], li
     sizes = quads.spans[quads.lines[runs.bounds[1:] - 1] + 1] - quads.spans[quads.lines[runs.bounds[:-1]]]
     for run in np.flatnonzero((counts > limits.event_triples) | (sizes > limits.event_bytes)).tolist():
         runs.faults.setdefault(run, limits.describe_event())
-    for run in np.flatnonzero(runs.owners == _STRAY).tolist():
-        runs.faults.setdefault(run, "a triple outside any graph, which tells no graph's time")
     for line, reason in quads.errors.items():
         quad = int(np.searchsorted(quads.lines, line))
         runs.faults.setdefault(int(runs.of_quad[quad]), reason)
+    for run in np.flatnonzero(runs.owners == _STRAY).tolist():
+        runs.faults.setdefault(run, "a triple outside any graph, which tells no graph's time")
     for run in np.flatnonzero((counts == 0) & (runs.owners >= 0)).tolist():
         runs.faults.setdefault(run, "a time for a graph that has no triples beside it")
 

@@ -1,6 +1,6 @@
 """The dictionary's inner loop: a hash table from bytes to ids, over plain arrays, compiled.
 
-`text[ends[i-1]:ends[i]]` is entry i; `slots` is an open-addressed table of ids (-1: free), a power of two long.
+`text[ends[i-1]:ends[i]]` is entry i; `slots` is an open-addressed table (-1: free), a power of two long.
 The caller makes room beforehand (`Terms.reserve`), so that nothing here allocates.
 """
 
@@ -14,7 +14,7 @@ PRIME = np.uint64(1099511628211)
 FREE = -1
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, forceinline=True)
 def hash_step(code, byte):  # type: ignore[no-untyped-def]
     return (code ^ np.uint64(byte)) * PRIME
 
@@ -27,32 +27,46 @@ def hash_bytes(source, start, stop):  # type: ignore[no-untyped-def]
     return code
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def same_bytes(left, i, right, j, length):  # type: ignore[no-untyped-def]
-    for k in range(length):
-        if left[i + k] != right[j + k]:
+    # unsigned, since a signed index costs a test for being negative each time
+    a, b = np.uint64(i), np.uint64(j)
+    for k in range(np.uint64(length)):
+        if left[a + k] != right[b + k]:
             return False
     return True
 
 
-@njit(cache=True)
-def find(text, ends, hashes, slots, source, start, stop, code):  # type: ignore[no-untyped-def]
-    """The id of `source[start:stop]`, or -1 - the free slot where it belongs."""
-    mask = np.int64(slots.shape[0] - 1)
+@njit(cache=True, forceinline=True)
+def _first_slot(code, slots):  # type: ignore[no-untyped-def]
     # FNV's low bits are weak for short keys: fold the high half in
-    slot = np.int64((code ^ (code >> np.uint64(32))) & np.uint64(mask))
+    return np.int64((code ^ (code >> np.uint64(32))) & np.uint64(len(slots) - 1))
+
+
+@njit(cache=True, forceinline=True)
+def _mark(code, entry):  # type: ignore[no-untyped-def]
+    """What a slot holds: the upper half of the hash, which settles most misses at once, and the entry."""
+    return np.int64((code & np.uint64(0x7FFFFFFF00000000)) | np.uint64(entry))
+
+
+@njit(cache=True, forceinline=True)
+def find(text, ends, slots, source, start, stop, code):  # type: ignore[no-untyped-def]
+    """The id of `source[start:stop]`, or -1 - the free slot where it belongs."""
+    slot = _first_slot(code, slots)
+    wanted = _mark(code, 0)
     while True:
-        entry = slots[slot]
-        if entry == FREE:
+        held = slots[slot]
+        if held == FREE:
             return -1 - slot
-        if hashes[entry] == code:
+        if held & np.int64(0x7FFFFFFF00000000) == wanted:
+            entry = held & np.int64(0xFFFFFFFF)
             begin = ends[entry - 1] if entry > 0 else 0
             if ends[entry] - begin == stop - start and same_bytes(text, begin, source, start, stop - start):
-                return np.int64(entry)
-        slot = (slot + 1) & mask
+                return entry
+        slot = (slot + 1) & (len(slots) - 1)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def append(text, ends, hashes, slots, count, source, start, stop, code, slot):  # type: ignore[no-untyped-def]
     """Make `source[start:stop]` entry number `count`, at a slot that `find` gave."""
     begin = ends[count - 1] if count > 0 else 0
@@ -60,27 +74,25 @@ def append(text, ends, hashes, slots, count, source, start, stop, code, slot):  
         text[begin + k] = source[start + k]
     ends[count] = begin + stop - start
     hashes[count] = code
-    slots[slot] = count
+    slots[slot] = _mark(code, count)
 
 
 @njit(cache=True)
 def rehash(hashes, count, slots):  # type: ignore[no-untyped-def]
     """Enter the first `count` entries into an empty, larger table."""
-    mask = np.int64(slots.shape[0] - 1)
     for entry in range(count):
-        code = hashes[entry]
-        slot = np.int64((code ^ (code >> np.uint64(32))) & np.uint64(mask))
+        slot = _first_slot(hashes[entry], slots)
         while slots[slot] != FREE:
-            slot = (slot + 1) & mask
-        slots[slot] = entry
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = _mark(hashes[entry], entry)
 
 
 @njit(cache=True)
-def find_all(text, ends, hashes, slots, source, bounds, found):  # type: ignore[no-untyped-def]
+def find_all(text, ends, slots, source, bounds, found):  # type: ignore[no-untyped-def]
     """The id of each `source[bounds[i]:bounds[i+1]]`, or a negative number."""
     for i in range(len(found)):
         start, stop = bounds[i], bounds[i + 1]
-        found[i] = find(text, ends, hashes, slots, source, start, stop, hash_bytes(source, start, stop))
+        found[i] = find(text, ends, slots, source, start, stop, hash_bytes(source, start, stop))
 
 
 @njit(cache=True)
@@ -89,7 +101,7 @@ def add_all(text, ends, hashes, slots, count, source, bounds, found):  # type: i
     for i in range(len(found)):
         start, stop = bounds[i], bounds[i + 1]
         code = hash_bytes(source, start, stop)
-        entry = find(text, ends, hashes, slots, source, start, stop, code)
+        entry = find(text, ends, slots, source, start, stop, code)
         if entry < 0:
             append(text, ends, hashes, slots, count, source, start, stop, code, -1 - entry)
             entry = count

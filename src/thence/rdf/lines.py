@@ -38,14 +38,29 @@ def scan_quads(data: bytes, *, terms: Terms | None = None, refused: Mapping[int,
     """All quads of some whole lines. Plain lines are scanned, odd ones go to the RDF library; `refused` ones are errors unread."""
     terms = Terms() if terms is None else terms
     most = data.count(b"\n") + 1
-    terms.reserve(4 * most, len(data))
-    spans = np.empty(most + 1, np.int64)
+    spans = np.zeros(most + 1, np.int64)
     status = np.empty(most, np.uint8)
     columns = np.empty((4, most), np.int32)
     source = np.frombuffer(data, np.uint8)
-    terms.count, count = scan.scan(
-        source, terms.text, terms.ends, terms.hashes, terms.slots, terms.count, _is_utf8(data), spans, status, columns
-    )
+    utf8 = _is_utf8(data)
+    position, count = 0, 0
+    while position < len(data):
+        # a small table stays in the caches: most terms of a stream come again, so begin with one a line
+        terms.reserve(most, len(data))
+        position, count, terms.count = scan.scan(
+            source,
+            position,
+            count,
+            terms.text,
+            terms.ends,
+            terms.hashes,
+            terms.slots,
+            terms.count,
+            utf8,
+            spans,
+            status,
+            columns,
+        )
     status[list(refused)] = scan.ODD
     errors = dict(refused)
     for line in np.flatnonzero(status[:count] == scan.ODD).tolist():

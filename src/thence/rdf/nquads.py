@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO
 
 from thence.rdf.columns import EventBatch
 from thence.rdf.events import BadEvent
 from thence.rdf.grouping import group
-from thence.rdf.limits import Limits
+from thence.rdf.limits import Limits, size
 from thence.rdf.lines import GRAPH_WITHIN, scan_quads
 
-CHUNK = 8 << 20
+CHUNK = 2 << 20
 """Bytes scanned at a time: large enough to make Python's share small, small enough to stay near the caches."""
 
 
@@ -20,15 +21,23 @@ def read_nquads(
 ) -> Iterator[EventBatch | BadEvent]:
     """The events of an N-Quads file, in batches, with what could not be read between them; constant memory."""
     limits = limits or Limits()
+    yield from events_of(_pieces(source, chunk, limits.event_bytes), stream=stream, limits=limits)
+
+
+def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits) -> Iterator[EventBatch | BadEvent]:
+    """The events in some pieces of N-Quads, each of whole lines; what was bad before it came here passes through."""
     rest = b""
     first_line = 1
     skipping: str | None = None  # the graph of an event that was too large: what is left of it
     too_long: set[int] = set()  # lines that were cut short
-    for piece in _pieces(source, chunk, limits.event_bytes):
+    for piece in chain(pieces, [b""]):
+        if isinstance(piece, BadEvent):
+            yield piece
+            continue
         if isinstance(piece, _CutLine):
             too_long.add(first_line + rest.count(b"\n"))
         data = rest + piece
-        refused = {line - first_line: f"a line longer than {limits.event_bytes} bytes" for line in too_long}
+        refused = {line - first_line: f"a line longer than {size(limits.event_bytes)}" for line in too_long}
         grouped = group(
             scan_quads(data, refused=refused),
             data,
@@ -52,7 +61,7 @@ class _CutLine(bytes):
 
 
 def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
-    """Whole lines, some `chunk` bytes at a time; a line that is too long is cut short; at the end one empty piece."""
+    """Whole lines, some `chunk` bytes at a time; a line that is too long is cut short."""
     rest = b""
     while block := source.read(chunk):
         data = rest + block
@@ -67,7 +76,6 @@ def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
             rest = data
     if rest:
         yield rest + b"\n"
-    yield b""
 
 
 def _rest_of_line(source: BinaryIO, tail: bytes, chunk: int) -> tuple[bytes, bytes]:

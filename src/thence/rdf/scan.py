@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from thence.rdf.interning import OFFSET, append, find, hash_step
+from thence.rdf.interning import OFFSET, append, find, hash_step, same_bytes
 
 PLAIN = 0
 EMPTY = 1  # blank, or a comment
@@ -36,34 +36,31 @@ _LABEL = _byte_set(_LETTERS + _DIGITS + "_")
 
 
 @njit(cache=True)
-def scan(source, text, ends, hashes, slots, count, utf8, lines, status, quads):  # type: ignore[no-untyped-def]
-    """Scan whole lines; the terms' new count and the number of lines.
+def scan(source, position, line, text, ends, hashes, slots, count, utf8, lines, status, quads):  # type: ignore[no-untyped-def]
+    """Scan whole lines from `position` on, until all are read or the dictionary is full: (position, line, terms' new count).
 
     `lines[i]` is where line i starts; `quads[:, i]` its subject, predicate, object and graph (-1: default graph).
     `utf8` says whether the whole of `source` is valid UTF-8; if not, lines with bytes beyond ASCII are odd.
     """
     size = len(source)
-    position = 0
-    line = 0
-    while position < size:
+    room = min(len(ends), len(slots) // 2) - 4
+    while position < size and count <= room:
         lines[line] = position
-        count, state, position = _scan_line(
-            source, position, size, text, ends, hashes, slots, count, utf8, quads, line
-        )
+        count, state, position = _scan_line(source, position, size, text, ends, hashes, slots, count, utf8, quads, line)
         status[line] = state
         if state == ODD:
             while position < size and source[position] != _NEWLINE:
                 position += 1
         position += 1
         line += 1
-    lines[line] = size
-    return count, line
+    lines[line] = min(position, size)
+    return position, line, count
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, line):  # type: ignore[no-untyped-def]
     """One line from i on: (terms' count, status, where its newline is, or where it turned odd)."""
-    quads[3, line] = -1
+    quads[:, line] = -1
     i = _skip_blanks(source, i, size)
     if i == size or source[i] == _NEWLINE:
         return count, EMPTY, i
@@ -71,6 +68,13 @@ def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, l
         byte = source[i]
         if place == 3 and byte == ord("."):
             break
+        repeated = _repeated(source, i, size, text, ends, quads, place, line)
+        if repeated > 0:
+            quads[place, line] = quads[place, line - 1]
+            i = _skip_blanks(source, repeated, size)
+            if i == size:
+                return count, ODD, i
+            continue
         start = i
         if byte == ord("<"):
             code, i = _iri_end(source, i, size)
@@ -82,17 +86,14 @@ def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, l
             return count, ODD, start
         if i < 0:
             return count, ODD, start
-        if place == 3 and _same_as_last(source, start, i, text, ends, quads, line):
-            quads[3, line] = quads[3, line - 1]
-        else:
-            entry = find(text, ends, hashes, slots, source, start, i, code)
-            if entry < 0:
-                if not _is_plain(source, start, i):
-                    return count, ODD, i
-                append(text, ends, hashes, slots, count, source, start, i, code, -1 - entry)
-                entry = np.int64(count)
-                count += 1
-            quads[place, line] = entry
+        entry = find(text, ends, slots, source, start, i, code)
+        if entry < 0:
+            if not _is_plain(source, start, i):
+                return count, ODD, i
+            append(text, ends, hashes, slots, count, source, start, i, code, -1 - entry)
+            entry = np.int64(count)
+            count += 1
+        quads[place, line] = entry
         i = _skip_blanks(source, i, size)
         if i == size:
             return count, ODD, i
@@ -106,44 +107,47 @@ def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, l
     return count, PLAIN, i
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, forceinline=True)
 def _skip_blanks(source, i, size):  # type: ignore[no-untyped-def]
     while i < size and (source[i] == _SPACE or source[i] == _TAB):
         i += 1
     return i
 
 
-@njit(cache=True)
-def _same_as_last(source, start, stop, text, ends, quads, line):  # type: ignore[no-untyped-def]
-    """Is this graph the one of the line before? An event's quads stand together, so mostly yes."""
-    if line == 0 or quads[3, line - 1] < 0:
-        return False
-    entry = quads[3, line - 1]
+@njit(cache=True, forceinline=True)
+def _repeated(source, i, size, text, ends, quads, place, line):  # type: ignore[no-untyped-def]
+    """Where the IRI ends that stands here and in the same place of the line before; 0 if it is another. An event's quads
+    stand together, so that its graph, and often its subject, need not be looked up again."""
+    if line == 0 or (place != 0 and place != 3) or source[i] != ord("<"):
+        return 0
+    entry = quads[place, line - 1]
+    if entry < 0:
+        return 0
     begin = ends[entry - 1] if entry > 0 else 0
-    if ends[entry] - begin != stop - start:
-        return False
-    for k in range(stop - start - 1, -1, -1):  # graphs of a stream differ at their end, if at all
-        if text[begin + k] != source[start + k]:
-            return False
-    return True
+    length = ends[entry] - begin
+    if i + length > size:
+        return 0
+    # the IRIs of a stream differ at their end, if at all: look there first
+    if text[ends[entry] - 2] != source[i + length - 2] or not same_bytes(text, begin, source, i, length):
+        return 0
+    return i + length
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _iri_end(source, i, size):  # type: ignore[no-untyped-def]
     """(hash of the IRI, where it ends), or an end of -1."""
     code = OFFSET
-    while i < size:
-        byte = source[i]
+    for k in range(np.uint64(i), np.uint64(size)):  # unsigned: see `same_bytes`
+        byte = source[k]
         code = hash_step(code, byte)
-        i += 1
         if byte == ord(">"):
-            return code, i
+            return code, np.int64(k) + 1
         if byte == _NEWLINE:
             break
     return code, -1
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _label_end(source, i, size):  # type: ignore[no-untyped-def]
     if i + 2 >= size or source[i + 1] != ord(":"):
         return OFFSET, -1
@@ -158,29 +162,30 @@ def _label_end(source, i, size):  # type: ignore[no-untyped-def]
     return code, i
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _literal_end(source, i, size, utf8):  # type: ignore[no-untyped-def]
     code = hash_step(OFFSET, source[i])
-    i += 1
-    while True:
-        if i == size:
-            return code, -1
-        byte = source[i]
-        if byte == ord("\\") or (byte < _SPACE and byte != _TAB) or (byte > 127 and not utf8):
-            return code, -1
+    close = -1
+    for k in range(np.uint64(i + 1), np.uint64(size)):
+        byte = source[k]
         code = hash_step(code, byte)
-        i += 1
         if byte == ord('"'):
+            close = np.int64(k) + 1
             break
+        if byte == ord("\\") or (byte < _SPACE and byte != _TAB) or (byte > 127 and not utf8):
+            break
+    if close < 0:
+        return code, -1
+    i = close
     if i + 2 < size and source[i] == ord("^") and source[i + 1] == ord("^") and source[i + 2] == ord("<"):
-        while i < size and source[i] != ord(">"):
-            if source[i] == _NEWLINE:
-                return code, -1
-            code = hash_step(code, source[i])
-            i += 1
-        if i == size:
-            return code, -1
-        return hash_step(code, source[i]), i + 1
+        for k in range(np.uint64(i), np.uint64(size)):
+            byte = source[k]
+            code = hash_step(code, byte)
+            if byte == ord(">"):
+                return code, np.int64(k) + 1
+            if byte == _NEWLINE:
+                break
+        return code, -1
     if i < size and source[i] == ord("@"):
         while i < size and (source[i] == ord("@") or source[i] == ord("-") or _LABEL[source[i]]):
             code = hash_step(code, source[i])

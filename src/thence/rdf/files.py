@@ -1,0 +1,68 @@
+"""Event files: `.nq`, `.trig` and `.jsonl`, plain and gzipped, as batches of columns or one event at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import BinaryIO
+
+from thence.errors import InputError
+from thence.rdf.columns import EventBatch, encode
+from thence.rdf.events import BadEvent, Event
+from thence.rdf.gunzip import open_input
+from thence.rdf.jsonl import read_jsonl
+from thence.rdf.limits import Limits
+from thence.rdf.nquads import events_of, read_nquads
+from thence.rdf.trig import trig_chunks
+
+_TOGETHER = 4096
+"""Events of a `.jsonl` file that become one batch."""
+
+
+def read_batches(
+    path: str | os.PathLike[str], *, stream: str | None = None, limits: Limits | None = None
+) -> Iterator[EventBatch | BadEvent]:
+    """The events of a file in batches, in the file's order, with what could not be read between them. Memory stays constant,
+    however large the file. `stream` names the stream in ids and problems; by default it is the file's name.
+    """
+    limits = limits or Limits()
+    name = os.path.basename(os.fspath(path))
+    stream = stream or name
+    with open_input(path, limits=limits) as source:
+        match name.lower().removesuffix(".gz").rpartition(".")[2]:
+            case "nq":
+                yield from read_nquads(source, stream=stream, limits=limits)
+            case "trig":
+                yield from _trig(source, stream, limits)
+            case "jsonl":
+                yield from batches(read_jsonl(source, stream_name=stream, limits=limits), stream=stream)
+            case _:
+                raise InputError(f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig or .jsonl, or these with .gz")
+
+
+def read_events(
+    path: str | os.PathLike[str], *, stream: str | None = None, limits: Limits | None = None
+) -> Iterator[Event | BadEvent]:
+    """The events of a file, one at a time, with what could not be read between them."""
+    for found in read_batches(path, stream=stream, limits=limits):
+        if isinstance(found, BadEvent):
+            yield found
+        else:
+            yield from found
+
+
+def batches(events: Iterable[Event | BadEvent], *, stream: str = "stream") -> Iterator[EventBatch | BadEvent]:
+    """Events as columns, some thousand at a time; what was bad passes through."""
+    remaining = iter(events)
+    first = 0
+    while some := list(islice(remaining, _TOGETHER)):
+        good = [event for event in some if isinstance(event, Event)]
+        if good:
+            yield encode(good, stream=stream, first=first)
+        first += len(good)
+        yield from (event for event in some if isinstance(event, BadEvent))
+
+
+def _trig(source: BinaryIO, stream: str, limits: Limits) -> Iterator[EventBatch | BadEvent]:
+    return events_of(trig_chunks(source, stream_name=stream, limits=limits), stream=stream, limits=limits)
