@@ -2,8 +2,9 @@
 
 Usage: python bench/graph_matching.py [--events 200000] [--repeat 3]
 
-Every contender gets the same bytes in memory and must give the same number of solutions. "Per event" means that each event is
-a graph of its own, as event processing needs it; "in bulk" puts all events in one store and asks once, with GRAPH ?event.
+Every contender gets the same bytes in memory and must give the same number of solutions. "Per event" means that each
+event is a graph of its own, as event processing needs it; "in bulk" puts all events in one store and asks once, with
+GRAPH ?event.
 """
 
 from __future__ import annotations

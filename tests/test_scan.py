@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from thence.errors import RdfError
-
 from thence.rdf.lines import scan_quads
 from thence.rdf.read import Format, parse
 from thence.rdf.terms import Quad, Term

@@ -13,7 +13,7 @@ from thence.rdf.dictionary import Terms
 from thence.rdf.numbers import Float
 from thence.rdf.tagged import tagged_literal, untag
 from thence.rdf.temporal import DateTime, seconds_between
-from thence.rdf.terms import XSD, BlankNode, IRI, Literal
+from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 from thence.rdf.values import INTEGER_RANGES, value
 
 pytestmark = pytest.mark.numba

@@ -1,12 +1,13 @@
-"""Background data: graphs loaded once, evaluated once for each GRAPH block, and joined with the solutions of every batch.
+"""Background data: graphs loaded once, evaluated once for each GRAPH block, and joined with the solutions of every
+batch.
 
-The background has a dictionary of its own, which may be far larger than a batch's. Only the ids that meet are translated:
-the batch's join keys into the background's ids, and the rows found back into the batch's.
+The background has a dictionary of its own, which may be far larger than a batch's. Only the ids that meet are
+translated: the batch's join keys into the background's ids, and the rows found back into the batch's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,13 +15,14 @@ import numpy as np
 from thence.algebra.patterns import Graph, Pattern
 from thence.errors import InputError
 from thence.match import table as tables
-from thence.match.context import Context
 from thence.match.join import Index, join_rows
 from thence.match.table import Ids, JoinKeys, Table, join_keys
 from thence.rdf.columns import EventBatch
+from thence.rdf.dataset import Graph as PlainGraph
+from thence.rdf.dataset import GraphName
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.store import BackgroundData
-from thence.rdf.terms import IRI
+from thence.rdf.terms import IRI, BlankNode
 
 Evaluate = Callable[[Pattern, EventBatch], Table]
 
@@ -53,7 +55,8 @@ class Foreign:
 
 
 def _translated(ids: Ids, source: Terms, target: Callable[[list[bytes]], Ids]) -> Ids:
-    """Ids of one dictionary as ids of another; UNBOUND stays, and what the other lacks becomes an id that nothing has."""
+    """Ids of one dictionary as ids of another; UNBOUND stays, and what the other lacks becomes an id that nothing
+    has."""
     distinct, where = np.unique(ids, return_inverse=True)
     bound = distinct != UNBOUND
     translated = np.full(len(distinct), UNBOUND, np.int32)
@@ -77,7 +80,7 @@ class Background:
 
     def _solve(self, block: Graph, evaluate: Evaluate) -> Table:
         if isinstance(block.name, IRI):
-            return _timeless(evaluate(block.pattern, self._graph(block.name)))
+            return _timeless(evaluate(block.pattern, self.graph(block.name)))
         found = Table(0, {block.name: np.empty(0, np.int32)}, np.empty(0, np.int32))
         for name, graph in self.data.named.items():
             solutions = evaluate(block.pattern, graph)
@@ -85,7 +88,8 @@ class Background:
             found = tables.union(found, tables.join(solutions, here))
         return _timeless(found)
 
-    def _graph(self, name: IRI) -> EventBatch:
+    def graph(self, name: IRI) -> EventBatch:
+        """What `GRAPH <name>` reads. That nothing has this name is an error, and no empty answer."""
         graph = self.data.graph(name)
         if graph is None:
             known = ", ".join(sorted(str(name) for name in self.data.named)) or "none"
@@ -96,9 +100,28 @@ class Background:
         return graph
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedGraphs(Mapping[GraphName, PlainGraph]):
+    """The background's graphs as the plain evaluator reads them, each made when first asked for."""
+
+    background: Background
+    made: dict[GraphName, PlainGraph] = field(default_factory=dict)
+
+    def __getitem__(self, name: GraphName) -> PlainGraph:
+        if name not in self.made:
+            batch = self.background.data.named[name] if isinstance(name, BlankNode) else self.background.graph(name)
+            self.made[name] = PlainGraph(batch.triples(0))
+        return self.made[name]
+
+    def __iter__(self) -> Iterator[GraphName]:
+        return iter(self.background.data.named)
+
+    def __len__(self) -> int:
+        return len(self.background.data.named)
+
+
 def _timeless(table: Table) -> Table:
     return Table(len(table), table.columns, None)
 
 
 NO_BACKGROUND = Background()
-

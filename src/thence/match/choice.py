@@ -62,4 +62,3 @@ def _reason_in(expression: Expression) -> str | None:
             return f"{expression.function}(), which differs from row to row"
         case _:
             return next((reason for part in operands(expression) if (reason := _reason_in(part))), None)
-

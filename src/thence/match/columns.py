@@ -1,8 +1,8 @@
 """Expressions over columns: the value of an expression in every row of a table at once.
 
-Comparison and arithmetic of numbers, dates and booleans run compiled (`numbers`); everything else that has terms in and a term
-out calls the plain evaluator once for each distinct combination of arguments. Both give the same answers: an error is a row
-without value, never an exception.
+Comparison and arithmetic of numbers, dates and booleans run compiled (`numbers`); everything else that has terms in and
+a term out calls the plain evaluator once for each distinct combination of arguments. Both give the same answers: an
+error is a row without value, never an exception.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ _HOLDS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """A value a row: tag and bits (`thence.rdf.tags`), and the term's id, UNBOUND where the value is computed and has none yet."""
+    """A value a row: tag and bits (`thence.rdf.tags`), and the term's id, UNBOUND where the value is computed and has
+    none yet."""
 
     tags: NDArray[np.uint16]
     bits: NDArray[np.int64]
@@ -77,11 +78,13 @@ class Column:
 
     @property
     def kinds(self) -> NDArray[np.uint16]:
-        return self.tags & np.uint16(tags.KIND_MASK)
+        kinds: NDArray[np.uint16] = self.tags & np.uint16(tags.KIND_MASK)
+        return kinds
 
     @property
     def is_error(self) -> NDArray[np.bool_]:
-        return self.tags == tags.NONE
+        error: NDArray[np.bool_] = self.tags == tags.NONE
+        return error
 
     def where(self, condition: NDArray[np.bool_], other: Column) -> Column:
         """This where the condition holds, the other elsewhere."""
@@ -102,7 +105,8 @@ class ExpressionColumns:
 
     def holds(self, condition: Expression) -> NDArray[np.bool_]:
         """Where a FILTER lets a row pass."""
-        return self._truth(condition) == TRUE
+        passes: NDArray[np.bool_] = self._truth(condition) == TRUE
+        return passes
 
     def ids(self, expression: Expression) -> Ids:
         """The term in each row, UNBOUND for an error; new terms enter the dictionary."""
@@ -147,9 +151,7 @@ class ExpressionColumns:
             case Bound():
                 return self._bound(expression.variable)
             case Compare():
-                return self._compare(
-                    expression.comparison, self.value(expression.left), self.value(expression.right)
-                )
+                return self._compare(expression.comparison, self.value(expression.left), self.value(expression.right))
             case In():
                 return self._in(expression)
             case _:
@@ -187,7 +189,9 @@ class ExpressionColumns:
         length = len(self.solutions)
         rows = np.arange(length) if rows is None else rows
         columns = [self._with_ids(_taken(argument, rows)).ids for argument in arguments]
-        bound = np.flatnonzero(reduce(np.logical_and, [ids != UNBOUND for ids in columns], np.ones(len(rows), np.bool_)))
+        bound = np.flatnonzero(
+            reduce(np.logical_and, [ids != UNBOUND for ids in columns], np.ones(len(rows), np.bool_))
+        )
         names = [Variable(f"{place}") for place in range(len(arguments))]
         expression = build(*names)
         distinct, where = _distinct_rows([ids[bound] for ids in columns], len(bound))
@@ -219,7 +223,8 @@ class ExpressionColumns:
         ids = self.solutions.columns.get(variable)
         if ids is None:
             return np.full(len(self.solutions), FALSE)
-        return (ids != UNBOUND).astype(np.int8)
+        bound: Truth = (ids != UNBOUND).astype(np.int8)
+        return bound
 
     def _in(self, expression: In) -> Truth:
         operand = self.value(expression.operand)
@@ -271,9 +276,7 @@ class ExpressionColumns:
         slow = found.tags == numbers.SLOW
         if not slow.any():
             return found
-        asked = self._plainly(
-            lambda a, b: Arithmetic(expression.operation, a, b), [left, right], np.flatnonzero(slow)
-        )
+        asked = self._plainly(lambda a, b: Arithmetic(expression.operation, a, b), [left, right], np.flatnonzero(slow))
         return asked.where(slow, found)
 
 
@@ -314,7 +317,8 @@ def _distinct_values(
 
 
 def _distinct_rows(columns: list[Ids], length: int) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
-    """The distinct combinations of some columns, and which of them each row has. No columns: one combination, the empty one."""
+    """The distinct combinations of some columns, and which of them each row has. No columns: one combination, the empty
+    one."""
     codes = np.zeros(length, np.int64)
     for ids in columns:
         distinct, where = np.unique(ids, return_inverse=True)

@@ -1,4 +1,5 @@
-"""The join of two tables of ids, compiled: a hash of the columns that are always bound, a look at those that may not be."""
+"""The join of two tables of ids, compiled: a hash of the columns that are always bound, a look at those that may not
+be."""
 
 from __future__ import annotations
 
@@ -28,12 +29,11 @@ def index(keys: NDArray[np.int32], certain: int) -> Index:
 def join_rows(left: NDArray[np.int32], right: Index) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs of rows that agree, by the left row, then by the right: the certain columns are equal, and of the others an
     unbound one agrees with anything."""
-    pairs = _join(left, right.keys, right.certain, right.heads, right.following)
-    return pairs  # type: ignore[no-any-return]
+    return _join(left, right.keys, right.certain, right.heads, right.following)  # type: ignore[no-any-return]
 
 
 @njit(cache=True)
-def _hash(keys, certain, row):  # type: ignore[no-untyped-def]
+def _hash(keys, certain, row):
     code = np.uint64(1469598103934665603)
     for k in range(certain):
         code = (code ^ np.uint64(keys[k, row])) * np.uint64(0x9E3779B97F4A7C15)
@@ -42,7 +42,7 @@ def _hash(keys, certain, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _agree(left, i, right, j, certain):  # type: ignore[no-untyped-def]
+def _agree(left, i, right, j, certain):
     for k in range(certain):
         if left[k, i] != right[k, j]:
             return False
@@ -53,7 +53,7 @@ def _agree(left, i, right, j, certain):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _chains(keys, certain):  # type: ignore[no-untyped-def]
+def _chains(keys, certain):
     """Chained hashing: the first row of each chain, and of each row the next."""
     rows = keys.shape[1]
     size = 16
@@ -70,7 +70,7 @@ def _chains(keys, certain):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _join(left, right, certain, heads, following):  # type: ignore[no-untyped-def]
+def _join(left, right, certain, heads, following):
     mask = np.uint64(len(heads) - 1)
     capacity = left.shape[1] + 16
     lefts = np.empty(capacity, np.int64)
@@ -92,7 +92,7 @@ def _join(left, right, certain, heads, following):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def _grown(array, capacity):  # type: ignore[no-untyped-def]
+def _grown(array, capacity):
     larger = np.empty(capacity, array.dtype)
     larger[: len(array)] = array
     return larger

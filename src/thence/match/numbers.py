@@ -1,7 +1,7 @@
 """Comparison and arithmetic on tagged 64-bit values (`thence.rdf.tags`), compiled: exact, or SLOW.
 
-SLOW means that the values, or the result, do not fit: the plain functions on terms then decide. Promotion is SPARQL's (17.3):
-integer → decimal → float → double.
+SLOW means that the values, or the result, do not fit: the plain functions on terms then decide. Promotion is SPARQL's
+(17.3): integer → decimal → float → double.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from thence.rdf.tags import (
 SLOW = 0xFFFF  # a tag that no value has
 
 LESS, EQUAL, GREATER, UNORDERED, DIFFERENT, UNDECIDED = -1, 0, 1, 2, 3, 4
-"""UNORDERED: with NaN. DIFFERENT: two terms that are not equal and have no order. UNDECIDED: ask the plain functions."""
+"""UNORDERED: with NaN. DIFFERENT: two terms that are not equal and have no order. UNDECIDED: ask the plain
+functions."""
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = 0, 1, 2, 3
 
@@ -37,12 +38,12 @@ _MAX = np.int64(2**63 - 1)
 
 
 @njit(cache=True, inline="always")
-def _is_number(kind):  # type: ignore[no-untyped-def]
+def _is_number(kind):
     return INTEGER <= kind <= DOUBLE
 
 
 @njit(cache=True)
-def as_double(kind, scale, bits):  # type: ignore[no-untyped-def]
+def as_double(kind, scale, bits):
     """(exact or correctly rounded?, the number as a double)."""
     if kind == INTEGER:
         return True, np.float64(bits)
@@ -53,7 +54,7 @@ def as_double(kind, scale, bits):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def as_single(kind, scale, bits):  # type: ignore[no-untyped-def]
+def as_single(kind, scale, bits):
     """(exact or correctly rounded?, the number as a 32-bit float)."""
     if kind == INTEGER:
         return True, np.float32(bits)
@@ -64,7 +65,7 @@ def as_single(kind, scale, bits):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _order(left, right):  # type: ignore[no-untyped-def]
+def _order(left, right):
     if left < right:
         return LESS
     if left > right:
@@ -73,7 +74,7 @@ def _order(left, right):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _order_decimals(left, left_scale, right, right_scale):  # type: ignore[no-untyped-def]
+def _order_decimals(left, left_scale, right, right_scale):
     """By whole part, then by the 18 digits after the point: never more than 64 bits."""
     whole_left, whole_right = left // _POWERS[left_scale], right // _POWERS[right_scale]
     if whole_left != whole_right:
@@ -84,7 +85,7 @@ def _order_decimals(left, left_scale, right, right_scale):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def order(left_tag, left_bits, right_tag, right_bits):  # type: ignore[no-untyped-def]
+def order(left_tag, left_bits, right_tag, right_bits):
     """How two values compare."""
     left, right = left_tag & KIND_MASK, right_tag & KIND_MASK
     if _is_number(left) and _is_number(right):
@@ -108,13 +109,13 @@ def order(left_tag, left_bits, right_tag, right_bits):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def order_all(left_tags, left_bits, right_tags, right_bits, orders):  # type: ignore[no-untyped-def]
+def order_all(left_tags, left_bits, right_tags, right_bits, orders):
     for i in range(len(orders)):
         orders[i] = order(left_tags[i], left_bits[i], right_tags[i], right_bits[i])
 
 
 @njit(cache=True)
-def _decimal(number, scale, kind):  # type: ignore[no-untyped-def]
+def _decimal(number, scale, kind):
     """A tagged integer or decimal in lowest form, so that equal values have equal bits."""
     while scale > 0 and number % 10 == 0:
         number //= 10
@@ -123,7 +124,7 @@ def _decimal(number, scale, kind):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _times(left, right):  # type: ignore[no-untyped-def]
+def _times(left, right):
     """(fits?, product)."""
     if left == 0 or right == 0:
         return True, np.int64(0)
@@ -133,14 +134,14 @@ def _times(left, right):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _plus(left, right):  # type: ignore[no-untyped-def]
+def _plus(left, right):
     if (right > 0 and left > _MAX - right) or (right < 0 and left < -_MAX - right):
         return False, np.int64(0)
     return True, left + right
 
 
 @njit(cache=True)
-def _exact(operation, a, a_scale, b, b_scale, kind):  # type: ignore[no-untyped-def]
+def _exact(operation, a, a_scale, b, b_scale, kind):
     """Integers and decimals; SLOW beyond 64 bits or 18 digits after the point."""
     if operation == MULTIPLY:
         fits, number = _times(a, b)
@@ -160,7 +161,7 @@ def _exact(operation, a, a_scale, b, b_scale, kind):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def _quotient(a, a_scale, b, b_scale):  # type: ignore[no-untyped-def]
+def _quotient(a, a_scale, b, b_scale):
     """A decimal, where the division comes out even; division by zero is an error."""
     if b == 0:
         return np.uint16(NONE), np.int64(0)
@@ -182,7 +183,7 @@ def _quotient(a, a_scale, b, b_scale):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def _rounded(operation, a, b):  # type: ignore[no-untyped-def]
+def _rounded(operation, a, b):
     """Floats, 32 or 64 bits, as IEEE 754 has it."""
     if operation == ADD:
         return a + b
@@ -194,7 +195,7 @@ def _rounded(operation, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):  # type: ignore[no-untyped-def]
+def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
     """(tag, bits) of `left operation right`; NONE for an error, SLOW where the plain functions must decide."""
     left, right = left_tag & KIND_MASK, right_tag & KIND_MASK
     if left == NONE or right == NONE:
@@ -219,6 +220,6 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):  # type: 
 
 
 @njit(cache=True)
-def arithmetic_all(operation, left_tags, left_bits, right_tags, right_bits, tags, bits):  # type: ignore[no-untyped-def]
+def arithmetic_all(operation, left_tags, left_bits, right_tags, right_bits, tags, bits):
     for i in range(len(tags)):
         tags[i], bits[i] = arithmetic(operation, left_tags[i], left_bits[i], right_tags[i], right_bits[i])

@@ -1,4 +1,5 @@
-"""`Table`: the solutions of a pattern over many events at once, as columns; and the operators of SPARQL's algebra on tables."""
+"""`Table`: the solutions of a pattern over many events at once, as columns; and the operators of SPARQL's algebra on
+tables."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from thence.rdf.dictionary import UNBOUND
 from thence.rdf.terms import BlankNode
 
 Name = Variable | BlankNode
-"""What a column stands for: a variable, or a blank node of a pattern, which is a variable inside its basic graph pattern."""
+"""What a column stands for: a variable, or a blank node of a pattern, which is a variable inside its basic graph
+pattern."""
 
 Ids = NDArray[np.int32]
 Rows = NDArray[np.int64]
@@ -23,7 +25,8 @@ Rows = NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A multiset of mappings, each of one event. Rows are ordered by event; an id of -1 is an unbound variable.
-    A table that speaks of no event (VALUES, background data) has no `events`: its rows join with those of every event."""
+    A table that speaks of no event (VALUES, background data) has no `events`: its rows join with those of every
+    event."""
 
     length: int
     columns: Mapping[Name, Ids]
@@ -46,7 +49,7 @@ class Table:
         return bool((self.columns[name] != UNBOUND).all())
 
     def without_blank_nodes(self) -> Table:
-        kept = {name: ids for name, ids in self.columns.items() if isinstance(name, Variable)}
+        kept: dict[Name, Ids] = {name: ids for name, ids in self.columns.items() if isinstance(name, Variable)}
         return Table(self.length, kept, self.events)
 
 
@@ -77,7 +80,8 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class JoinKeys:
-    """By which columns two tables join: `names` that both have, the first `certain` of them bound in every row of both."""
+    """By which columns two tables join: `names` that both have, the first `certain` of them bound in every row of
+    both."""
 
     names: tuple[Name, ...]
     certain: int
@@ -86,7 +90,7 @@ class JoinKeys:
     def of(self, table: Table) -> Ids:
         """The key columns of one side."""
         stacked = np.empty((len(self.names) + self.by_event, len(table)), np.int32)
-        if self.by_event:
+        if self.by_event and table.events is not None:
             stacked[0] = table.events
         for row, name in enumerate(self.names, start=self.by_event):
             stacked[row] = table.columns[name]
@@ -153,9 +157,7 @@ def minus(left: Table, right: Table) -> Table:
     overlap = np.zeros(len(pairs.lefts), np.bool_)
     for name in left.columns:
         if name in right.columns:
-            overlap |= (left.columns[name][pairs.lefts] != UNBOUND) & (
-                right.columns[name][pairs.rights] != UNBOUND
-            )
+            overlap |= (left.columns[name][pairs.lefts] != UNBOUND) & (right.columns[name][pairs.rights] != UNBOUND)
     keep = np.ones(len(left), np.bool_)
     keep[pairs.lefts[overlap]] = False
     return left.keep(keep)

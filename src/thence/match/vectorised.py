@@ -35,7 +35,8 @@ from thence.rdf.terms import BlankNode
 
 
 def evaluate(pattern: Pattern, batch: EventBatch, background: Background, context: Context) -> Table:
-    """The solutions of a pattern in each event of a batch. The pattern must be one that `reason_for_plain` has no reason against."""
+    """The solutions of a pattern in each event of a batch. The pattern must be one that `reason_for_plain` has no
+    reason against."""
     return _Evaluation(batch, batch.event_of_triple, background, context).evaluate(pattern)
 
 
@@ -88,7 +89,8 @@ class _Evaluation:
         return self._columns(solutions).holds(condition)
 
     def _bgp(self, pattern: Bgp) -> Table:
-        """Triple by triple, the one with the fewest matches first, then those that share a variable with what is joined."""
+        """Triple by triple, the one with the fewest matches first, then those that share a variable with what is
+        joined."""
         waiting = [self._triple(triple) for triple in pattern.triples]
         if not waiting:
             return tables.one_empty_solution(len(self.batch))
@@ -165,12 +167,11 @@ def _smallest(candidates: list[Table]) -> int:
 def _where_equal(ids: Ids, constant: int, rows: NDArray[np.int64] | None) -> NDArray[np.int64]:
     if rows is None:
         return np.flatnonzero(ids == constant)
-    return rows[ids[rows] == constant]
+    kept: NDArray[np.int64] = rows[ids[rows] == constant]
+    return kept
 
 
 def _in_order(triple: TriplePattern, columns: dict[Name, Ids]) -> dict[Name, Ids]:
     """Columns as the triple names them, so that a table reads like its pattern."""
     slots: tuple[Slot, ...] = (triple.subject, triple.predicate, triple.object)
     return {slot: columns[slot] for slot in slots if isinstance(slot, Variable | BlankNode)}
-
-

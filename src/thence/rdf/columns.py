@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from thence.rdf.dictionary import Terms
@@ -18,8 +17,8 @@ from thence.rdf.times import Domain
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventBatch:
-    """Some events of one stream, in the source's order. The triples of event i stand at `offsets[i]:offsets[i+1]` of the
-    three id columns, each once; blank nodes are local to their event: no two events share one."""
+    """Some events of one stream, in the source's order. The triples of event i stand at `offsets[i]:offsets[i+1]` of
+    the three id columns, each once; blank nodes are local to their event: no two events share one."""
 
     terms: Terms
     offsets: NDArray[np.int64]
@@ -60,8 +59,8 @@ class EventBatch:
 
 
 def encode(events: Sequence[Event], *, stream: str = "stream", first: int = 0) -> EventBatch:
-    """Events as columns. `first` counts the events of the stream before these: positions, blank nodes and the ids of events
-    that have none go on from there."""
+    """Events as columns. `first` counts the events of the stream before these: positions, blank nodes and the ids of
+    events that have none go on from there."""
     terms = Terms()
     counts = [len(event.triples) for event in events]
     flat = [term for event in events for triple in event.triples for term in triple]
@@ -95,7 +94,8 @@ def localise_blank_nodes(
     objects: NDArray[np.int32],
     positions: NDArray[np.int64],
 ) -> None:
-    """Give the blank nodes of each event labels of their own, in place: `_:b` of the event at position 7 becomes `_:e7_b`."""
+    """Give the blank nodes of each event labels of their own, in place: `_:b` of the event at position 7 becomes
+    `_:e7_b`."""
     blank = (terms.tags & KIND_MASK) == BLANK
     if not blank.any():
         return
@@ -110,48 +110,3 @@ def localise_blank_nodes(
             for position, index in zip(positions[event].tolist(), label.tolist(), strict=True)
         ]
         column[rows] = terms.add_all(local)[where]
-
-
-def without_duplicates(
-    offsets: NDArray[np.int64], subjects: NDArray[np.int32], predicates: NDArray[np.int32], objects: NDArray[np.int32]
-) -> NDArray[np.bool_]:
-    """Which triples to keep so that each event is a set; the first occurrences stay."""
-    keep = np.ones(len(subjects), np.bool_)
-    _mark_duplicates(offsets, subjects, predicates, objects, keep)
-    return keep
-
-
-@njit(cache=True)
-def _mark_duplicates(offsets, subjects, predicates, objects, keep):  # type: ignore[no-untyped-def]
-    for event in range(len(offsets) - 1):
-        first, last = offsets[event], offsets[event + 1]
-        if last - first > 32:
-            _mark_by_hash(first, last, subjects, predicates, objects, keep)
-        else:
-            for i in range(first + 1, last):
-                for j in range(first, i):
-                    if objects[j] == objects[i] and predicates[j] == predicates[i] and subjects[j] == subjects[i]:
-                        keep[i] = False
-                        break
-
-
-@njit(cache=True)
-def _mark_by_hash(first, last, subjects, predicates, objects, keep):  # type: ignore[no-untyped-def]
-    size = 64
-    while size < 2 * (last - first):
-        size *= 2
-    mask = np.uint64(size - 1)
-    slots = np.full(size, -1, np.int64)
-    for i in range(first, last):
-        code = np.uint64(objects[i]) * np.uint64(0x9E3779B97F4A7C15)
-        code = (code ^ np.uint64(predicates[i])) * np.uint64(0xC2B2AE3D27D4EB4F)
-        code = (code ^ np.uint64(subjects[i])) * np.uint64(0x165667B19E3779F9)
-        slot = np.int64((code >> np.uint64(20)) & mask)
-        while slots[slot] >= 0:
-            j = slots[slot]
-            if objects[j] == objects[i] and predicates[j] == predicates[i] and subjects[j] == subjects[i]:
-                keep[i] = False
-                break
-            slot = (slot + 1) & np.int64(mask)
-        if keep[i]:
-            slots[slot] = i

@@ -16,7 +16,8 @@ UNBOUND = -1
 
 
 class Terms:
-    """Terms by id, counted from 0. A term is its canonical N-Triples text (`str(term)`): equal ids, equal terms, and the reverse.
+    """Terms by id, counted from 0. A term is its canonical N-Triples text (`str(term)`): equal ids, equal terms, and
+    the reverse.
 
     >>> terms = Terms()
     >>> terms.add(Literal("a")), terms.add(IRI("http://example.org/")), terms.add(Literal("a"))
@@ -71,9 +72,7 @@ class Terms:
         source, bounds = _joined(texts)
         self.reserve(len(texts), len(source))
         ids = np.empty(len(texts), np.int32)
-        self.count = interning.add_all(
-            self.text, self.ends, self.hashes, self.slots, self.count, source, bounds, ids
-        )
+        self.count = interning.add_all(self.text, self.ends, self.hashes, self.slots, self.count, source, bounds, ids)
         return ids
 
     def add_all(self, terms: Iterable[Term | None]) -> NDArray[np.int32]:

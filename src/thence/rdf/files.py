@@ -23,8 +23,8 @@ _TOGETHER = 4096
 def read_batches(
     path: str | os.PathLike[str], *, stream: str | None = None, limits: Limits | None = None
 ) -> Iterator[EventBatch | BadEvent]:
-    """The events of a file in batches, in the file's order, with what could not be read between them. Memory stays constant,
-    however large the file. `stream` names the stream in ids and problems; by default it is the file's name.
+    """The events of a file in batches, in the file's order, with what could not be read between them. Memory stays
+    constant, however large the file. `stream` names the stream in ids and problems; by default it is the file's name.
     """
     limits = limits or Limits()
     name = os.path.basename(os.fspath(path))
@@ -38,7 +38,9 @@ def read_batches(
             case "jsonl":
                 yield from batches(read_jsonl(source, stream_name=stream, limits=limits), stream=stream)
             case _:
-                raise InputError(f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig or .jsonl, or these with .gz")
+                raise InputError(
+                    f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig or .jsonl, or these with .gz"
+                )
 
 
 def read_events(

@@ -1,7 +1,8 @@
 """Quads → events: a named graph is an event, and `prov:` triples about it are its time.
 
-An event's quads stand together, its time among them or directly before or after, in the graph itself or in the default graph.
-So each quad has an *owner*, its graph or the graph whose time it tells, and an event is a run of quads with one owner.
+An event's quads stand together, its time among them or directly before or after, in the graph itself or in the default
+graph. So each quad has an *owner*, its graph or the graph whose time it tells, and an event is a run of quads with one
+owner.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.errors import InputError
-from thence.rdf.columns import EventBatch, localise_blank_nodes, without_duplicates
+from thence.rdf.columns import EventBatch, localise_blank_nodes
 from thence.rdf.dictionary import UNBOUND, Terms
+from thence.rdf.duplicates import without_duplicates
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.lines import Quads
@@ -34,6 +36,7 @@ class Group:
     batch: EventBatch
     bad: list[BadEvent]
     rest: int  # where in the data the last event starts, which may go on in what follows
+    lines: int  # how many lines stand before it
     skipping: str | None  # the graph of that event, if it is too large already
 
 
@@ -81,7 +84,7 @@ def group(
     ]
     chosen = np.flatnonzero(good[:final])
     batch = _batch(quads, runs, content, chosen, starts, ends, domains, stream, first_line)
-    return Group(batch, bad, rest, skip_next)
+    return Group(batch, bad, rest, int(np.searchsorted(quads.spans, rest)), skip_next)
 
 
 def _owners(quads: Quads) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
@@ -198,9 +201,7 @@ def _slow_time(
         faults.setdefault(run, str(error))
 
 
-def _bad_event(
-    quads: Quads, runs: _Runs, run: int, data: bytes, stream: str, first_line: int, reason: str
-) -> BadEvent:
+def _bad_event(quads: Quads, runs: _Runs, run: int, data: bytes, stream: str, first_line: int, reason: str) -> BadEvent:
     first, last = quads.lines[runs.bounds[run]], quads.lines[runs.bounds[run + 1] - 1]
     begin, end = int(quads.spans[first]), int(quads.spans[last + 1])
     faulty = [line for line in quads.errors if first <= line <= last]
@@ -253,4 +254,3 @@ def _offsets(event: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(event, minlength=count), out=offsets[1:])
     return offsets
-

@@ -15,12 +15,12 @@ FREE = -1
 
 
 @njit(cache=True, forceinline=True)
-def hash_step(code, byte):  # type: ignore[no-untyped-def]
+def hash_step(code, byte):
     return (code ^ np.uint64(byte)) * PRIME
 
 
 @njit(cache=True)
-def hash_bytes(source, start, stop):  # type: ignore[no-untyped-def]
+def hash_bytes(source, start, stop):
     code = OFFSET
     for i in range(start, stop):
         code = hash_step(code, source[i])
@@ -28,7 +28,7 @@ def hash_bytes(source, start, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, forceinline=True)
-def same_bytes(left, i, right, j, length):  # type: ignore[no-untyped-def]
+def same_bytes(left, i, right, j, length):
     # unsigned, since a signed index costs a test for being negative each time
     a, b = np.uint64(i), np.uint64(j)
     for k in range(np.uint64(length)):
@@ -38,19 +38,19 @@ def same_bytes(left, i, right, j, length):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, forceinline=True)
-def _first_slot(code, slots):  # type: ignore[no-untyped-def]
+def _first_slot(code, slots):
     # FNV's low bits are weak for short keys: fold the high half in
     return np.int64((code ^ (code >> np.uint64(32))) & np.uint64(len(slots) - 1))
 
 
 @njit(cache=True, forceinline=True)
-def _mark(code, entry):  # type: ignore[no-untyped-def]
+def _mark(code, entry):
     """What a slot holds: the upper half of the hash, which settles most misses at once, and the entry."""
     return np.int64((code & np.uint64(0x7FFFFFFF00000000)) | np.uint64(entry))
 
 
 @njit(cache=True, forceinline=True)
-def find(text, ends, slots, source, start, stop, code):  # type: ignore[no-untyped-def]
+def find(text, ends, slots, source, start, stop, code):
     """The id of `source[start:stop]`, or -1 - the free slot where it belongs."""
     slot = _first_slot(code, slots)
     wanted = _mark(code, 0)
@@ -67,7 +67,7 @@ def find(text, ends, slots, source, start, stop, code):  # type: ignore[no-untyp
 
 
 @njit(cache=True, forceinline=True)
-def append(text, ends, hashes, slots, count, source, start, stop, code, slot):  # type: ignore[no-untyped-def]
+def append(text, ends, hashes, slots, count, source, start, stop, code, slot):
     """Make `source[start:stop]` entry number `count`, at a slot that `find` gave."""
     begin = ends[count - 1] if count > 0 else 0
     for k in range(stop - start):
@@ -78,7 +78,7 @@ def append(text, ends, hashes, slots, count, source, start, stop, code, slot):  
 
 
 @njit(cache=True)
-def rehash(hashes, count, slots):  # type: ignore[no-untyped-def]
+def rehash(hashes, count, slots):
     """Enter the first `count` entries into an empty, larger table."""
     for entry in range(count):
         slot = _first_slot(hashes[entry], slots)
@@ -88,7 +88,7 @@ def rehash(hashes, count, slots):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def find_all(text, ends, slots, source, bounds, found):  # type: ignore[no-untyped-def]
+def find_all(text, ends, slots, source, bounds, found):
     """The id of each `source[bounds[i]:bounds[i+1]]`, or a negative number."""
     for i in range(len(found)):
         start, stop = bounds[i], bounds[i + 1]
@@ -96,7 +96,7 @@ def find_all(text, ends, slots, source, bounds, found):  # type: ignore[no-untyp
 
 
 @njit(cache=True)
-def add_all(text, ends, hashes, slots, count, source, bounds, found):  # type: ignore[no-untyped-def]
+def add_all(text, ends, hashes, slots, count, source, bounds, found):
     """The id of each `source[bounds[i]:bounds[i+1]]`, entered where new; the new count."""
     for i in range(len(found)):
         start, stop = bounds[i], bounds[i + 1]

@@ -19,7 +19,8 @@ from thence.rdf.terms import Quad
 
 @dataclass(slots=True, eq=False)
 class Quads:
-    """Quads as columns, in the order of their lines. A line that could not be read has subject UNBOUND and its reason in `errors`."""
+    """Quads as columns, in the order of their lines. A line that could not be read has subject UNBOUND and its reason
+    in `errors`."""
 
     terms: Terms
     subjects: NDArray[np.int32]
@@ -35,7 +36,8 @@ _NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
 def scan_quads(data: bytes, *, terms: Terms | None = None, refused: Mapping[int, str] = _NOTHING) -> Quads:
-    """All quads of some whole lines. Plain lines are scanned, odd ones go to the RDF library; `refused` ones are errors unread."""
+    """All quads of some whole lines. Plain lines are scanned, odd ones go to the RDF library; `refused` ones are errors
+    unread."""
     terms = Terms() if terms is None else terms
     most = data.count(b"\n") + 1
     spans = np.zeros(most + 1, np.int64)

@@ -52,7 +52,7 @@ def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits
         yield from grouped.bad
         skipping = grouped.skipping
         rest = data[grouped.rest :]
-        first_line += data.count(b"\n", 0, grouped.rest)
+        first_line += grouped.lines
         too_long = {line for line in too_long if line >= first_line}
 
 

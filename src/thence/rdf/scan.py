@@ -1,8 +1,9 @@
 """A vectorised scanner of plain N-Quads lines: bytes in, columns of term ids out, compiled.
 
-A line is *plain* if its text is canonical N-Triples already: no escapes, no capitals in language tags, no `^^xsd:string`, IRIs of
-ordinary characters. Any other line is *odd*: it is left to the RDF library, and either way gives the same quad. Whether an IRI
-or a literal is plain is asked once, when its text is first seen; later occurrences are found by their bytes.
+A line is *plain* if its text is canonical N-Triples already: no escapes, no capitals in language tags, no
+`^^xsd:string`, IRIs of ordinary characters. Any other line is *odd*: it is left to the RDF library, and either way
+gives the same quad. Whether an IRI or a literal is plain is asked once, when its text is first seen; later occurrences
+are found by their bytes.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ _LABEL = _byte_set(_LETTERS + _DIGITS + "_")
 
 
 @njit(cache=True)
-def scan(source, position, line, text, ends, hashes, slots, count, utf8, lines, status, quads):  # type: ignore[no-untyped-def]
-    """Scan whole lines from `position` on, until all are read or the dictionary is full: (position, line, terms' new count).
+def scan(source, position, line, text, ends, hashes, slots, count, utf8, lines, status, quads):
+    """Scan whole lines from `position` on, until all are read or the dictionary is full: (position, line, terms' new
+    count).
 
     `lines[i]` is where line i starts; `quads[:, i]` its subject, predicate, object and graph (-1: default graph).
     `utf8` says whether the whole of `source` is valid UTF-8; if not, lines with bytes beyond ASCII are odd.
@@ -58,7 +60,7 @@ def scan(source, position, line, text, ends, hashes, slots, count, utf8, lines, 
 
 
 @njit(cache=True, forceinline=True)
-def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, line):  # type: ignore[no-untyped-def]
+def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, line):
     """One line from i on: (terms' count, status, where its newline is, or where it turned odd)."""
     quads[:, line] = -1
     i = _skip_blanks(source, i, size)
@@ -108,16 +110,16 @@ def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, l
 
 
 @njit(cache=True, forceinline=True)
-def _skip_blanks(source, i, size):  # type: ignore[no-untyped-def]
+def _skip_blanks(source, i, size):
     while i < size and (source[i] == _SPACE or source[i] == _TAB):
         i += 1
     return i
 
 
 @njit(cache=True, forceinline=True)
-def _repeated(source, i, size, text, ends, quads, place, line):  # type: ignore[no-untyped-def]
-    """Where the IRI ends that stands here and in the same place of the line before; 0 if it is another. An event's quads
-    stand together, so that its graph, and often its subject, need not be looked up again."""
+def _repeated(source, i, size, text, ends, quads, place, line):
+    """Where the IRI ends that stands here and in the same place of the line before; 0 if it is another. An event's
+    quads stand together, so that its graph, and often its subject, need not be looked up again."""
     if line == 0 or (place != 0 and place != 3) or source[i] != ord("<"):
         return 0
     entry = quads[place, line - 1]
@@ -134,7 +136,7 @@ def _repeated(source, i, size, text, ends, quads, place, line):  # type: ignore[
 
 
 @njit(cache=True, forceinline=True)
-def _iri_end(source, i, size):  # type: ignore[no-untyped-def]
+def _iri_end(source, i, size):
     """(hash of the IRI, where it ends), or an end of -1."""
     code = OFFSET
     for k in range(np.uint64(i), np.uint64(size)):  # unsigned: see `same_bytes`
@@ -148,7 +150,7 @@ def _iri_end(source, i, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, forceinline=True)
-def _label_end(source, i, size):  # type: ignore[no-untyped-def]
+def _label_end(source, i, size):
     if i + 2 >= size or source[i + 1] != ord(":"):
         return OFFSET, -1
     code = hash_step(hash_step(OFFSET, source[i]), source[i + 1])
@@ -163,9 +165,9 @@ def _label_end(source, i, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, forceinline=True)
-def _literal_end(source, i, size, utf8):  # type: ignore[no-untyped-def]
+def _literal_end(source, i, size, utf8):
     code = hash_step(OFFSET, source[i])
-    close = -1
+    close = np.int64(-1)
     for k in range(np.uint64(i + 1), np.uint64(size)):
         byte = source[k]
         code = hash_step(code, byte)
@@ -194,7 +196,7 @@ def _literal_end(source, i, size, utf8):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _is_plain(source, start, stop):  # type: ignore[no-untyped-def]
+def _is_plain(source, start, stop):
     """Is this new term's text canonical, and beyond doubt?"""
     if source[start] == ord("<"):
         return _is_plain_iri(source, start + 1, stop - 1)
@@ -216,7 +218,7 @@ def _is_plain(source, start, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _continues(source, i, stop, expected):  # type: ignore[no-untyped-def]
+def _continues(source, i, stop, expected):
     if stop - i < len(expected):
         return False
     for k in range(len(expected)):
@@ -226,7 +228,7 @@ def _continues(source, i, stop, expected):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _is_plain_tag(source, start, stop):  # type: ignore[no-untyped-def]
+def _is_plain_tag(source, start, stop):
     """`@xx`, `@xxx`, `@xx-yy`, in lower case: the tags whose well-formedness needs no thought."""
     i = stop - 1
     while source[i] != ord("@"):
@@ -241,7 +243,7 @@ def _is_plain_tag(source, start, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _is_plain_iri(source, i, stop):  # type: ignore[no-untyped-def]
+def _is_plain_iri(source, i, stop):
     """An absolute IRI of ordinary ASCII characters: scheme, host with an optional port, path, query, fragment."""
     if i == stop or not (65 <= source[i] <= 90 or 97 <= source[i] <= 122):
         return False

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.errors import RdfError
-from thence.rdf.columns import EventBatch, without_duplicates
+from thence.rdf.columns import EventBatch
+from thence.rdf.dataset import GraphName
 from thence.rdf.dictionary import UNBOUND, Terms
+from thence.rdf.duplicates import without_duplicates
 from thence.rdf.lines import scan_quads
 from thence.rdf.read import nquads_of
 from thence.rdf.tags import BLANK, KIND_MASK
-from thence.rdf.terms import IRI, BlankNode, Term
+from thence.rdf.terms import IRI, BlankNode, Literal, Term
 
 Ids = NDArray[np.int32]
 
@@ -26,7 +28,7 @@ class BackgroundData:
     """Graphs by name, and one without a name that answers for every name."""
 
     terms: Terms = field(default_factory=Terms)
-    named: dict[Term, EventBatch] = field(default_factory=dict)
+    named: dict[GraphName, EventBatch] = field(default_factory=dict)
     unnamed: EventBatch | None = None
 
     def graph(self, name: IRI) -> EventBatch | None:
@@ -38,16 +40,18 @@ class BackgroundData:
 
 
 def load_background(sources: Any) -> BackgroundData:
-    """Background data from a path, an rdflib or pyoxigraph object, several of them, or a mapping from graph names to them.
+    """Background data from a path, an rdflib or pyoxigraph object, several of them, or a mapping from graph names to
+    them.
 
-    Where a mapping names the graph, triples of the source's default graph go there; a source's own named graphs keep their names.
+    Where a mapping names the graph, triples of the source's default graph go there; a source's own named graphs keep
+    their names.
     """
     data = BackgroundData()
-    parts: dict[Term | None, list[tuple[Ids, Ids, Ids]]] = {}
+    parts: dict[GraphName | None, list[tuple[Ids, Ids, Ids]]] = {}
     for number, (name, source) in enumerate(_named(sources)):
         for quads in _columns(source, data.terms, f"bg{number}_"):
             for graph in np.unique(quads[3]).tolist():
-                key = name if graph == UNBOUND else data.terms[graph]
+                key = name if graph == UNBOUND else _graph_name(data.terms[graph])
                 rows = np.flatnonzero(quads[3] == graph)
                 parts.setdefault(key, []).append((quads[0][rows], quads[1][rows], quads[2][rows]))
     for key, triples in parts.items():
@@ -57,6 +61,11 @@ def load_background(sources: Any) -> BackgroundData:
         else:
             data.named[key] = graph_batch
     return data
+
+
+def _graph_name(term: Term) -> GraphName:
+    assert not isinstance(term, Literal), "no RDF format has literals as graph names"
+    return term
 
 
 def _named(sources: Any) -> Iterator[tuple[IRI | None, Any]]:

@@ -65,7 +65,7 @@ _FLOAT_POWERS = np.array([10.0**k for k in range(11)], np.float32)  # exact
 
 
 @njit(cache=True)
-def classify(text, ends, first, last, tags, bits):  # type: ignore[no-untyped-def]
+def classify(text, ends, first, last, tags, bits):
     """Fill `tags` and `bits` for the terms `first` to `last` (exclusive)."""
     for index in range(first, last):
         start = ends[index - 1] if index > 0 else 0
@@ -75,7 +75,7 @@ def classify(text, ends, first, last, tags, bits):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def _classify_one(text, start, stop):  # type: ignore[no-untyped-def]
+def _classify_one(text, start, stop):
     if text[start] == ord("<"):
         return IRI_, 0
     if text[start] == ord("_"):
@@ -105,7 +105,7 @@ def _classify_one(text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _datatype(text, start, stop):  # type: ignore[no-untyped-def]
+def _datatype(text, start, stop):
     """The number of the datatype in `^^<…>`, or -1 for one without values here."""
     name = start + len(_XSD)
     length = stop - 1 - name
@@ -129,7 +129,7 @@ def _datatype(text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _sign(text, i, stop):  # type: ignore[no-untyped-def]
+def _sign(text, i, stop):
     """(negative?, where the digits begin)."""
     if i < stop and (text[i] == ord("-") or text[i] == ord("+")):
         return text[i] == ord("-"), i + 1
@@ -137,7 +137,7 @@ def _sign(text, i, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _integer(text, i, stop, low, high):  # type: ignore[no-untyped-def]
+def _integer(text, i, stop, low, high):
     negative, i = _sign(text, i, stop)
     if i == stop:
         return OTHER, 0
@@ -161,9 +161,9 @@ def _integer(text, i, stop, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _digits(text, i, stop):  # type: ignore[no-untyped-def]
-    """Digits with an optional point: (mantissa, digits after the point, where it ends); the mantissa is -1 where there is
-    no digit, or more than 18 that count. Trailing zeros after the point are dropped."""
+def _digits(text, i, stop):
+    """Digits with an optional point: (mantissa, digits after the point, where it ends); the mantissa is -1 where there
+    is no digit, or more than 18 that count. Trailing zeros after the point are dropped."""
     number = np.int64(0)
     scale = 0
     seen = False
@@ -199,7 +199,7 @@ def _digits(text, i, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _decimal(text, i, stop):  # type: ignore[no-untyped-def]
+def _decimal(text, i, stop):
     negative, i = _sign(text, i, stop)
     number, scale, i = _digits(text, i, stop)
     if number < 0 or i != stop:
@@ -208,7 +208,7 @@ def _decimal(text, i, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _scientific(text, i, stop):  # type: ignore[no-untyped-def]
+def _scientific(text, i, stop):
     """mantissa × 10^exponent: (negative?, mantissa or -1, exponent)."""
     negative, i = _sign(text, i, stop)
     number, scale, i = _digits(text, i, stop)
@@ -231,12 +231,12 @@ def _scientific(text, i, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def double_bits(value):  # type: ignore[no-untyped-def]
+def double_bits(value):
     return np.float64(value).view(np.int64)
 
 
 @njit(cache=True)
-def _special(text, i, stop):  # type: ignore[no-untyped-def]
+def _special(text, i, stop):
     """INF, +INF, -INF and NaN: (is it one?, its value)."""
     if stop - i == 3 and text[i] == ord("N") and text[i + 1] == ord("a") and text[i + 2] == ord("N"):
         return True, np.nan
@@ -247,7 +247,7 @@ def _special(text, i, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _double(text, i, stop):  # type: ignore[no-untyped-def]
+def _double(text, i, stop):
     special, value = _special(text, i, stop)
     if special:
         return DOUBLE, double_bits(value)
@@ -261,7 +261,7 @@ def _double(text, i, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _float(text, i, stop):  # type: ignore[no-untyped-def]
+def _float(text, i, stop):
     special, value = _special(text, i, stop)
     if special:
         return FLOAT, double_bits(value)
@@ -275,20 +275,21 @@ def _float(text, i, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _boolean(text, i, stop):  # type: ignore[no-untyped-def]
+def _boolean(text, i, stop):
     length = stop - i
     if length == 1 and (text[i] == ord("0") or text[i] == ord("1")):
         return BOOLEAN, np.int64(text[i]) - 48
-    if length == 4 and text[i] == 116 and text[i + 1] == 114 and text[i + 2] == 117 and text[i + 3] == 101:  # true
+    true = length == 4 and text[i] == 116 and text[i + 1] == 114
+    if true and text[i + 2] == 117 and text[i + 3] == 101:
         return BOOLEAN, 1
-    if length == 5 and text[i] == 102 and text[i + 1] == 97 and text[i + 2] == 108:  # false
-        if text[i + 3] == 115 and text[i + 4] == 101:
-            return BOOLEAN, 0
+    false = length == 5 and text[i] == 102 and text[i + 1] == 97 and text[i + 2] == 108
+    if false and text[i + 3] == 115 and text[i + 4] == 101:
+        return BOOLEAN, 0
     return OTHER, 0
 
 
 @njit(cache=True)
-def _number(text, i, length):  # type: ignore[no-untyped-def]
+def _number(text, i, length):
     """`length` digits at i, or -1."""
     number = np.int64(0)
     for k in range(length):
@@ -300,7 +301,7 @@ def _number(text, i, length):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _days(year, month, day):  # type: ignore[no-untyped-def]
+def _days(year, month, day):
     """Days since 1970-01-01 in the proleptic Gregorian calendar, or a huge number if there is no such day."""
     leap = (year % 4 == 0 and year % 100 != 0) or year % 400 == 0
     length = 31
@@ -318,7 +319,7 @@ def _days(year, month, day):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _datetime(text, i, stop):  # type: ignore[no-untyped-def]
+def _datetime(text, i, stop):
     """`YYYY-MM-DDThh:mm:ss[.ffffff][Z|±hh:mm]`; stranger ones (year 10000, 24:00:00, nanoseconds) are OTHER."""
     if stop - i < 19:
         return OTHER, 0
