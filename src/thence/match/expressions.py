@@ -91,6 +91,14 @@ def evaluate(expression: Expression, solution: Solution, context: Context) -> Te
             assert_never(expression)
 
 
+def attempt(expression: Expression, solution: Solution, context: Context) -> Term | None:
+    """The term that an expression is in a solution; None for an error."""
+    try:
+        return evaluate(expression, solution, context)
+    except ExpressionError:
+        return None
+
+
 def holds(condition: Expression, solution: Solution, context: Context) -> bool:
     """The effective boolean value of an expression."""
     return effective_boolean_value(evaluate(condition, solution, context))
@@ -196,10 +204,9 @@ def _in(expression: In, solution: Solution, context: Context) -> bool:
 
 def _coalesce(expression: Coalesce, solution: Solution, context: Context) -> Term:
     for choice in expression.choices:
-        try:
-            return evaluate(choice, solution, context)
-        except ExpressionError:
-            continue
+        term = attempt(choice, solution, context)
+        if term is not None:
+            return term
     raise ExpressionError("COALESCE found no value")
 
 
@@ -216,6 +223,7 @@ __all__ = [
     "Context",
     "ExpressionError",
     "Solution",
+    "attempt",
     "compare",
     "effective_boolean_value",
     "evaluate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -27,7 +27,7 @@ class Graph:
     def __init__(self, triples: Iterable[Triple] = ()) -> None:
         self._triples = dict.fromkeys(triples)
         self._indexes: dict[tuple[bool, bool, bool], dict[tuple[Term, ...], list[Triple]]] = {}
-        self._nodes: frozenset[Term] | None = None
+        self._nodes: dict[Term, None] | None = None
 
     def __len__(self) -> int:
         return len(self._triples)
@@ -48,11 +48,11 @@ class Graph:
         return f"<Graph of {len(self)} triples>"
 
     @property
-    def nodes(self) -> frozenset[Term]:
+    def nodes(self) -> KeysView[Term]:
         """All subjects and objects: `nodes(G)` of 18.1.7."""
         if self._nodes is None:
-            self._nodes = frozenset(term for triple in self._triples for term in (triple[0], triple[2]))
-        return self._nodes
+            self._nodes = dict.fromkeys(term for triple in self._triples for term in (triple[0], triple[2]))
+        return self._nodes.keys()
 
     def match(
         self, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None

@@ -1,0 +1,151 @@
+"""Basic graph patterns (18.3.1): solutions by index, the most selective triple first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import Bgp, PathPattern, Slot, TriplePattern
+from thence.match.context import Solution
+from thence.match.paths import ends, pairs
+from thence.rdf.dataset import Graph
+from thence.rdf.terms import BlankNode, Term
+
+Unknown: TypeAlias = Variable | BlankNode
+"""What a pattern leaves open; a blank node is open too, but no part of the solution (18.3.1)."""
+
+Instance: TypeAlias = dict[Unknown, Term]
+"""μ and σ together: the values of variables and of blank nodes."""
+
+
+def bgp_solutions(bgp: Bgp, graph: Graph, *, given: Solution, outer: Solution) -> Iterator[Solution]:
+    """Join({given}, eval(D(G), bgp)), as many times as there are ways to place the blank nodes.
+
+    `outer` has been put in for variables before (18.6, substitute): it acts as terms in the pattern do.
+    """
+    start: Instance = {variable: term for variable, term in given.items()}  # noqa: C416 - a wider type of key
+    steps = _ordered(list(bgp.triples), graph, set(start), outer)
+    for instance in _instances(steps, graph, start, outer):
+        yield {name: term for name, term in instance.items() if isinstance(name, Variable)}
+
+
+def _instances(
+    steps: list[TriplePattern | PathPattern], graph: Graph, start: Instance, outer: Solution
+) -> Iterator[Instance]:
+    """Depth first, with a stack of our own: a pattern may have thousands of triples."""
+    if not steps:
+        yield start
+        return
+    stack = [_step(steps[0], graph, start, outer)]
+    while stack:
+        instance = next(stack[-1], None)
+        if instance is None:
+            stack.pop()
+        elif len(stack) == len(steps):
+            yield instance
+        else:
+            stack.append(_step(steps[len(stack)], graph, instance, outer))
+
+
+def _step(
+    pattern: TriplePattern | PathPattern, graph: Graph, instance: Instance, outer: Solution
+) -> Iterator[Instance]:
+    if isinstance(pattern, PathPattern):
+        return _path_step(pattern, graph, instance, outer)
+    return _triple_step(pattern, graph, instance, outer)
+
+
+def _known(slot: Slot, instance: Instance, outer: Solution) -> Term | None:
+    """The term in a place of the pattern, if it is known by now."""
+    if isinstance(slot, Variable):
+        return instance.get(slot) or outer.get(slot)
+    return instance.get(slot) if isinstance(slot, BlankNode) else slot
+
+
+def _triple_step(pattern: TriplePattern, graph: Graph, instance: Instance, outer: Solution) -> Iterator[Instance]:
+    slots = (pattern.subject, pattern.predicate, pattern.object)
+    terms = [_known(slot, instance, outer) for slot in slots]
+    open_ = [(place, slot) for place, slot in enumerate(slots) if terms[place] is None]
+    for triple in graph.match(*terms):
+        found = dict(instance)
+        for place, slot in open_:
+            assert isinstance(slot, Variable | BlankNode)
+            if found.setdefault(slot, triple[place]) != triple[place]:
+                break
+        else:
+            yield found
+
+
+def _path_step(pattern: PathPattern, graph: Graph, instance: Instance, outer: Solution) -> Iterator[Instance]:
+    for start, end in _path_pairs(pattern, graph, instance, outer):
+        found = dict(instance)
+        if _place(found, pattern.subject, start) and _place(found, pattern.object, end):
+            yield found
+
+
+def _place(instance: Instance, slot: Slot, term: Term) -> bool:
+    """Put a term in its place; False where another stands there."""
+    if isinstance(slot, Variable | BlankNode):
+        return instance.setdefault(slot, term) == term
+    return slot == term
+
+
+def _path_pairs(pattern: PathPattern, graph: Graph, instance: Instance, outer: Solution) -> Iterator[tuple[Term, Term]]:
+    """Starts and ends that may fit. From a term of the pattern a path may have length zero even where the graph lacks
+    the term; a variable stands for nodes of the graph alone."""
+    subject, object_ = _known(pattern.subject, {}, outer), _known(pattern.object, {}, outer)
+    if subject is not None:
+        found = ends(pattern.path, subject, graph)
+        return ((subject, end) for end in found if object_ is None or end == object_)
+    if object_ is not None:
+        return ((start, object_) for start in ends(pattern.path, object_, graph, backward=True))
+    subject, object_ = _known(pattern.subject, instance, outer), _known(pattern.object, instance, outer)
+    if subject is not None:
+        return ((subject, end) for end in ends(pattern.path, subject, graph)) if subject in graph.nodes else iter(())
+    if object_ is not None:
+        starts = ends(pattern.path, object_, graph, backward=True) if object_ in graph.nodes else ()
+        return ((start, object_) for start in starts)
+    return pairs(pattern.path, graph)
+
+
+# The order of the steps
+
+
+def _ordered(
+    patterns: list[TriplePattern | PathPattern], graph: Graph, bound: set[Unknown], outer: Solution
+) -> list[TriplePattern | PathPattern]:
+    """Again and again the one that promises the fewest triples, given what is bound by then."""
+    if len(patterns) < 2:
+        return patterns
+    sizes = {pattern: _size(pattern, graph, outer) for pattern in patterns}
+    ordered = []
+    waiting = list(patterns)
+    while waiting:
+        best = min(waiting, key=lambda pattern: _cost(pattern, sizes[pattern], bound))
+        waiting.remove(best)
+        ordered.append(best)
+        bound = bound | _unknowns(best)
+    return ordered
+
+
+def _size(pattern: TriplePattern | PathPattern, graph: Graph, outer: Solution) -> float:
+    """How many triples have the pattern's own terms; a path may lead anywhere."""
+    if isinstance(pattern, PathPattern):
+        known = _known(pattern.subject, {}, outer) or _known(pattern.object, {}, outer)
+        return float(len(graph)) if known else float(len(graph)) ** 2
+    slots = (pattern.subject, pattern.predicate, pattern.object)
+    return float(graph.count(*(_known(slot, {}, outer) for slot in slots)))
+
+
+def _cost(pattern: TriplePattern | PathPattern, size: float, bound: set[Unknown]) -> float:
+    """What is bound but not known yet is taken to leave the root of the triples."""
+    for unknown in _unknowns(pattern):
+        if unknown in bound:
+            size = size**0.5
+    return size
+
+
+def _unknowns(pattern: TriplePattern | PathPattern) -> set[Unknown]:
+    verb = pattern.predicate if isinstance(pattern, TriplePattern) else None
+    return {slot for slot in (pattern.subject, verb, pattern.object) if isinstance(slot, Variable | BlankNode)}

@@ -1,0 +1,130 @@
+"""From the solutions of WHERE to the rows of SELECT: groups, HAVING, expressions, order, slices (18.2.4, 18.2.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import GroupKey, Modifiers, OrderKey, Projection, Values
+from thence.algebra.variables import has_aggregate
+from thence.match.aggregates import Aggregated, group
+from thence.match.context import Context, Solution
+from thence.match.expressions import attempt, passes
+from thence.match.mappings import Partners, merge
+from thence.rdf.compare import order_key, tie_key
+
+
+def modified(
+    solutions: Iterable[Solution], modifiers: Modifiers, columns: Sequence[Projection], context: Context
+) -> Iterator[Solution]:
+    """The solution sequence before projection: each step of 18.2.4 and 18.2.5 in the order of the standard."""
+    having, order = modifiers.having, modifiers.order
+    if modifiers.group is not None or any(map(has_aggregate, _expressions(columns, modifiers))):
+        aggregated = Aggregated(_names(modifiers.group or ()))
+        columns = [_lifted(column, aggregated) for column in columns]
+        having = tuple(aggregated.lift(condition) for condition in having)
+        order = tuple(replace(key, expression=aggregated.lift(key.expression)) for key in order)
+        solutions = _grouped(solutions, modifiers.group, aggregated, context)
+    for condition in having:
+        solutions = _filtered(solutions, condition, context)
+    if modifiers.values is not None:
+        solutions = _joined(solutions, modifiers.values)
+    computed = [(column.variable, column.expression) for column in columns if column.expression is not None]
+    extended = extend(solutions, computed, context) if computed else iter(solutions)
+    return iter(ordered(extended, order, [c.variable for c in columns], context)) if order else extended
+
+
+def sliced(rows: Iterable[Solution], modifiers: Modifiers) -> Iterator[Solution]:
+    """Slice(L, start, length): OFFSET and LIMIT."""
+    start = modifiers.offset or 0
+    stop = None if modifiers.limit is None else start + modifiers.limit
+    return islice(rows, start, stop)
+
+
+def project(rows: Iterable[Solution], variables: Sequence[Variable]) -> Iterator[Solution]:
+    """Project(L, vars)."""
+    for row in rows:
+        yield {variable: row[variable] for variable in variables if variable in row}
+
+
+def extend(
+    solutions: Iterable[Solution], expressions: Sequence[tuple[Variable, Expression]], context: Context
+) -> Iterator[Solution]:
+    """Extend(μ, var, expr), one after the other: an error leaves the variable unbound (18.5)."""
+    for solution in solutions:
+        found = dict(solution)
+        alone = replace(context, labels={})  # BNODE("x") is one node within one solution
+        for variable, expression in expressions:
+            term = attempt(expression, found, alone)
+            if term is not None:
+                found[variable] = term
+        yield found
+
+
+def ordered(
+    rows: Iterable[Solution], order: Sequence[OrderKey], variables: Sequence[Variable], context: Context
+) -> list[Solution]:
+    """OrderBy(L, conditions). Rows that the conditions leave equal are ordered by their terms, so that a LIMIT
+    cuts the same rows off whatever order they came in."""
+    found = sorted(rows, key=lambda row: [tie_key(row.get(variable)) for variable in variables])
+    for condition in reversed(order):
+        keys = [order_key(attempt(condition.expression, row, context)) for row in found]
+        places = sorted(range(len(found)), key=keys.__getitem__, reverse=condition.descending)
+        found = [found[place] for place in places]
+    return found
+
+
+def _expressions(columns: Sequence[Projection], modifiers: Modifiers) -> Iterator[Expression]:
+    yield from (column.expression for column in columns if column.expression is not None)
+    yield from modifiers.having
+    yield from (condition.expression for condition in modifiers.order)
+
+
+def _names(keys: Sequence[GroupKey]) -> Iterator[Variable]:
+    """The variables that keys of GROUP BY bind."""
+    for key in keys:
+        if key.variable is not None:
+            yield key.variable
+        elif isinstance(key.expression, Variable):
+            yield key.expression
+
+
+def _lifted(column: Projection, aggregated: Aggregated) -> Projection:
+    """`SELECT ?v` of a variable that is no key selects SAMPLE(?v)."""
+    if column.expression is not None:
+        return Projection(column.variable, aggregated.lift(column.expression))
+    lifted = aggregated.lift(column.variable)
+    return column if lifted == column.variable else Projection(column.variable, lifted)
+
+
+def _grouped(
+    solutions: Iterable[Solution], keys: Sequence[GroupKey] | None, aggregated: Aggregated, context: Context
+) -> Iterator[Solution]:
+    """AggregateJoin: one solution a group, binding the keys that have a name and the aggregates. Without GROUP BY all
+    solutions, be there none, are one group."""
+    if keys is None:
+        yield aggregated.solution(list(solutions), context)
+        return
+    names = [key.variable or key.expression for key in keys]
+    for values, members in group(keys, solutions, context).items():
+        named = zip(names, values, strict=True)
+        found = {name: term for name, term in named if isinstance(name, Variable) and term is not None}
+        yield found | aggregated.solution(members, context)
+
+
+def _filtered(solutions: Iterable[Solution], condition: Expression, context: Context) -> Iterator[Solution]:
+    return (solution for solution in solutions if passes(condition, solution, context))
+
+
+def _joined(solutions: Iterable[Solution], values: Values) -> Iterator[Solution]:
+    partners = Partners(inline(values))
+    return (merge(solution, partner) for solution in solutions for partner in partners.of(solution))
+
+
+def inline(values: Values) -> Iterator[Solution]:
+    """The solutions of VALUES (18.2.2.6): UNDEF binds nothing."""
+    for row in values.rows:
+        named = zip(values.variables, row, strict=True)
+        yield {variable: term for variable, term in named if term is not None}
