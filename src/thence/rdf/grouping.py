@@ -7,6 +7,7 @@ owner.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,8 +78,9 @@ def group(
     starts, ends, domains = _times(quads, runs, tells_time, final)
     good = np.ones(len(runs), np.bool_)
     good[list(runs.faults)] = False
+    errors = sorted(quads.errors)
     bad = [
-        _bad_event(quads, runs, run, data, stream, first_line, reason)
+        _bad_event(quads, runs, run, data, stream, first_line, reason, errors)
         for run, reason in sorted(runs.faults.items())
         if run < final and reason
     ]
@@ -201,11 +203,13 @@ def _slow_time(
         faults.setdefault(run, str(error))
 
 
-def _bad_event(quads: Quads, runs: _Runs, run: int, data: bytes, stream: str, first_line: int, reason: str) -> BadEvent:
+def _bad_event(
+    quads: Quads, runs: _Runs, run: int, data: bytes, stream: str, first_line: int, reason: str, errors: list[int]
+) -> BadEvent:
     first, last = quads.lines[runs.bounds[run]], quads.lines[runs.bounds[run + 1] - 1]
     begin, end = int(quads.spans[first]), int(quads.spans[last + 1])
-    faulty = [line for line in quads.errors if first <= line <= last]
-    line = min(faulty, default=int(first))
+    faulty = bisect_left(errors, int(first))
+    line = errors[faulty] if faulty < len(errors) and errors[faulty] <= last else int(first)
     text = data[begin : min(end, begin + BadEvent.LONGEST + 1)].decode("utf-8", "replace")
     return BadEvent(stream, first_line + line, reason, text)
 
