@@ -1,8 +1,8 @@
 """The W3C's test manifests, read into plain entries.
 
 The data is not part of this project: `THENCE_DATA` names the folder that holds `w3c/rdf/…` and `w3c/sparql/…`, as in
-the repository w3c/rdf-tests. IRIs keep their published form (`https://w3c.github.io/rdf-tests/…`), so that relative ones
-in queries, data and results all meet in the same place, wherever the folder lies.
+the repository w3c/rdf-tests. IRIs keep their published form (`https://w3c.github.io/rdf-tests/…`), so that the relative
+ones in queries, data and results all meet in the same place, wherever the folder lies.
 """
 
 from __future__ import annotations

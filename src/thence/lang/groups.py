@@ -203,9 +203,7 @@ class GroupReader(ExpressionReader):
         for triple in triples:
             for slot in (triple.subject, triple.object):
                 if isinstance(slot, BlankNode) and self._home.setdefault(slot, bgp) is not bgp:
-                    reason = (
-                        f"The blank node {slot} stands in two basic graph patterns; its label means something in one."
-                    )
+                    reason = f"The blank node {slot} stands in two basic graph patterns; a label belongs to one."
                     raise self.error(reason, at=self.labelled[slot], hint="a variable")
         return bgp
 

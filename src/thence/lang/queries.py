@@ -26,8 +26,9 @@ from thence.algebra.patterns import (
 )
 from thence.lang.groups import Group, GroupReader
 from thence.lang.projection import Column, check_projection
-from thence.lang.syntax import name, offset
+from thence.lang.syntax import offset
 from thence.lang.triples import Triples
+from thence.lang.words import name
 from thence.rdf.terms import IRI
 
 LARGEST = 2**63 - 1
@@ -100,9 +101,8 @@ class QueryReader(GroupReader):
     def _select(self, draft: SelectDraft, values: Values | None) -> Select:
         clause, modifiers = draft.clause, replace(draft.modifiers, values=values)
         check_projection(self.text, clause.columns, draft.where, modifiers, clause.at)
-        columns = None if clause.columns is None else (column.projection for column in clause.columns)
         return Select(
-            columns=None if columns is None else tuple(dict.fromkeys(columns)),
+            columns=None if clause.columns is None else _distinct(clause.columns),
             where=draft.where,
             modifiers=modifiers,
             distinct=clause.quantifier == "DISTINCT",
@@ -186,6 +186,11 @@ class QueryReader(GroupReader):
         if len(digits) > len(str(LARGEST)) or int(digits) > LARGEST:
             raise self.error(f"A number of solutions can be at most {LARGEST}.", at=offset(token))
         return int(digits)
+
+
+def _distinct(columns: tuple[Column, ...]) -> tuple[Projection, ...]:
+    """`SELECT ?x ?x` has one column."""
+    return tuple({column.projection.variable: column.projection for column in columns}.values())
 
 
 def _dataset(parts: list[Any]) -> DatasetClause:

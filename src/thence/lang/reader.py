@@ -7,8 +7,8 @@ from typing import Any
 from lark import Token, Tree
 
 from thence.errors import QueryError
-from thence.lang.syntax import name
 from thence.lang.text import Text
+from thence.lang.words import name
 
 
 class Reader:

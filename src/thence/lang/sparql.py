@@ -15,10 +15,10 @@ from thence.algebra.chains import DEPTH, depth
 from thence.algebra.expressions import Expression
 from thence.algebra.patterns import Pattern, SparqlQuery
 from thence.lang.queries import QueryReader
-from thence.lang.syntax import Syntax
+from thence.lang.syntax import GRAMMARS, Syntax
 from thence.lang.text import text as read_text
 
-SYNTAX = Syntax("sparql.lark", "query_unit", "pattern_unit", "expression_unit")
+SYNTAX = Syntax(GRAMMARS / "sparql.lark", "query_unit", "pattern_unit", "expression_unit")
 
 
 def parse_query(

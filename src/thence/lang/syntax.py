@@ -8,47 +8,57 @@ from typing import Any
 
 from lark import Lark, Token, Tree, UnexpectedInput
 
-from thence.lang.complaints import complain
+from thence.lang.complaints import CLOSING, complain
 from thence.lang.text import Text
+from thence.lang.words import Words, words_of
 
-_CLOSING = {"{": "}", "(": ")", "[": "]"}
+GRAMMARS = Path(__file__).parent
 
 
 class Syntax:
-    """A language's grammar, made into a parser when first needed and kept."""
+    """A language's grammar, made into a parser when first needed and kept.
 
-    def __init__(self, grammar: str, *starts: str) -> None:
-        self._path = Path(__file__).with_name(grammar)
+    A grammar may stand anywhere; `%import sparql (…)` finds those that stand beside this file.
+    """
+
+    def __init__(self, grammar: Path, *starts: str) -> None:
+        self._grammar = grammar
         self._starts = list(starts)
 
     @cached_property
     def _lark(self) -> Lark:
         return Lark.open(
-            str(self._path), parser="lalr", lexer="contextual", start=self._starts, propagate_positions=True
+            str(self._grammar),
+            parser="lalr",
+            lexer="contextual",
+            start=self._starts,
+            propagate_positions=True,
+            import_paths=[str(GRAMMARS)],
         )
+
+    @cached_property
+    def _words(self) -> Words:
+        return words_of(self._lark.terminals)
 
     def parse(self, text: Text, start: str, *, nesting: int) -> Tree[Token]:
         """The tree of a text. Brackets are counted as they are read: a million of them end at the first too many."""
         parser = self._lark.parse_interactive(text.read, start=start)
         opened: list[Token] = []
-        last = None
+        before = token = None
         try:
-            for last in parser.iter_parse():
-                if last in _CLOSING:
-                    opened.append(last)
+            for token in parser.lexer_thread.lex(parser.parser_state):  # type: ignore[no-untyped-call]
+                parser.feed_token(token)
+                before = token
+                if token in CLOSING:
+                    opened.append(token)
                     if len(opened) > nesting:
-                        raise text.error(f"Brackets are nested deeper than {nesting} levels.", offset(last))
-                elif opened and last == _CLOSING[opened[-1]]:
+                        raise text.error(f"Brackets are nested deeper than {nesting} levels.", offset(token))
+                elif opened and token == CLOSING[opened[-1]]:
                     opened.pop()
-            tree: Tree[Token] = parser.feed_eof(last)  # type: ignore[no-untyped-call]
+            tree: Tree[Token] = parser.feed_eof(before)  # type: ignore[no-untyped-call]
         except UnexpectedInput as error:
-            raise complain(text, error, parser, opened) from None
+            raise complain(text, error, parser, opened, before, self._words) from None
         return tree
-
-
-def name(mangled: str) -> str:
-    """A rule's or terminal's own name: in a grammar that imports it, `var` may be `sparql__var`."""
-    return mangled.rpartition("__")[2]
 
 
 def offset(token: Any) -> int:

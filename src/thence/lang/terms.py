@@ -11,8 +11,9 @@ from lark import Token
 from thence.algebra.expressions import Variable
 from thence.lang.iris import is_absolute, resolve
 from thence.lang.reader import Reader
-from thence.lang.syntax import name, offset
+from thence.lang.syntax import offset
 from thence.lang.text import Text
+from thence.lang.words import name
 from thence.rdf.terms import IRI, PROV, RDF, RDFS, XSD, BlankNode, Literal
 
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}

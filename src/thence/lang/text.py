@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from thence.errors import Place, QueryError
 
-LENGTH = 2 * 1024 * 1024
+LENGTH = 1024 * 1024
 """The most characters a query may have."""
 
 # A pair of backslashes is one escaped backslash, so in "\\u0041" there is no codepoint escape.

@@ -1,0 +1,123 @@
+"""Terminals in people's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from lark.lexer import PatternStr, TerminalDef
+
+END = "$END"
+
+_MANGLED = re.compile(r"(_?)(?:[a-z0-9_]+?__)?(.+)")
+
+
+def name(mangled: str) -> str:
+    """A rule's or terminal's own name, which a grammar that imports it may have changed.
+
+    >>> name("sparql__var"), name("_sparql__SELECT"), name("var")
+    ('var', '_SELECT', 'var')
+    """
+    found = _MANGLED.fullmatch(mangled)
+    return found[1] + found[2] if found else mangled
+
+
+IRIS = frozenset({"IRIREF", "PNAME_LN", "PNAME_NS"})
+VARIABLES = frozenset({"VAR1", "VAR2"})
+STRINGS = frozenset({"STRING_LITERAL1", "STRING_LITERAL2", "STRING_LITERAL_LONG1", "STRING_LITERAL_LONG2"})
+SIGNED = frozenset(f"{kind}_{sign}" for kind in ("INTEGER", "DECIMAL", "DOUBLE") for sign in ("POSITIVE", "NEGATIVE"))
+LITERALS = STRINGS | SIGNED | {"INTEGER", "DECIMAL", "DOUBLE", "TRUE", "FALSE"}
+TERMS = IRIS | VARIABLES | LITERALS | {"BLANK_NODE_LABEL", "LSQB"}
+AGGREGATES = frozenset({"COUNT", "AGGREGATE", "GROUP_CONCAT"})
+STRING_FUNCTIONS = frozenset({"CONCAT", "SUBSTR", "REPLACE", "REGEX"})
+FORMS_OF_THEIR_OWN = frozenset({"_BOUND", "_IF", "_COALESCE", "_EXISTS", "NOT", "BNODE"})
+FUNCTIONS = AGGREGATES | STRING_FUNCTIONS | FORMS_OF_THEIR_OWN | {"FUNCTION_0", "FUNCTION_1", "FUNCTION_2"}
+COMPARISONS = frozenset({"EQUAL", "NOT_EQUAL", "LESS", "GREATER", "LESS_OR_EQUAL", "GREATER_OR_EQUAL", "_IN", "NOT"})
+OR, AND, DATATYPE = "__ANON_0", "__ANON_1", "__ANON_2"  # the signs "||", "&&", "^^", as the grammar numbers them
+OPERATORS = SIGNED | COMPARISONS | {"PLUS", "MINUS", "STAR", "SLASH", OR, AND}
+EXPRESSIONS = FUNCTIONS | IRIS | VARIABLES | LITERALS | {"LPAR", "BANG", "PLUS", "MINUS"}
+FORMS = frozenset({"_SELECT", "_CONSTRUCT", "_ASK", "_DESCRIBE", "_BASE", "_PREFIX"})
+ELEMENTS = frozenset({"_OPTIONAL", "_FILTER", "_BIND", "_GRAPH", "_MINUS", "_VALUES", "SERVICE", "LBRACE", "_SELECT"})
+MODIFIERS = frozenset({"_GROUP", "_HAVING", "_ORDER", "_LIMIT", "_OFFSET", "_VALUES"})
+
+# Where all of the first set can stand, the phrase speaks for all of the second.
+_PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
+    ({"_SELECT", "_CONSTRUCT"}, "SELECT, CONSTRUCT, ASK or DESCRIBE", FORMS),
+    (
+        {"FUNCTION_1", "BANG"},
+        "an expression",
+        FUNCTIONS | IRIS | VARIABLES | LITERALS | {"LPAR", "BANG", "PLUS", "MINUS"},
+    ),
+    ({"FUNCTION_1"}, "an expression in parentheses", FUNCTIONS | IRIS | {"LPAR"}),
+    ({"BLANK_NODE_LABEL", "RBRACE"}, "a triple pattern", TERMS | {"LPAR"}),
+    ({"BLANK_NODE_LABEL"}, "a term", TERMS | {"LPAR"}),
+    ({"A"}, "a property", IRIS | VARIABLES | {"A", "BANG", "CIRCUMFLEX", "LPAR"}),
+    ({"IRIREF", "INTEGER"}, "a value", IRIS | LITERALS),
+    ({AND}, "an operator", OPERATORS),
+    ({"STRING_LITERAL1"}, "a string", STRINGS),
+    ({"IRIREF"}, "an IRI", IRIS),
+    ({"PNAME_NS"}, "a prefix", IRIS),
+    ({"VAR1"}, "a variable", VARIABLES),
+    ({"INTEGER"}, "a number", frozenset({"INTEGER"})),
+    ({"LANGTAG"}, "a language tag", frozenset({"LANGTAG", DATATYPE})),
+    ({"_OPTIONAL", "_FILTER"}, "", ELEMENTS),  # nearly always possible, and nearly never what was meant
+    ({"_LIMIT", "_OFFSET"}, "a clause such as LIMIT", MODIFIERS),
+    ({END}, "the end", frozenset({END})),
+)
+_SHOWN = 5
+_WORD = re.compile(r"[A-Z][A-Z_0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A grammar's terminals, and how keywords and signs are written; what is written in many ways has no spelling."""
+
+    terminals: frozenset[str]
+    spellings: Mapping[str, tuple[str, ...]]
+
+    def expected(self, accepted: Iterable[str]) -> str:
+        """What could stand there: kinds of things, then signs, then keywords, and of many only the first few.
+
+        >>> Words(frozenset(), {"DOT": (".",), "_WHERE": ("WHERE",)}).expected({"VAR1", "VAR2", "DOT", "_WHERE"})
+        'a variable, "." or WHERE'
+        """
+        left = set(accepted)
+        phrases: list[str] = []
+        for needed, phrase, covered in _PHRASES:
+            if needed <= left:
+                phrases += [phrase] if phrase else []
+                left -= covered
+        fixed = [self.spellings[terminal][0] for terminal in left if len(self.spellings.get(terminal, ())) == 1]
+        signs = sorted(f'"{sign}"' for sign in fixed if not sign[0].isalpha())
+        keywords = sorted(word for word in fixed if word[0].isalpha())
+        return _listed([*phrases, *signs, *keywords][:_SHOWN])
+
+    def only(self, accepted: Iterable[str]) -> str:
+        """The one thing that could stand there, if there is but one and it is always written the same."""
+        found = list(accepted)
+        spelled = self.spellings.get(found[0], ()) if len(found) == 1 else ()
+        return spelled[0] if len(spelled) == 1 else ""
+
+    def keywords(self, accepted: Iterable[str]) -> list[str]:
+        """All words that could stand there, the names of functions among them."""
+        spelled = (word for terminal in accepted for word in self.spellings.get(terminal, ()))
+        return sorted(word for word in spelled if word[0].isalpha())
+
+
+def words_of(terminals: Collection[TerminalDef]) -> Words:
+    """The words of a grammar: a keyword's pattern is the keyword, or a choice of several."""
+    spellings = {"LESS": ("<",), "GREATER": (">",), "LESS_OR_EQUAL": ("<=",), "A": ("a",)}
+    for terminal in terminals:
+        pattern = terminal.pattern
+        if isinstance(pattern, PatternStr):
+            spellings[name(terminal.name)] = (pattern.value,)
+        elif pattern.value.endswith(r"\b") and (found := _WORD.findall(pattern.value)):
+            spellings[name(terminal.name)] = tuple(found)
+    return Words(frozenset({END, *(terminal.name for terminal in terminals)}), spellings)
+
+
+def _listed(items: list[str]) -> str:
+    if not items:
+        return "something else"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"

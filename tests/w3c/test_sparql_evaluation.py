@@ -1,0 +1,82 @@
+"""The W3C's query evaluation tests of SPARQL 1.0 and 1.1, through our evaluators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from w3c.manifest import PUBLISHED, Entry, File, data_folder, entries, needs_data
+from w3c.results import differences, read_graph, read_result
+
+from thence.algebra.patterns import Select, SparqlQuery
+from thence.lang.sparql import parse_query
+from thence.match.context import Context
+from thence.match.plain import solutions
+from thence.match.queries import Solve, run
+from thence.rdf.dataset import Dataset, Graph
+from thence.rdf.terms import IRI, XSD, Literal
+
+EVALUATORS: dict[str, Solve] = {"plain": solutions}
+"""What gives the solutions of WHERE; every one must pass every test."""
+
+KINDS = {"QueryEvaluationTest", "CSVResultFormatTest"}
+OUT_OF_SCOPE = {
+    "sparql11/entailment": "answers under entailment regimes, which no query here is asked under",
+    "sparql11/service": "SERVICE asks another server; a query here opens no connection",
+}
+EXCLUDED: dict[str, str] = {}
+
+CONTEXT = Context(now=Literal("2024-02-29T12:00:00Z", XSD + "dateTime"), random=Random(0))
+
+
+def suite() -> tuple[Entry, ...]:
+    found = entries("sparql/sparql10/manifest.ttl") + entries("sparql/sparql11/manifest-all.ttl")
+    return tuple(entry for entry in found if entry.type in KINDS)
+
+
+def in_scope() -> Iterator[Entry]:
+    return (entry for entry in suite() if entry.folder not in OUT_OF_SCOPE and entry.id not in EXCLUDED)
+
+
+@needs_data
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.id) for entry in in_scope()])
+def test_evaluation(entry: Entry, evaluator: str) -> None:
+    query = parse_query(entry.action.text(), source=entry.action.path.name, base=entry.action.iri)
+    found = run(query, dataset_of(entry, query), CONTEXT, solve=EVALUATORS[evaluator])
+    assert entry.result is not None
+    ordered = isinstance(query, Select) and bool(query.modifiers.order)
+    reduced = isinstance(query, Select) and query.reduced
+    problem = differences(read_result(entry.result), found, ordered=ordered, reduced=reduced)
+    assert problem is None, problem
+
+
+@needs_data
+def test_every_exclusion_has_a_reason_and_all_other_tests_are_run(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = Counter(entry.folder for entry in in_scope())
+    with capsys.disabled():
+        print("\nW3C query evaluation tests, by folder:")
+        for folder, count in sorted(counts.items()):
+            print(f"  {folder:40} {count:4}")
+        print(f"  {'together':40} {counts.total():4}")
+        for folder, reason in OUT_OF_SCOPE.items():
+            print(f"  left out: {folder} ({sum(e.folder == folder for e in suite())}): {reason}")
+        for name, reason in EXCLUDED.items():
+            print(f"  left out: {name}: {reason}")
+    assert counts.total() > 0
+    assert {entry.id for entry in suite()} >= EXCLUDED.keys()
+
+
+def dataset_of(entry: Entry, query: SparqlQuery) -> Dataset:
+    """The test's graphs, and those that the query's FROM names."""
+    default = Graph(triple for file in entry.data for triple in read_graph(file))
+    named = {IRI(file.iri): Graph(read_graph(file)) for file in entry.named}
+    for name in (*query.dataset.default, *query.dataset.named):
+        folder = data_folder()
+        assert folder is not None
+        path = Path(folder) / name.value.removeprefix(PUBLISHED)
+        named[name] = Graph(read_graph(File(name.value, path)))
+    return Dataset(default, named)
