@@ -1,0 +1,52 @@
+"""The vectorised matcher as an evaluator of WHERE: the default graph is one event, the named graphs are background data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from thence.algebra.patterns import Pattern
+from thence.errors import InputError
+from thence.match import plain, vectorised
+from thence.match.background import Background
+from thence.match.choice import reason_for_plain
+from thence.match.context import Context, Solution
+from thence.rdf.columns import EventBatch
+from thence.rdf.dataset import Dataset, Graph
+from thence.rdf.dictionary import UNBOUND, Terms
+from thence.rdf.store import BackgroundData
+
+
+def solutions(pattern: Pattern, dataset: Dataset, context: Context) -> Iterator[Solution]:
+    """Vectorised where that applies, else plain."""
+    if reason_for_plain(pattern):
+        return plain.solutions(pattern, dataset, context)
+    terms = Terms()
+    named = {name: _batch(graph, terms) for name, graph in dataset.named.items()}
+    batch = _batch(dataset.default, Terms())
+    try:
+        found = vectorised.evaluate(pattern, batch, Background(BackgroundData(terms, named)), context)
+    except InputError:  # a graph that the dataset lacks has no solutions in the standard; with us it is an error to ask for
+        return plain.solutions(pattern, dataset, context)
+    return (
+        {name: batch.terms[int(ids[row])] for name, ids in found.columns.items() if ids[row] != UNBOUND}
+        for row in range(len(found))
+    )
+
+
+def _batch(graph: Graph, terms: Terms) -> EventBatch:
+    ids = terms.add_all(term for triple in graph for term in triple).reshape(-1, 3)
+    zero = np.zeros(1, np.int64)
+    return EventBatch(
+        terms=terms,
+        offsets=np.array([0, len(ids)], np.int64),
+        subjects=ids[:, 0].copy(),
+        predicates=ids[:, 1].copy(),
+        objects=ids[:, 2].copy(),
+        starts=zero,
+        ends=zero,
+        domains=np.zeros(1, np.uint8),
+        ids=np.full(1, UNBOUND, np.int32),
+        positions=zero,
+    )
