@@ -1,4 +1,5 @@
-"""The vectorised matcher as an evaluator of WHERE: the default graph is one event, the named graphs are background data."""
+"""The vectorised matcher as an evaluator of WHERE: the default graph is one event, the named graphs are background
+data."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def solutions(pattern: Pattern, dataset: Dataset, context: Context) -> Iterator[
     batch = _batch(dataset.default, Terms())
     try:
         found = vectorised.evaluate(pattern, batch, Background(BackgroundData(terms, named)), context)
-    except InputError:  # a graph that the dataset lacks has no solutions in the standard; with us it is an error to ask for
+    except InputError:  # the dataset lacks a graph: no solutions in the standard, with us an error
         return plain.solutions(pattern, dataset, context)
     return (
         {name: batch.terms[int(ids[row])] for name, ids in found.columns.items() if ids[row] != UNBOUND}
