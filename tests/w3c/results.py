@@ -61,7 +61,7 @@ def _term(term: object, scope: str) -> Term:
         case ox.NamedNode():
             return IRI(term.value)
         case ox.BlankNode():
-            return BlankNode(f"{term.value}-{abs(hash(scope))}")
+            return BlankNode(f"{term.value}-{scope.rsplit('/', 1)[-1]}")
         case ox.Literal():
             return Literal(term.value, term.datatype.value, term.language)
     raise AssertionError(term)
@@ -154,7 +154,7 @@ def _read_graph(triples: list[Triple]) -> Result:
         return frozenset(triples)
     if RS + "boolean" in sets[0]:
         return sets[0][RS + "boolean"][0].value == "true"
-    solutions = [by_subject[node] for node in sets[0].get(RS + "solution", ())]
+    solutions = [by_subject.get(node, {}) for node in sets[0].get(RS + "solution", ())]
     solutions.sort(key=lambda solution: int(solution.get(RS + "index", [Literal("0")])[0].value))
     rows = []
     for solution in solutions:

@@ -8,8 +8,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from w3c.manifest import PUBLISHED, Entry, File, data_folder, entries, needs_data
-from w3c.results import differences, read_graph, read_result
 
 from thence.algebra.patterns import Select, SparqlQuery
 from thence.lang.sparql import parse_query
@@ -18,6 +16,8 @@ from thence.match.plain import solutions
 from thence.match.queries import Solve, run
 from thence.rdf.dataset import Dataset, Graph
 from thence.rdf.terms import IRI, XSD, Literal
+from w3c.manifest import PUBLISHED, Entry, File, data_folder, entries, needs_data
+from w3c.results import differences, read_graph, read_result
 
 EVALUATORS: dict[str, Solve] = {"plain": solutions}
 """What gives the solutions of WHERE; every one must pass every test."""

@@ -44,6 +44,8 @@ def equal(left: Term, right: Term) -> bool | None:
     """
     if not isinstance(left, Literal) or not isinstance(right, Literal):
         return left == right
+    if (left.language is None) != (right.language is None):
+        return False  # whatever the other's datatype means, its values have no language
     a, b = value(left), value(right)
     if a is None or b is None:
         return True if left == right else None
