@@ -72,7 +72,7 @@ class _Syntax:
     """For the formats of Turtle's family."""
 
     def __init__(self, limits: Limits, source: str) -> None:
-        self._outline = Outline(limits.nesting)
+        self._outline = Outline(limits.nesting, statements=False)
         self._source = source
         self._rest = b""
         self._lines = 0  # before `_rest`

@@ -23,18 +23,36 @@ _TOKENS = (
     rb"#[^\r\n]*+[\r\n]",
     rb"\\[^\r\n]",  # in a local name: ex:it\'s
 )
-_NESTED = re.compile(rb"(?:[^<\"'#\[\](){}\\~]++|" + b"|".join(_TOKENS) + rb")*+")
-_TOP = re.compile(
-    rb"(?:[^<\"'#\[\](){}\\~.]++|"
-    + b"|".join(_TOKENS)
-    + rb"|\.++(?=[^\s<>\"'#\[\](){}~;,.]))*+"  # in a name or a number, where more of it follows
-)
-_SPACE = re.compile(rb"(?:\s++|#[^\r\n]*+[\r\n])*+")
+_IN_NAME = rb"\.++(?=[^\s<>\"'#\[\](){}~;,.])"  # a dot in a name or a number: more of it follows
+_FLAT = rb"(?:[^<\"'#\[\](){}\\~]++|" + b"|".join(_TOKENS) + rb")*+"
+_FLAT_TOP = rb"(?:[^<\"'#\[\](){}\\~.]++|" + b"|".join((*_TOKENS, _IN_NAME)) + rb")*+"
+
+
+def _with_brackets(flat: bytes, inner: bytes) -> bytes:
+    return rb"(?:" + flat[3:-3] + rb"|\[" + inner + rb"\]|\(" + inner + rb"\))*+"
+
+
+_NESTED = re.compile(_FLAT)
+_TOP = re.compile(_FLAT_TOP)
+_TWO_DEEP = _with_brackets(_FLAT, _with_brackets(_FLAT, _FLAT))
+_STATEMENT = _with_brackets(_FLAT_TOP, _TWO_DEEP)
+_GRAPH = rb"\{(?!\|)" + _with_brackets(_FLAT, _TWO_DEEP) + rb"\}"
+_WHOLE = re.compile(rb"(?:" + _STATEMENT + rb"(?:\.(?=\s)|" + _GRAPH + rb"))*+")
+SPACE = re.compile(rb"(?:\s++|#[^\r\n]*+[\r\n])*+")
 _DIRECTIVE_WORD = re.compile(rb"(?i:prefix|base)(?=[\s<])")
 _DIRECTIVE = re.compile(rb"(?i:prefix\s++[^\s<>\"'{}]*+\s*+|base\s*+)<" + _IRI + rb">")
 _LONGEST_DIRECTIVE = 16 << 10
 
 _CLOSER = {ord("["): ord("]"), ord("("): ord(")"), ord("{"): ord("}")}
+
+
+def whole_items(data: bytes, position: int) -> int:
+    """Behind the last of the statements and graphs that follow each other from here, as far as a quick look can tell.
+
+    What it can't tell (brackets more than three deep, whatever is faulty or not yet complete) is left to an `Outline`.
+    """
+    found = _WHOLE.match(data, position)
+    return found.end() if found else position
 
 
 class Stop(Enum):
@@ -92,10 +110,22 @@ class Outline:
     """
 
     nesting: int
+    statements: bool = True  # whether to stop behind each statement and directive
     fault: Fault | None = None
+    opened: int = -1  # where the brace of the last graph stood in its buffer
     _closers: bytearray = field(default_factory=bytearray)
     _inside: _Token | None = None
     _begun: bool = False  # whether the statement's first token was seen
+
+    @property
+    def at_start(self) -> bool:
+        """Whether nothing of a statement, nor a comment before it, was seen yet."""
+        return not (self._begun or self._inside or self._closers)
+
+    @property
+    def in_comment_between(self) -> bool:
+        """Whether it stands in a comment before a statement."""
+        return self._inside is _COMMENT and not self._begun and not self._closers
 
     @property
     def in_long_string(self) -> bool:
@@ -113,11 +143,11 @@ class Outline:
                 stop, position = self._finish(self._inside, data, position, final)
                 if stop is not None:
                     return stop, position
-            if not self._begun:
+            if self.statements and not self._begun:
                 stop, position = self._begin(data, position, final)
                 if stop is not None:
                     return stop, position
-            run = _NESTED if self._closers else _TOP
+            run = _TOP if self.statements and not self._closers else _NESTED
             found = run.match(data, position)
             position = found.end() if found else position
             if position == len(data):
@@ -128,7 +158,7 @@ class Outline:
 
     def _begin(self, data: bytes, position: int, final: bool) -> tuple[Stop | None, int]:
         """Pass over space and comments; a directive of SPARQL's kind ends without a dot."""
-        space = _SPACE.match(data, position)
+        space = SPACE.match(data, position)
         position = space.end() if space else position
         if position == len(data):
             return Stop.MORE, position
@@ -183,6 +213,7 @@ class Outline:
                 return self._fail(RDF_12, position, refused=True)
             if self._closers:
                 return self._fail("a brace inside a graph or a bracket: is one before it not closed?", position)
+            self.opened = position
         self._closers.append(_CLOSER[byte])
         if len(self._closers) > self.nesting:
             return self._fail(f"brackets nested more than {self.nesting} deep", position, refused=True)

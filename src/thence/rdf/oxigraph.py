@@ -39,14 +39,24 @@ class Labels:
     """
 
     _GENERATED = re.compile(r"[0-9a-f]{32}|anon[0-9]+")
+    _OWN = re.compile(rb"_:([0-9a-f]{32}|anon[0-9]++)")
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0, text: bytes = b"") -> None:
+        self.next = first
         self._numbered: dict[str, str] = {}
+        # of a part of a document its own labels are kept, which other parts may have too
+        self._own = {label.decode() for label in self._OWN.findall(text)}
 
     def of(self, label: str) -> str:
-        if not self._GENERATED.fullmatch(label):
+        if not self._GENERATED.fullmatch(label) or label in self._own:
             return label
-        return self._numbered.setdefault(label, f"anon{len(self._numbered)}")
+        found = self._numbered.get(label)
+        if found is None:
+            while f"anon{self.next}" in self._own:
+                self.next += 1
+            found = self._numbered[label] = f"anon{self.next}"
+            self.next += 1
+        return found
 
 
 class FromOx:

@@ -25,6 +25,10 @@ __all__ = ["Format", "explain", "from_store", "nquads_of", "open_input", "parse"
 _LIMITS = Limits()
 _LONGEST_REASON = 300  # characters: a parser's message quotes what it met, however long
 _PIECE = 50_000  # quads written out at a time
+_PLACE = re.compile(
+    r"^Parser error (?:at line \d+ (?:between columns \d+ and \d+|column \d+)"
+    r"|between line \d+ column \d+ and line \d+ column \d+): "
+)
 _BLOCK = 4 << 20
 
 
@@ -47,7 +51,7 @@ def parse(
     try:
         yield from FromOx(labels).quads(_parser(data, format, base, source, limits))
     except (SyntaxError, MemoryError) as error:
-        raise explain(error, source) from None
+        raise explain(error, Place(1, 1, source)) from None
 
 
 def nquads_of(source: object, *, limits: Limits = _LIMITS) -> Iterator[bytes]:
@@ -63,7 +67,7 @@ def nquads_of(source: object, *, limits: Limits = _LIMITS) -> Iterator[bytes]:
         try:
             yield from _written(rdf_11(_parser(file, format, None, name, limits), Labels()))
         except (SyntaxError, MemoryError) as error:
-            raise explain(error, name) from None
+            raise explain(error, Place(1, 1, name)) from None
 
 
 def _parser(
@@ -110,17 +114,19 @@ def _encode(text: str) -> bytes:
         raise RdfError(f"line {line} has a lone surrogate, which is no character") from None
 
 
-def explain(error: SyntaxError | MemoryError, source: str, *, line: int = 0) -> RdfError | LimitError:
-    """The parser's error as one of ours. `line` is the number of lines before the document."""
+def explain(error: SyntaxError | MemoryError, start: Place, *, before: int = 0) -> RdfError | LimitError:
+    """The parser's error as one of ours. The text starts at a place, and with `before` lines that are not its own."""
     if isinstance(error, MemoryError):
         return LimitError("a term or statement longer than 16 MiB")
-    reason = re.sub(r"^Parser error at line \d+ (?:between columns \d+ and \d+|column \d+): ", "", error.msg)
+    reason = _PLACE.sub("", error.msg).partition("\n")[0]
     if "LoadDocumentCallback" in reason:
         return RdfError("a remote context: nothing is ever fetched. Try: write the context into the document")
     if len(reason) > _LONGEST_REASON:
         reason = reason[:_LONGEST_REASON] + "…"
-    place = Place(error.lineno + line, error.offset or 1, source) if error.lineno else None
-    return RdfError(reason, place=place)
+    if error.lineno is None:
+        return RdfError(reason)
+    line, column = error.lineno - before, error.offset or 1
+    return RdfError(reason, place=Place(start.line + line - 1, column + (start.column - 1) * (line == 1), start.source))
 
 
 def from_store(store: object) -> Iterator[Quad]:

@@ -1,0 +1,277 @@
+"""TriG event files as N-Quads, a piece at a time. A bad graph is told of, and the next one is read."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO
+
+import pyoxigraph as ox
+
+from thence.errors import LimitError, Place, RdfError
+from thence.rdf.events import BadEvent
+from thence.rdf.limits import Limits, size
+from thence.rdf.outline import SPACE
+from thence.rdf.oxigraph import Labels, rdf_11
+from thence.rdf.pieces import Broken, Item, Piece, Splitter, behind, items, next_opening
+from thence.rdf.read import explain
+from thence.rdf.terms import PROV
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_CHUNK = 1 << 18
+_LIMITS = Limits()
+_LONGEST_PROLOGUE = 1 << 20
+_SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
+_TIME = re.compile(  # a line that tells a graph's time
+    rb"(<[^<>\s]*+>|_:\S++) <" + re.escape(PROV.encode()) + rb"(?:generated|started|ended)AtTime>"
+    rb" \"[^\"\\\n]*+\"(?:\^\^<[^<>\n]*+>)?+ \.\n"
+)
+_GENERATED = re.compile(rb"_:([0-9a-f]{32})")
+
+
+def trig_chunks(
+    stream: BinaryIO,
+    *,
+    stream_name: str = "stream",
+    limits: Limits = _LIMITS,
+    base: str | None = None,
+    chunk: int = _CHUNK,
+) -> Iterator[bytes | BadEvent]:
+    """The quads of a TriG document as N-Quads, in order, and what could not be read between them; constant memory.
+
+    A bad graph takes the times with it that stand directly before or after it. Prefixes and base stay in force.
+
+    >>> document = b"PREFIX : <http://a/> :g1 { :s :p :o }\\n:g2 { :s :p , }\\n:g3 { :s :p :o }"
+    >>> for part in trig_chunks(io.BytesIO(document)):
+    ...     print(part)
+    b'<http://a/s> <http://a/p> <http://a/o> <http://a/g1> .\\n'
+    BadEvent(stream='stream', line=2, reason='line 2, column 13: , is not a valid RDF object', text=':g2 { :s :p , }')
+    b'<http://a/s> <http://a/p> <http://a/o> <http://a/g3> .\\n'
+    """
+    held = b""  # the last quads, whose end may tell the time of a graph that turns out to be bad
+    bad_graph: bytes | None = None
+    for part in _Converter(stream_name, limits, base).convert(Splitter(stream, limits=limits, chunk=chunk)):
+        match part:
+            case _Bad(event, graph):
+                held, bad_graph = _without_times_before(held, graph), graph
+                if held:
+                    yield held
+                    held = b""
+                yield event
+            case bytes():
+                rest = _without_times_behind(part, bad_graph)
+                if rest:
+                    if held:
+                        yield held
+                    held, bad_graph = rest, None
+    if held:
+        yield held
+
+
+def _without_times_before(quads: bytes, graph: bytes | None) -> bytes:
+    """N-Quads without the lines at their end that tell this graph's time."""
+    while quads and graph:
+        start = quads.rfind(b"\n", 0, len(quads) - 1) + 1
+        found = _TIME.fullmatch(quads, start)
+        if not found or found[1] != graph:
+            break
+        quads = quads[:start]
+    return quads
+
+
+def _without_times_behind(quads: bytes, graph: bytes | None) -> bytes:
+    """N-Quads without the lines at their beginning that tell this graph's time."""
+    start = 0
+    while graph and (found := _TIME.match(quads, start)) and found[1] == graph:
+        start = found.end()
+    return quads[start:]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bad:
+    event: BadEvent
+    graph: bytes | None  # its name in N-Quads, where it can be told
+
+
+class _Converter:
+    """Pieces of TriG → N-Quads. It holds the document's prefixes and base so far."""
+
+    def __init__(self, stream: str, limits: Limits, base: str | None) -> None:
+        self._stream = stream
+        self._limits = limits
+        self._base = base
+        self._prefixes: dict[str, str] = {}
+        self._prologue = b"\n"  # one line
+        self._anonymous = 0  # blank nodes without a label, so far
+        self._skipping: _Skipping | None = None
+
+    def convert(self, splitter: Splitter) -> Iterator[bytes | _Bad]:
+        while part := splitter.next():
+            match part:
+                case Piece(text, start) if self._skipping:
+                    yield from self._group([*items(text, start, self._limits.nesting)])
+                case Piece(text, start, inner) if inner >= 0:
+                    try:
+                        yield self._quads(text, start)
+                    except (RdfError, LimitError) as error:
+                        yield from self._bad_item(Item(text[:inner], start, 0), error)
+                        splitter.resume_inside(part)
+                case Piece(text, start):
+                    try:
+                        yield self._quads(text, start)
+                    except (RdfError, LimitError):
+                        yield from self._halves([*items(text, start, self._limits.nesting)])
+                case Broken():
+                    yield from self._end_skipping()
+                    yield from self._broken(part)
+        yield from self._end_skipping()
+
+    def _group(self, items: list[Item]) -> Iterator[bytes | _Bad]:
+        """Some items together, if that goes well; else in halves, down to the bad one."""
+        if self._skipping:
+            items = self._skipping.pass_over(items)
+            if not items:
+                return
+            yield from self._end_skipping()
+        try:
+            yield self._quads(b"".join(item.text for item in items), items[0].start)
+        except (RdfError, LimitError) as error:
+            if len(items) == 1:
+                yield from self._bad_item(items[0], error)
+            else:
+                yield from self._halves(items)
+
+    def _halves(self, items: list[Item]) -> Iterator[bytes | _Bad]:
+        half = (len(items) + 1) // 2
+        for part in (items[:half], items[half:]):
+            if part:
+                yield from self._group(part)
+
+    def _bad_item(self, item: Item, error: RdfError | LimitError) -> Iterator[bytes | _Bad]:
+        if item.brace < 0:  # who knows what is bad about it: go on at the next graph
+            self._skipping = _Skipping(self._bad_event(item.text, item.start, error))
+            return
+        own = next_opening(item.text, item.first_token)
+        if own < 0 or own > item.brace:
+            yield _Bad(self._bad_event(item.text, item.start, error), self._resolve(item.graph_name))
+            return
+        junk, graph = item.cut(own)
+        yield _Bad(self._bad_event(junk.text, junk.start, error), None)
+        yield from self._group([graph])
+
+    def _broken(self, part: Broken) -> Iterator[bytes | _Bad]:
+        error: RdfError | LimitError = RdfError(part.fault.reason, place=part.place)
+        if part.whole and not part.fault.refused:
+            try:
+                yield self._quads(part.text, part.start)  # the parser knows better
+                return
+            except (RdfError, LimitError) as its_own:
+                error = its_own
+        name = Item(part.text, part.start, -1).graph_name
+        yield _Bad(self._bad_event(part.text, part.start, error), self._resolve(name))
+
+    def _end_skipping(self) -> Iterator[_Bad]:
+        if self._skipping:
+            yield _Bad(self._skipping.event(), None)
+            self._skipping = None
+
+    def _bad_event(self, text: bytes, start: Place, error: RdfError | LimitError) -> BadEvent:
+        found = SPACE.match(text)
+        begin = found.end() if found else 0
+        place = error.place if isinstance(error, RdfError) else None
+        where = f"line {place.line}, column {place.column}: " if place else ""
+        reason = error.reason if isinstance(error, RdfError) else str(error)
+        return BadEvent(self._stream, behind(start, text[:begin]).line, where + reason, _shown(text[begin:]))
+
+    def _resolve(self, name: bytes | None) -> bytes | None:
+        """A graph's name, as written, in N-Quads."""
+        if name is None or name.startswith(b"["):
+            return None
+        try:
+            quads = ox.parse(self._prologue + name + b" <x:x> <x:x> .", ox.RdfFormat.TRIG, base_iri=self._base)
+            return str(next(quads).subject).encode()
+        except SyntaxError:
+            return None
+
+    def _quads(self, text: bytes, start: Place) -> bytes:
+        """N-Quads of a piece, which is all right; else an error with its place, and nothing has happened."""
+        parser = ox.parse(self._prologue + text, ox.RdfFormat.TRIG, base_iri=self._base)
+        written = _Written(self._limits)
+        may_be_odd = b"--" in text or (_has_anonymous(text) and (b"_:" in text or b"\\" in text))
+        labels = Labels(self._anonymous, text)
+        try:
+            ox.serialize(rdf_11(parser, labels) if may_be_odd else parser, written, format=ox.RdfFormat.N_QUADS)
+        except (SyntaxError, MemoryError) as error:
+            raise explain(error, start, before=1) from None
+        quads = written.getvalue()
+        if quads.count(b"\n") > self._limits.event_triples:
+            raise LimitError(self._limits.describe_event())
+        if _has_anonymous(text) and not may_be_odd:  # then all labels are generated, and none stands in a literal
+            quads = _GENERATED.sub(lambda found: b"_:" + labels.of(found[1].decode()).encode(), quads)
+        if parser.prefixes != self._prefixes:
+            self._declare(parser.prefixes)
+        self._base, self._anonymous = parser.base_iri, labels.next
+        return quads
+
+    def _declare(self, prefixes: dict[str, str]) -> None:
+        prologue = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items()).encode() + b"\n"
+        if len(prologue) > _LONGEST_PROLOGUE:
+            raise LimitError(f"prefixes of more than {size(_LONGEST_PROLOGUE)}")
+        self._prefixes, self._prologue = prefixes, prologue
+
+
+class _Skipping:
+    """A bad statement and all that is passed over behind it, up to the next line that opens a graph."""
+
+    def __init__(self, event: BadEvent) -> None:
+        self._event = event
+        self._recent: list[Item] = []  # may tell the next graph's time
+
+    def pass_over(self, items: list[Item]) -> list[Item]:
+        """What of these is not passed over: the next graph, the lines that tell its time, and all behind it."""
+        for number, item in enumerate(items):
+            name = item.graph_name
+            if name is not None:
+                times = []
+                while self._recent and self._recent[-1].text.split()[:1] == [name]:
+                    times.append(self._recent.pop())
+                return [*reversed(times), *items[number:]]
+            self._recent.append(item)
+            if len(self._recent) > 3:
+                self._keep(self._recent.pop(0))
+        return []
+
+    def event(self) -> BadEvent:
+        for item in self._recent:
+            self._keep(item)
+        return self._event
+
+    def _keep(self, item: Item) -> None:
+        if len(self._event.text) <= BadEvent.LONGEST:
+            self._event = replace(self._event, text=self._event.text + _shown(item.text))
+
+
+class _Written(io.BytesIO):
+    """What is written out, up to the limit: a prefix can stand for megabytes."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self._limits = limits
+
+    def write(self, data: Buffer) -> int:
+        if self.tell() > self._limits.event_bytes:
+            raise LimitError(self._limits.describe_event())
+        return super().write(data)
+
+
+def _has_anonymous(text: bytes) -> bool:
+    """Whether there may be blank nodes without a label."""
+    return b"[" in text or b"(" in text
+
+
+def _shown(text: bytes) -> str:
+    return text[:_SHOWN].decode("utf-8", "replace")
