@@ -10,7 +10,7 @@ from thence.errors import InputError, LimitError
 from thence.rdf.limits import Limits
 from thence.rdf.read import Format, parse
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
-from thence.rdf.times import Domain, parse_time
+from thence.rdf.times import Domain, Instant, parse_time
 from thence.rdf.typed import DEFAULT_NAMESPACE, encodable, typed_triples
 
 _LIMITS = Limits()
@@ -47,12 +47,11 @@ class Event:
         namespace: str = DEFAULT_NAMESPACE,
         limits: Limits = _LIMITS,
     ) -> None:
-        start, domain = parse_time(time)
-        stop = _end(start, domain, end)
+        start, stop, domain = interval(parse_time(time), end)
         attributes = None
         if isinstance(graph, Mapping):
             attributes = dict(graph)
-            triples = typed_triples(attributes, namespace=namespace)
+            triples = distinct(typed_triples(attributes, namespace=namespace), limits)
         else:
             triples = distinct(_text(graph, limits) if isinstance(graph, str) else map(_checked, graph), limits)
         self._set(start, stop, domain, _id(id), triples, attributes)
@@ -115,7 +114,7 @@ def distinct(triples: Iterable[Triple], limits: Limits = _LIMITS) -> tuple[Tripl
 def _text(text: str, limits: Limits) -> Iterable[Triple]:
     if len(text) > limits.event_bytes:
         raise LimitError(limits.describe_event())
-    return (Triple(*quad[:3]) for quad in parse(text, Format.TURTLE, limits=limits))
+    return (Triple(*quad[:3]) for quad in parse(text, Format.TURTLE, source="graph", limits=limits))
 
 
 def _checked(triple: Triple | tuple[Term, Term, Term]) -> Triple:
@@ -128,15 +127,14 @@ def _checked(triple: Triple | tuple[Term, Term, Term]) -> Triple:
             raise InputError(f"{triple!r:.200} is no triple. Try: Triple(IRI(…), IRI(…), Literal(…))")
 
 
-def _end(start: int, domain: Domain, end: object) -> int:
-    if end is None:
-        return start
-    stop, stop_domain = parse_time(end)
-    if stop_domain is not domain:
+def interval(start: Instant, end: object = None) -> tuple[int, int, Domain]:
+    """Start, end and domain of an event; without an end it is a point in time."""
+    stop = start if end is None else end if isinstance(end, Instant) else parse_time(end)
+    if stop.domain is not start.domain:
         raise InputError("its start and its end are not of one kind: a tick and a date")
-    if stop < start:
+    if stop.time < start.time:
         raise InputError("it ends before it starts")
-    return stop
+    return start.time, stop.time, start.domain
 
 
 def _id(id: object) -> str | None:

@@ -7,11 +7,14 @@ import os
 import zlib
 from typing import BinaryIO
 
-from thence.errors import InputError, LimitError
+from thence.errors import InputError, LimitError, ThenceError
 from thence.rdf.limits import Limits
 
 _BLOCK = 1 << 16
 _LIMITS = Limits()
+
+READ_FAILURES = (ThenceError, OSError, EOFError, zlib.error)
+"""What a stream may raise while it is read: what came before it is good."""
 
 
 def open_input(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> BinaryIO:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from thence.errors import Place, ThenceError
+from thence.errors import Place
 from thence.rdf.guard import BOM
+from thence.rdf.gunzip import READ_FAILURES
 from thence.rdf.limits import Limits
 from thence.rdf.outline import SPACE, Fault, Outline, Stop, whole_items
 
@@ -188,7 +189,7 @@ class Splitter:
     def _read(self) -> None:
         try:
             block = self._stream.read(self._chunk)
-        except (ThenceError, OSError, EOFError) as error:
+        except READ_FAILURES as error:
             block, self._failure = b"", str(error) or type(error).__name__
         self._final = not block
         self._data = self._data[self._at :] + block
