@@ -25,6 +25,9 @@ OX_FORMATS = {
 
 NO_DIRECTION = "RDF 1.2 is not supported: write RDF 1.1, without base directions"
 
+GENERATED = "[a-f][0-9a-f]{19,31}"
+"""A label that pyoxigraph has made: a 128-bit number in hexadecimal. (A shorter one comes once in 10^14.)"""
+
 _CACHED = 50_000  # terms; and only short ones, so that a cache stays small whatever it meets
 _SHORT = 200
 
@@ -38,8 +41,8 @@ class Labels:
     ('anon0', 'anon1', 'house1')
     """
 
-    _GENERATED = re.compile(r"[0-9a-f]{32}|anon[0-9]+")
-    _OWN = re.compile(rb"_:([0-9a-f]{32}|anon[0-9]++)")
+    _GENERATED = re.compile(GENERATED + r"|anon[0-9]+")
+    _OWN = re.compile(rb"_:(" + GENERATED.encode() + rb"|anon[0-9]++)")
 
     def __init__(self, first: int = 0, text: bytes = b"") -> None:
         self.next = first

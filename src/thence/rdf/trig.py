@@ -14,7 +14,7 @@ from thence.errors import LimitError, Place, RdfError
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits, size
 from thence.rdf.outline import SPACE
-from thence.rdf.oxigraph import Labels, rdf_11
+from thence.rdf.oxigraph import GENERATED, Labels, rdf_11
 from thence.rdf.pieces import Broken, Item, Piece, Splitter, behind, items, next_opening
 from thence.rdf.read import explain
 from thence.rdf.terms import PROV
@@ -30,7 +30,7 @@ _TIME = re.compile(  # a line that tells a graph's time
     rb"(<[^<>\s]*+>|_:\S++) <" + re.escape(PROV.encode()) + rb"(?:generated|started|ended)AtTime>"
     rb" \"[^\"\\\n]*+\"(?:\^\^<[^<>\n]*+>)?+ \.\n"
 )
-_GENERATED = re.compile(rb"_:([0-9a-f]{32})")
+_GENERATED = re.compile(rb"_:(" + GENERATED.encode() + rb")")
 
 
 def trig_chunks(
