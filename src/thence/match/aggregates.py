@@ -93,18 +93,18 @@ def _total_key(term: Term) -> tuple[Any, ...]:
 class Aggregated:
     """The aggregates met in a query's expressions, each with the variable that stands for it."""
 
-    def __init__(self, keys: Iterable[Variable]) -> None:
+    def __init__(self, named: Iterable[Variable]) -> None:
         self.variables: dict[Aggregate, Variable] = {}
-        self._keys = frozenset(keys)
+        self._named = frozenset(named)  # what a group has of its own: keys, and columns computed from it
 
     def lift(self, expression: Expression) -> Expression:
-        """The expression with variables in place of its aggregates, and SAMPLE(?v) for a ?v that is no key."""
+        """The expression with variables in place of its aggregates, and SAMPLE(?v) for a ?v of its members."""
         match expression:
             case Aggregate():
                 return self._variable(expression)
             case Variable():
-                is_key = expression in self._keys
-                return expression if is_key else self._variable(Aggregate(AggregateFunction.SAMPLE, expression))
+                own = expression in self._named
+                return expression if own else self._variable(Aggregate(AggregateFunction.SAMPLE, expression))
             case IRI() | Literal() | Exists():
                 return expression
             case _:

@@ -22,7 +22,8 @@ def modified(
     """The solution sequence before projection: each step of 18.2.4 and 18.2.5 in the order of the standard."""
     having, order = modifiers.having, modifiers.order
     if modifiers.group is not None or any(map(has_aggregate, _expressions(columns, modifiers))):
-        aggregated = Aggregated(_names(modifiers.group or ()))
+        named = {column.variable for column in columns if column.expression is not None}
+        aggregated = Aggregated({*_names(modifiers.group or ()), *named})
         columns = [_lifted(column, aggregated) for column in columns]
         having = tuple(aggregated.lift(condition) for condition in having)
         order = tuple(replace(key, expression=aggregated.lift(key.expression)) for key in order)
