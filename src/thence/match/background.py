@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from thence.algebra.expressions import Call
 from thence.algebra.patterns import Graph, Pattern
+from thence.algebra.walk import nodes
 from thence.errors import InputError
 from thence.match import table as tables
+from thence.match.context import Context
 from thence.match.join import Index, join_rows
 from thence.match.table import Ids, JoinKeys, Table, join_keys
 from thence.rdf.columns import EventBatch
@@ -22,7 +25,7 @@ from thence.rdf.dataset import Graph as PlainGraph
 from thence.rdf.dataset import GraphName
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.store import BackgroundData
-from thence.rdf.terms import IRI, BlankNode
+from thence.rdf.terms import IRI
 
 Evaluate = Callable[[Pattern, EventBatch], Table]
 
@@ -67,51 +70,64 @@ def _translated(ids: Ids, source: Terms, target: Callable[[list[bytes]], Ids]) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
-    """The background of a query, and the solutions of its GRAPH blocks so far."""
+    """The background of a query, and what has been made of it so far: the solutions of GRAPH blocks (by the base IRI
+    too, which IRI() asks for), and its graphs as the plain evaluator reads them."""
 
     data: BackgroundData = field(default_factory=BackgroundData)
-    cache: dict[Graph, Foreign] = field(default_factory=dict)
+    cache: dict[tuple[Graph, str | None], Foreign] = field(default_factory=dict)
+    plain: dict[GraphName, PlainGraph] = field(default_factory=dict)
 
-    def solutions(self, block: Graph, evaluate: Evaluate) -> Foreign:
-        """`GRAPH name { pattern }` over the background; evaluated once."""
-        if block not in self.cache:
-            self.cache[block] = Foreign(self._solve(block, evaluate), self.data.terms)
-        return self.cache[block]
+    def check(self, pattern: Pattern) -> None:
+        """InputError if a GRAPH of the pattern names what the background lacks, be it evaluated or not."""
+        for node in nodes(pattern):
+            if isinstance(node, Graph) and isinstance(node.name, IRI) and not self.data.has(node.name):
+                known = ", ".join(sorted(str(name) for name in self.data.named)) or "none"
+                raise InputError(
+                    f"The query reads GRAPH {node.name}, but no background data has that graph (it has: {known}). "
+                    f"Supply it with background={{{node.name.value!r}: PATH}} or --background {node.name.value}=PATH."
+                )
+
+    def solutions(self, block: Graph, context: Context, evaluate: Evaluate) -> Foreign:
+        """`GRAPH name { pattern }` over the background; evaluated once, unless it asks for the time."""
+        key = (block, context.base)
+        found = self.cache.get(key)
+        if found is None:
+            found = Foreign(self._solve(block, evaluate), self.data.terms)
+            if not any(isinstance(node, Call) and node.function == "NOW" for node in nodes(block)):
+                self.cache[key] = found
+        return found
 
     def _solve(self, block: Graph, evaluate: Evaluate) -> Table:
         if isinstance(block.name, IRI):
             return _timeless(evaluate(block.pattern, self.graph(block.name)))
         found = Table(0, {block.name: np.empty(0, np.int32)}, np.empty(0, np.int32))
-        for name, graph in self.data.named.items():
-            solutions = evaluate(block.pattern, graph)
+        for name in self.data.named:
+            solutions = evaluate(block.pattern, self.graph(name))
             here = Table(1, {block.name: self.data.terms.add_all([name])}, None)
             found = tables.union(found, tables.join(solutions, here))
         return _timeless(found)
 
-    def graph(self, name: IRI) -> EventBatch:
-        """What `GRAPH <name>` reads. That nothing has this name is an error, and no empty answer."""
+    def graph(self, name: GraphName) -> EventBatch:
+        """What `GRAPH name` reads, of a name that is there."""
         graph = self.data.graph(name)
-        if graph is None:
-            known = ", ".join(sorted(str(name) for name in self.data.named)) or "none"
-            raise InputError(
-                f"The query reads GRAPH {name}, but no background data has that graph (it has: {known}). "
-                f"Supply it with background={{{name.value!r}: PATH}} or --background {name.value}=PATH."
-            )
+        assert graph is not None, f"there is no graph {name}"
         return graph
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedGraphs(Mapping[GraphName, PlainGraph]):
-    """The background's graphs as the plain evaluator reads them, each made when first asked for."""
+    """The background's graphs as the plain evaluator reads them, each made when first asked for. A name may be asked
+    for that is not among the keys: data without a name answers for every IRI."""
 
     background: Background
-    made: dict[GraphName, PlainGraph] = field(default_factory=dict)
 
     def __getitem__(self, name: GraphName) -> PlainGraph:
-        if name not in self.made:
-            batch = self.background.data.named[name] if isinstance(name, BlankNode) else self.background.graph(name)
-            self.made[name] = PlainGraph(batch.triples(0))
-        return self.made[name]
+        made = self.background.plain
+        if name not in made:
+            if not self.background.data.has(name):
+                raise KeyError(name)
+            made[name] = PlainGraph(self.background.graph(name).triples(0))
+        return made[name]
 
     def __iter__(self) -> Iterator[GraphName]:
         return iter(self.background.data.named)

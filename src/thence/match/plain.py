@@ -147,11 +147,12 @@ def _left_join(
 def _graph(pattern: algebra.Graph, context: Context) -> Iterator[Solution]:
     """eval(D(G), Graph(IRI, P)) and eval(D(G), Graph(var, P)): in one named graph, or in each of them in turn."""
     named = context.dataset.named
-    name: Term | Variable = pattern.name
-    if isinstance(name, Variable):
-        name = context.outer.get(name, name)
-    if not isinstance(name, Variable):
+    if isinstance(pattern.name, Variable):
+        name: Term | Variable = context.outer.get(pattern.name, pattern.name)
         found = next((graph for known, graph in named.items() if known == name), None)
+    else:
+        name, found = pattern.name, named.get(pattern.name)
+    if not isinstance(name, Variable):
         return iter(()) if found is None else _solutions(pattern.pattern, replace(context, graph=found))
     return chain.from_iterable(
         _in_named_graph(pattern.pattern, name, known, replace(context, graph=graph)) for known, graph in named.items()

@@ -26,6 +26,7 @@ def solutions(
     """`[[P]]_G` for every event G of a batch: a row a solution, ordered by event. `vectorise=False` takes the plain
     way, which gives the same rows in another order."""
     context = context or Context()
+    background.check(pattern)
     if vectorise and reason_for_plain(pattern) is None:
         return vectorised.evaluate(pattern, batch, background, context)
     return _event_by_event(pattern, batch, background, context)

@@ -136,7 +136,7 @@ class _Evaluation:
 
     def _graph(self, pattern: Graph) -> Foreign:
         return self.background.solutions(
-            pattern, lambda inner, graph: evaluate(inner, graph, self.background, self.context)
+            pattern, self.context, lambda inner, graph: evaluate(inner, graph, self.background, self.context)
         )
 
     def _join(self, left: Table | Foreign, right: Table | Foreign) -> Table:

@@ -31,12 +31,16 @@ class BackgroundData:
     named: dict[GraphName, EventBatch] = field(default_factory=dict)
     unnamed: EventBatch | None = None
 
-    def graph(self, name: IRI) -> EventBatch | None:
+    def has(self, name: GraphName) -> bool:
+        """Whether there is something for `GRAPH <name>` to read."""
+        return name in self.named or (self.unnamed is not None and isinstance(name, IRI))
+
+    def graph(self, name: GraphName) -> EventBatch | None:
         """What `GRAPH <name>` reads; None if there is no such graph."""
         found = self.named.get(name)
-        if found is None or self.unnamed is None:
-            return found or self.unnamed
-        return _one_graph(self.terms, [_triples(found), _triples(self.unnamed)])
+        if self.unnamed is None or not isinstance(name, IRI):
+            return found
+        return self.unnamed if found is None else _one_graph(self.terms, [_triples(found), _triples(self.unnamed)])
 
 
 def load_background(sources: Any) -> BackgroundData:
@@ -49,11 +53,15 @@ def load_background(sources: Any) -> BackgroundData:
     data = BackgroundData()
     parts: dict[GraphName | None, list[tuple[Ids, Ids, Ids]]] = {}
     for number, (name, source) in enumerate(_named(sources)):
+        graphs: set[GraphName | None] = set()
         for quads in _columns(source, data.terms, f"bg{number}_"):
             for graph in np.unique(quads[3]).tolist():
                 key = name if graph == UNBOUND else _graph_name(data.terms[graph])
+                graphs.add(key)
                 rows = np.flatnonzero(quads[3] == graph)
                 parts.setdefault(key, []).append((quads[0][rows], quads[1][rows], quads[2][rows]))
+        if name is not None or not graphs:
+            parts.setdefault(name, [])  # what was given is there, be it empty
     for key, triples in parts.items():
         graph_batch = _one_graph(data.terms, triples)
         if key is None:
@@ -104,7 +112,10 @@ def _triples(batch: EventBatch) -> tuple[Ids, Ids, Ids]:
 
 
 def _one_graph(terms: Terms, parts: list[tuple[Ids, Ids, Ids]]) -> EventBatch:
-    subjects, predicates, objects = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    nothing = np.empty(0, np.int32)
+    subjects, predicates, objects = (
+        np.concatenate(columns) for columns in zip((nothing, nothing, nothing), *parts, strict=True)
+    )
     offsets = np.array([0, len(subjects)], np.int64)
     keep = without_duplicates(offsets, subjects, predicates, objects)
     no_time = np.zeros(1, np.int64)
