@@ -1,4 +1,4 @@
-"""The W3C's SPARQL syntax tests, and the queries of its evaluation tests: what is legal parses, what is not is refused."""
+"""The W3C's SPARQL syntax tests, and its evaluation tests' queries: the legal ones parse, the others are refused."""
 
 from __future__ import annotations
 

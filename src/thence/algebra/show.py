@@ -98,10 +98,12 @@ def _query(query: SparqlQuery) -> list[Item]:
             lines = [["DESCRIBE ", targets]]
         case _:
             assert_never(query)
-    lines += _dataset(query.dataset)
-    if query.where is not None:
+    sources = _dataset(query.dataset)
+    if query.where is not None and sources:
+        sources.append(["WHERE ", Group(query.where)])
+    elif query.where is not None:
         lines[-1] += [" WHERE ", Group(query.where)]
-    return _on_lines([*lines, *_modifiers(query.modifiers)])
+    return _on_lines([*lines, *sources, *_modifiers(query.modifiers)])
 
 
 def _on_lines(lines: list[list[Item]]) -> list[Item]:

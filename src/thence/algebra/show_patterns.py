@@ -48,7 +48,7 @@ def triples_items(triples: Sequence[TriplePattern | PathPattern]) -> list[Item]:
 def values_items(values: Values) -> list[Item]:
     names = " ".join(map(str, values.variables))
     rows = [" ".join("UNDEF" if term is None else term_text(term) for term in row) for row in values.rows]
-    return [f"VALUES ({names}) {{ ", *separated(" ", [f"({row})" for row in rows]), " }"]
+    return [f"VALUES ({names}) {{ ", *(f"({row}) " for row in rows), "}"]
 
 
 def _lines(pattern: Pattern) -> list[Item]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from lark import Lark, Token, Tree, UnexpectedInput
 
-from thence.lang.complaints import CLOSING, complain
+from thence.lang.complaints import complain
+from thence.lang.mistakes import CLOSING
 from thence.lang.text import Text
 from thence.lang.words import Words, words_of
 

@@ -34,8 +34,7 @@ STRING_FUNCTIONS = frozenset({"CONCAT", "SUBSTR", "REPLACE", "REGEX"})
 FORMS_OF_THEIR_OWN = frozenset({"_BOUND", "_IF", "_COALESCE", "_EXISTS", "NOT", "BNODE"})
 FUNCTIONS = AGGREGATES | STRING_FUNCTIONS | FORMS_OF_THEIR_OWN | {"FUNCTION_0", "FUNCTION_1", "FUNCTION_2"}
 COMPARISONS = frozenset({"EQUAL", "NOT_EQUAL", "LESS", "GREATER", "LESS_OR_EQUAL", "GREATER_OR_EQUAL", "_IN", "NOT"})
-OR, AND, DATATYPE = "__ANON_0", "__ANON_1", "__ANON_2"  # the signs "||", "&&", "^^", as the grammar numbers them
-OPERATORS = SIGNED | COMPARISONS | {"PLUS", "MINUS", "STAR", "SLASH", OR, AND}
+OPERATORS = SIGNED | COMPARISONS | {"PLUS", "MINUS", "STAR", "SLASH", "LOGICAL_OR", "LOGICAL_AND"}
 EXPRESSIONS = FUNCTIONS | IRIS | VARIABLES | LITERALS | {"LPAR", "BANG", "PLUS", "MINUS"}
 FORMS = frozenset({"_SELECT", "_CONSTRUCT", "_ASK", "_DESCRIBE", "_BASE", "_PREFIX"})
 ELEMENTS = frozenset({"_OPTIONAL", "_FILTER", "_BIND", "_GRAPH", "_MINUS", "_VALUES", "SERVICE", "LBRACE", "_SELECT"})
@@ -54,13 +53,13 @@ _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
     ({"BLANK_NODE_LABEL"}, "a term", TERMS | {"LPAR"}),
     ({"A"}, "a property", IRIS | VARIABLES | {"A", "BANG", "CIRCUMFLEX", "LPAR"}),
     ({"IRIREF", "INTEGER"}, "a value", IRIS | LITERALS),
-    ({AND}, "an operator", OPERATORS),
+    ({"LOGICAL_AND"}, "an operator", OPERATORS),
     ({"STRING_LITERAL1"}, "a string", STRINGS),
     ({"IRIREF"}, "an IRI", IRIS),
     ({"PNAME_NS"}, "a prefix", IRIS),
     ({"VAR1"}, "a variable", VARIABLES),
     ({"INTEGER"}, "a number", frozenset({"INTEGER"})),
-    ({"LANGTAG"}, "a language tag", frozenset({"LANGTAG", DATATYPE})),
+    ({"LANGTAG"}, "a language tag", frozenset({"LANGTAG", "DATATYPE_MARK"})),
     ({"_OPTIONAL", "_FILTER"}, "", ELEMENTS),  # nearly always possible, and nearly never what was meant
     ({"_LIMIT", "_OFFSET"}, "a clause such as LIMIT", MODIFIERS),
     ({END}, "the end", frozenset({END})),

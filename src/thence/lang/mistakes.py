@@ -1,0 +1,219 @@
+"""Mistakes that people make: how each is recognised, what is said of it, and what may cure it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from lark import Token
+
+from thence.lang.text import Text
+from thence.lang.words import END, FUNCTIONS, IRIS, TERMS, Words, name
+
+CLOSING = {"{": "}", "(": ")", "[": "]"}
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_UPDATES = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"])
+_SPELLED_OUT = {"AND": "&&", "OR": "||", "NOT": "!"}
+_ESCAPE = re.compile(r"\\([^tbnrf\"'\\])")
+_IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
+_LONGEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Where reading stopped, and what is known about it."""
+
+    text: Text
+    at: int
+    found: str  # the token, word or character; nothing at the end
+    kind: str  # the token's terminal; nothing if it is no token
+    before: Token | None
+    accepted: frozenset[str]  # the terminals that could stand there
+    opened: list[Token]  # the brackets that are still open, the innermost last
+    words: Words
+
+    @property
+    def word(self) -> str:
+        """What was found, in upper case, if it is a word."""
+        return self.found.upper() if _WORD.fullmatch(self.found) else ""
+
+    @property
+    def short(self) -> str:
+        """What was found, or as much of it as a message can hold."""
+        return self.found if len(self.found) <= _LONGEST else f"{self.found[:_LONGEST]}…"
+
+    @property
+    def shown(self) -> str:
+        return f'"{self.short}"'
+
+    @property
+    def expected(self) -> str:
+        return self.words.expected(self.accepted)
+
+    def place(self, token: Token) -> str:
+        place = self.text.place(token.start_pos or 0)
+        return f"{place.line}:{place.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What is wrong, what may cure it, and where, if not where reading stopped."""
+
+    reason: str
+    hint: str = ""
+    at: int | None = None
+
+
+# One mistake, one function: the reason and the hint, or None where it is not this mistake.
+
+
+def _update(failure: Failure) -> Complaint | None:
+    if failure.word in _UPDATES and "_SELECT" in failure.accepted and "_ASK" in failure.accepted:
+        return Complaint(f"{failure.word} changes data; a query only reads it.", "SELECT, CONSTRUCT, ASK or DESCRIBE")
+    return None
+
+
+def _end(failure: Failure) -> Complaint | None:
+    if failure.kind != END:
+        return None
+    if failure.opened:
+        innermost = failure.opened[-1]
+        return Complaint(f'The "{innermost}" at {failure.place(innermost)} is never closed.', CLOSING[innermost])
+    return Complaint(f"Expected {failure.expected}, found the end of the text.", failure.words.only(failure.accepted))
+
+
+def _bracket(failure: Failure) -> Complaint | None:
+    if failure.found not in CLOSING.values():
+        return None
+    if all(CLOSING[bracket] != failure.found for bracket in failure.opened):
+        return Complaint(f"This {failure.shown} closes nothing.")
+    innermost = failure.opened[-1]
+    if failure.found == CLOSING[innermost]:
+        return None
+    reason = f'Found {failure.shown}, but the "{innermost}" at {failure.place(innermost)} is still open.'
+    return Complaint(reason, CLOSING[innermost])
+
+
+def _long_string(failure: Failure) -> Complaint | None:
+    """Three quotes that no other three close are read as an empty string and the beginning of a second one."""
+    before = failure.before
+    if before is None or before not in ('""', "''") or before.end_pos != failure.at:
+        return None
+    if not failure.found.startswith(before[0]):
+        return None
+    return Complaint("The string that begins here is never closed.", before[0] * 3, at=before.start_pos)
+
+
+def _string(failure: Failure) -> Complaint | None:
+    if failure.found not in ('"', "'"):
+        return None
+    quote, rest = failure.found, failure.text.read[failure.at + 1 :]
+    closed = re.match(rf"(?:[^{quote}\\\r\n]|\\.)*+{quote}", rest)
+    if closed is None:
+        return Complaint("The string that begins here is not closed on its line.", f"{quote * 3} around several lines")
+    wrong = _ESCAPE.search(closed[0])
+    character = wrong[1] if wrong else ""
+    return Complaint(f'A string can\'t have "\\{character}" in it.', f"\\\\{character} for a backslash")
+
+
+def _iri(failure: Failure) -> Complaint | None:
+    if failure.found != "<" or not failure.accepted & IRIS:
+        return None
+    wrong = _IN_IRI.search(failure.text.read, failure.at + 1)
+    if wrong is None:
+        return Complaint('The IRI that begins here has no ">".')
+    named = {" ": "a space", "\n": "a line break", "\r": "a line break", "\t": "a tab"}.get(wrong[0], f'"{wrong[0]}"')
+    return Complaint(f"An IRI can't have {named} in it.")
+
+
+def _operator(failure: Failure) -> Complaint | None:
+    if "LOGICAL_AND" not in failure.accepted and "EQUAL" not in failure.accepted:
+        if failure.found == "=" and failure.before == "=":
+            return Complaint('Equality is written with one "=".', "=")
+        return None
+    if failure.word in _SPELLED_OUT:
+        return Complaint(f"{failure.shown} is no operator.", _SPELLED_OUT[failure.word])
+    if failure.found == "<>":
+        return Complaint('"<>" is no operator.', "!=")
+    if failure.kind == "IRIREF":
+        return Complaint(f"{failure.shown} reads as an IRI.", 'spaces around "<"')
+    return None
+
+
+def _filter(failure: Failure) -> Complaint | None:
+    if failure.before is not None and name(failure.before.type) == "_FILTER" and failure.kind in TERMS:
+        return Complaint(
+            f"FILTER needs parentheses around its condition, found {failure.shown}.", f"FILTER({failure.short} …)"
+        )
+    return None
+
+
+def _column(failure: Failure) -> Complaint | None:
+    in_select = {"VAR1", "LPAR"} <= failure.accepted and not failure.accepted & IRIS
+    if in_select and failure.found == "," and "_WHERE" in failure.accepted:
+        return Complaint("The columns of SELECT are parted by spaces, without commas.", "SELECT ?a ?b")
+    if in_select and failure.kind in FUNCTIONS:
+        return Complaint(
+            "An expression in SELECT needs parentheses and a name.", f"({failure.found.upper()}(…) AS ?name)"
+        )
+    return None
+
+
+def _name(failure: Failure) -> Complaint | None:
+    if failure.found == ")" and "_AS" in failure.accepted and "RPAR" not in failure.accepted:
+        return Complaint("An expression needs a name here.", "AS ?name)")
+    return None
+
+
+def _misspelt(failure: Failure) -> Complaint | None:
+    if not failure.word or failure.kind:
+        return None
+    close = get_close_matches(failure.word, failure.words.keywords(failure.accepted), n=1, cutoff=0.8)
+    if close:
+        return Complaint(f"{failure.shown} is not known here.", close[0])
+    if "FUNCTION_1" in failure.accepted and failure.text.read.startswith("(", failure.at + len(failure.found)):
+        return Complaint(
+            f"{failure.shown} is no known function.", f"an IRI for one of your own, as in ex:{failure.short}(…)"
+        )
+    if failure.accepted == {"PNAME_NS"}:
+        return Complaint('A prefix ends with ":".', f"{failure.short}:")
+    if failure.accepted & IRIS:
+        return Complaint(f"{failure.shown} is neither a keyword nor a term.", f"?{failure.short} or :{failure.short}")
+    return None
+
+
+def _union(failure: Failure) -> Complaint | None:
+    if failure.kind == "_UNION":
+        return Complaint("UNION stands between two groups.", "{ … } UNION { … }")
+    return None
+
+
+def _dot(failure: Failure) -> Complaint | None:
+    if {"DOT", "SEMICOLON"} <= failure.accepted and failure.kind in TERMS:
+        return Complaint(f'A "." is missing between two triple patterns, before {failure.shown}.', f". {failure.short}")
+    return None
+
+
+def plain(failure: Failure) -> Complaint:
+    """What is said where no mistake is recognised."""
+    return Complaint(f"Expected {failure.expected}, found {failure.shown}.", failure.words.only(failure.accepted))
+
+
+MISTAKES: tuple[Callable[[Failure], Complaint | None], ...] = (
+    _update,  # before the misspelt words: COPY is not a bad spelling of something
+    _end,
+    _bracket,  # before all that looks at what is expected: after a wrong bracket that misleads
+    _long_string,
+    _string,
+    _iri,
+    _operator,
+    _filter,
+    _column,
+    _name,
+    _misspelt,
+    _union,
+    _dot,
+)
