@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
@@ -38,8 +39,19 @@ def short(term: Term | None, prefixes: Mapping[str, str]) -> str:
 
 
 def graph(triples: Iterable[Triple], prefixes: Mapping[str, str]) -> str:
-    """The triples of an event, one a line."""
-    return "\n".join(" ".join(short(term, prefixes) for term in triple) for triple in triples)
+    """The triples of an event as Turtle would write them, one line a subject.
+
+    >>> car, house, full = (IRI(f"http://example.org/{name}") for name in ("car", "house", "full"))
+    >>> triples = [Triple(car, IRI("http://example.org/in"), house), Triple(car, full, Literal("0.6", XSD + "decimal"))]
+    >>> print(graph(triples, {"": "http://example.org/"}))
+    :car :in :house ; :full 0.6
+    """
+
+    def line(subject: Term, group: Iterable[Triple]) -> str:
+        pairs = (f"{short(triple.predicate, prefixes)} {short(triple.object, prefixes)}" for triple in group)
+        return f"{short(subject, prefixes)} {' ; '.join(pairs)}"
+
+    return "\n".join(line(subject, group) for subject, group in groupby(triples, key=lambda triple: triple.subject))
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
