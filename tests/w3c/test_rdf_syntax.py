@@ -1,4 +1,4 @@
-"""The W3C's tests of N-Triples, N-Quads, Turtle and TriG, through `parse` and, for TriG, through the event reader too."""
+"""The W3C's tests of N-Triples, N-Quads, Turtle and TriG, through `parse`, and TriG through the event reader too."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _TIME = re.compile(  # a line that tells a graph's time
     rb"(<[^<>\s]*+>|_:\S++) <" + re.escape(PROV.encode()) + rb"(?:generated|started|ended)AtTime>"
     rb" \"[^\"\\\n]*+\"(?:\^\^<[^<>\n]*+>)?+ \.\n"
 )
-_GENERATED = re.compile(rb"_:(" + GENERATED.encode() + rb")")
+_GENERATED = re.compile(rb"(?<!\S)_:(" + GENERATED.encode() + rb")")
 
 
 def trig_chunks(
