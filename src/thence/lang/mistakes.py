@@ -15,9 +15,9 @@ from thence.lang.words import END, FUNCTIONS, IRIS, TERMS, Words, name
 CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_UPDATES = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"])
+_UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"})
 _SPELLED_OUT = {"AND": "&&", "OR": "||", "NOT": "!"}
-_ESCAPE = re.compile(r"\\([^tbnrf\"'\\])")
+_ESCAPE = re.compile(r"\\(.)")
 _IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
 _LONGEST = 40
 
@@ -37,8 +37,8 @@ class Failure:
 
     @property
     def word(self) -> str:
-        """What was found, in upper case, if it is a word."""
-        return self.found.upper() if _WORD.fullmatch(self.found) else ""
+        """What was found, in upper case, if it is a word of sensible length."""
+        return self.found.upper() if len(self.found) <= _LONGEST and _WORD.fullmatch(self.found) else ""
 
     @property
     def short(self) -> str:
@@ -114,8 +114,8 @@ def _string(failure: Failure) -> Complaint | None:
     closed = re.match(rf"(?:[^{quote}\\\r\n]|\\.)*+{quote}", rest)
     if closed is None:
         return Complaint("The string that begins here is not closed on its line.", f"{quote * 3} around several lines")
-    wrong = _ESCAPE.search(closed[0])
-    character = wrong[1] if wrong else ""
+    escaped = (found[1] for found in _ESCAPE.finditer(closed[0]))
+    character = next((character for character in escaped if character not in "tbnrf\"'\\"), "")
     return Complaint(f'A string can\'t have "\\{character}" in it.', f"\\\\{character} for a backslash")
 
 

@@ -43,11 +43,7 @@ MODIFIERS = frozenset({"_GROUP", "_HAVING", "_ORDER", "_LIMIT", "_OFFSET", "_VAL
 # Where all of the first set can stand, the phrase speaks for all of the second.
 _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
     ({"_SELECT", "_CONSTRUCT"}, "SELECT, CONSTRUCT, ASK or DESCRIBE", FORMS),
-    (
-        {"FUNCTION_1", "BANG"},
-        "an expression",
-        FUNCTIONS | IRIS | VARIABLES | LITERALS | {"LPAR", "BANG", "PLUS", "MINUS"},
-    ),
+    ({"FUNCTION_1", "BANG"}, "an expression", EXPRESSIONS),
     ({"FUNCTION_1"}, "an expression in parentheses", FUNCTIONS | IRIS | {"LPAR"}),
     ({"BLANK_NODE_LABEL", "RBRACE"}, "a triple pattern", TERMS | {"LPAR"}),
     ({"BLANK_NODE_LABEL"}, "a term", TERMS | {"LPAR"}),
