@@ -22,6 +22,8 @@ def refusal(text: str) -> QueryError:
         ("SELECT * { ?s ?p ?o OPTINAL {} }", 'query:1:21: "OPTINAL" is not known here. Try: OPTIONAL'),
         ("SELECT * { FILTER(STRLN(?x) > 3) }", 'query:1:19: "STRLN" is not known here. Try: STRLEN'),
         ("SELECT * { ?s ?p ?o } ODER BY ?s", 'query:1:23: "ODER" is not known here. Try: ORDER'),
+        ("SELECT * { ?s ?p ?o } ORDERBY ?s", "query:1:23: A space is missing after ORDER. Try: ORDER BY"),
+        ("SELECT * { ?s ?p ?o } LIMIT10", "query:1:23: A space is missing after LIMIT. Try: LIMIT 10"),
         (
             "SELECT * { FILTER(hypot(?x)) }",
             'query:1:19: "hypot" is no known function. Try: an IRI for one of your own, as in ex:hypot(…)',

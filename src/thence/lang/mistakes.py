@@ -168,6 +168,15 @@ def _name(failure: Failure) -> Complaint | None:
     return None
 
 
+def _glued(failure: Failure) -> Complaint | None:
+    known = {*failure.words.keywords(failure.words.spellings)}
+    for keyword in failure.words.keywords(failure.accepted):
+        rest = failure.word.removeprefix(keyword)
+        if not failure.kind and rest != failure.word and (rest in known or rest.isdecimal()):
+            return Complaint(f"A space is missing after {keyword}.", f"{keyword} {rest}")
+    return None
+
+
 def _misspelt(failure: Failure) -> Complaint | None:
     if not failure.word or failure.kind:
         return None
@@ -213,6 +222,7 @@ MISTAKES: tuple[Callable[[Failure], Complaint | None], ...] = (
     _filter,
     _column,
     _name,
+    _glued,
     _misspelt,
     _union,
     _dot,
