@@ -33,6 +33,10 @@ def test_exists_puts_terms_in_so_that_a_path_of_length_zero_is_there() -> None:
     assert bag("SELECT ?x { VALUES ?x { :a :nowhere } FILTER EXISTS { ?x :q* ?y } }", CHAIN) == ["a", "nowhere"]
 
 
+def test_a_graph_that_is_not_there_has_no_path_of_length_zero() -> None:
+    assert bag("SELECT ?x { VALUES ?x { :a } GRAPH :unknown { ?x :p* :a } }", CHAIN) == []
+
+
 def test_zero_or_one_gives_each_pair_once() -> None:
     assert bag("SELECT ?x { :a :p? ?x }", ":a :p :a, :b .") == ["a", "b"]
     assert bag("SELECT ?x { ?x :p? :b }", ":a :p :b .") == ["a", "b"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
 from thence.algebra.expressions import Variable
@@ -15,24 +16,33 @@ from thence.rdf.terms import BlankNode, Term
 Unknown: TypeAlias = Variable | BlankNode
 """What a pattern leaves open; a blank node is open too, but no part of the solution (18.3.1)."""
 
+Step: TypeAlias = TriplePattern | PathPattern
+
 Instance: TypeAlias = dict[Unknown, Term]
 """μ and σ together: the values of variables and of blank nodes."""
 
 
-def bgp_solutions(bgp: Bgp, graph: Graph, *, given: Solution, outer: Solution) -> Iterator[Solution]:
-    """Join({given}, eval(D(G), bgp)), as many times as there are ways to place the blank nodes.
+class BgpMatcher:
+    """A basic graph pattern over one graph. `outer` has been put in for variables before (18.6, substitute): it acts
+    as terms in the pattern do."""
 
-    `outer` has been put in for variables before (18.6, substitute): it acts as terms in the pattern do.
-    """
-    start: Instance = {variable: term for variable, term in given.items()}  # noqa: C416 - a wider type of key
-    steps = _ordered(list(bgp.triples), graph, set(start), outer)
-    for instance in _instances(steps, graph, start, outer):
-        yield {name: term for name, term in instance.items() if isinstance(name, Variable)}
+    def __init__(self, bgp: Bgp, graph: Graph, outer: Solution) -> None:
+        self._patterns = bgp.triples
+        self._graph = graph
+        self._outer = outer
+        self._orders: dict[frozenset[Variable], list[Step]] = {}
+
+    def solutions(self, given: Solution) -> Iterator[Solution]:
+        """Join({given}, eval(D(G), bgp)): each as often as there are ways to place the blank nodes."""
+        domain = frozenset(given)
+        if domain not in self._orders:
+            self._orders[domain] = _ordered(self._patterns, self._graph, domain, self._outer)
+        start: Instance = {variable: term for variable, term in given.items()}  # noqa: C416 - a wider type of key
+        for instance in _instances(self._orders[domain], self._graph, start, self._outer):
+            yield {name: term for name, term in instance.items() if isinstance(name, Variable)}
 
 
-def _instances(
-    steps: list[TriplePattern | PathPattern], graph: Graph, start: Instance, outer: Solution
-) -> Iterator[Instance]:
+def _instances(steps: list[Step], graph: Graph, start: Instance, outer: Solution) -> Iterator[Instance]:
     """Depth first, with a stack of our own: a pattern may have thousands of triples."""
     if not steps:
         yield start
@@ -48,9 +58,7 @@ def _instances(
             stack.append(_step(steps[len(stack)], graph, instance, outer))
 
 
-def _step(
-    pattern: TriplePattern | PathPattern, graph: Graph, instance: Instance, outer: Solution
-) -> Iterator[Instance]:
+def _step(pattern: Step, graph: Graph, instance: Instance, outer: Solution) -> Iterator[Instance]:
     if isinstance(pattern, PathPattern):
         return _path_step(pattern, graph, instance, outer)
     return _triple_step(pattern, graph, instance, outer)
@@ -112,24 +120,31 @@ def _path_pairs(pattern: PathPattern, graph: Graph, instance: Instance, outer: S
 # The order of the steps
 
 
-def _ordered(
-    patterns: list[TriplePattern | PathPattern], graph: Graph, bound: set[Unknown], outer: Solution
-) -> list[TriplePattern | PathPattern]:
+def _ordered(patterns: Sequence[Step], graph: Graph, domain: Iterable[Unknown], outer: Solution) -> list[Step]:
     """Again and again the one that promises the fewest triples, given what is bound by then."""
     if len(patterns) < 2:
-        return patterns
-    sizes = {pattern: _size(pattern, graph, outer) for pattern in patterns}
-    ordered = []
-    waiting = list(patterns)
-    while waiting:
-        best = min(waiting, key=lambda pattern: _cost(pattern, sizes[pattern], bound))
-        waiting.remove(best)
-        ordered.append(best)
-        bound = bound | _unknowns(best)
-    return ordered
+        return list(patterns)
+    sizes = [_size(pattern, graph, outer) for pattern in patterns]
+    users: dict[Unknown, list[int]] = {}
+    for place, pattern in enumerate(patterns):
+        for unknown in _unknowns(pattern):
+            users.setdefault(unknown, []).append(place)
+    bound, ordered = set(domain), dict[int, Step]()
+    heap = [(_cost(pattern, sizes[place], bound), place) for place, pattern in enumerate(patterns)]
+    heapify(heap)
+    while heap:
+        _, place = heappop(heap)  # a pattern's least cost comes first: what is in the heap from before is passed over
+        if place in ordered:
+            continue
+        ordered[place] = patterns[place]
+        new = _unknowns(patterns[place]) - bound
+        bound |= new
+        for other in {user for unknown in new for user in users[unknown] if user not in ordered}:
+            heappush(heap, (_cost(patterns[other], sizes[other], bound), other))
+    return list(ordered.values())
 
 
-def _size(pattern: TriplePattern | PathPattern, graph: Graph, outer: Solution) -> float:
+def _size(pattern: Step, graph: Graph, outer: Solution) -> float:
     """How many triples have the pattern's own terms; a path may lead anywhere."""
     if isinstance(pattern, PathPattern):
         known = _known(pattern.subject, {}, outer) or _known(pattern.object, {}, outer)
@@ -138,7 +153,7 @@ def _size(pattern: TriplePattern | PathPattern, graph: Graph, outer: Solution) -
     return float(graph.count(*(_known(slot, {}, outer) for slot in slots)))
 
 
-def _cost(pattern: TriplePattern | PathPattern, size: float, bound: set[Unknown]) -> float:
+def _cost(pattern: Step, size: float, bound: set[Unknown]) -> float:
     """What is bound but not known yet is taken to leave the root of the triples."""
     for unknown in _unknowns(pattern):
         if unknown in bound:
@@ -146,6 +161,6 @@ def _cost(pattern: TriplePattern | PathPattern, size: float, bound: set[Unknown]
     return size
 
 
-def _unknowns(pattern: TriplePattern | PathPattern) -> set[Unknown]:
+def _unknowns(pattern: Step) -> set[Unknown]:
     verb = pattern.predicate if isinstance(pattern, TriplePattern) else None
     return {slot for slot in (pattern.subject, verb, pattern.object) if isinstance(slot, Variable | BlankNode)}

@@ -29,13 +29,13 @@ from thence.algebra.patterns import (
 )
 from thence.algebra.variables import columns, in_scope
 from thence.errors import LimitError
-from thence.match.bgp import bgp_solutions
+from thence.match.bgp import BgpMatcher
 from thence.match.context import Context, Solution
 from thence.match.expressions import passes
 from thence.match.mappings import Partners, compatible, distinct, merge, minus
 from thence.match.modifiers import extend, inline, modified, project, sliced
 from thence.rdf.dataset import Dataset, Graph, GraphName
-from thence.rdf.terms import Term
+from thence.rdf.terms import IRI, Term
 
 DEFAULT_CONTEXT = Context()
 
@@ -69,7 +69,7 @@ def _solutions(pattern: Pattern, context: Context) -> Iterator[Solution]:
     """eval(D(G), pattern): D is the context's dataset, G its active graph."""
     match pattern:
         case Bgp():
-            return bgp_solutions(pattern, context.graph, given={}, outer=context.outer)
+            return BgpMatcher(pattern, context.graph, context.outer).solutions({})
         case Join():
             pairs = _joined(_solutions(pattern.left, context), pattern.right, context)
             return (found for _, partners in pairs for found in partners)
@@ -108,8 +108,7 @@ def _joined(
     partners: Partners | None = None
     for left in lefts:
         if indexed and not names.isdisjoint(left):
-            bgp, graph = indexed
-            yield left, bgp_solutions(bgp, graph, given=left, outer=context.outer)
+            yield left, indexed.solutions(left)
         else:
             partners = partners or Partners(_solutions(right, context))
             yield left, _merged(left, partners)
@@ -119,13 +118,13 @@ def _merged(left: Solution, partners: Partners) -> Iterator[Solution]:
     return (merge(left, partner) for partner in partners.of(left))
 
 
-def _indexed(pattern: Pattern, context: Context) -> tuple[Bgp, Graph] | None:
-    """A basic graph pattern and the graph it is about, if the pattern is no more than that."""
+def _indexed(pattern: Pattern, context: Context) -> BgpMatcher | None:
+    """The matcher of a basic graph pattern, if the pattern is no more than that, in the active or a named graph."""
     match pattern:
         case Bgp():
-            return pattern, context.graph
-        case algebra.Graph(name, Bgp() as bgp) if not isinstance(name, Variable):
-            return bgp, context.dataset.named.get(name, Graph())
+            return BgpMatcher(pattern, context.graph, context.outer)
+        case algebra.Graph(IRI() as name, Bgp() as bgp) if name in context.dataset.named:
+            return BgpMatcher(bgp, context.dataset.named[name], context.outer)
         case _:
             return None
 
