@@ -32,7 +32,7 @@ test: $(STAMP)
 	@echo "mypy" && $(BIN)/mypy --no-error-summary
 	@echo "import-linter" && $(BIN)/lint-imports --no-logo
 	@echo "pytest, compiled code with bounds checked"
-	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/numba-boundscheck $(BIN)/python -m pytest -m numba
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-boundscheck $(BIN)/python -m pytest -m numba
 	@echo "pytest"
 	@$(BIN)/python -m pytest
 
