@@ -9,11 +9,11 @@ from itertools import count
 from lark import Token
 
 from thence.algebra.expressions import Variable
-from thence.lang.iris import is_absolute, resolve
 from thence.lang.reader import Reader
 from thence.lang.syntax import offset
 from thence.lang.text import Text
 from thence.lang.words import name
+from thence.rdf.iris import is_absolute, resolve
 from thence.rdf.terms import IRI, PROV, RDF, RDFS, XSD, BlankNode, Literal
 
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
