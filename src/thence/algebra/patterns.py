@@ -206,7 +206,7 @@ class Modifiers:
     order: tuple[OrderKey, ...] = ()
     offset: int | None = None
     limit: int | None = None
-    values: Values | None = None  # the VALUES clause after the query: joined with WHERE's solutions
+    values: Values | None = None  # the VALUES clause after the query: joined after grouping and HAVING
 
 
 @dataclass(frozen=True, slots=True)
