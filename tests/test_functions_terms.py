@@ -8,9 +8,13 @@ from random import Random
 import pytest
 
 from sparql_terms import CONTEXT, evaluate, refused
+from thence.algebra.expressions import Variable
+from thence.algebra.show import show
+from thence.lang.sparql import parse_expression
 from thence.match.context import Context
 from thence.match.errors import ExpressionError
 from thence.match.expressions import effective_boolean_value
+from thence.match.expressions import evaluate as evaluate_expression
 from thence.match.functions import CONTEXTUAL, FUNCTIONS, call
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 
@@ -101,6 +105,13 @@ def test_a_function_of_terms_gives(expression: str, expected: str) -> None:
 )  # fmt: skip
 def test_what_means_nothing_is_an_error(expression: str) -> None:
     assert refused(expression, blank=BlankNode("b"))
+
+
+def test_a_relative_iri_is_resolved_against_the_base_that_the_query_declares() -> None:
+    expression = parse_expression("BASE <http://example.org/deep/down/> IRI(?x)")
+    found = evaluate_expression(expression, {Variable("x"): Literal("../up")}, Context())
+    assert found == IRI("http://example.org/deep/up")
+    assert parse_expression(show(expression)) == expression
 
 
 def test_a_relative_iri_without_a_base_is_an_error() -> None:

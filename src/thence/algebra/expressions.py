@@ -133,7 +133,10 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A built-in function by its keyword in upper case (`STRLEN`, `REGEX`, `NOW`, `sameTerm` as `SAMETERM`), with terms in and a term out."""
+    """A built-in function by its keyword in upper case (`STRLEN`, `SAMETERM`, `NOW`), with terms in and a term out.
+
+    `IRI` has the query's base IRI, if there is one, as a second argument.
+    """
 
     function: str
     arguments: tuple[Expression, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeAlias, assert_never
 
-from thence.algebra.expressions import Expression, Variable
+from thence.algebra.expressions import Call, Expression, Variable
 from thence.algebra.patterns import (
     Alternative,
     Ask,
@@ -42,7 +42,7 @@ from thence.algebra.patterns import (
 from thence.algebra.show_expressions import expression_items, path_items, term_text
 from thence.algebra.show_patterns import group_items, triple_items, triples_items, values_items
 from thence.algebra.writing import Group, Item, Layout, write
-from thence.rdf.terms import BlankNode
+from thence.rdf.terms import IRI, BlankNode
 
 Node: TypeAlias = SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | BlankNode
 
@@ -62,7 +62,23 @@ def show(node: Node) -> str:
     }
     LIMIT 5
     """
-    return write(_items(node), _group)
+    base = _base(node)
+    return ("" if base is None else f"BASE {base}\n") + write(_items(node), _group)
+
+
+def _base(node: object) -> IRI | None:
+    """The base IRI that a call of IRI() in the node carries: its text has a place for it only before the whole."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        match found:
+            case Call("IRI", (_, IRI() as base)):
+                return base
+            case tuple():
+                waiting.extend(found)
+            case _:
+                waiting.extend(getattr(found, name) for name in getattr(found, "__dataclass_fields__", ()))
+    return None
 
 
 def _items(node: Node) -> list[Item]:

@@ -140,7 +140,8 @@ def _built_in(
         case Exists():
             return ["EXISTS ", Group(expression.pattern)]
         case Call():
-            return [expression.function, *_arguments(expression.arguments)]
+            written = expression.arguments[:1] if expression.function == "IRI" else expression.arguments
+            return [expression.function, *_arguments(written)]
         case Cast():
             return [str(expression.function), *_arguments(expression.arguments, distinct=expression.distinct)]
         case Aggregate():

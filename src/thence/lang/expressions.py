@@ -83,8 +83,11 @@ class ExpressionReader(TripleReader):
 
     def call(self, function: Token, *arguments: Any) -> Expression:
         keyword = function.upper()
+        name = _SYNONYMS.get(keyword, keyword)
         given = arguments[0] if arguments and isinstance(arguments[0], tuple) else arguments
-        return Call(_SYNONYMS.get(keyword, keyword), given)
+        if name == "IRI" and self.base is not None:
+            given = (*given, IRI(self.base))  # what a relative IRI is resolved against, once it is known
+        return Call(name, given)
 
     def expression_list(self, *expressions: Expression) -> tuple[Expression, ...]:
         return expressions

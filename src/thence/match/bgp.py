@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Bgp, PathPattern, Slot, TriplePattern
@@ -28,6 +28,7 @@ class BgpMatcher:
 
     def __init__(self, bgp: Bgp, graph: Graph, outer: Solution) -> None:
         self._patterns = bgp.triples
+        self._has_blank_nodes = any(isinstance(u, BlankNode) for triple in bgp.triples for u in _unknowns(triple))
         self._graph = graph
         self._outer = outer
         self._orders: dict[frozenset[Variable], list[Step]] = {}
@@ -38,8 +39,10 @@ class BgpMatcher:
         if domain not in self._orders:
             self._orders[domain] = _ordered(self._patterns, self._graph, domain, self._outer)
         start: Instance = {variable: term for variable, term in given.items()}  # noqa: C416 - a wider type of key
-        for instance in _instances(self._orders[domain], self._graph, start, self._outer):
-            yield {name: term for name, term in instance.items() if isinstance(name, Variable)}
+        found = _instances(self._orders[domain], self._graph, start, self._outer)
+        if not self._has_blank_nodes:
+            return cast(Iterator[Solution], found)
+        return ({name: term for name, term in one.items() if isinstance(name, Variable)} for one in found)
 
 
 def _instances(steps: list[Step], graph: Graph, start: Instance, outer: Solution) -> Iterator[Instance]:
