@@ -138,7 +138,7 @@ class Outline:
 
     def scan(self, data: bytes, position: int, *, final: bool) -> tuple[Stop, int]:
         """Go on from `position` to the next stop, and say where that is: behind what ends, at what is faulty."""
-        while True:
+        while not self.fault:
             if self._inside is not None:
                 stop, position = self._finish(self._inside, data, position, final)
                 if stop is not None:
@@ -155,6 +155,7 @@ class Outline:
             stop, position = self._step(data, position, final)
             if stop is not None:
                 return stop, position
+        return Stop.FAULT, position
 
     def _begin(self, data: bytes, position: int, final: bool) -> tuple[Stop | None, int]:
         """Pass over space and comments; a directive of SPARQL's kind ends without a dot."""
@@ -220,8 +221,9 @@ class Outline:
         return None, position + 1
 
     def _close(self, byte: int, position: int) -> tuple[Stop | None, int]:
-        if not self._closers or self._closers.pop() != byte:
+        if not self._closers or self._closers[-1] != byte:
             return self._fail(f"{chr(byte)} closes nothing", position)
+        self._closers.pop()
         if byte == ord("}"):
             self._begun = False
             return Stop.GRAPH, position + 1

@@ -144,7 +144,10 @@ class Splitter:
             if self._final:
                 return None if self._is_done(begin) else self._break(begin, self._why_it_ends())
             if self._outline.in_comment_between:
+                self._drop(begin)
                 self._data, self._at, self._scanned = b"#", 0, 1  # what it says does not matter, however long it is
+            elif begin == len(self._data):
+                self._drop(max(self._at, begin - 1))  # all but the last of however many spaces
             elif len(self._data) - begin > self._limits.event_bytes:
                 return self._too_large(begin)
             self._read()
@@ -160,7 +163,8 @@ class Splitter:
         """To where the outline stops, and behind the last whole item before that."""
         done = self._at
         if self._outline.at_start:
-            done = self._scanned = whole_items(self._data, self._scanned)
+            done = whole_items(self._data, self._at)
+            self._scanned = max(self._scanned, done)
         while done - self._at < self._chunk:
             stop, self._scanned = self._outline.scan(self._data, self._scanned, final=self._final)
             if stop is Stop.MORE or stop is Stop.FAULT:
@@ -215,7 +219,12 @@ class Splitter:
     def _break(self, begin: int, fault: Fault) -> Broken:
         """Everything from `begin` up to the next line that opens a graph."""
         start, place = self._place(begin), self._place(self._scanned)
+        self._drop(begin)
         resume = next_opening(self._data, begin)
+        while resume < 0 and not self._final and len(self._data) - self._at < _HEAD:
+            self._read()
+            resume = next_opening(self._data, self._at)
+        begin = self._at
         if resume < 0 and self._final:
             resume = len(self._data)
         whole = resume >= 0

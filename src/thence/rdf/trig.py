@@ -52,24 +52,26 @@ def trig_chunks(
     BadEvent(stream='stream', line=2, reason='line 2, column 13: , is not a valid RDF object', text=':g2 { :s :p , }')
     b'<http://a/s> <http://a/p> <http://a/o> <http://a/g3> .\\n'
     """
-    held = b""  # the last quads, whose end may tell the time of a graph that turns out to be bad
-    bad_graph: bytes | None = None
-    for part in _Converter(stream_name, limits, base).convert(Splitter(stream, limits=limits, chunk=chunk)):
-        match part:
-            case _Bad(event, graph):
-                held, bad_graph = _without_times_before(held, graph), graph
-                if held:
-                    yield held
-                    held = b""
-                yield event
-            case bytes():
-                rest = _without_times_behind(part, bad_graph)
-                if rest:
-                    if held:
-                        yield held
-                    held, bad_graph = rest, None
-    if held:
-        yield held
+    converter = _Converter(stream_name, limits, base)
+    last: bytes | _Bad = b""  # held back: quads may tell the time of a bad graph, and rubbish may follow on it
+    for part in converter.convert(Splitter(stream, limits=limits, chunk=chunk)):
+        match last, part:
+            case _Bad(_, graph), bytes():
+                part = _without_times_behind(part, graph)
+            case bytes(), _Bad(_, graph):
+                last = _without_times_before(last, graph)
+            case _Bad(event), _Bad(more, opens=False):
+                last, part = replace(last, event=replace(event, text=event.text + more.text)), b""
+        if part:
+            if last:
+                yield _handed_out(last)
+            last = part
+    if last:
+        yield _handed_out(last)
+
+
+def _handed_out(part: bytes | _Bad) -> bytes | BadEvent:
+    return part.event if isinstance(part, _Bad) else part
 
 
 def _without_times_before(quads: bytes, graph: bytes | None) -> bytes:
@@ -94,7 +96,8 @@ def _without_times_behind(quads: bytes, graph: bytes | None) -> bytes:
 @dataclass(frozen=True, slots=True)
 class _Bad:
     event: BadEvent
-    graph: bytes | None  # its name in N-Quads, where it can be told
+    graph: bytes | None = None  # its name in N-Quads, where it can be told
+    opens: bool = False  # whether it begins with a line that opens a graph
 
 
 class _Converter:
@@ -153,14 +156,15 @@ class _Converter:
 
     def _bad_item(self, item: Item, error: RdfError | LimitError) -> Iterator[bytes | _Bad]:
         if item.brace < 0:  # who knows what is bad about it: go on at the next graph
-            self._skipping = _Skipping(self._bad_event(item.text, item.start, error))
+            self._skipping = _Skipping(self._bad_event(item.text, item.start, error), item)
             return
         own = next_opening(item.text, item.first_token)
         if own < 0 or own > item.brace:
-            yield _Bad(self._bad_event(item.text, item.start, error), self._resolve(item.graph_name))
+            name = item.graph_name
+            yield _Bad(self._bad_event(item.text, item.start, error), self._resolve(name), name is not None)
             return
         junk, graph = item.cut(own)
-        yield _Bad(self._bad_event(junk.text, junk.start, error), None)
+        yield _Bad(self._bad_event(junk.text, junk.start, error))
         yield from self._group([graph])
 
     def _broken(self, part: Broken) -> Iterator[bytes | _Bad]:
@@ -172,11 +176,11 @@ class _Converter:
             except (RdfError, LimitError) as its_own:
                 error = its_own
         name = Item(part.text, part.start, -1).graph_name
-        yield _Bad(self._bad_event(part.text, part.start, error), self._resolve(name))
+        yield _Bad(self._bad_event(part.text, part.start, error), self._resolve(name), name is not None)
 
     def _end_skipping(self) -> Iterator[_Bad]:
         if self._skipping:
-            yield _Bad(self._skipping.event(), None)
+            yield _Bad(self._skipping.event())
             self._skipping = None
 
     def _bad_event(self, text: bytes, start: Place, error: RdfError | LimitError) -> BadEvent:
@@ -227,32 +231,33 @@ class _Converter:
 class _Skipping:
     """A bad statement and all that is passed over behind it, up to the next line that opens a graph."""
 
-    def __init__(self, event: BadEvent) -> None:
+    def __init__(self, event: BadEvent, item: Item) -> None:
         self._event = event
-        self._recent: list[Item] = []  # may tell the next graph's time
+        self._shown = b""  # of what is passed over
+        self._tail, self._start = item.text, item.start  # its last lines, which may tell the next graph's time
 
     def pass_over(self, items: list[Item]) -> list[Item]:
         """What of these is not passed over: the next graph, the lines that tell its time, and all behind it."""
         for number, item in enumerate(items):
-            name = item.graph_name
-            if name is not None:
-                times = []
-                while self._recent and self._recent[-1].text.split()[:1] == [name]:
-                    times.append(self._recent.pop())
-                return [*reversed(times), *items[number:]]
-            self._recent.append(item)
-            if len(self._recent) > 3:
-                self._keep(self._recent.pop(0))
+            text, length = self._tail + item.text, len(self._tail)
+            resume = next_opening(text, 0)
+            if resume >= 0:
+                self._keep(text[:resume])
+                rest = Item(text[resume:], behind(self._start, text[:resume]), item.brace + length - resume)
+                return [rest, *items[number + 1 :]]
+            cut = max(0, text.rfind(b"\n", 0, max(0, len(text) - _SHOWN)))
+            self._keep(text[:cut])
+            self._tail, self._start = text[cut:], behind(self._start, text[:cut])
         return []
 
     def event(self) -> BadEvent:
-        for item in self._recent:
-            self._keep(item)
-        return self._event
+        self._keep(self._tail)
+        return replace(self._event, text=_shown(self._shown))
 
-    def _keep(self, item: Item) -> None:
-        if len(self._event.text) <= BadEvent.LONGEST:
-            self._event = replace(self._event, text=self._event.text + _shown(item.text))
+    def _keep(self, text: bytes) -> None:
+        self._tail = b""
+        if len(self._shown) < _SHOWN:
+            self._shown = (self._shown + text).lstrip()
 
 
 class _Written(io.BytesIO):
