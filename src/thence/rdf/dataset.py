@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TypeAlias
 
 from thence.rdf.terms import IRI, BlankNode, Term, Triple
 
 GraphName: TypeAlias = IRI | BlankNode
+
+Key: TypeAlias = int | tuple[int, int]
 
 _SMALL = 12  # an event's graph: looking at every triple is faster than building an index
 
@@ -22,11 +25,13 @@ class Graph:
     ['<http://example.org/b>']
     """
 
-    __slots__ = ("_indexes", "_nodes", "_triples")
+    __slots__ = ("_codes", "_indexes", "_nodes", "_numbers", "_triples")
 
     def __init__(self, triples: Iterable[Triple] = ()) -> None:
         self._triples = dict.fromkeys(triples)
-        self._indexes: dict[tuple[bool, bool, bool], dict[tuple[Term, ...], list[Triple]]] = {}
+        self._indexes: dict[tuple[int, ...], dict[Key, list[Triple]]] = {}
+        self._numbers: dict[Term, int] = {}  # terms as numbers, once there is an index: these are hashed in no time
+        self._codes: list[tuple[int, int, int]] = []
         self._nodes: dict[Term, None] | None = None
 
     def __len__(self) -> int:
@@ -69,9 +74,12 @@ class Graph:
                 and (predicate is None or triple[1] == predicate)
                 and (object is None or triple[2] == object)
             ]
-        shape = (subject is not None, predicate is not None, object is not None)
-        key = tuple(term for term in (subject, predicate, object) if term is not None)
-        return self._index(shape).get(key, ())
+        found = [(place, term) for place, term in enumerate((subject, predicate, object)) if term is not None]
+        if not found:
+            return tuple(self._triples)
+        index = self._index(tuple(place for place, _ in found))
+        numbers = [self._numbers.get(term, -1) for _, term in found]
+        return index.get(numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1]), ())
 
     def count(self, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None) -> int:
         """How many triples `match` would give."""
@@ -79,17 +87,24 @@ class Graph:
             return len(self._triples)
         return len(self.match(subject, predicate, object))
 
-    def _index(self, shape: tuple[bool, bool, bool]) -> Mapping[tuple[Term, ...], list[Triple]]:
-        """The triples by those of their terms that `shape` names."""
-        index = self._indexes.get(shape)
+    def _index(self, places: tuple[int, ...]) -> Mapping[Key, list[Triple]]:
+        """The triples by one or two of their places."""
+        index = self._indexes.get(places)
         if index is None:
+            if not self._codes:
+                self._encode()
             index = {}
-            by_subject, by_predicate, by_object = shape
-            for triple in self._triples:
-                key = (triple[0],) * by_subject + (triple[1],) * by_predicate + (triple[2],) * by_object
-                index.setdefault(key, []).append(triple)
-            self._indexes[shape] = index
+            key = itemgetter(*places)
+            for triple, codes in zip(self._triples, self._codes, strict=True):
+                index.setdefault(key(codes), []).append(triple)
+            self._indexes[places] = index
         return index
+
+    def _encode(self) -> None:
+        numbers = self._numbers
+        for s, p, o in self._triples:
+            codes = tuple(numbers.setdefault(term, len(numbers)) for term in (s, p, o))
+            self._codes.append((codes[0], codes[1], codes[2]))
 
 
 @dataclass(frozen=True, slots=True)
