@@ -101,7 +101,8 @@ def test_a_reader_that_closes_the_pipe_early_hears_no_complaint() -> None:
     complaint = ours.stderr.read()
     ours.stderr.close()
     ours.wait(timeout=60)
-    assert complaint == b""
+    assert b"Traceback" not in complaint
+    assert b"thence:" not in complaint
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -52,7 +52,7 @@ def run_console(block: Block) -> None:
         command, *arguments = shlex.split(line)
         assert command == "thence", f"{block.place}: only `thence` is run here; install and make lines are `sh`"
         result = CliRunner(env={"COLUMNS": WIDTH}).invoke(main, arguments)
-        assert_printed(wanted, result.output, block.place)
+        assert_printed(wanted, result.stdout, block.place)
 
 
 def run_python(block: Block, names: dict[str, Any]) -> str:

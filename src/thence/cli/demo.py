@@ -25,6 +25,7 @@ def demo(name: str) -> None:
     from rich.console import Console
 
     from thence.algebra.patterns import Select
+    from thence.cli.compiling import compilation_told
     from thence.cli.tables import table
     from thence.lang.sparql import parse_query
 
@@ -34,11 +35,12 @@ def demo(name: str) -> None:
     assert isinstance(select, Select), "the examples are SELECT queries"
     assert select.columns is not None, "the examples name their columns"
     columns = [column.variable for column in select.columns]
-    batches = list(read(events))
+    with compilation_told():
+        batches = list(read(events))
+        answers = list(answer_rows(select.where, columns, batches))
     console = Console()
     console.print(table(f"Events of {events.name}", ("time", "event", "graph"), event_rows(batches)))
     console.print(f"\n{text}", markup=False, highlight=False)
-    answers = answer_rows(select.where, columns, batches)
     console.print(table(f"Answers of {query.name}", ("time", "event", *(str(v) for v in columns)), answers))
 
 
