@@ -1,0 +1,166 @@
+"""SPAseQ queries, as read: graph pattern matching expressions (GPMs), and the sequence that they stand in (Definition
+4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import Graph, Pattern, TriplePattern
+from thence.rdf.terms import IRI
+from thence.rdf.times import Span
+
+
+class Selection(Enum):
+    """How the next event is chosen: the event selection strategies (Definitions 10-12)."""
+
+    STRICT = ","  # strict contiguity: nothing in between, on any stream
+    NEXT = ";"  # skip-till-next: the earliest that joins
+    ANY = ":"  # skip-till-any: every one that joins
+
+
+class Quantifier(Enum):
+    """The unary operators of a part of the sequence."""
+
+    ONE = ""
+    PLUS = "+"  # Kleene closure (Definitions 13, 14)
+    OPTIONAL = "?"
+    NOT = "!"  # negation: no such event in the gap
+
+
+@dataclass(frozen=True, slots=True)
+class Gpm:
+    """`DEFINE GPM name ON stream { … }`: (u, P), with the filters and GRAPH blocks of its top level apart (Definitions
+    7, 15).
+
+    `pattern` sees one event alone; `graphs` join with it; `filters` are checked when the GPM joins a run, and may name
+    variables of earlier parts.
+    """
+
+    name: str
+    stream: str
+    pattern: Pattern
+    graphs: tuple[Graph, ...] = ()
+    filters: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A GPM's name in the sequence. `place` numbers the occurrences in the order of the text, from 0."""
+
+    gpm: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """`left & right`: both at the same time (Definition 8)."""
+
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunction:
+    """`left | right`: either (Definition 9)."""
+
+    left: Operand
+    right: Operand
+
+
+Operand: TypeAlias = Occurrence | Conjunction | Disjunction
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An operand with its unary operator, and the selection that stands before it (None for the first part)."""
+
+    selection: Selection | None
+    operand: Operand
+    quantifier: Quantifier = Quantifier.ONE
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`WITHIN span`: sliding (Algorithm 2), or `TUMBLING FROM origin` (Definition 16)."""
+
+    span: Span
+    tumbling: bool = False
+    origin: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """`FROM STREAM name <iri>`."""
+
+    name: str
+    iri: IRI
+
+
+class IterationFunction(Enum):
+    """Aggregates over the iterations of a Kleene closure."""
+
+    COUNT = "COUNT"
+    SUM = "SUM"
+    AVG = "AVG"
+    MIN = "MIN"
+    MAX = "MAX"
+    FIRST = "FIRST"
+    LAST = "LAST"
+    COLLECT = "COLLECT"
+    SAMPLE = "SAMPLE"
+    GROUP_CONCAT = "GROUP_CONCAT"
+
+
+@dataclass(frozen=True, slots=True)
+class IterationAggregate:
+    """`COUNT(B)`, where B is a GPM under `+`, or an aggregate of a closure's local variable over its iterations, in
+    order."""
+
+    function: IterationFunction
+    of: Variable | str  # a local variable, or (COUNT only) a GPM's name
+    distinct: bool = False
+    separator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of SELECT: `?v`, `(expression AS ?v)`; aggregates stand in the expression as variables of
+    `aggregates`."""
+
+    variable: Variable
+    expression: Expression | None = None
+    aggregates: tuple[tuple[Variable, IterationAggregate], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SelectRows:
+    """`SELECT`; `*` is resolved when the query is read."""
+
+    columns: tuple[Column, ...]
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructEvents:
+    """`CONSTRUCT { … }`: one event a row."""
+
+    template: tuple[TriplePattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceQuery:
+    """A SPAseQ query: Q = (V, ω, SeqExp)."""
+
+    form: SelectRows | ConstructEvents
+    streams: tuple[Stream, ...]
+    sequence: tuple[Part, ...]
+    gpms: tuple[Gpm, ...]
+    window: Window | None = None
+    partition: tuple[Variable, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def gpm(self, name: str) -> Gpm:
+        return next(gpm for gpm in self.gpms if gpm.name == name)
