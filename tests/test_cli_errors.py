@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from thence import InputError, LimitError, QueryError, ThenceError, __version__
+from thence import InputError, LimitError, QueryError, RdfError, ThenceError, __version__
 from thence.cli import main
 from thence.errors import Place
 
@@ -38,6 +38,7 @@ def run(*arguments: str) -> Result:
     [
         (InputError("There is no file power.trig."), 2),
         (QueryError("Nothing binds ?x."), 2),
+        (RdfError("a background file is no Turtle"), 2),
         (LimitError("An event is larger than 16 MiB."), 1),
         (ThenceError("Something else."), 1),
     ],

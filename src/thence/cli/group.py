@@ -11,7 +11,7 @@ from typing import IO, Any
 import click
 
 from thence import __version__
-from thence.errors import InputError, QueryError, ThenceError
+from thence.errors import InputError, QueryError, RdfError, ThenceError
 
 
 class Failure(click.ClickException):
@@ -42,7 +42,7 @@ def failure(error: Exception) -> Failure:
     match error:
         case QueryError():
             return WrongCall(str(error), caret=error.caret)
-        case InputError():
+        case InputError() | RdfError():
             return WrongCall(str(error))
         case ThenceError():
             return Failure(str(error))
