@@ -26,8 +26,10 @@ def solutions(pattern: Pattern, dataset: Dataset, context: Context) -> Iterator[
     terms = Terms()
     named = {name: _batch(graph, terms) for name, graph in dataset.named.items()}
     batch = _batch(dataset.default, Terms())
+    background = Background(BackgroundData(terms, named))
     try:
-        found = vectorised.evaluate(pattern, batch, Background(BackgroundData(terms, named)), context)
+        background.check(pattern)
+        found = vectorised.evaluate(pattern, batch, background, context)
     except InputError:  # the dataset lacks a graph: no solutions in the standard, with us an error
         return plain.solutions(pattern, dataset, context)
     return (
