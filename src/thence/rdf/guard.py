@@ -77,18 +77,24 @@ class _Syntax:
         self._rest = b""
         self._lines = 0  # before `_rest`
         self._column = 0  # characters of `_rest`'s line before it
+        self._place: Place | None = None  # of the fault, if there is one
 
     def feed(self, block: bytes) -> None:
-        if self._outline.fault:  # the parser should have met it by now
-            raise RdfError(self._outline.fault.reason)
         data, position, stop = self._rest + block, 0, Stop.STATEMENT
         while stop is not Stop.MORE and stop is not Stop.FAULT:
             stop, position = self._outline.scan(data, position, final=not block)
-        self._pass(data[:position])
-        self._rest = data[position:]
         fault = self._outline.fault
-        if fault and fault.refused:
-            raise RdfError(fault.reason, place=Place(self._lines + 1, self._column + 1, self._source))
+        if fault is None:
+            self._pass(data[:position])
+            self._rest = data[position:]
+            return
+        if self._place is None:
+            self._pass(data[:position])
+            self._place = Place(self._lines + 1, self._column + 1, self._source)
+        # The parser stops at a fault, and its reason is the better one; but what is dangerous must not rely on that.
+        if fault.refused or b"<<" in data[position:]:
+            raise RdfError(fault.reason, place=self._place)
+        self._rest = data[-1:]
 
     def _pass(self, text: bytes) -> None:
         lines, last = text.count(b"\n"), text.rfind(b"\n") + 1
