@@ -31,7 +31,8 @@ class Place:
 class QueryError(ThenceError):
     """A query that can't be read or means nothing.
 
-    >>> print(QueryError('WITHIN needs a duration, found "ten".', place=Place(7, 12, "traffic.spaseq"), hint="WITHIN 10 MINUTES"))
+    >>> place = Place(7, 12, "traffic.spaseq")
+    >>> print(QueryError('WITHIN needs a duration, found "ten".', place=place, hint="WITHIN 10 MINUTES"))
     traffic.spaseq:7:12: WITHIN needs a duration, found "ten". Try: WITHIN 10 MINUTES
     """
 
