@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -123,11 +122,15 @@ def test_now_without_a_time_is_an_error_since_nothing_asks_the_clock() -> None:
 
 
 def test_a_label_makes_one_blank_node_within_a_solution_and_another_in_the_next() -> None:
-    context = replace(CONTEXT, labels={})
-    assert evaluate('SAMETERM(BNODE("a"), BNODE("a"))', context=context) == evaluate("true")
-    assert evaluate('SAMETERM(BNODE("a"), BNODE("b"))', context=context) == evaluate("false")
-    assert evaluate('BNODE("a")', context=context) != evaluate('BNODE("a")', context=replace(context, labels={}))
-    assert evaluate("BNODE()", context=context) != evaluate("BNODE()", context=context)
+    with CONTEXT.labels:
+        assert evaluate('SAMETERM(BNODE("a"), BNODE("a"))') == evaluate("true")
+        assert evaluate('SAMETERM(BNODE("a"), BNODE("b"))') == evaluate("false")
+        node = evaluate('BNODE("a")')
+        with CONTEXT.labels:
+            assert evaluate('BNODE("a")') != node
+        assert evaluate('BNODE("a")') == node
+    assert evaluate('BNODE("a")') != node
+    assert evaluate("BNODE()") != evaluate("BNODE()")
 
 
 def test_randomness_can_be_repeated() -> None:

@@ -106,6 +106,10 @@ def test_bnode_with_a_label_is_one_node_in_a_solution() -> None:
     assert rows(distinct, HOUSES) == ["3"]
 
 
+def test_bnode_with_a_label_is_one_node_in_a_filter_too() -> None:
+    assert len(rows("SELECT ?h { ?h :watts ?w FILTER(BNODE('x') = BNODE('x') && BNODE() != BNODE()) }", HOUSES)) == 3
+
+
 def test_values_binds_rows_and_undef_binds_nothing() -> None:
     assert bag("SELECT ?h ?w { VALUES (?h ?w) { (:h1 UNDEF) (UNDEF 20) } ?h :watts ?w }", HOUSES) == ["h1 10", "h2 20"]
     assert bag("SELECT ?h ?w { ?h :watts ?w } VALUES ?h { :h3 :h3 }", HOUSES) == ["h3 30", "h3 30"]

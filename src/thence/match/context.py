@@ -15,6 +15,33 @@ from thence.rdf.terms import BlankNode, Literal, Term
 Solution: TypeAlias = dict[Variable, Term]
 """A solution mapping μ (18.1.8): variables that are unbound are not in it."""
 
+
+class Labels:
+    """The blank nodes that BNODE("label") makes in one solution: `with labels:` a new one is looked at."""
+
+    __slots__ = ("_known", "_outside")
+
+    def __init__(self) -> None:
+        self._known: dict[str, BlankNode] = {}
+        self._outside: list[dict[str, BlankNode]] = []  # solutions that wait for an EXISTS inside them
+
+    def __enter__(self) -> None:
+        self._outside.append(self._known)
+        self._known = {}
+
+    def __exit__(self, *_: object) -> None:
+        self._known = self._outside.pop()
+
+    def node(self, label: str, fresh: Callable[[], BlankNode]) -> BlankNode:
+        """The node of a label; outside of any solution each call stands alone."""
+        if label in self._known:
+            return self._known[label]
+        made = fresh()
+        if self._outside:
+            self._known[label] = made
+        return made
+
+
 ExistsCheck: TypeAlias = Callable[[Pattern, Solution, "Context"], bool]
 
 
@@ -28,7 +55,7 @@ class Context:
     dataset: Dataset = field(default_factory=Dataset, compare=False)
     graph: Graph = field(default_factory=Graph, compare=False)  # the active graph (13)
     outer: Solution = field(default_factory=dict)  # what EXISTS has put in for variables (18.6, substitute)
-    labels: dict[str, BlankNode] = field(default_factory=dict)  # BNODE("label"), for one solution
+    labels: Labels = field(default_factory=Labels, compare=False)
     exists: ExistsCheck | None = None
 
     def fresh(self) -> BlankNode:

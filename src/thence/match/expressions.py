@@ -107,7 +107,8 @@ def holds(condition: Expression, solution: Solution, context: Context) -> bool:
 def passes(condition: Expression, solution: Solution, context: Context) -> bool:
     """Whether a FILTER lets a solution through: an error is as good as false."""
     try:
-        return holds(condition, solution, context)
+        with context.labels:
+            return holds(condition, solution, context)
     except ExpressionError:
         return False
 

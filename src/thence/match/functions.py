@@ -22,6 +22,7 @@ from thence.rdf.values import FALSE, TRUE, is_number, literal, value
 Function: TypeAlias = Callable[..., Term]
 
 _NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|\\^`]')
+_NO_SCHEME = re.compile(r"[^/?#]*:")  # neither a scheme nor a path, which has no colon before its first slash
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
 
@@ -166,6 +167,8 @@ def iri(context: Context, term: Term, base: Term | None = None) -> IRI:
     text = simple_literal(term)
     against = context.base if base is None else base.value
     if not is_absolute(text):
+        if _NO_SCHEME.match(text):
+            raise ExpressionError(f"{term} is no IRI")
         if against is None:
             raise ExpressionError(f"{term} is relative, and there is no base IRI")
         text = resolve(text, against)
@@ -176,12 +179,7 @@ def iri(context: Context, term: Term, base: Term | None = None) -> IRI:
 
 def bnode(context: Context, label: Term | None = None) -> BlankNode:
     """A fresh blank node; for one label the same one within a solution."""
-    if label is None:
-        return context.fresh()
-    name = simple_literal(label)
-    if name not in context.labels:
-        context.labels[name] = context.fresh()
-    return context.labels[name]
+    return context.fresh() if label is None else context.labels.node(simple_literal(label), context.fresh)
 
 
 def now(context: Context) -> Literal:

@@ -56,11 +56,11 @@ def extend(
     """Extend(μ, var, expr), one after the other: an error leaves the variable unbound (18.5)."""
     for solution in solutions:
         found = dict(solution)
-        alone = replace(context, labels={})  # BNODE("x") is one node within one solution
-        for variable, expression in expressions:
-            term = attempt(expression, found, alone)
-            if term is not None:
-                found[variable] = term
+        with context.labels:
+            for variable, expression in expressions:
+                term = attempt(expression, found, context)
+                if term is not None:
+                    found[variable] = term
         yield found
 
 
