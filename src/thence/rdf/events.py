@@ -50,6 +50,8 @@ class Event:
         start, stop, domain = interval(parse_time(time), end)
         attributes = None
         if isinstance(graph, Mapping):
+            if len(graph) > limits.event_triples:
+                raise LimitError(limits.describe_event())
             attributes = dict(graph)
             triples = distinct(typed_triples(attributes, namespace=namespace), limits)
         else:

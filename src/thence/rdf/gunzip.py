@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import zlib
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from thence.errors import InputError, LimitError, ThenceError
 from thence.rdf.limits import Limits
@@ -32,7 +32,8 @@ def open_input(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> Bin
         raise InputError(f"{name} can't be read: {error.strerror}") from None
     if not name.lower().endswith(".gz"):
         return file
-    return io.BufferedReader(_Gunzip(file, name, limits), _BLOCK)
+    # not buffered: if it fails in the end, a buffer would keep what came before to itself
+    return cast(BinaryIO, _Gunzip(file, name, limits))
 
 
 class _Gunzip(io.RawIOBase):

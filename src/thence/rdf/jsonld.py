@@ -20,7 +20,8 @@ _TIMES = {IRI(PROV + name): name for name in ("generatedAtTime", "startedAtTime"
 
 # The library copies an object once for each that it is in, a context for each object that has one of its own, and a
 # prefix for each name that uses it. These limits are far above what events are, and below what hurts.
-_MOST_COPIES = 4_000_000
+_LISTS = ("@list", "@set")
+_MOST_COPIES = 2_500_000
 _MOST_DEFINITIONS = 10_000_000
 _MOST_CHARACTERS = 512 << 20
 
@@ -34,7 +35,7 @@ def jsonld_event(value: dict[str, Any], *, default_id: str, namespace: str, limi
     has_root = any(key != "@context" and key != "@graph" and defined.get(key) != "@graph" for key in value)
     if has_root:
         value[_ROOT] = True
-    check_cost(value)
+    check_cost(value, limits)
     document = json.dumps(value, default=float)
     quads = list(_bounded(document, namespace, limits))
     root = next((quad.subject for quad in quads if quad.predicate == IRI(_ROOT)), None)
@@ -117,6 +118,7 @@ def _defined(context: object) -> dict[str, object]:
 
 @dataclass(slots=True)
 class _Cost:
+    values: int = 0
     copies: int = 0
     objects: int = 0
     names: int = 0
@@ -125,13 +127,15 @@ class _Cost:
     characters: int = 0
 
 
-def check_cost(value: object) -> None:
+def check_cost(value: object, limits: Limits) -> None:
     """Refuse what would take the library too long or too much memory to expand, however short it is."""
     cost = _Cost()
-    waiting: list[tuple[object, int, bool]] = [(value, 1, False)]
+    waiting: list[tuple[object, str, int, bool]] = [(value, "@graph", 1, False)]
     while waiting:
-        node, depth, in_context = waiting.pop()
+        node, place, depth, in_context = waiting.pop()
         cost.copies += depth
+        if not isinstance(node, list) and not in_context:
+            cost.values += place in _LISTS or not place.startswith("@")
         match node:
             case dict():
                 cost.objects += 1
@@ -140,12 +144,14 @@ def check_cost(value: object) -> None:
                 for key, child in node.items():
                     cost.contexts += key == "@context"
                     cost.characters += len(key) if in_context else 0
-                    waiting.append((child, depth + 1, in_context or key == "@context"))
+                    waiting.append((child, key, depth + 1, in_context or key == "@context"))
             case list():
-                waiting.extend((child, depth + 1, in_context) for child in node)
+                waiting.extend((child, place, depth, in_context) for child in node)
             case str():
                 cost.names += 1
                 cost.characters += len(node) if in_context else 0
+    if cost.values > limits.event_triples + len(_TIMES) + 1:
+        raise LimitError(limits.describe_event())
     if cost.copies > _MOST_COPIES:
         raise LimitError("JSON-LD that is too large for how deep it is nested")
     if cost.contexts > 1 and cost.objects * cost.definitions > _MOST_DEFINITIONS:
