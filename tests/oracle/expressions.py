@@ -1,0 +1,202 @@
+"""The expressions of FILTER and SELECT that the oracles know, with SPARQL's errors (SPARQL 1.1, 17.2 and 17.3).
+
+None is an error, also that of a variable without a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, TypeAlias, assert_never
+
+from oracle.terms import Blank, Iri, Literal, Term, Var
+
+
+@dataclass(frozen=True)
+class Compare:
+    """`operator` is one of `= != < > <= >=`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """`operator` is one of `+ - * /`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class And:
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Or:
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Not:
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Bound:
+    variable: Var
+
+
+@dataclass(frozen=True)
+class Coalesce:
+    operands: tuple[Expression, ...]
+
+
+Expression: TypeAlias = Var | Term | Compare | Arithmetic | And | Or | Not | Bound | Coalesce
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that was computed, or a literal's: exact, xsd:integer or xsd:decimal."""
+
+    value: Fraction
+    integer: bool
+
+
+Value: TypeAlias = Term | Number | bool
+
+
+def holds(expression: Expression, mapping: Mapping[str, Term]) -> bool:
+    """Does a FILTER let the mapping through? An error does not."""
+    return truth(expression, mapping) is True
+
+
+def truth(expression: Expression, mapping: Mapping[str, Term]) -> bool | None:
+    """The effective boolean value; `&&`, `||` and `!` in SPARQL's logic of three values."""
+    match expression:
+        case And(left, right):
+            sides = {truth(left, mapping), truth(right, mapping)}
+            return False if False in sides else None if None in sides else True
+        case Or(left, right):
+            sides = {truth(left, mapping), truth(right, mapping)}
+            return True if True in sides else None if None in sides else False
+        case Not(operand):
+            found = truth(operand, mapping)
+            return None if found is None else not found
+        case _:
+            return effective(evaluate(expression, mapping))
+
+
+def effective(value: Value | None) -> bool | None:
+    """17.2.2: of numbers, strings and booleans; of all else an error."""
+    match value:
+        case bool():
+            return value
+        case Literal(lexical, "string"):
+            return lexical != ""
+        case _:
+            found = number(value)
+            return None if found is None else found.value != 0
+
+
+def evaluate(expression: Expression, mapping: Mapping[str, Term]) -> Value | None:
+    match expression:
+        case Iri() | Blank() | Literal():
+            return expression
+        case Var(name):
+            return mapping.get(name)
+        case And() | Or() | Not():
+            return truth(expression, mapping)
+        case Bound(variable):
+            return variable.name in mapping
+        case Coalesce(operands):
+            found = (evaluate(operand, mapping) for operand in operands)
+            return next((value for value in found if value is not None), None)
+        case Compare(operator, left, right):
+            return compare(operator, evaluate(left, mapping), evaluate(right, mapping))
+        case Arithmetic(operator, left, right):
+            return calculate(operator, number(evaluate(left, mapping)), number(evaluate(right, mapping)))
+        case _:
+            assert_never(expression)
+
+
+def number(value: Value | None) -> Number | None:
+    match value:
+        case Number():
+            return value
+        case Literal(lexical, "integer" | "decimal" as datatype):
+            return Number(Fraction(lexical), datatype == "integer")
+        case _:
+            return None
+
+
+def compare(operator: str, left: Value | None, right: Value | None) -> bool | None:
+    """Literals of two known types are different, and have no order; IRIs and blank nodes are equal or not."""
+    if left is None or right is None:
+        return None
+    (kind, a), (other, b) = _comparable(left), _comparable(right)
+    if operator in _EQUALITY:
+        return bool(_EQUALITY[operator]((kind, a), (other, b)))
+    return bool(_ORDER[operator](a, b)) if kind == other != "node" else None
+
+
+_EQUALITY: dict[str, Callable[[Any, Any], Any]] = {"=": eq, "!=": ne}
+_ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": lt, ">": gt, "<=": le, ">=": ge}
+
+
+def _comparable(value: Value) -> tuple[str, object]:
+    """What kind of value it is, and what of it is compared with others of that kind."""
+    match value:
+        case bool():
+            return "boolean", value
+        case Iri() | Blank():
+            return "node", value
+        case Literal(lexical, "string"):
+            return "string", lexical
+        case _:
+            found = number(value)
+            assert found is not None
+            return "number", found.value
+
+
+def calculate(operator: str, left: Number | None, right: Number | None) -> Number | None:
+    """Exact. Division gives an xsd:decimal; by zero, an error."""
+    if left is None or right is None:
+        return None
+    a, b, integers = left.value, right.value, left.integer and right.integer
+    match operator:
+        case "+":
+            return Number(a + b, integers)
+        case "-":
+            return Number(a - b, integers)
+        case "*":
+            return Number(a * b, integers)
+        case "/":
+            return None if b == 0 else Number(a / b, integer=False)
+    raise ValueError(operator)
+
+
+def variables(expression: Expression) -> frozenset[str]:
+    """The names that an expression uses."""
+    match expression:
+        case Var(name):
+            return frozenset({name})
+        case Iri() | Blank() | Literal():
+            return frozenset()
+        case Not(operand):
+            return variables(operand)
+        case Bound(variable):
+            return frozenset({variable.name})
+        case Coalesce(operands):
+            return frozenset().union(*map(variables, operands))
+        case Compare(_, left, right) | Arithmetic(_, left, right) | And(left, right) | Or(left, right):
+            return variables(left) | variables(right)
+        case _:
+            assert_never(expression)

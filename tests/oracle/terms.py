@@ -1,0 +1,52 @@
+"""RDF terms, as small as an oracle needs them. They are equal as terms: `integer(1)` is not `decimal("1.0")`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Iri:
+    """`:name`, in the one namespace that there is."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Blank:
+    """A blank node. `event` is the id of the event that it is local to."""
+
+    label: str
+    event: str = ""
+
+
+@dataclass(frozen=True)
+class Literal:
+    """`datatype` is integer, decimal or string."""
+
+    lexical: str
+    datatype: str
+
+
+@dataclass(frozen=True)
+class Var:
+    name: str
+
+
+Term: TypeAlias = Iri | Blank | Literal
+Triple: TypeAlias = tuple[Term, Term, Term]
+Graph: TypeAlias = frozenset[Triple]
+TriplePattern: TypeAlias = tuple[Var | Term, Var | Term, Var | Term]
+
+
+def integer(value: int) -> Literal:
+    return Literal(str(value), "integer")
+
+
+def decimal(lexical: str) -> Literal:
+    return Literal(lexical, "decimal")
+
+
+def string(text: str) -> Literal:
+    return Literal(text, "string")
