@@ -95,7 +95,10 @@ def _parse_integer(text: str, least: int | None, most: int | None) -> int | None
 
 
 def _parse_decimal(text: str) -> Decimal | None:
-    return Decimal(text) if len(text) <= MAX_DIGITS and _DECIMAL.fullmatch(text) else None
+    if len(text) > MAX_DIGITS or not _DECIMAL.fullmatch(text):
+        return None
+    number = Decimal(text)
+    return number if number else Decimal(0)  # a decimal has one zero: as a double, "-0.0" is 0 and not -0
 
 
 def _parse_double(text: str) -> float | None:
