@@ -28,6 +28,8 @@ from sparql_terms import evaluate, refused
         ('SUBSTR("12345", -42, "INF"^^xsd:double)', '"12345"'),
         ('SUBSTR("12345", "-INF"^^xsd:double, "INF"^^xsd:double)', '""'),
         (f'SUBSTR("12345", {10**30})', '""'),
+        (f'SUBSTR("12345", {10**400}, "INF"^^xsd:double)', '""'),
+        (f'SUBSTR("12345", {-(10**400)}, {10**400 + 3})', '"12"'),
         ('UCASE("foo")', '"FOO"'),
         ('UCASE("foo"@en)', '"FOO"@en'),
         ('LCASE("BAR")', '"bar"'),

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, assert_never
 
 from thence.algebra.expressions import Aggregate, AggregateFunction, Exists, Expression, Variable
 from thence.algebra.patterns import GroupKey
-from thence.match.arithmetic import number
+from thence.match.arithmetic import number, written
 from thence.match.context import Context, Solution
 from thence.match.errors import ExpressionError
 from thence.match.expressions import attempt
@@ -37,7 +37,7 @@ def aggregate(function: Aggregate, members: Sequence[Solution], context: Context
     """Aggregation(exprlist, func, scalarvals, Ω) for one group. None: an error."""
     try:
         return _aggregate(function, members, context)
-    except (ExpressionError, ArithmeticError):
+    except ExpressionError:
         return None
 
 
@@ -56,9 +56,9 @@ def _aggregate(function: Aggregate, members: Sequence[Solution], context: Contex
         case _ if len(values) < len(found):
             raise ExpressionError("a member of the group has no value")
         case AggregateFunction.SUM:
-            return literal(_sum(values))
+            return written(_sum(values))
         case AggregateFunction.AVG:
-            return literal(numbers.divide(_sum(values), len(values)) if values else 0)
+            return written(numbers.divide(_sum(values), len(values)) if values else 0)
         case AggregateFunction.MIN:
             return min(values, key=_total_key) if values else _first(values)
         case AggregateFunction.MAX:

@@ -47,6 +47,14 @@ def known_value(term: Term) -> Value:
     return found
 
 
+def written(value: Value) -> Literal:
+    """The literal of a value; an error where it would be longer than any limit."""
+    try:
+        return literal(value)
+    except OverflowError as error:
+        raise ExpressionError(str(error)) from None
+
+
 def compute(operation: Operation, left: Term, right: Term) -> Literal:
     """`left operation right`.
 
@@ -57,10 +65,10 @@ def compute(operation: Operation, left: Term, right: Term) -> Literal:
     a, b = known_value(left), known_value(right)
     try:
         if is_number(a) and is_number(b):
-            return literal(_ON_NUMBERS[operation](a, b))
-        return literal(_on_time(operation, a, b))
-    except ArithmeticError as error:
-        raise ExpressionError(f"{left} {operation.value} {right}: {error}") from None
+            return written(_ON_NUMBERS[operation](a, b))
+        return written(_on_time(operation, a, b))
+    except ZeroDivisionError:
+        raise ExpressionError(f"{left} is divided by zero") from None
 
 
 def _on_time(operation: Operation, a: Value, b: Value) -> Value:
@@ -136,4 +144,4 @@ def _ratio(a: Duration, b: Duration) -> Number:
 def negated(term: Term) -> Literal:
     """`-term`; of a duration too."""
     found = known_value(term)
-    return literal(_negated(found)) if isinstance(found, Duration) else literal(numbers.negate(number(term)))
+    return written(_negated(found) if isinstance(found, Duration) else numbers.negate(number(term)))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
+from thence.match.arithmetic import written
 from thence.match.errors import ExpressionError
 from thence.rdf import numbers
 from thence.rdf.temporal import (
@@ -31,7 +32,6 @@ from thence.rdf.values import (
     LangString,
     Value,
     is_number,
-    literal,
     parse,
     value,
 )
@@ -57,7 +57,7 @@ def cast(datatype: str, term: Term) -> Literal:
         found = target(given)
     if found is None:
         raise ExpressionError(f"{term} can't be cast to <{datatype}>")
-    return Literal(literal(found).value, datatype)
+    return Literal(written(found).value, datatype)
 
 
 def _to_string(term: Term) -> str:
@@ -68,7 +68,7 @@ def _to_string(term: Term) -> str:
             found = value(term)
             if found is None or isinstance(found, str | LangString):
                 return term.value  # without a value only the form is left, as in XPath's untyped data
-            return numbers.cast_to_string(found) if is_number(found) else literal(found).value
+            return numbers.cast_to_string(found) if is_number(found) else written(found).value
         case _:
             raise ExpressionError("a blank node can't be cast to a string")
 

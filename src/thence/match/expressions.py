@@ -26,14 +26,14 @@ from thence.algebra.expressions import (
     Plus,
     Variable,
 )
-from thence.match.arithmetic import compute, negated, number
+from thence.match.arithmetic import compute, negated, number, written
 from thence.match.casts import cast
 from thence.match.context import Context, Solution
 from thence.match.errors import ExpressionError
 from thence.match.functions import call
 from thence.rdf.compare import equal, less
 from thence.rdf.terms import IRI, RDF_LANG_STRING, XSD_STRING, Literal, Term
-from thence.rdf.values import FALSE, NUMERIC, TRUE, XSD_BOOLEAN, literal, value
+from thence.rdf.values import FALSE, NUMERIC, TRUE, XSD_BOOLEAN, value
 
 
 def evaluate(expression: Expression, solution: Solution, context: Context) -> Term:
@@ -80,7 +80,7 @@ def evaluate(expression: Expression, solution: Solution, context: Context) -> Te
         case Negate():
             return negated(evaluate(expression.operand, solution, context))
         case Plus():
-            return literal(number(evaluate(expression.operand, solution, context)))
+            return written(number(evaluate(expression.operand, solution, context)))
         case Exists():
             if context.exists is None:
                 raise ExpressionError("EXISTS was asked where there is no graph")
@@ -214,10 +214,7 @@ def _coalesce(expression: Coalesce, solution: Solution, context: Context) -> Ter
 def _cast(expression: Cast, solution: Solution, context: Context) -> Literal:
     if len(expression.arguments) != 1:
         raise ExpressionError(f"{expression.function} takes one argument")
-    try:
-        return cast(expression.function.value, evaluate(expression.arguments[0], solution, context))
-    except ArithmeticError as error:
-        raise ExpressionError(f"{expression.function}: {error}") from None
+    return cast(expression.function.value, evaluate(expression.arguments[0], solution, context))
 
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from thence.match import dates, strings
-from thence.match.arithmetic import number
+from thence.match.arithmetic import number, written
 from thence.match.context import Context
 from thence.match.errors import ExpressionError
 from thence.match.regex import regex
@@ -32,12 +32,9 @@ def call(function: str, arguments: list[Term], context: Context) -> Term:
     >>> print(call("UCASE", [Literal("foo", language="en")], Context()))
     "FOO"@en
     """
-    try:
-        if (pure := FUNCTIONS.get(function)) is not None:
-            return pure(*arguments)
-        return CONTEXTUAL[function](context, *arguments)
-    except ArithmeticError as error:
-        raise ExpressionError(f"{function}: {error}") from None
+    if (pure := FUNCTIONS.get(function)) is not None:
+        return pure(*arguments)
+    return CONTEXTUAL[function](context, *arguments)
 
 
 # Terms (17.4.2)
@@ -107,7 +104,7 @@ def replace(text: Term, pattern: Term, replacement: Term, flags: Term | None = N
 
 
 def _numeric(function: Callable[[Number], Number]) -> Function:
-    return lambda term: literal(function(number(term)))
+    return lambda term: written(function(number(term)))
 
 
 FUNCTIONS: dict[str, Function] = {

@@ -19,6 +19,7 @@ from thence.match.errors import ExpressionError
 MAX_PATTERN = 10_000  # characters
 MAX_DEPTH = 100  # groups or classes within each other
 MAX_REPEAT = 1000  # RE2's own limit
+MAX_MEMORY = 4 << 20  # bytes a pattern, of which some dozens are kept ready
 MAX_WORK = 10_000_000_000
 """Instructions of the pattern times characters of the text: some seconds, if RE2 must try them all."""
 MAX_LOOKING_AHEAD = 20_000_000_000
@@ -77,7 +78,7 @@ class Regex:
         return lambda match: b"".join(part if isinstance(part, bytes) else match.group(part) or b"" for part in ready)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def regex(pattern: str, flags: str = "") -> Regex:
     """A pattern with its flags, read once. ExpressionError says what is wrong with it.
 
@@ -87,6 +88,7 @@ def regex(pattern: str, flags: str = "") -> Regex:
     translation = translate(pattern, flags)
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = MAX_MEMORY
     try:
         compiled = re2.compile(_encoded(translation.pattern), options)
     except re2.error as error:
@@ -102,7 +104,7 @@ def _encoded(text: str) -> bytes:
         raise ExpressionError("half of a surrogate pair stands in a string") from None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def translate(pattern: str, flags: str = "") -> Translation:
     """XPath's pattern in RE2's syntax, flags included, for any engine that is RE2.
 

@@ -57,18 +57,17 @@ def substr(source: Term, start: Term, length: Term | None = None) -> Literal:
     """
     text = string_literal(source)
     first = _position(start)
-    end = math.inf if length is None else first + _position(length)
-    if math.isnan(first) or math.isnan(end):
+    end = math.inf if length is None else numbers.add(first, _position(length))
+    if first != first or end != end:  # NaN
         return _like(text, "")
     size = len(text.value)
-    begin = int(min(max(first - 1, 0), size))
-    stop = int(min(max(end - 1, 0), size))
+    begin, stop = (int(min(max(place, 1), size + 1)) - 1 for place in (first, end))
     return _like(text, text.value[begin:stop])
 
 
-def _position(term: Term) -> float:
+def _position(term: Term) -> int | float:
     rounded = numbers.round_half_up(number(term))
-    return rounded if isinstance(rounded, int) else float(rounded)
+    return rounded if isinstance(rounded, float) else int(rounded)
 
 
 def ucase(text: Term) -> Literal:

@@ -271,11 +271,11 @@ def canonical(number: Number) -> str:
     if isinstance(number, float):
         return _canonical_double(number)
     if isinstance(number, int):
-        if number.bit_length() > MAX_DIGITS * 3.32:
-            raise OverflowError(f"a number has more than {MAX_DIGITS} digits")
-        return str(number)
-    text = _plain(number)
-    if len(text) > MAX_DIGITS:
+        # 3.33 bits are more than a digit: so many are too many, and Python would refuse to write more
+        text = str(number) if number.bit_length() <= MAX_DIGITS * 3.33 else None
+    else:
+        text = _plain(number)
+    if text is None or len(text) > MAX_DIGITS:
         raise OverflowError(f"a number has more than {MAX_DIGITS} digits")
     return text
 
