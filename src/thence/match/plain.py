@@ -34,7 +34,7 @@ from thence.match.context import Context, Solution
 from thence.match.expressions import passes
 from thence.match.mappings import Partners, compatible, distinct, merge, minus
 from thence.match.modifiers import extend, inline, modified, project, sliced
-from thence.rdf.dataset import Dataset, Graph, GraphName
+from thence.rdf.dataset import Dataset, GraphName
 from thence.rdf.terms import IRI, Term
 
 DEFAULT_CONTEXT = Context()
@@ -44,6 +44,7 @@ def evaluate(pattern: Pattern, dataset: Dataset, context: Context = DEFAULT_CONT
     """The solutions of a pattern, as often as the standard counts them.
 
     >>> from thence.algebra.patterns import TriplePattern
+    >>> from thence.rdf.dataset import Graph
     >>> from thence.rdf.terms import IRI, Triple
     >>> a, p, b = (IRI("http://example.org/" + name) for name in "apb")
     >>> evaluate(Bgp((TriplePattern(Variable("x"), p, b),)), Dataset(Graph([Triple(a, p, b)])))
