@@ -1,1 +1,1 @@
-"""What a query is, once read: frozen dataclasses for expressions, patterns and queries; `show` turns them back into text."""
+"""What a query is, once read: frozen dataclasses for expressions, patterns and queries; `show` writes them as text."""

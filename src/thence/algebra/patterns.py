@@ -91,7 +91,7 @@ class PathPattern:
 
 @dataclass(frozen=True, slots=True)
 class Bgp:
-    """A basic graph pattern: its blank nodes are shared by all of its triples, and by nothing else. No triples: one empty solution."""
+    """A basic graph pattern: all of its triples, and nothing else, share its blank nodes. Empty: one empty solution."""
 
     triples: tuple[TriplePattern | PathPattern, ...]
 
