@@ -144,8 +144,9 @@ def _from_rdflib(graph: Any, rdflib: Any) -> Iterator[Quad]:
         for s, p, o in graph:
             yield Quad(_rdflib_term(s, rdflib), _rdflib_term(p, rdflib), _rdflib_term(o, rdflib), None)
         return
-    # a Dataset has both, the second of them deprecated
-    default = (getattr(graph, "default_graph", None) or graph.default_context).identifier
+    # a Dataset has both, the second of them deprecated; a graph without triples counts as false
+    default_graph = getattr(graph, "default_graph", None)
+    default = (graph.default_context if default_graph is None else default_graph).identifier
     for s, p, o, context in graph.quads():
         name = getattr(context, "identifier", context)
         in_default = name is None or name == default
