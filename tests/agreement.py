@@ -1,0 +1,104 @@
+"""Answers as multisets of (event, mapping), from either evaluator, and the cases that they are compared on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from strategies.expressions import NOW, Language
+from strategies.graphs import as_nquads, backgrounds, event_lists
+from strategies.patterns import Maker, patterns
+from strategies.terms import THEMES, Theme, worlds
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import Pattern
+from thence.algebra.show import show
+from thence.match.background import NO_BACKGROUND, Background
+from thence.match.context import Context
+from thence.match.solve import solutions
+from thence.match.table import Table
+from thence.rdf.columns import EventBatch, encode
+from thence.rdf.dictionary import UNBOUND
+from thence.rdf.events import Event
+from thence.rdf.store import BackgroundData, load_background
+from thence.rdf.terms import Quad, Term
+
+CONTEXT = Context(now=NOW, base="http://example.org/base/")
+
+Answers = Counter[tuple[int, frozenset[tuple[str, Term]]]]
+"""How often each mapping is an answer in each event; what is unbound is left out."""
+
+
+def answers_in(table: Table, batch: EventBatch) -> Answers:
+    assert table.events is not None
+    assert (table.events[1:] >= table.events[:-1]).all() or not len(table), "rows are ordered by event"
+    names = [name for name in table.columns if isinstance(name, Variable)]
+    assert len(names) == len(table.columns), "a blank node of a pattern is no part of an answer"
+    rows = zip(*(table.columns[name].tolist() for name in names), strict=True) if names else iter([()] * len(table))
+    return Counter(
+        (event, frozenset((name.name, batch.terms[i]) for name, i in zip(names, row, strict=True) if i != UNBOUND))
+        for event, row in zip(table.events.tolist(), rows, strict=True)
+    )
+
+
+def answers(pattern: Pattern, batch: EventBatch, background: Background = NO_BACKGROUND, *, vectorise: bool) -> Answers:
+    table = solutions(pattern, batch, background=background, context=CONTEXT, vectorise=vectorise)
+    return answers_in(table, batch)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pattern, the events it is asked of, and the background's quads."""
+
+    pattern: Pattern
+    events: tuple[Event, ...]
+    quads: tuple[Quad, ...] = ()
+
+    def __repr__(self) -> str:
+        events = "\n".join(
+            f"# event {i}\n" + "\n".join(" ".join(map(str, triple)) + " ." for triple in event.triples)
+            for i, event in enumerate(self.events)
+        )
+        background = f"\n# background\n{as_nquads(self.quads).decode()}" if self.quads else ""
+        return f"\n{show(self.pattern)}\n{events}{background}\n{self.pattern!r}"
+
+    @property
+    def batch(self) -> EventBatch:
+        """Encoded anew: what one evaluator adds to the dictionary, the other doesn't see."""
+        return encode(self.events)
+
+    @property
+    def background(self) -> Background:
+        return Background(background_of(self.quads))
+
+    def answers(self, *, vectorise: bool) -> Answers:
+        return answers(self.pattern, self.batch, self.background, vectorise=vectorise)
+
+
+def background_of(quads: Sequence[Quad]) -> BackgroundData:
+    """The quads as background data, by way of a pyoxigraph dataset, which keeps literals as they are."""
+    import pyoxigraph as ox
+
+    from thence.rdf.oxigraph import to_ox_quad
+
+    return load_background(ox.Dataset(map(to_ox_quad, quads))) if quads else BackgroundData()
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    *,
+    themes: tuple[Theme, ...] = THEMES,
+    background: bool = False,
+    depth: int | None = None,
+    language: Language | None = None,
+) -> Case:
+    world = draw(worlds(themes))
+    events = draw(event_lists(world, least=draw(st.sampled_from((0, 1, 2, 3)))))
+    quads = draw(backgrounds(world)) if background else []
+    spoken = language and Language(world, (), language.functions, language.casts, language.constants, language.allowed)
+    triples = [triple for event in events for triple in event.triples]
+    maker = Maker(world, triples, [quad[:3] for quad in quads], spoken)
+    return Case(draw(patterns(maker, depth)), tuple(events), tuple(quads))

@@ -1,0 +1,145 @@
+"""Graph patterns made of a case's own triples, so that a good share of them has answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from hypothesis import strategies as st
+
+from strategies.expressions import Kind, Language
+from strategies.graphs import GRAPHS
+from strategies.terms import World
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import (
+    Bgp,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    LeftJoin,
+    Minus,
+    Pattern,
+    Slot,
+    TriplePattern,
+    Union,
+    Values,
+)
+from thence.algebra.variables import in_scope
+from thence.rdf.terms import IRI, BlankNode, Term, Triple
+
+VARIABLES = tuple(map(Variable, "stuvwxyz"))
+_UNUSED = Variable("nowhere")
+
+
+@dataclass(frozen=True)
+class Maker:
+    """What patterns are made of. `triples` are those of the events, `background` those that GRAPH reads."""
+
+    world: World
+    triples: Sequence[Triple]
+    background: Sequence[Triple] = ()
+    language: Language | None = None
+    labels: Iterator[int] = field(default_factory=count)  # of blank nodes: each stands in one basic graph pattern
+
+    def expression(self, draw: st.DrawFn, scope: Sequence[Variable], kind: Kind) -> Expression:
+        """Over the variables in scope, and now and then one that is not."""
+        language = self.language or Language(self.world, ())
+        return replace(language, variables=(*scope, *scope, *VARIABLES[:1], _UNUSED)).of(draw, kind)
+
+    def pattern(self, draw: st.DrawFn, depth: int) -> Pattern:
+        if depth == 0:
+            return self.leaf(draw)
+        match draw(st.integers(0, 15)):
+            case 0 | 1 | 2 | 3:
+                return self.filter(draw, depth - 1)
+            case 4 | 5 | 6:
+                return self.optional(draw, depth - 1)
+            case 7 | 8:
+                return self.extend(draw, depth - 1)
+            case 9 | 10:
+                return Union(self.pattern(draw, depth - 1), self.pattern(draw, depth - 1))
+            case 11 | 12:
+                return Minus(self.pattern(draw, depth - 1), self.pattern(draw, depth - 1))
+            case 13 | 14:
+                return Join(self.pattern(draw, depth - 1), self.pattern(draw, depth - 1))
+            case _:
+                return self.leaf(draw)
+
+    def leaf(self, draw: st.DrawFn) -> Pattern:
+        choice = draw(st.integers(0, 9))
+        if choice >= 7 and self.background:
+            return self.graph(draw)
+        return self.values(draw) if choice == 6 else self.bgp(draw)
+
+    def filter(self, draw: st.DrawFn, depth: int) -> Pattern:
+        inner = self.pattern(draw, depth)
+        return Filter(self.expression(draw, in_scope(inner), Kind.BOOLEAN), inner)
+
+    def optional(self, draw: st.DrawFn, depth: int) -> Pattern:
+        left, right = self.pattern(draw, depth), self.pattern(draw, depth)
+        if draw(st.booleans()):
+            return LeftJoin(left, right)
+        scope = (*in_scope(left), *in_scope(right))
+        return LeftJoin(left, right, self.expression(draw, scope, Kind.BOOLEAN))
+
+    def extend(self, draw: st.DrawFn, depth: int) -> Pattern:
+        """BIND, of a variable that the group has not used before."""
+        inner = self.pattern(draw, depth)
+        scope = in_scope(inner)
+        free = [variable for variable in VARIABLES if variable not in scope]
+        variable = draw(st.sampled_from(free)) if free else Variable("more")
+        return Extend(inner, variable, self.expression(draw, scope, Kind.ANY)) if free else inner
+
+    def graph(self, draw: st.DrawFn) -> Pattern:
+        name = draw(st.sampled_from((*GRAPHS, *VARIABLES[:3])))
+        nested = draw(st.integers(0, 7)) == 7  # GRAPH in GRAPH
+        inside = replace(self, triples=self.background, background=self.background if nested else ())
+        return Graph(name, inside.pattern(draw, draw(st.sampled_from((0, 0, 0, 1)))))
+
+    def values(self, draw: st.DrawFn) -> Pattern:
+        names = draw(st.lists(st.sampled_from(VARIABLES[:6]), max_size=3, unique=True))
+        value = st.one_of(st.none(), st.sampled_from(self.world.constants), st.sampled_from(self.world.constants))
+        rows = draw(st.lists(st.tuples(*(value for _ in names)), max_size=4))
+        return Values(tuple(names), tuple(rows))
+
+    def bgp(self, draw: st.DrawFn) -> Bgp:
+        places: dict[Term, Slot] = {}  # one term mostly becomes one variable, so that the triples join
+        many = draw(st.sampled_from((0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 4)))
+        return Bgp(tuple(self.triple(draw, places) for _ in range(many)))
+
+    def triple(self, draw: st.DrawFn, places: dict[Term, Slot]) -> TriplePattern:
+        made_up = st.builds(
+            Triple,
+            st.sampled_from(self.world.nodes),
+            st.sampled_from(self.world.predicates),
+            st.sampled_from(self.world.objects),
+        )
+        known = bool(self.triples) and draw(st.integers(0, 7)) < 7
+        subject, predicate, object_ = draw(st.sampled_from(self.triples) if known else made_up)
+        verb = predicate
+        assert isinstance(verb, IRI)
+        slot: Variable | IRI = verb if draw(st.integers(0, 9)) < 7 else draw(st.sampled_from(VARIABLES[5:8]))
+        return TriplePattern(
+            self.slot(draw, subject, places, VARIABLES[:3], constant=2),
+            slot,
+            self.slot(draw, object_, places, VARIABLES[1:6], constant=3),
+        )
+
+    def slot(
+        self, draw: st.DrawFn, term: Term, places: dict[Term, Slot], names: Sequence[Variable], *, constant: int
+    ) -> Slot:
+        choice = draw(st.integers(0, 15))
+        if choice < constant and not isinstance(term, BlankNode):
+            return term
+        if choice == 15:
+            return BlankNode(f"l{next(self.labels)}")
+        if choice > 12 or term not in places:
+            places[term] = draw(st.sampled_from(names))
+        return places[term]
+
+
+@st.composite
+def patterns(draw: st.DrawFn, maker: Maker, depth: int | None = None) -> Pattern:
+    return maker.pattern(draw, draw(st.integers(0, 3)) if depth is None else depth)

@@ -1,0 +1,119 @@
+"""Three evaluators of graph patterns, one answer: over columns, event by event, and pyoxigraph's where it can judge."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agreement import CONTEXT, Case, cases
+from second_opinion import CANONICAL, DETERMINISTIC, by_value, judged, pyoxigraph_answers
+from strategies import examples
+from strategies.expressions import FUNCTIONS, Function
+from strategies.terms import EX, NUMBERS, THEMES, numerals
+from thence.algebra.expressions import Arithmetic, Call, Cast, Compare, Comparison, Operation, Variable
+from thence.algebra.patterns import Bgp, Extend, Pattern, TriplePattern
+from thence.lang.sparql import parse_expression
+from thence.match.casts import CASTS as cast_targets
+from thence.match.choice import reason_for_plain
+from thence.match.solve import solutions
+from thence.rdf.columns import encode
+from thence.rdf.events import Event
+from thence.rdf.terms import IRI, BlankNode, Literal, Triple
+
+pytestmark = pytest.mark.numba
+
+canonical_cases = st.sampled_from(CANONICAL).flatmap(lambda themes: cases(themes=themes, language=DETERMINISTIC))
+
+
+@examples(3.5)
+@given(cases())
+def test_vectorised_and_plain_answers_are_the_same_multiset(case: Case) -> None:
+    assert reason_for_plain(case.pattern) is None
+    assert case.answers(vectorise=True) == case.answers(vectorise=False)
+
+
+@examples(1.5)
+@given(canonical_cases)
+def test_pyoxigraph_gives_the_same_answers_on_canonical_literals(case: Case) -> None:
+    guarded = dataclasses.replace(case, pattern=judged(case.pattern))
+    assert by_value(guarded.answers(vectorise=True)) == pyoxigraph_answers(guarded)
+
+
+# Each operator on everything
+
+
+OPERANDS: list[Literal | IRI] = [*dict.fromkeys(literal for theme in THEMES for literal in theme), IRI(EX + "a")]
+P, X, Y, Z, RESULT = IRI(EX + "p"), Variable("x"), Variable("y"), Variable("z"), Variable("result")
+
+
+def each_combination(names: tuple[Variable, ...]) -> Bgp:
+    """Every combination of the objects of an event's triples."""
+    return Bgp(tuple(TriplePattern(BlankNode(f"of_{name.name}"), P, name) for name in names))
+
+
+def same_on_all(pattern: Pattern, key: tuple[Variable, ...], terms: Sequence[Literal | IRI]) -> int:
+    """Both evaluators give each combination of operands the same result; how many are no error."""
+    batch = encode([Event(0, [Triple(IRI(EX + "s"), P, term) for term in terms])])
+    found = []
+    for vectorise in (True, False):
+        table = solutions(pattern, batch, context=CONTEXT, vectorise=vectorise)
+        rows = np.array([table.columns[name] for name in (*key, RESULT)])
+        found.append(rows[:, np.lexsort(rows[: len(key)])])
+    different = np.flatnonzero((found[0] != found[1]).any(axis=0)).tolist()
+    shown = [[str(batch.terms[i]) if i >= 0 else None for i in (*found[0][:, j], found[1][-1, j])] for j in different]
+    assert not shown, "operands, vectorised result, plain result"
+    assert found[0].shape[1] == len(terms) ** len(key)
+    return int((found[0][-1] >= 0).sum())
+
+
+@pytest.mark.parametrize("operator", [*Comparison, *Operation], ids=lambda operator: operator.value)
+def test_an_operator_agrees_on_every_two_terms(operator: Comparison | Operation) -> None:
+    expression = Compare(operator, X, Y) if isinstance(operator, Comparison) else Arithmetic(operator, X, Y)
+    assert same_on_all(Extend(each_combination((X, Y)), RESULT, expression), (X, Y), OPERANDS) > 1000
+
+
+def some_operands(count: int) -> list[Literal | IRI]:
+    """So many operands, of all themes alike."""
+    return [OPERANDS[i * len(OPERANDS) // count] for i in range(count)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
+def test_a_function_agrees_on_arguments_of_any_type(function: Function) -> None:
+    for count in range(max(1, len(function.takes) - function.optional), len(function.takes) + 1):
+        names = tuple(Variable(f"x{i}") for i in range(count))
+        pattern = Extend(each_combination(names), RESULT, Call(function.name, names))
+        same_on_all(pattern, names, some_operands((len(OPERANDS), 60, 14, 8)[count - 1]))
+
+
+@pytest.mark.parametrize("datatype", sorted(cast_targets))
+def test_a_cast_agrees_on_arguments_of_any_type(datatype: str) -> None:
+    assert same_on_all(Extend(each_combination((X,)), RESULT, Cast(IRI(datatype), (X,))), (X,), OPERANDS) > 0
+
+
+@pytest.mark.parametrize("expression", ["!?x", "-?x", "+?x", "IF(?x, 1, 2)", "?x IN (1, ?x)", "COALESCE(1 / ?x, ?x)"])
+def test_a_form_agrees_on_operands_of_any_type(expression: str) -> None:
+    assert same_on_all(Extend(each_combination((X,)), RESULT, parse_expression(expression)), (X,), OPERANDS) > 0
+
+
+@pytest.mark.parametrize("expression", ["?x && ?y", "?x || ?y", "?x NOT IN (?y)", "IF(?x, ?y, ?x)"])
+def test_a_form_agrees_on_every_two_operands(expression: str) -> None:
+    pattern = Extend(each_combination((X, Y)), RESULT, parse_expression(expression))
+    assert same_on_all(pattern, (X, Y), some_operands(80)) > 1000
+
+
+@given(
+    st.lists(st.one_of(numerals, st.sampled_from(NUMBERS)), min_size=6, max_size=6, unique=True),
+    st.sampled_from(Operation),
+    st.sampled_from([*Operation, *Comparison]),
+)
+def test_a_computed_number_is_as_good_as_its_term(
+    numbers: list[Literal], first: Operation, second: Operation | Comparison
+) -> None:
+    inner = Arithmetic(first, X, Y)
+    outer = Arithmetic(second, inner, Z) if isinstance(second, Operation) else Compare(second, inner, Z)
+    same_on_all(Extend(each_combination((X, Y, Z)), RESULT, outer), (X, Y, Z), numbers)
