@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
@@ -127,8 +127,11 @@ class IterationAggregate:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of SELECT: `?v`, `(expression AS ?v)`; aggregates stand in the expression as variables of
-    `aggregates`."""
+    """A column of SELECT: `?v`, `(expression AS ?v)`. An expression may name the columns to its left.
+
+    Aggregates stand in the expression as variables of `aggregates`. They are called `.0`, `.1`, …, which no text can
+    name; through all columns of a query one name is one aggregate.
+    """
 
     variable: Variable
     expression: Expression | None = None
@@ -137,7 +140,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class SelectRows:
-    """`SELECT`; `*` is resolved when the query is read."""
+    """`SELECT`; `*` is resolved when the query is read, and without variables there may be no columns at all."""
 
     columns: tuple[Column, ...]
     distinct: bool = False
@@ -152,7 +155,8 @@ class ConstructEvents:
 
 @dataclass(frozen=True, slots=True)
 class SequenceQuery:
-    """A SPAseQ query: Q = (V, ω, SeqExp)."""
+    """A SPAseQ query: Q = (V, ω, SeqExp). Warnings say what is legal and hardly meant; they name places in a text, and
+    the same query may stand in another one."""
 
     form: SelectRows | ConstructEvents
     streams: tuple[Stream, ...]
@@ -160,7 +164,8 @@ class SequenceQuery:
     gpms: tuple[Gpm, ...]
     window: Window | None = None
     partition: tuple[Variable, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def gpm(self, name: str) -> Gpm:
+        """The GPM of that name."""
         return next(gpm for gpm in self.gpms if gpm.name == name)

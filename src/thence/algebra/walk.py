@@ -1,8 +1,12 @@
-"""Every node of a pattern or an expression, whatever it is part of."""
+"""Every node of a pattern or an expression, whatever it is part of; and an expression with parts exchanged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from thence.algebra.expressions import Expression
+from thence.algebra.variables import operands
 
 
 def nodes(node: object) -> Iterator[object]:
@@ -22,3 +26,27 @@ def nodes(node: object) -> Iterator[object]:
         elif (names := getattr(found, "__dataclass_fields__", None)) is not None:
             yield found
             waiting.extend(getattr(found, name) for name in names)
+
+
+def replaced(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
+    """The expression with parts exchanged: what `change` returns for a part, or, where that is None, the part with its
+    own parts exchanged. The patterns of EXISTS stay as they are. Recursive: for trees within the limit of depth.
+
+    >>> from thence.algebra.expressions import Variable
+    >>> from thence.lang.sparql import parse_expression
+    >>> a_by_b = lambda part: Variable("b") if part == Variable("a") else None
+    >>> replaced(parse_expression("?a + 1"), a_by_b) == parse_expression("?b + 1")
+    True
+    """
+    found = change(expression)
+    if found is not None:
+        return found
+    below = frozenset(map(id, operands(expression)))
+
+    def exchanged(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(exchanged, value))
+        return replaced(value, change) if id(value) in below else value
+
+    values = {name: getattr(expression, name) for name in expression.__dataclass_fields__}
+    return type(expression)(**{name: exchanged(value) for name, value in values.items()})

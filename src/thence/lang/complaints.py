@@ -9,9 +9,9 @@ from lark import Token, UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from thence.errors import QueryError
-from thence.lang.mistakes import MISTAKES, Failure, plain
+from thence.lang.mistakes import MISTAKES, Failure, Mistake, plain
 from thence.lang.text import Text
-from thence.lang.words import END, Words, name
+from thence.lang.words import END, NAMES, Words, name
 
 _CHUNK = re.compile(r"[^\W\d]\w*|\d+|\S")
 
@@ -23,11 +23,12 @@ def complain(
     opened: list[Token],
     before: Token | None,
     words: Words,
+    mistakes: tuple[Mistake, ...] = (),
 ) -> QueryError:
-    """The error that says where and why the parser stopped, and what may cure it."""
+    """The error that says where and why the parser stopped, and what may cure it; a language's own mistakes first."""
     at, found, kind = _found(text, error)
     failure = Failure(text, at, found, kind, before, _accepted(parser, words), opened, words)
-    complaint = next(filter(None, (mistake(failure) for mistake in MISTAKES)), plain(failure))
+    complaint = next(filter(None, (mistake(failure) for mistake in (*mistakes, *MISTAKES))), plain(failure))
     return text.error(complaint.reason, at if complaint.at is None else complaint.at, hint=complaint.hint)
 
 
@@ -35,7 +36,9 @@ def _found(text: Text, error: UnexpectedInput) -> tuple[int, str, str]:
     if isinstance(error, UnexpectedToken):
         if error.token.type == END:
             return len(text.read.rstrip()), "", END
-        return error.token.start_pos or 0, str(error.token), name(error.token.type)
+        kind = name(error.token.type)
+        # a misspelt keyword reads as one of the language's own names, where it has such
+        return error.token.start_pos or 0, str(error.token), "" if kind in NAMES else kind
     at = error.pos_in_stream or 0
     chunk = _CHUNK.match(text.read, at)
     return at, chunk[0] if chunk else text.read[at], ""

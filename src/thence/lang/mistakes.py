@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TypeAlias
 
 from lark import Token
 
@@ -66,6 +67,8 @@ class Complaint:
     hint: str = ""
     at: int | None = None
 
+
+Mistake: TypeAlias = Callable[[Failure], Complaint | None]
 
 # One mistake, one function: the reason and the hint, or None where it is not this mistake.
 
@@ -211,7 +214,7 @@ def plain(failure: Failure) -> Complaint:
     return Complaint(f"Expected {failure.expected}, found {failure.shown}.", failure.words.only(failure.accepted))
 
 
-MISTAKES: tuple[Callable[[Failure], Complaint | None], ...] = (
+MISTAKES: tuple[Mistake, ...] = (
     _update,  # before the misspelt words: COPY is not a bad spelling of something
     _end,
     _bracket,  # before all that looks at what is expected: after a wrong bracket that misleads

@@ -9,7 +9,7 @@ from typing import Any
 from lark import Lark, Token, Tree, UnexpectedInput
 
 from thence.lang.complaints import complain
-from thence.lang.mistakes import CLOSING
+from thence.lang.mistakes import CLOSING, Mistake
 from thence.lang.text import Text
 from thence.lang.words import Words, words_of
 
@@ -19,12 +19,14 @@ GRAMMARS = Path(__file__).parent
 class Syntax:
     """A language's grammar, made into a parser when first needed and kept.
 
-    A grammar may stand anywhere; `%import sparql (…)` finds those that stand beside this file.
+    A grammar may stand anywhere; `%import sparql (…)` finds those that stand beside this file. `mistakes` are those
+    that only this language knows.
     """
 
-    def __init__(self, grammar: Path, *starts: str) -> None:
+    def __init__(self, grammar: Path, *starts: str, mistakes: tuple[Mistake, ...] = ()) -> None:
         self._grammar = grammar
         self._starts = list(starts)
+        self._mistakes = mistakes
 
     @cached_property
     def _lark(self) -> Lark:
@@ -58,7 +60,7 @@ class Syntax:
                     opened.pop()
             tree: Tree[Token] = parser.feed_eof(before)  # type: ignore[no-untyped-call]
         except UnexpectedInput as error:
-            raise complain(text, error, parser, opened, before, self._words) from None
+            raise complain(text, error, parser, opened, before, self._words, self._mistakes) from None
         return tree
 
 

@@ -23,13 +23,16 @@ def name(mangled: str) -> str:
     return found[1] + found[2] if found else mangled
 
 
+NAMES = frozenset({"NAME"})
+"""What a language calls its own things: plain words, which a keyword that is misspelt reads as."""
+
 IRIS = frozenset({"IRIREF", "PNAME_LN", "PNAME_NS"})
 VARIABLES = frozenset({"VAR1", "VAR2"})
 STRINGS = frozenset({"STRING_LITERAL1", "STRING_LITERAL2", "STRING_LITERAL_LONG1", "STRING_LITERAL_LONG2"})
 SIGNED = frozenset(f"{kind}_{sign}" for kind in ("INTEGER", "DECIMAL", "DOUBLE") for sign in ("POSITIVE", "NEGATIVE"))
 LITERALS = STRINGS | SIGNED | {"INTEGER", "DECIMAL", "DOUBLE", "TRUE", "FALSE"}
 TERMS = IRIS | VARIABLES | LITERALS | {"BLANK_NODE_LABEL", "LSQB"}
-AGGREGATES = frozenset({"COUNT", "AGGREGATE", "GROUP_CONCAT"})
+AGGREGATES = frozenset({"COUNT", "AGGREGATE", "GROUP_CONCAT", "ITERATION"})
 STRING_FUNCTIONS = frozenset({"CONCAT", "SUBSTR", "REPLACE", "REGEX"})
 FORMS_OF_THEIR_OWN = frozenset({"_BOUND", "_IF", "_COALESCE", "_EXISTS", "NOT", "BNODE"})
 FUNCTIONS = AGGREGATES | STRING_FUNCTIONS | FORMS_OF_THEIR_OWN | {"FUNCTION_0", "FUNCTION_1", "FUNCTION_2"}
@@ -42,8 +45,9 @@ MODIFIERS = frozenset({"_GROUP", "_HAVING", "_ORDER", "_LIMIT", "_OFFSET", "_VAL
 
 # Where all of the first set can stand, the phrase speaks for all of the second.
 _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
-    ({"_SELECT", "_CONSTRUCT"}, "SELECT, CONSTRUCT, ASK or DESCRIBE", FORMS),
-    ({"FUNCTION_1", "BANG"}, "an expression", EXPRESSIONS),
+    ({"_SELECT", "_ASK"}, "SELECT, CONSTRUCT, ASK or DESCRIBE", FORMS),
+    ({"_SELECT", "_CONSTRUCT"}, "SELECT or CONSTRUCT", FORMS),
+    ({"FUNCTION_1", "BANG"}, "an expression", EXPRESSIONS | NAMES),
     ({"FUNCTION_1"}, "an expression in parentheses", FUNCTIONS | IRIS | {"LPAR"}),
     ({"BLANK_NODE_LABEL", "RBRACE"}, "a triple pattern", TERMS | {"LPAR"}),
     ({"BLANK_NODE_LABEL"}, "a term", TERMS | {"LPAR"}),
@@ -54,6 +58,7 @@ _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
     ({"IRIREF"}, "an IRI", IRIS),
     ({"PNAME_NS"}, "a prefix", IRIS),
     ({"VAR1"}, "a variable", VARIABLES),
+    ({"NAME"}, "a name", NAMES),
     ({"INTEGER"}, "a number", frozenset({"INTEGER"})),
     ({"LANGTAG"}, "a language tag", frozenset({"LANGTAG", "DATATYPE_MARK"})),
     ({"_OPTIONAL", "_FILTER"}, "", ELEMENTS),  # nearly always possible, and nearly never what was meant

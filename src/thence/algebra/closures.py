@@ -1,0 +1,93 @@
+"""What follows from a sequence as it is written: its arms, its closures' locals, and what its GPMs bind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import product
+from typing import TypeAlias, assert_never
+
+from thence.algebra.expressions import Variable
+from thence.algebra.sequences import (
+    Conjunction,
+    Disjunction,
+    Gpm,
+    Occurrence,
+    Operand,
+    Part,
+    Quantifier,
+    SequenceQuery,
+)
+from thence.algebra.variables import in_scope
+
+Arm: TypeAlias = tuple[Part, ...]
+"""A sequence without `?`. Its first part has no selection."""
+
+
+def occurrences(operand: Operand) -> tuple[Occurrence, ...]:
+    """The GPM names of an operand, in the order of the text.
+
+    >>> [found.gpm for found in occurrences(Conjunction(Occurrence("A", 0), Occurrence("B", 1)))]
+    ['A', 'B']
+    """
+    found: list[Occurrence] = []
+    waiting = [operand]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case Occurrence():
+                found.append(node)
+            case Conjunction() | Disjunction():
+                waiting += [node.right, node.left]
+            case _:
+                assert_never(node)
+    return tuple(found)
+
+
+def variables_of(gpm: Gpm) -> tuple[Variable, ...]:
+    """What a GPM may bind: the variables of its graph pattern, then those of its GRAPH blocks, each once. Filters bind
+    nothing."""
+    blocks = (variable for graph in gpm.graphs for variable in in_scope(graph))
+    return tuple(dict.fromkeys((*in_scope(gpm.pattern), *blocks)))
+
+
+def arms(query: SequenceQuery) -> tuple[Arm, ...]:
+    """`B?`: all combinations, with and without; a dropped part takes the operator to its left with it (to its right, if
+    it is first). An arm without parts gives nothing, and is none. Occurrences keep their places.
+
+    >>> from thence.lang.spaseq import parse
+    >>> query = parse('''SELECT * WITHIN 9 TICKS FROM STREAM S <x:s>
+    ...     { SEQ (A? ; B , C?) DEFINE GPM A ON S { ?a <x:a> 1 } DEFINE GPM B ON S { ?b <x:b> 1 }
+    ...       DEFINE GPM C ON S { ?c <x:c> 1 } }''')
+    >>> [[part.operand.gpm for part in arm] for arm in arms(query)]
+    [['A', 'B', 'C'], ['A', 'B'], ['B', 'C'], ['B']]
+    """
+    choices = [_choices(part) for part in query.sequence]
+    combined = (tuple(part for chosen in choice for part in chosen) for choice in product(*choices))
+    return tuple((replace(first, selection=None), *rest) for first, *rest in filter(None, combined))
+
+
+def _choices(part: Part) -> tuple[Arm, ...]:
+    if part.quantifier is Quantifier.OPTIONAL:
+        return ((replace(part, quantifier=Quantifier.ONE),), ())
+    return ((part,),)
+
+
+def locals_of(query: SequenceQuery, place: int) -> frozenset[Variable]:
+    """The locals of the closure in which the occurrence of that place stands; none, if it stands in no closure.
+
+    A variable is local to a closure if it stands in the graph pattern or GRAPH block of no GPM outside its operand, in
+    the query as written; each occurrence of a GPM's name counts, negated ones too. A run has one partition, so what it
+    is partitioned by is local to nothing.
+    """
+    closure = next(part for part in query.sequence if any(found.place == place for found in occurrences(part.operand)))
+    if closure.quantifier is not Quantifier.PLUS:
+        return frozenset()
+    inside = bound_by(query, [closure])
+    return inside - bound_by(query, (part for part in query.sequence if part is not closure)) - {*query.partition}
+
+
+def bound_by(query: SequenceQuery, parts: Iterable[Part]) -> frozenset[Variable]:
+    """The variables of all GPMs that stand in these parts."""
+    names = {found.gpm for part in parts for found in occurrences(part.operand)}
+    return frozenset(variable for name in names for variable in variables_of(query.gpm(name)))

@@ -1,0 +1,69 @@
+"""SPAseQ queries: text in, algebra out.
+
+>>> query = parse('''
+...     PREFIX : <http://example.org/>
+...     SELECT ?company ?high ?low
+...     WITHIN 10 MINUTES
+...     FROM STREAM stocks <http://example.org/stocks>
+...     WHERE {
+...         SEQ (A ; B)
+...         DEFINE GPM A ON stocks { ?company :price ?high }
+...         DEFINE GPM B ON stocks { ?company :price ?low . FILTER(?low < ?high * 0.9) }
+...     }''')
+>>> [(part.selection, part.operand.gpm) for part in query.sequence]
+[(None, 'A'), (<Selection.NEXT: ';'>, 'B')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from thence.algebra.chains import DEPTH, depth
+from thence.algebra.sequences import SelectRows, SequenceQuery
+from thence.lang.spaseq_checks import check_names, check_negations, warnings
+from thence.lang.spaseq_draft import Draft
+from thence.lang.spaseq_mistakes import MISTAKES
+from thence.lang.spaseq_output import output
+from thence.lang.spaseq_reader import SequenceReader
+from thence.lang.spaseq_scope import Scope
+from thence.lang.spaseq_variables import check_filters, check_negated_variables, check_partition, unseen_inside
+from thence.lang.syntax import GRAMMARS, Syntax
+from thence.lang.text import text as read_text
+
+SYNTAX = Syntax(GRAMMARS / "spaseq.lark", "sequence_query", mistakes=MISTAKES)
+
+
+def parse(
+    text: str, *, source: str = "query", base: str | None = None, namespace: str | None = None, nesting: int = 200
+) -> SequenceQuery:
+    """The algebra of a SPAseQ query, or a QueryError; what is legal and hardly meant is told in its `warnings`.
+
+    `source` names the text in errors. `base` and `namespace`, which `:name` without a prefix is of, hold until the text
+    declares its own.
+    """
+    read = read_text(text, source)
+    prefixes: Mapping[str, str] = {} if namespace is None else {"": namespace}
+    reader = SequenceReader(read, base=base, prefixes=prefixes)
+    return _checked(reader.read(SYNTAX.parse(read, "sequence_query", nesting=nesting)))
+
+
+def _checked(draft: Draft) -> SequenceQuery:
+    gpms = tuple(defined.gpm for defined in draft.gpms)
+    if (found := depth(gpms)) > DEPTH:  # before all that goes through them by recursion
+        raise draft.error(f"The query is {found:,} levels deep; at most {DEPTH} are allowed.", 0)
+    check_names(draft)
+    query = SequenceQuery(
+        form=SelectRows(()),
+        streams=tuple(named.stream for named in draft.streams),
+        sequence=draft.sequence,
+        gpms=gpms,
+        window=draft.window,
+        partition=draft.partition,
+    )
+    check_negations(draft)
+    scope = Scope(draft, query)
+    check_filters(scope)
+    check_negated_variables(scope)
+    check_partition(scope)
+    return replace(query, form=output(scope), warnings=(*warnings(scope), *unseen_inside(scope)))
