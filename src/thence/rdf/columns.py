@@ -54,6 +54,25 @@ class EventBatch:
         terms = self.terms
         return tuple(Triple(terms[s], terms[p], terms[o]) for s, p, o in rows)
 
+    def take(self, events: NDArray[np.int64]) -> EventBatch:
+        """Some of the events, in the order given."""
+        lengths = np.diff(self.offsets)[events]
+        offsets = np.zeros(len(events) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        rows = np.repeat(self.offsets[events] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return EventBatch(
+            terms=self.terms,
+            offsets=offsets,
+            subjects=self.subjects[rows],
+            predicates=self.predicates[rows],
+            objects=self.objects[rows],
+            starts=self.starts[events],
+            ends=self.ends[events],
+            domains=self.domains[events],
+            ids=self.ids[events],
+            positions=self.positions[events],
+        )
+
     def __iter__(self) -> Iterator[Event]:
         return (self.event(index) for index in range(len(self)))
 

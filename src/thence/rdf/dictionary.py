@@ -98,6 +98,16 @@ class Terms:
         """The id of a term, or UNBOUND if it is not here."""
         return int(self.find_all([term])[0])
 
+    def import_all(self, other: Terms, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The ids here of some terms of another dictionary, entered where new."""
+        size = int((other.ends[ids] - np.where(ids > 0, other.ends[ids - 1], 0)).sum()) if len(ids) else 0
+        self.reserve(len(ids), size)
+        found = np.empty(len(ids), np.int32)
+        self.count = interning.import_all(
+            self.text, self.ends, self.hashes, self.slots, self.count, other.text, other.ends, other.hashes, ids, found
+        )
+        return found
+
     def texts(self, ids: NDArray[np.int32]) -> list[bytes]:
         """The canonical N-Triples texts of some terms."""
         stops = self.ends[ids]

@@ -108,3 +108,19 @@ def add_all(text, ends, hashes, slots, count, source, bounds, found):
             count += 1
         found[i] = entry
     return count
+
+
+@njit(cache=True)
+def import_all(text, ends, hashes, slots, count, source_text, source_ends, source_hashes, ids, found):
+    """The id here of each of some entries of another table, entered where new; the new count."""
+    for i in range(len(ids)):
+        start = source_ends[ids[i] - 1] if ids[i] > 0 else 0
+        stop = source_ends[ids[i]]
+        code = source_hashes[ids[i]]
+        entry = find(text, ends, slots, source_text, start, stop, code)
+        if entry < 0:
+            append(text, ends, hashes, slots, count, source_text, start, stop, code, -1 - entry)
+            entry = np.int64(count)
+            count += 1
+        found[i] = entry
+    return count

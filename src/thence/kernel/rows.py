@@ -1,0 +1,165 @@
+"""From batches of events to the machine's rows: every event meets every graph pattern once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.expressions import Variable
+from thence.match import Background, solutions
+from thence.match.context import Context
+from thence.match.table import Ids, Name, Table, compatible
+from thence.program.automaton import EVENTS, INPUT, PREVIOUS, TIME
+from thence.program.sequence import SequenceProgram, Source
+from thence.program.values import Values, values_of
+from thence.rdf.columns import EventBatch
+from thence.rdf.dictionary import Terms
+from thence.rdf.tags import NONE
+
+Times = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrived:
+    """A batch of one stream's events. Event i is known as `first_ref + i` for as long as a run holds it."""
+
+    stream: str
+    batch: EventBatch
+    first_ref: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """Matches of a source or an input: time, events, and a column for each variable; `fresh` are those not seen
+    before."""
+
+    time: Times
+    refs: NDArray[np.int64]  # a row for each match, a column for each event
+    columns: dict[Variable, Values]
+    fresh: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def take(self, rows: NDArray[np.int64]) -> Matched:
+        columns = {variable: values.take(rows) for variable, values in self.columns.items()}
+        return Matched(self.time[rows], self.refs[rows], columns, self.fresh[rows])
+
+
+def matched(
+    source: Source, arrived: Sequence[Arrived], terms: Terms, background: Background, context: Context
+) -> Matched:
+    """[[(u, P)]] over some events (Definition 7): each mapping of an event once."""
+    parts = [_matched_in(source, each, terms, background, context) for each in arrived if each.stream == source.stream]
+    return concatenated(parts, source.variables)
+
+
+def _matched_in(source: Source, arrived: Arrived, terms: Terms, background: Background, context: Context) -> Matched:
+    batch = arrived.batch
+    found = solutions(source.pattern, batch, background=background, context=context)
+    assert found.events is not None
+    unbound = np.full(len(found), -1, np.int32)
+    columns = {v: values_of(found.columns.get(v, unbound), batch.terms, terms) for v in source.variables}
+    refs = (arrived.first_ref + found.events.astype(np.int64)).reshape(-1, 1)
+    rows = Matched(batch.ends[found.events], refs, columns, np.ones(len(found), np.bool_))
+    return rows.take(_distinct(rows))
+
+
+def _distinct(rows: Matched) -> NDArray[np.int64]:
+    """The first of equal rows: a set of mappings, where SPARQL gives a bag."""
+    keys = [rows.refs[:, 0]] + [part for values in rows.columns.values() for part in (values.tags, values.bits)]
+    order = np.lexsort(keys[::-1])
+    differs = np.zeros(len(rows), np.bool_)
+    differs[:1] = True
+    for key in keys:
+        differs[1:] |= key[order][1:] != key[order][:-1]
+    return np.sort(order[differs])
+
+
+def concatenated(parts: Sequence[Matched], variables: Sequence[Variable], width: int = 1) -> Matched:
+    if not parts:
+        none = {variable: Values(np.empty(0, np.uint16), np.empty(0, np.int64)) for variable in variables}
+        return Matched(np.empty(0, np.int64), np.empty((0, width), np.int64), none, np.empty(0, np.bool_))
+    return Matched(
+        np.concatenate([part.time for part in parts]),
+        np.concatenate([part.refs for part in parts]),
+        {
+            variable: Values(
+                np.concatenate([part.columns[variable].tags for part in parts]),
+                np.concatenate([part.columns[variable].bits for part in parts]),
+            )
+            for variable in variables
+        },
+        np.concatenate([part.fresh for part in parts]),
+    )
+
+
+def at_the_same_time(left: Matched, right: Matched) -> Matched:
+    """[[left & right]] (Definition 8): pairs at one time whose mappings are compatible; fresh if either side is."""
+    shared = [variable for variable in left.columns if variable in right.columns]
+    times = _codes(left.time, right.time)
+    left_ids: dict[Name, Ids] = {}
+    right_ids: dict[Name, Ids] = {}
+    for variable in shared:
+        left_ids[variable], right_ids[variable] = _term_codes(left.columns[variable], right.columns[variable])
+    pairs = compatible(Table(len(left), left_ids, times[0]), Table(len(right), right_ids, times[1]))
+    a, b = left.take(pairs.lefts), right.take(pairs.rights)
+    columns = dict(a.columns)
+    for variable, values in b.columns.items():
+        if variable in columns:
+            unbound = columns[variable].tags == NONE
+            values = Values(
+                np.where(unbound, values.tags, columns[variable].tags),
+                np.where(unbound, values.bits, columns[variable].bits),
+            )
+        columns[variable] = values
+    return Matched(a.time, np.concatenate([a.refs, b.refs], axis=1), columns, a.fresh | b.fresh)
+
+
+def _codes(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    where = np.unique(np.concatenate([left, right]), return_inverse=True)[1].astype(np.int32)
+    return where[: len(left)], where[len(left) :]
+
+
+def _term_codes(left: Values, right: Values) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Small numbers for terms, equal where they are; -1 for unbound."""
+    tags = np.concatenate([left.tags, right.tags])
+    bits = np.unique(np.concatenate([left.bits, right.bits]), return_inverse=True)[1]
+    codes = np.unique(bits * np.int64(2**16) + tags, return_inverse=True)[1].astype(np.int32)
+    codes[tags == NONE] = -1
+    return codes[: len(left.tags)], codes[len(left.tags) :]
+
+
+def inputs(program: SequenceProgram, by_source: Sequence[Matched]) -> list[Matched]:
+    """The rows of each input: its sources joined."""
+    found = []
+    for each in program.inputs:
+        rows = by_source[each.sources[0]]
+        for source in each.sources[1:]:
+            rows = at_the_same_time(rows, by_source[source])
+        found.append(rows)
+    return found
+
+
+def machine_rows(
+    program: SequenceProgram, listed: Sequence[tuple[int, Matched]], previous: Sequence[Times] | None = None
+) -> NDArray[np.int64]:
+    """Rows of several inputs as the machine reads them, in the order of time."""
+    start = program.automaton.row_values
+    width = start + 2 * int(program.automaton.input_columns.max(initial=0))
+    tables = []
+    for position, (number, rows) in enumerate(listed):
+        table = np.zeros((len(rows), width), np.int64)
+        table[:, TIME] = rows.time
+        table[:, PREVIOUS] = rows.time if previous is None else previous[position]
+        table[:, INPUT] = number
+        table[:, EVENTS : EVENTS + rows.refs.shape[1]] = rows.refs
+        for column, variable in enumerate(program.inputs[number].variables):
+            table[:, start + 2 * column] = rows.columns[variable].tags
+            table[:, start + 2 * column + 1] = rows.columns[variable].bits
+        tables.append(table)
+    together = np.concatenate(tables) if tables else np.empty((0, width), np.int64)
+    return np.ascontiguousarray(together[np.argsort(together[:, TIME], kind="stable")])

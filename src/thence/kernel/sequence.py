@@ -1,0 +1,281 @@
+"""`step(program, state, arrived, watermark)` for sequences: a pure function of its arguments, but that the state is
+changed in place. No clock, no I/O; nothing is late here, and events come in the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.errors import LimitError
+from thence.kernel import machine
+from thence.kernel.contiguity import Contiguity
+from thence.kernel.history import chains, lengths
+from thence.kernel.memory import (
+    ANSWER_CAPACITY,
+    ANSWERS,
+    AT_ANSWERS,
+    AT_FRAMES,
+    AT_MATCHES,
+    AT_NODES,
+    AT_RUNS,
+    CERTAIN,
+    FRAME,
+    ITERATED,
+    LAST,
+    MATCH_FIRST,
+    MATCH_LAST,
+    MATCH_NODE,
+    MATCH_SLOTS,
+    MATCHES,
+    NODES,
+    PARENT,
+    PLACE,
+    PREDICATE,
+    REF,
+    ROW,
+    STATE,
+    Memory,
+    empty_memory,
+    region,
+    tidy,
+    with_room,
+)
+from thence.kernel.predicates import ERROR, FALSE, TRUE
+from thence.kernel.rows import Arrived, Matched, concatenated, inputs, machine_rows, matched
+from thence.match import NO_BACKGROUND, Background
+from thence.match.context import Context, Solution
+from thence.match.errors import ExpressionError
+from thence.match.expressions import effective_boolean_value, evaluate
+from thence.program.sequence import SequenceProgram
+from thence.program.values import term_of
+from thence.rdf.dictionary import Terms
+
+Table = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matches:
+    """Matches as columns: when each became certain, its times, its slots, and its events in the order of the
+    pattern."""
+
+    certain: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    bits: NDArray[np.int64]
+    offsets: NDArray[np.int64]  # events of match i: offsets[i]:offsets[i+1]
+    refs: NDArray[np.int64]
+    places: NDArray[np.int64]
+    iterated_tags: NDArray[np.int64]  # of each event: the iterated variables' values, where an iteration ends with it
+    iterated_bits: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.certain)
+
+
+@dataclass(slots=True)
+class SequenceState:
+    """All that a shard remembers between steps."""
+
+    terms: Terms
+    memory: Memory
+    contiguity: Contiguity
+    negated: dict[int, Matched]
+    recent: list[Matched]  # of each source, its rows at the latest time: more may come at that time
+    latest: int | None = None
+    next_ref: int = 0
+    questions: int = 0  # asked of the plain evaluator
+    expired: list[int] = field(default_factory=list)
+
+
+def initial_state(program: SequenceProgram) -> SequenceState:
+    terms = Terms()
+    terms.add_all(program.constants)
+    return SequenceState(
+        terms=terms,
+        memory=empty_memory(program.automaton),
+        contiguity=Contiguity(program.query.partition),
+        negated={number: _none(program, number) for number in program.negated},
+        recent=[concatenated([], source.variables) for source in program.sources],
+    )
+
+
+def _none(program: SequenceProgram, number: int) -> Matched:
+    made = program.inputs[number]
+    return concatenated([], made.variables, len(made.sources))
+
+
+def step(
+    program: SequenceProgram,
+    state: SequenceState,
+    arrived: Sequence[Arrived],
+    watermark: int,
+    *,
+    background: Background = NO_BACKGROUND,
+    context: Context | None = None,
+    max_runs: int = 2**31 - 2,
+) -> Iterator[Matches]:
+    """The matches that become certain with these events, and with the knowledge that none before `watermark` will
+    come."""
+    context = context or Context()
+    rows, negated = _rows(program, state, arrived, background, context)
+    runner = _Runner(program, state, negated, context, max_runs)
+    yield from runner.take(rows)
+    yield from runner.resolve(watermark)
+    _forget(program, state, watermark)
+
+
+def _rows(
+    program: SequenceProgram, state: SequenceState, arrived: Sequence[Arrived], background: Background, context: Context
+) -> tuple[Table, Table]:
+    """The machine's rows of these events, and those that guards look at."""
+    by_source = [matched(source, arrived, state.terms, background, context) for source in program.sources]
+    by_source = _with_recent(program, state, arrived, by_source)
+    found = [rows.take(np.flatnonzero(rows.fresh)) for rows in inputs(program, by_source)]
+    found = [_from_origin(program, rows) for rows in found]
+    times = [_from_origin_times(program, each.batch.ends) for each in arrived]
+    events = np.concatenate(times) if times else np.empty(0, np.int64)
+    partitions = [matched(source, arrived, state.terms, background, context) for source in program.partitions]
+    previous = state.contiguity.previous(events, partitions, found)
+    for number in program.negated:
+        state.negated[number] = concatenated(
+            [state.negated[number], found[number]],
+            program.inputs[number].variables,
+            len(program.inputs[number].sources),
+        )
+    automaton = program.automaton
+    walked = [i for i in range(len(found)) if automaton.input_from[i] < automaton.input_from[i + 1]]
+    rows = machine_rows(program, [(i, found[i]) for i in walked], [previous[i] for i in walked])
+    return rows, machine_rows(program, list(state.negated.items()))
+
+
+def _with_recent(
+    program: SequenceProgram, state: SequenceState, arrived: Sequence[Arrived], by_source: list[Matched]
+) -> list[Matched]:
+    """Rows at the latest time stay, not fresh, for conjunctions with what comes at that time."""
+    if not any(len(each.sources) > 1 for each in program.inputs):
+        return by_source
+    latest = max((int(each.batch.ends.max()) for each in arrived if len(each.batch)), default=state.latest)
+    joined = []
+    for number, (source, rows) in enumerate(zip(program.sources, by_source, strict=True)):
+        together = concatenated([state.recent[number], rows], source.variables)
+        joined.append(together)
+        kept = together.take(np.flatnonzero(together.time == latest)) if latest is not None else together
+        state.recent[number] = Matched(kept.time, kept.refs, kept.columns, np.zeros(len(kept), np.bool_))
+    state.latest = latest
+    return joined
+
+
+def _from_origin(program: SequenceProgram, rows: Matched) -> Matched:
+    """Events before the first tumbling window are ignored."""
+    if not program.automaton.tumbling:
+        return rows
+    return rows.take(np.flatnonzero(rows.time >= program.automaton.origin))
+
+
+def _from_origin_times(program: SequenceProgram, times: NDArray[np.int64]) -> NDArray[np.int64]:
+    return times[times >= program.automaton.origin] if program.automaton.tumbling else times
+
+
+@dataclass(slots=True)
+class _Runner:
+    """Calls the machine until it is done, and gives it what it stops for."""
+
+    program: SequenceProgram
+    state: SequenceState
+    negated: Table
+    context: Context
+    max_runs: int
+
+    def take(self, rows: Table) -> Iterator[Matches]:
+        terms = self.state.terms
+        yield from self._until_done(
+            lambda memory: machine.step(
+                self.program.image, memory, rows, self.negated, terms.tags, terms.bits, self.max_runs
+            )
+        )
+
+    def resolve(self, watermark: int) -> Iterator[Matches]:
+        terms = self.state.terms
+        yield from self._until_done(
+            lambda memory: machine.resolve(self.program.image, memory, self.negated, terms.tags, terms.bits, watermark)
+        )
+
+    def _until_done(self, call: Callable[[Memory], int]) -> Iterator[Matches]:
+        self.state.memory[ROW] = 0
+        while (code := call(self.state.memory)) != machine.DONE:
+            yield from self._help(code)
+        yield from self._drained()
+
+    def _help(self, code: int) -> Iterator[Matches]:
+        if code == machine.ROOM:
+            self.state.memory = with_room(self.state.memory)
+        elif code == machine.FULL:
+            yield from self._drained()
+        elif code == machine.ASKING:
+            self._answer()
+        else:
+            raise LimitError(
+                f"There are more than {self.max_runs:,} partial matches at once. "
+                "Try a shorter WITHIN, `;` in place of `:`, or a larger max_runs."
+            )
+
+    def _answer(self) -> None:
+        """What the plain evaluator says of the predicate that the machine could not decide."""
+        memory, terms = self.state.memory, self.state.terms
+        frame = region(memory, AT_FRAMES)[memory[FRAME]].reshape(-1, 2).tolist()
+        solution: Solution = {}
+        for variable, (tag, bits) in zip(self.program.slots, frame, strict=False):
+            term = term_of(tag, bits, terms)
+            if term is not None:
+                solution[variable] = term
+        condition = self.program.predicates[int(memory[PREDICATE])]
+        try:
+            truth = TRUE if effective_boolean_value(evaluate(condition, solution, self.context)) else FALSE
+        except ExpressionError:
+            truth = ERROR
+        if memory[ANSWERS] == memory[ANSWER_CAPACITY]:
+            self.state.memory = memory = with_room(memory)
+        region(memory, AT_ANSWERS)[memory[ANSWERS]] = truth
+        memory[ANSWERS] += 1
+        self.state.questions += 1
+
+    def _drained(self) -> Iterator[Matches]:
+        memory = self.state.memory
+        count = int(memory[MATCHES])
+        if not count:
+            return
+        memory[MATCHES] = 0
+        found = region(memory, AT_MATCHES)[:count].copy()
+        nodes = region(memory, AT_NODES)
+        parents = np.ascontiguousarray(nodes[: memory[NODES], PARENT])
+        offsets = np.zeros(count + 1, np.int64)
+        lengths(parents, found[:, MATCH_NODE], offsets)
+        np.cumsum(offsets, out=offsets)
+        chain = np.empty(int(offsets[-1]), np.int64)
+        chains(parents, found[:, MATCH_NODE], offsets, chain)
+        history = nodes[chain]
+        yield Matches(
+            certain=found[:, CERTAIN],
+            first=found[:, MATCH_FIRST],
+            last=found[:, MATCH_LAST],
+            tags=found[:, MATCH_SLOTS::2],
+            bits=found[:, MATCH_SLOTS + 1 :: 2],
+            offsets=offsets,
+            refs=history[:, REF],
+            places=history[:, PLACE],
+            iterated_tags=history[:, ITERATED::2],
+            iterated_bits=history[:, ITERATED + 1 :: 2],
+        )
+
+
+def _forget(program: SequenceProgram, state: SequenceState, watermark: int) -> None:
+    """Drop what no event from the watermark on can need."""
+    state.memory = tidy(program.image, state.memory, watermark)
+    runs = region(state.memory, AT_RUNS)
+    least = int(runs[runs[:, STATE] >= 0, LAST].min(initial=watermark))
+    for number, rows in state.negated.items():
+        state.negated[number] = rows.take(np.flatnonzero(rows.time > min(least, watermark - 1)))

@@ -1,0 +1,90 @@
+"""SPAseQ in one process: finite streams in the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from thence.kernel.memory import NEVER
+from thence.kernel.projection import Row, rows
+from thence.kernel.rows import Arrived
+from thence.kernel.sequence import SequenceState, initial_state, step
+from thence.match import NO_BACKGROUND, Background
+from thence.match.context import Context
+from thence.program.sequence import SequenceProgram
+from thence.rdf.columns import EventBatch
+
+_TOGETHER = 20_000
+"""Events that the kernel is given at a time."""
+
+
+@dataclass(slots=True)
+class SequenceRunner:
+    """A running query: batches in the order of time go in, rows come out."""
+
+    program: SequenceProgram
+    background: Background = NO_BACKGROUND
+    context: Context = field(default_factory=Context)
+    max_runs: int = 2**31 - 2
+    state: SequenceState = field(init=False)
+    held: list[Arrived] = field(init=False, default_factory=list)  # batches whose events a run may still hold
+
+    def __post_init__(self) -> None:
+        self.state = initial_state(self.program)
+
+    def feed(self, batches: Mapping[str, Sequence[EventBatch]], watermark: int) -> Iterator[Row]:
+        """Events by stream, none of them before any fed earlier; and no event before `watermark` will come."""
+        arrived = []
+        for stream, listed in batches.items():
+            for batch in listed:
+                if len(batch):
+                    arrived.append(Arrived(stream, batch, self.state.next_ref))
+                    self.state.next_ref += len(batch)
+        self.held += arrived
+        found = step(
+            self.program,
+            self.state,
+            arrived,
+            watermark,
+            background=self.background,
+            context=self.context,
+            max_runs=self.max_runs,
+        )
+        for matches in found:
+            yield from rows(self.program, matches, self.state.terms, self.context)
+
+    def event(self, ref: int) -> tuple[str, EventBatch, int]:
+        """The stream, batch and number of an event."""
+        for each in self.held:
+            if each.first_ref <= ref < each.first_ref + len(each.batch):
+                return each.stream, each.batch, ref - each.first_ref
+        raise KeyError(ref)
+
+    def run(self, streams: Mapping[str, Sequence[EventBatch]]) -> Iterator[Row]:
+        """All rows of finite streams, in whatever order their events stand."""
+        ordered = {name: [_by_time(batch) for batch in listed] for name, listed in streams.items()}
+        times = [batch.ends for listed in ordered.values() for batch in listed]
+        cuts = _cuts(np.concatenate(times)) if times else []
+        for low, high in cuts:
+            slices = {name: [_between(batch, low, high) for batch in listed] for name, listed in ordered.items()}
+            yield from self.feed(slices, high)
+        yield from self.feed({}, int(NEVER))
+
+
+def _by_time(batch: EventBatch) -> EventBatch:
+    order = np.argsort(batch.ends, kind="stable")
+    return batch if np.array_equal(order, np.arange(len(order))) else batch.take(order)
+
+
+def _cuts(times: np.ndarray) -> list[tuple[int, int]]:
+    """Stretches of time with some thousand events each: [low, high)."""
+    ordered = np.sort(times)
+    bounds = np.unique(ordered[::_TOGETHER]).tolist()
+    return list(zip(bounds, [*bounds[1:], int(ordered[-1]) + 1], strict=True)) if bounds else []
+
+
+def _between(batch: EventBatch, low: int, high: int) -> EventBatch:
+    first, last = np.searchsorted(batch.ends, [low, high])
+    return batch.take(np.arange(first, last))

@@ -1,0 +1,18 @@
+"""The predicates' stack machine: what the plan writes and the kernel executes."""
+
+from __future__ import annotations
+
+SLOT = 0  # push the value of slot `argument`
+CONSTANT = 1  # push constant `argument`
+COMPARE = 2  # pop two, push a boolean; `argument` is the comparison
+ARITHMETIC = 3  # pop two, push the result; `argument` is the operation
+AND = 4
+OR = 5
+NOT = 6
+BOUND = 7  # push whether slot `argument` is bound
+ASK = 8  # the whole predicate must be asked of the plain evaluator
+
+EQUAL, NOT_EQUAL, LESS, GREATER, LESS_OR_EQUAL, GREATER_OR_EQUAL = range(6)
+
+DEPTH = 32
+"""Values that a predicate may hold on its stack; a deeper one is asked of the plain evaluator."""

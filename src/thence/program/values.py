@@ -1,0 +1,67 @@
+"""Terms as a run holds them: tag and 64 bits that say which term it is, whole.
+
+A number or boolean in canonical form is its value; any other term is its id in the state's dictionary, and a number in
+another form (`01`, `1.50`) is NON_CANONICAL: an id too, whose value the predicates look up. So equal pairs are equal
+terms, and nothing is rounded or forgotten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.rdf.canonical import are_canonical
+from thence.rdf.dictionary import UNBOUND, Terms
+from thence.rdf.tagged import tagged_literal
+from thence.rdf.tags import KIND_MASK, NONE, OTHER
+from thence.rdf.terms import Term
+
+NON_CANONICAL = 12
+"""The tag of a number whose text is not the canonical one: bits hold its id. No kind of `thence.rdf.tags` is as
+high."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """A column of terms; tag NONE is unbound."""
+
+    tags: NDArray[np.uint16]
+    bits: NDArray[np.int64]
+
+    def take(self, rows: NDArray[np.int64]) -> Values:
+        return Values(self.tags[rows], self.bits[rows])
+
+
+def values_of(ids: NDArray[np.int32], source: Terms, state: Terms) -> Values:
+    """A column of ids of a batch's dictionary, as values; terms that have no value of their own enter the state's."""
+    distinct, where = np.unique(ids, return_inverse=True)
+    bound = distinct[distinct != UNBOUND]
+    if not len(bound):
+        return Values(np.full(len(ids), NONE, np.uint16), np.zeros(len(ids), np.int64))
+    tags, bits = source.tags[bound], source.bits[bound].copy()
+    is_value = are_canonical(source, bound)
+    kinds = tags & KIND_MASK
+    tags = np.where(is_value, tags, np.where(kinds <= OTHER, kinds, NON_CANONICAL)).astype(np.uint16)
+    bits[~is_value] = state.import_all(source, bound[~is_value])
+    skipped = len(distinct) - len(bound)  # UNBOUND comes first, if at all
+    tags = np.concatenate([np.full(skipped, NONE, np.uint16), tags])
+    bits = np.concatenate([np.zeros(skipped, np.int64), bits])
+    return Values(tags[where], bits[where])
+
+
+def value_of(term: Term, state: Terms) -> tuple[int, int]:
+    """One term as a value."""
+    terms = Terms()
+    column = values_of(terms.add_all([term]), terms, state)
+    return int(column.tags[0]), int(column.bits[0])
+
+
+def term_of(tag: int, bits: int, state: Terms) -> Term | None:
+    """The term that a value is; None if unbound."""
+    if tag == NONE:
+        return None
+    if tag == NON_CANONICAL or tag <= OTHER:
+        return state[bits]
+    return tagged_literal(tag, bits)

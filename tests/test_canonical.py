@@ -1,0 +1,40 @@
+"""A term is its value where its text is the canonical one, and only there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thence.rdf import tags
+from thence.rdf.canonical import are_canonical
+from thence.rdf.dictionary import Terms
+from thence.rdf.tagged import tagged_literal
+from thence.rdf.terms import XSD, Literal
+from thence.rdf.values import INTEGER_RANGES
+
+pytestmark = pytest.mark.numba
+
+texts = st.one_of(
+    st.from_regex(r"[+-]?[0-9]{0,3}(\.[0-9]{0,3})?", fullmatch=True),
+    st.integers(-200, 200).map(str),
+    st.floats().map(repr),
+    st.sampled_from(["1.0E0", "1.5E3", "true", "false", "1", "0", "-0", "INF", "NaN", "-0.0E0", "0.0E0"]),
+)
+types = st.sampled_from(
+    [*INTEGER_RANGES, *(XSD + name for name in ("decimal", "double", "float", "boolean", "string"))]
+)
+
+
+@given(st.lists(st.builds(Literal, texts, types), min_size=1))
+def test_canonical_terms_are_those_that_their_value_writes(literals: list[Literal]) -> None:
+    terms = Terms()
+    ids = terms.add_all(literals)
+    for literal, index, canonical in zip(literals, ids.tolist(), are_canonical(terms, ids).tolist(), strict=True):
+        tag, bits = int(terms.tags[index]), int(terms.bits[index])
+        assert canonical == (tag & tags.KIND_MASK > tags.OTHER and tagged_literal(tag, bits) == literal)
+
+
+def test_no_terms_are_no_question() -> None:
+    assert not len(are_canonical(Terms(), np.empty(0, np.int32)))
