@@ -96,7 +96,7 @@ def cases(
     language: Language | None = None,
 ) -> Case:
     world = draw(worlds(themes))
-    events = draw(event_lists(world, least=draw(st.sampled_from((0, 1, 2, 3)))))
+    events = draw(event_lists(world, least=draw(st.sampled_from((2, 1, 3, 0)))))
     quads = draw(backgrounds(world)) if background else []
     spoken = language and Language(world, (), language.functions, language.casts, language.constants, language.allowed)
     triples = [triple for event in events for triple in event.triples]

@@ -141,7 +141,7 @@ class Language:
             kind = draw(st.sampled_from(_DRAWN))
         if depth == 0 or kind in (Kind.REGEX, Kind.FLAGS, Kind.LANGUAGE):
             return self._leaf(draw, kind)
-        return draw(st.sampled_from((_leaf, *_MAKERS[kind])))(self, draw, kind, depth - 1)
+        return draw(st.sampled_from((*_MAKERS[kind], _leaf)))(self, draw, kind, depth - 1)
 
     def _leaf(self, draw: st.DrawFn, kind: Kind) -> Expression:
         if kind in _DRAWN or kind is Kind.ANY:
@@ -161,7 +161,8 @@ def _leaf(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expres
 
 
 def _call(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    fitting = [function for function in language.functions if function.gives in (kind, Kind.ANY)]
+    of_any_kind = draw(st.integers(0, 7)) == 7  # IRI, STRDT
+    fitting = [function for function in language.functions if function.gives is (Kind.ANY if of_any_kind else kind)]
     if not fitting:
         return _leaf(language, draw, kind, depth)
     function = draw(st.sampled_from(fitting))
@@ -230,9 +231,9 @@ def _coalesce(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Ex
 
 
 _MAKERS: dict[Kind, tuple[Maker, ...]] = {
-    Kind.NUMBER: (_call, _cast, _arithmetic, _arithmetic, _sign, _if, _coalesce),
-    Kind.STRING: (_call, _call, _cast, _if, _coalesce),
-    Kind.BOOLEAN: (_call, _cast, _compare, _compare, _compare, _logic, _in, _bound, _if),
+    Kind.NUMBER: (_call, _call, _cast, _arithmetic, _arithmetic, _sign, _if, _coalesce),
+    Kind.STRING: (_call, _call, _call, _cast, _if, _coalesce),
+    Kind.BOOLEAN: (_compare, _compare, _compare, _logic, _logic, _call, _call, _call, _in, _in, _bound, _cast, _if),
     Kind.TIME: (_call, _cast, _arithmetic, _if),
     Kind.DURATION: (_call, _cast, _arithmetic, _sign),
     Kind.DATATYPE: (_call,),
