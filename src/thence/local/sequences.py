@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 
+from thence.algebra.sequences import SelectRows
 from thence.kernel.memory import NEVER
-from thence.kernel.projection import Row, rows
+from thence.kernel.projection import Cell, Row, rows
 from thence.kernel.rows import Arrived
 from thence.kernel.sequence import SequenceState, initial_state, step
 from thence.match import NO_BACKGROUND, Background
@@ -30,6 +32,7 @@ class SequenceRunner:
     max_runs: int = 2**31 - 2
     state: SequenceState = field(init=False)
     held: list[Arrived] = field(init=False, default_factory=list)  # batches whose events a run may still hold
+    seen: set[frozenset[tuple[str, Cell]]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self.state = initial_state(self.program)
@@ -52,8 +55,38 @@ class SequenceRunner:
             context=self.context,
             max_runs=self.max_runs,
         )
-        for matches in found:
-            yield from rows(self.program, matches, self.state.terms, self.context)
+        made = (row for matches in found for row in rows(self.program, matches, self.state.terms, self.context))
+        ordered = self._in_order(made)
+        return self._distinct(ordered) if self._is_distinct() else ordered
+
+    def _in_order(self, made: Iterator[Row]) -> Iterator[Row]:
+        """Rows in order of certainty, then end, start, ids. The machine gives them in order of certainty already, but for
+        those that waited for an absence."""
+        if self.program.automaton.end.size:
+            yield from sorted(made, key=self._order)
+            return
+        for _, together in groupby(made, key=lambda row: row.certain):
+            yield from sorted(together, key=self._order)
+
+    def _order(self, row: Row) -> tuple[int, int, int, list[str]]:
+        return row.certain, row.end, row.start, self.ids(row)
+
+    def ids(self, row: Row) -> list[str]:
+        """The ids of a row's events, in the order of the pattern."""
+        located = (self.event(ref) for ref in row.refs)
+        return [batch.terms[int(batch.ids[index])].value for _, batch, index in located]
+
+    def _is_distinct(self) -> bool:
+        form = self.program.query.form
+        return isinstance(form, SelectRows) and form.distinct
+
+    def _distinct(self, ordered: Iterator[Row]) -> Iterator[Row]:
+        """SELECT DISTINCT: the first of rows with equal bindings stays, for ever."""
+        for row in ordered:
+            bindings = frozenset(row.bindings.items())
+            if bindings not in self.seen:
+                self.seen.add(bindings)
+                yield row
 
     def event(self, ref: int) -> tuple[str, EventBatch, int]:
         """The stream, batch and number of an event."""

@@ -185,7 +185,7 @@ class _Plan:
             guards = [self._guard(negation) for negation in gaps[number]]
             following = bound | frozenset.intersection(*(self._certain(a) for a in alternatives(part.operand)))
             if part.quantifier is Quantifier.PLUS:
-                alone = len(self.query.sequence) == 1
+                alone = len(arm) == 1
                 shape.loop = self._state(Selection.NEXT if alone else Selection.STRICT)
             self._edges(part, shape, guards, bound, frozenset())
             if part.quantifier is Quantifier.PLUS:

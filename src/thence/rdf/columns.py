@@ -88,7 +88,7 @@ def encode(events: Sequence[Event], *, stream: str = "stream", first: int = 0) -
     np.cumsum(counts, out=offsets[1:])
     positions = np.arange(first, first + len(events), dtype=np.int64)
     subjects, predicates, objects = (np.ascontiguousarray(column) for column in ids.T)
-    localise_blank_nodes(terms, offsets, subjects, objects, positions)
+    localise_blank_nodes(terms, offsets, subjects, objects, positions, stream)
     return EventBatch(
         terms=terms,
         offsets=offsets,
@@ -112,12 +112,15 @@ def localise_blank_nodes(
     subjects: NDArray[np.int32],
     objects: NDArray[np.int32],
     positions: NDArray[np.int64],
+    stream: str,
 ) -> None:
-    """Give the blank nodes of each event labels of their own, in place: `_:b` of the event at position 7 becomes
-    `_:e7_b`."""
+    """Give the blank nodes of each event labels of their own, in place: `_:b` of the event at position 7 of stream S1
+    becomes `_:S1_7_b`."""
     blank = (terms.tags & KIND_MASK) == BLANK
     if not blank.any():
         return
+    # letters and digits stay, so that the label is one; anything else is spelt out
+    owner = "".join(c if c.isascii() and c.isalnum() else f"x{ord(c):x}" for c in stream)
     events = np.repeat(np.arange(len(positions)), np.diff(offsets))
     for column in (subjects, objects):
         rows = np.flatnonzero(blank[column])
@@ -125,7 +128,7 @@ def localise_blank_nodes(
         distinct, where = np.unique(pairs, return_inverse=True)
         event, label = np.divmod(distinct, len(blank))
         local = [
-            BlankNode(f"e{position}_{terms[index].value}")
+            BlankNode(f"{owner}_{position}_{terms[index].value}")
             for position, index in zip(positions[event].tolist(), label.tolist(), strict=True)
         ]
         column[rows] = terms.add_all(local)[where]

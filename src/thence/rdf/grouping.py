@@ -239,7 +239,7 @@ def _batch(
     ids = runs.owners[chosen].copy()
     for i in np.flatnonzero((quads.terms.tags[ids] & KIND_MASK) == BLANK).tolist():
         ids[i] = quads.terms.add(Literal(f"{stream}:{positions[i]}"))
-    localise_blank_nodes(quads.terms, offsets, columns[0], columns[2], positions)
+    localise_blank_nodes(quads.terms, offsets, columns[0], columns[2], positions, stream)
     return EventBatch(
         terms=quads.terms,
         offsets=offsets,
