@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 
 import pyoxigraph
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from oracle import terms as oracle_terms
 from oracle.expressions import Number
 from oracle.spaseq import evaluate
 from oracle.spaseq_rows import Cell, rows
 from oracle.spaseq_text import NAMESPACE
 from strategies.spaseq import Case, cases, tell, text, turtle
-
 from thence.kernel.memory import NEVER
 from thence.kernel.projection import Row
 from thence.lang.spaseq import parse
@@ -114,7 +115,7 @@ def _run(runner: SequenceRunner, streams: dict[str, list[EventBatch]], cuts: lis
         yield from runner.run(streams)
         return
     bounds = [-(2**60), *cuts, 2**60]
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in pairwise(bounds):
         piece = {
             name: [batch.take(((batch.ends >= low) & (batch.ends < high)).nonzero()[0])]
             for name, (batch,) in streams.items()

@@ -60,8 +60,8 @@ class SequenceRunner:
         return self._distinct(ordered) if self._is_distinct() else ordered
 
     def _in_order(self, made: Iterator[Row]) -> Iterator[Row]:
-        """Rows in order of certainty, then end, start, ids. The machine gives them in order of certainty already, but for
-        those that waited for an absence."""
+        """Rows in order of certainty, then end, start, ids. The machine gives them in order of certainty already, but
+        for those that waited for an absence."""
         if self.program.automaton.end.size:
             yield from sorted(made, key=self._order)
             return
