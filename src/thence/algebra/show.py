@@ -1,4 +1,4 @@
-"""The algebra back to SPARQL: what `show` writes, the parser reads as the same algebra."""
+"""The algebra back to text: what `show` writes, the parser of the language reads as the same algebra."""
 
 from __future__ import annotations
 
@@ -39,16 +39,18 @@ from thence.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
+from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show_expressions import expression_items, path_items, term_text
-from thence.algebra.show_patterns import group_items, triple_items, triples_items, values_items
-from thence.algebra.writing import Group, Item, Layout, write
+from thence.algebra.show_patterns import group_items, template_items, triple_items, values_items
+from thence.algebra.show_sequences import sequence_items
+from thence.algebra.writing import Group, Item, on_lines, write
 from thence.rdf.terms import IRI, BlankNode
 
-Node: TypeAlias = SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | BlankNode
+Node: TypeAlias = SequenceQuery | SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | BlankNode
 
 
 def show(node: Node) -> str:
-    """The text of a query, of a pattern (a group with its braces), an expression, a path or a term.
+    """The text of a query (SPARQL or SPAseQ), of a pattern (a group with its braces), an expression, a path or a term.
 
     >>> from thence.lang.sparql import parse_query
     >>> print(show(parse_query("SELECT * { ?s <x:p>/<x:q>* 1 OPTIONAL { ?s a ?t FILTER(?t != <x:T>) } } LIMIT 5")))
@@ -83,6 +85,8 @@ def _base(node: object) -> IRI | None:
 
 def _items(node: Node) -> list[Item]:
     match node:
+        case SequenceQuery():
+            return sequence_items(node)
         case Select() | Construct() | Ask() | Describe():
             return _query(node)
         case TriplePattern() | PathPattern():
@@ -106,7 +110,7 @@ def _query(query: SparqlQuery) -> list[Item]:
         case Select():
             lines = [_select_clause(query)]
         case Construct():
-            lines = [["CONSTRUCT {", *_template(query.template), "}"]]
+            lines = [["CONSTRUCT ", *template_items(query.template)]]
         case Ask():
             lines = [["ASK"]]
         case Describe():
@@ -119,11 +123,7 @@ def _query(query: SparqlQuery) -> list[Item]:
         sources.append(["WHERE ", Group(query.where)])
     elif query.where is not None:
         lines[-1] += [" WHERE ", Group(query.where)]
-    return _on_lines([*lines, *sources, *_modifiers(query.modifiers)])
-
-
-def _on_lines(lines: list[list[Item]]) -> list[Item]:
-    return [item for line in lines for item in (Layout.LINE, *line)][1:]
+    return on_lines([*lines, *sources, *_modifiers(query.modifiers)])
 
 
 def _select_clause(query: Select) -> list[Item]:
@@ -140,10 +140,6 @@ def _column(column: Projection) -> list[Item]:
 
 def _named(expression: Expression, variable: Variable) -> list[Item]:
     return ["(", partial(expression_items, expression), f" AS {variable})"]
-
-
-def _template(triples: tuple[TriplePattern, ...]) -> list[Item]:
-    return [Layout.INDENT, Layout.LINE, *triples_items(triples), Layout.DEDENT, Layout.LINE] if triples else [" "]
 
 
 def _dataset(dataset: DatasetClause) -> list[list[Item]]:

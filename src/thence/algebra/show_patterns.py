@@ -22,7 +22,7 @@ from thence.algebra.patterns import (
     Values,
 )
 from thence.algebra.show_expressions import expression_items, path_items, term_text, verb_text
-from thence.algebra.writing import Group, Item, Layout, separated
+from thence.algebra.writing import Group, Item, Layout, on_lines, separated
 
 EMPTY = Bgp(())
 
@@ -42,7 +42,14 @@ def triple_items(triple: TriplePattern | PathPattern) -> list[Item]:
 
 def triples_items(triples: Sequence[TriplePattern | PathPattern]) -> list[Item]:
     """Triples a line each."""
-    return _separated_lines([[*triple_items(triple), " ."] for triple in triples])
+    return on_lines([[*triple_items(triple), " ."] for triple in triples])
+
+
+def template_items(triples: Sequence[TriplePattern]) -> list[Item]:
+    """The template of CONSTRUCT, with its braces."""
+    if not triples:
+        return ["{ }"]
+    return ["{", Layout.INDENT, Layout.LINE, *triples_items(triples), Layout.DEDENT, Layout.LINE, "}"]
 
 
 def values_items(values: Values) -> list[Item]:
@@ -54,17 +61,17 @@ def values_items(values: Values) -> list[Item]:
 def _lines(pattern: Pattern) -> list[Item]:
     """What stands between a group's braces. Only the outermost filter is the group's own; any other has a group too."""
     if isinstance(pattern, Filter):
-        return _separated_lines([*_elements(pattern.pattern), _filter(pattern)])
-    return _separated_lines(_elements(pattern))
+        return on_lines([*elements(pattern.pattern), _filter(pattern)])
+    return on_lines(elements(pattern))
 
 
 def _filter(pattern: Filter) -> list[Item]:
     return ["FILTER (", partial(expression_items, pattern.condition), ")"]
 
 
-def _elements(pattern: Pattern) -> list[list[Item]]:
+def elements(pattern: Pattern) -> list[list[Item]]:
     """The elements of a group, from the tree's left spine: the last one is at its top."""
-    elements: list[list[Item]] = []
+    found: list[list[Item]] = []
     joined: list[Pattern] = []  # operands of the joins in hand, last first
     while True:
         match pattern:
@@ -81,8 +88,8 @@ def _elements(pattern: Pattern) -> list[list[Item]]:
                 left, element = pattern.pattern, ["BIND (", bound, f" AS {pattern.variable})"]
             case _:
                 first = [] if pattern == EMPTY else [pattern]
-                return [*_operands([*first, *reversed(joined)]), *elements]
-        elements[:0] = [element, *_operands(joined[::-1])]
+                return [*_operands([*first, *reversed(joined)]), *found]
+        found[:0] = [element, *_operands(joined[::-1])]
         joined, pattern = [], left
 
 
@@ -129,10 +136,3 @@ def _union(pattern: Union) -> list[Item]:
         arms.insert(0, Group(first.right))
         first = first.left
     return separated(" UNION ", [Group(first), *arms])
-
-
-def _separated_lines(lines: Sequence[list[Item]]) -> list[Item]:
-    items: list[Item] = []
-    for line in lines:
-        items += [Layout.LINE, *line]
-    return items[1:]

@@ -55,3 +55,11 @@ def separated(separator: str, items: Sequence[Item]) -> list[Item]:
     for item in items:
         pieces += [separator, item]
     return pieces[1:]
+
+
+def on_lines(lines: Sequence[Sequence[Item]]) -> list[Item]:
+    """The items of each line, on lines of their own."""
+    items: list[Item] = []
+    for line in lines:
+        items += [Layout.LINE, *line]
+    return items[1:]
