@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 
 import pyoxigraph
 import rdflib
+from rdflib.plugins.sparql import prepareQuery
 
 from thence.lang.sparql import parse_pattern
 from thence.match import solutions
@@ -85,7 +86,7 @@ def oxigraph_per_event(data: bytes) -> int:
 
 
 def rdflib_per_event(data: bytes) -> int:
-    query = rdflib.plugins.sparql.prepareQuery(f"SELECT * {PATTERN}")
+    query = prepareQuery(f"SELECT * {PATTERN}")
     found = 0
     for text in _events(data):
         dataset = rdflib.Dataset(default_union=True)
