@@ -259,4 +259,4 @@ def _canonical(term: Term) -> Term:
 def _labelled(term: Term | None) -> Term:
     """As blank nodes of the background are labelled by us."""
     assert term is not None
-    return BlankNode(f"bg0_{term.value}") if isinstance(term, BlankNode) else term
+    return BlankNode(f"bg-0_{term.value}") if isinstance(term, BlankNode) else term

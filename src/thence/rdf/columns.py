@@ -119,8 +119,8 @@ def localise_blank_nodes(
     blank = (terms.tags & KIND_MASK) == BLANK
     if not blank.any():
         return
-    # letters and digits stay, so that the label is one; anything else is spelt out
-    owner = "".join(c if c.isascii() and c.isalnum() else f"x{ord(c):x}" for c in stream)
+    # letters and digits stay, so that the label is one; anything else is spelt out, between two x that are no letters
+    owner = "".join(c if c.isascii() and c.isalnum() and c != "x" else f"x{ord(c):x}x" for c in stream)
     events = np.repeat(np.arange(len(positions)), np.diff(offsets))
     for column in (subjects, objects):
         rows = np.flatnonzero(blank[column])

@@ -54,7 +54,7 @@ def load_background(sources: Any) -> BackgroundData:
     parts: dict[GraphName | None, list[tuple[Ids, Ids, Ids]]] = {}
     for number, (name, source) in enumerate(_named(sources)):
         graphs: set[GraphName | None] = set()
-        for quads in _columns(source, data.terms, f"bg{number}_"):
+        for quads in _columns(source, data.terms, f"bg-{number}_"):  # as no stream's labels begin
             for graph in np.unique(quads[3]).tolist():
                 key = name if graph == UNBOUND else _graph_name(data.terms[graph])
                 graphs.add(key)
