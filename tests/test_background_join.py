@@ -103,9 +103,10 @@ def test_blank_nodes_of_events_and_background_are_never_one() -> None:
     assert len(both_ways("{ ?h :watts 5 GRAPH :city { ?other :street ?s } FILTER(?h != ?other) }", background)) == 1
 
 
-def test_blank_nodes_stay_apart_whatever_a_stream_is_called() -> None:
+def test_blank_nodes_stay_apart_whatever_a_stream_is_called(tmp_path: Path) -> None:
     pattern = parse_pattern("PREFIX : <http://example.org/> { ?h :watts ?w GRAPH :city { ?h :street ?s } }")
-    background = in_memory(PREFIX + "_:7_b :street :s3 .")
+    (tmp_path / "city.ttl").write_text(PREFIX + "_:7_b :street :s3 .")
+    background = Background(load_background(tmp_path / "city.ttl"))
     for stream in ("bg0", "bg-0", "bg"):
         batch = encode([Event(0, PREFIX + "_:b :watts 1 .")], stream=stream, first=7)
         assert not answers(pattern, batch, background, vectorise=True)
