@@ -58,7 +58,7 @@ def test_items_end_where_they_end_in_blocks_of_any_size(items: list[str], space:
 @given(st.lists(st.sampled_from(ITEMS), max_size=8))
 def test_the_quick_look_sees_no_end_that_is_none(items: list[str]) -> None:
     data = "\n".join([*items, ""]).encode()
-    position = whole_items(data, 0)
+    position = whole_items(data, 0, len(data))
     assert position == 0 or position in ends(data, len(data) + 1)
 
 

@@ -23,7 +23,7 @@ def _resident(name: str) -> int:
 
 @pytest.fixture
 def bounded() -> Iterator[None]:
-    """At most 200 MiB more than before and 30 seconds of computing: far more than it takes, and far from without end."""
+    """At most 200 MiB more than before, and 30 seconds of computing: far more than it takes, far from endless."""
     if _PEAK_RESET.exists():
         _PEAK_RESET.write_text("5")
     before, start = _resident("VmRSS"), time.process_time()

@@ -8,10 +8,12 @@ from typing import BinaryIO, Protocol
 
 from thence.errors import LimitError, Place, RdfError
 from thence.rdf.formats import Format
-from thence.rdf.limits import Limits
+from thence.rdf.limits import Limits, size
 from thence.rdf.outline import Outline, Stop
 
 _BLOCK = 1 << 16
+_LONGEST_WORD = 1 << 20
+_DELIMITER = re.compile(rb"[\s<>\"'{}()\[\];,#]")
 BOM = b"\xef\xbb\xbf"
 
 
@@ -78,6 +80,7 @@ class _Syntax:
         self._lines = 0  # before `_rest`
         self._column = 0  # characters of `_rest`'s line before it
         self._place: Place | None = None  # of the fault, if there is one
+        self._word = 0  # bytes without anything that ends a name
 
     def feed(self, block: bytes) -> None:
         data, position, stop = self._rest + block, 0, Stop.STATEMENT
@@ -87,6 +90,7 @@ class _Syntax:
         if fault is None:
             self._pass(data[:position])
             self._rest = data[position:]
+            self._check_word(block)
             return
         if self._place is None:
             self._pass(data[:position])
@@ -95,6 +99,12 @@ class _Syntax:
         if fault.refused or b"<<" in data[position:]:
             raise RdfError(fault.reason, place=self._place)
         self._rest = data[-1:]
+
+    def _check_word(self, block: bytes) -> None:
+        """A name without end: the parser begins it anew with every block."""
+        self._word = 0 if self._outline.in_token or _DELIMITER.search(block) else self._word + len(block)
+        if self._word > _LONGEST_WORD:
+            raise LimitError(f"a name longer than {size(_LONGEST_WORD)}")
 
     def _pass(self, text: bytes) -> None:
         lines, last = text.count(b"\n"), text.rfind(b"\n") + 1

@@ -37,21 +37,24 @@ _TOP = re.compile(_FLAT_TOP)
 _TWO_DEEP = _with_brackets(_FLAT, _with_brackets(_FLAT, _FLAT))
 _STATEMENT = _with_brackets(_FLAT_TOP, _TWO_DEEP)
 _GRAPH = rb"\{(?!\|)" + _with_brackets(_FLAT, _TWO_DEEP) + rb"\}"
-_WHOLE = re.compile(rb"(?:" + _STATEMENT + rb"(?:\.(?=\s)|" + _GRAPH + rb"))*+")
-SPACE = re.compile(rb"(?:\s++|#[^\r\n]*+[\r\n])*+")
+_SPACE = rb"(?:\s++|#[^\r\n]*+[\r\n])*+"
+_SPARQL_DIRECTIVE = rb"(?i:prefix\s++[^\s<>\"'{}]*+\s*+|base\s*+)<" + _IRI + rb">"  # which ends without a dot
+_WHOLE = re.compile(rb"(?:" + _SPACE + _SPARQL_DIRECTIVE + rb"|" + _STATEMENT + rb"(?:\.(?=[\s<])|" + _GRAPH + rb"))*+")
+SPACE = re.compile(_SPACE)
+_DIRECTIVE = re.compile(_SPARQL_DIRECTIVE)
 _DIRECTIVE_WORD = re.compile(rb"(?i:prefix|base)(?=[\s<])")
-_DIRECTIVE = re.compile(rb"(?i:prefix\s++[^\s<>\"'{}]*+\s*+|base\s*+)<" + _IRI + rb">")
 _LONGEST_DIRECTIVE = 16 << 10
+_MOST_DOTS = 100  # in a row, in a name
 
 _CLOSER = {ord("["): ord("]"), ord("("): ord(")"), ord("{"): ord("}")}
 
 
-def whole_items(data: bytes, position: int) -> int:
+def whole_items(data: bytes, position: int, end: int) -> int:
     """Behind the last of the statements and graphs that follow each other from here, as far as a quick look can tell.
 
     What it can't tell (brackets more than three deep, whatever is faulty or not yet complete) is left to an `Outline`.
     """
-    found = _WHOLE.match(data, position)
+    found = _WHOLE.match(data, position, end)
     return found.end() if found else position
 
 
@@ -126,6 +129,11 @@ class Outline:
     def in_comment_between(self) -> bool:
         """Whether it stands in a comment before a statement."""
         return self._inside is _COMMENT and not self._begun and not self._closers
+
+    @property
+    def in_token(self) -> bool:
+        """Whether it stands in a string, an IRI or a comment."""
+        return self._inside is not None
 
     @property
     def in_long_string(self) -> bool:
@@ -230,13 +238,12 @@ class Outline:
         return None, position + 1
 
     def _dot(self, data: bytes, position: int, final: bool) -> tuple[Stop | None, int]:
-        behind = position
-        while data.startswith(b".", behind):
-            behind += 1
-        if behind == len(data) and not final:
-            if behind - position < 100:
-                return Stop.MORE, position
-            return self._fail("dots without end", position)
+        if position + 1 == len(data) and not final:
+            return Stop.MORE, position
+        if data.startswith(b"..", position):
+            if not final and len(data) - position < _MOST_DOTS and not data[position:].strip(b"."):
+                return Stop.MORE, position  # a name may go on behind them
+            return self._fail("two dots", position)
         self._begun = False
         return Stop.STATEMENT, position + 1
 

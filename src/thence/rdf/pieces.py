@@ -21,6 +21,7 @@ OPENING = re.compile(rb"^[ \t]*+(?:(?i:graph)[ \t]++)?+(" + _NAME + rb")[ \t]*+\
 """A line that opens a graph."""
 
 _SPACE_AT_END = re.compile(rb"(?:\s++|#[^\r\n]*+)*+\Z")
+_WINDOW = 1 << 10
 _HEAD = 16 << 10  # bytes kept of what is too large or too broken to be kept
 _TAIL = 16 << 10  # bytes in which a line that opens a graph must fit
 
@@ -127,6 +128,7 @@ class Splitter:
         self._at = 0  # what is before it in `_data` was handed out
         self._start = Place(1, 1)  # of what is at `_at`
         self._scanned = 0  # how far the outline has come in `_data`
+        self._window = chunk  # how far to look at a time: not far where much of it may have to be read anew
         self._final = False
         self._failure: str | None = None  # why the stream could not be read to its end
         self._read()
@@ -154,6 +156,7 @@ class Splitter:
 
     def resume_inside(self, piece: Piece) -> None:
         """Go on inside the piece that was given out last, at its `inner` line."""
+        self._window = _WINDOW
         rest = len(piece.text) - piece.inner
         self._at = self._scanned = self._at - rest
         self._start = behind(piece.start, piece.text[: piece.inner])
@@ -161,25 +164,27 @@ class Splitter:
 
     def _scan(self) -> tuple[Stop, int]:
         """To where the outline stops, and behind the last whole item before that."""
-        done = self._at
+        done, end = self._at, self._at + self._window
         if self._outline.at_start:
-            done = whole_items(self._data, self._at)
+            done = whole_items(self._data, self._at, end)
             self._scanned = max(self._scanned, done)
-        while done - self._at < self._chunk:
+        while done < end:
             stop, self._scanned = self._outline.scan(self._data, self._scanned, final=self._final)
             if stop is Stop.MORE or stop is Stop.FAULT:
                 return stop, done
-            done = self._scanned = whole_items(self._data, self._scanned)
+            done = self._scanned = whole_items(self._data, self._scanned, max(self._scanned, end))
         return Stop.STATEMENT, done
 
     def _piece(self, done: int) -> Piece:
         text = self._data[self._at : done]
         piece = Piece(text, self._start)
+        self._window = min(2 * self._window, self._chunk)
         if b'"""' in text or b"'''" in text:
             piece = _up_to_doubtful(piece, self._limits.nesting)
             if len(piece.text) < len(text):
                 self._outline.reset()
                 self._scanned = self._at + len(piece.text)
+                self._window = _WINDOW
         self._drop(self._at + len(piece.text))
         return piece
 

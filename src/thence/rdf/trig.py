@@ -116,7 +116,7 @@ class _Converter:
         while part := splitter.next():
             match part:
                 case Piece(text, start) if self._skipping:
-                    yield from self._group([*items(text, start, self._limits.nesting)])
+                    yield from self._group([Item(text, start, -1)])
                 case Piece(text, start, inner) if inner >= 0:
                     try:
                         yield self._quads(text, start)
@@ -133,24 +133,25 @@ class _Converter:
                     yield from self._broken(part)
         yield from self._end_skipping()
 
-    def _group(self, items: list[Item]) -> Iterator[bytes | _Bad]:
+    def _group(self, group: list[Item]) -> Iterator[bytes | _Bad]:
         """Some items together, if that goes well; else in halves, down to the bad one."""
         if self._skipping:
-            items = self._skipping.pass_over(items)
-            if not items:
+            rest = self._skipping.pass_over(b"".join(item.text for item in group))
+            if not rest:
                 return
             yield from self._end_skipping()
+            group = [*items(rest.text, rest.start, self._limits.nesting)]
         try:
-            yield self._quads(b"".join(item.text for item in items), items[0].start)
+            yield self._quads(b"".join(item.text for item in group), group[0].start)
         except (RdfError, LimitError) as error:
-            if len(items) == 1:
-                yield from self._bad_item(items[0], error)
+            if len(group) == 1:
+                yield from self._bad_item(group[0], error)
             else:
-                yield from self._halves(items)
+                yield from self._halves(group)
 
-    def _halves(self, items: list[Item]) -> Iterator[bytes | _Bad]:
-        half = (len(items) + 1) // 2
-        for part in (items[:half], items[half:]):
+    def _halves(self, group: list[Item]) -> Iterator[bytes | _Bad]:
+        half = (len(group) + 1) // 2
+        for part in (group[:half], group[half:]):
             if part:
                 yield from self._group(part)
 
@@ -236,28 +237,20 @@ class _Skipping:
         self._shown = b""  # of what is passed over
         self._tail, self._start = item.text, item.start  # its last lines, which may tell the next graph's time
 
-    def pass_over(self, items: list[Item]) -> list[Item]:
-        """What of these is not passed over: the next graph, the lines that tell its time, and all behind it."""
-        for number, item in enumerate(items):
-            text, length = self._tail + item.text, len(self._tail)
-            resume = next_opening(text, 0)
-            if resume >= 0:
-                self._keep(text[:resume])
-                rest = Item(text[resume:], behind(self._start, text[:resume]), item.brace + length - resume)
-                return [rest, *items[number + 1 :]]
-            cut = max(0, text.rfind(b"\n", 0, max(0, len(text) - _SHOWN)))
-            self._keep(text[:cut])
-            self._tail, self._start = text[cut:], behind(self._start, text[:cut])
-        return []
+    def pass_over(self, text: bytes) -> Piece | None:
+        """What follows is passed over, but not the next graph, the lines that tell its time, and all behind it."""
+        text = self._tail + text
+        resume = next_opening(text, 0)
+        cut = resume if resume >= 0 else max(0, text.rfind(b"\n", 0, max(0, len(text) - _SHOWN)))
+        self._shown = (self._shown + text[:cut]).lstrip()[:_SHOWN]
+        self._tail, self._start = text[cut:], behind(self._start, text[:cut])
+        if resume < 0:
+            return None
+        rest, self._tail = self._tail, b""
+        return Piece(rest, self._start)
 
     def event(self) -> BadEvent:
-        self._keep(self._tail)
-        return replace(self._event, text=_shown(self._shown))
-
-    def _keep(self, text: bytes) -> None:
-        self._tail = b""
-        if len(self._shown) < _SHOWN:
-            self._shown = (self._shown + text).lstrip()
+        return replace(self._event, text=_shown((self._shown + self._tail).lstrip()))
 
 
 class _Written(io.BytesIO):
