@@ -9,7 +9,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from thence.errors import LimitError
 from thence.rdf.dictionary import UNBOUND
+
+MAX_ROWS = 1 << 26
+"""Of one join, over all events of a batch: a gigabyte of row numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +33,12 @@ def index(keys: NDArray[np.int32], certain: int) -> Index:
 def join_rows(left: NDArray[np.int32], right: Index) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs of rows that agree, by the left row, then by the right: the certain columns are equal, and of the others an
     unbound one agrees with anything."""
-    return _join(left, right.keys, right.certain, right.heads, right.following)  # type: ignore[no-any-return]
+    lefts, rights = _join(left, right.keys, right.certain, right.heads, right.following, MAX_ROWS)
+    if len(lefts) > MAX_ROWS:
+        raise LimitError(
+            f"A join gives more than {MAX_ROWS:,} rows. Try: patterns that share a variable, fewer events."
+        )
+    return lefts, rights
 
 
 @njit(cache=True)
@@ -70,7 +79,8 @@ def _chains(keys, certain):
 
 
 @njit(cache=True)
-def _join(left, right, certain, heads, following):
+def _join(left, right, certain, heads, following, most):
+    """Stops one row beyond `most`."""
     mask = np.uint64(len(heads) - 1)
     capacity = left.shape[1] + 16
     lefts = np.empty(capacity, np.int64)
@@ -87,6 +97,8 @@ def _join(left, right, certain, heads, following):
                 lefts[count] = i
                 rights[count] = j
                 count += 1
+                if count > most:
+                    return lefts[:count], rights[:count]
             j = following[j]
     return lefts[:count].copy(), rights[:count].copy()
 

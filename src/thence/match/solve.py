@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 
 from thence.algebra.patterns import Pattern
 from thence.algebra.variables import in_scope
+from thence.errors import LimitError
 from thence.match import plain, vectorised
 from thence.match.background import NO_BACKGROUND, Background, NamedGraphs
 from thence.match.choice import reason_for_plain
@@ -13,6 +16,9 @@ from thence.match.context import Context, Solution
 from thence.match.table import Name, Table
 from thence.rdf.columns import EventBatch
 from thence.rdf.dataset import Dataset, Graph
+
+MAX_SOLUTIONS = 1_000_000
+"""Of one event, evaluated by itself: more are a product of things that have nothing to do with each other."""
 
 
 def solutions(
@@ -27,9 +33,12 @@ def solutions(
     way, which gives the same rows in another order."""
     context = context or Context()
     background.check(pattern)
-    if vectorise and reason_for_plain(pattern) is None:
-        return vectorised.evaluate(pattern, batch, background, context)
-    return _event_by_event(pattern, batch, background, context)
+    try:
+        if vectorise and reason_for_plain(pattern) is None:
+            return vectorised.evaluate(pattern, batch, background, context)
+        return _event_by_event(pattern, batch, background, context)
+    except RecursionError:
+        raise LimitError("The pattern is nested too deeply to be evaluated. Try fewer levels of braces.") from None
 
 
 def _event_by_event(pattern: Pattern, batch: EventBatch, background: Background, context: Context) -> Table:
@@ -37,7 +46,13 @@ def _event_by_event(pattern: Pattern, batch: EventBatch, background: Background,
     found: list[tuple[int, Solution]] = []
     for index in range(len(batch)):
         dataset = Dataset(Graph(batch.triples(index)), named)
-        found.extend((index, solution) for solution in plain.evaluate(pattern, dataset, context))
+        before = len(found)
+        some = islice(plain.solutions(pattern, dataset, context), MAX_SOLUTIONS + 1)
+        found.extend((index, solution) for solution in some)
+        if len(found) - before > MAX_SOLUTIONS:
+            raise LimitError(
+                f"An event gives more than {MAX_SOLUTIONS:,} solutions. Try: patterns that share a variable."
+            )
     columns: dict[Name, np.ndarray] = {
         variable: batch.terms.add_all(solution.get(variable) for _, solution in found) for variable in in_scope(pattern)
     }

@@ -1,0 +1,40 @@
+"""What a pattern may cost: refused with a reason, by both evaluators."""
+
+from __future__ import annotations
+
+import pytest
+
+from thence.algebra.expressions import Expression, Not, Variable
+from thence.algebra.patterns import Bgp, Filter, LeftJoin, Pattern, TriplePattern
+from thence.errors import LimitError
+from thence.match import join, solve
+from thence.rdf.columns import encode
+from thence.rdf.events import Event
+from thence.rdf.terms import IRI, XSD, Literal, Triple
+
+pytestmark = pytest.mark.numba
+
+P = IRI("http://example.org/p")
+TRIPLE = Bgp((TriplePattern(Variable("x"), P, Variable("y")),))
+
+
+@pytest.mark.parametrize("vectorise", [True, False])
+def test_algebra_that_is_deeper_than_any_text_is_refused(vectorise: bool) -> None:
+    pattern: Pattern = TRIPLE
+    condition: Expression = Literal("true", XSD + "boolean")
+    for _ in range(5000):
+        pattern, condition = LeftJoin(TRIPLE, pattern), Not(condition)
+    for deep in (pattern, Filter(condition, TRIPLE)):
+        with pytest.raises(LimitError, match="nested too deeply"):
+            solve.solutions(deep, encode([Event(0, [Triple(P, P, P)])]), vectorise=vectorise)
+
+
+@pytest.mark.parametrize("vectorise", [True, False])
+def test_a_product_of_products_is_refused_before_memory_ends(vectorise: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(join, "MAX_ROWS", 2000)
+    monkeypatch.setattr(solve, "MAX_SOLUTIONS", 2000)
+    event = Event(0, [Triple(P, P, Literal(str(i))) for i in range(45)])
+    pattern = Bgp(tuple(TriplePattern(Variable(f"s{i}"), P, Variable(f"o{i}")) for i in range(9)))
+    with pytest.raises(LimitError, match="patterns that share a variable"):
+        solve.solutions(pattern, encode([event]), vectorise=vectorise)
+    assert len(solve.solutions(Bgp(pattern.triples[:1]), encode([event]), vectorise=vectorise)) == 45
