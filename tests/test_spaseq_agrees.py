@@ -80,7 +80,7 @@ def _told_cell(cell: Cell) -> object:
         case tuple():
             return tuple(_told_cell(term) for term in cell)
         case Number(number, integer):
-            return ("integer" if integer else "decimal", number)
+            return _told_number(number, "integer" if integer else "decimal")
         case bool():
             return cell
         case oracle_terms.Iri(name):
@@ -88,8 +88,14 @@ def _told_cell(cell: Cell) -> object:
         case oracle_terms.Blank(label, event):
             return ("blank", label, event)
         case oracle_terms.Literal(lexical, datatype):
-            return (datatype, Fraction(lexical)) if datatype in ("integer", "decimal") else ("string", lexical)
+            is_a_number = datatype in ("integer", "decimal")
+            return _told_number(Fraction(lexical), datatype) if is_a_number else ("string", lexical)
     raise AssertionError(cell)
+
+
+def _told_number(number: Fraction, datatype: str) -> tuple[str, int]:
+    """To thirty digits: a quotient that never ends is cut off by the engine, and not by the oracle."""
+    return datatype, round(number * 10**30)
 
 
 def told_by_the_engine(case: Case, *, optimise: bool = True, cuts: list[int] = []) -> Counter[Told]:  # noqa: B006
@@ -143,7 +149,7 @@ def _told_term(cell: Term | tuple[Term, ...], runner: SequenceRunner) -> object:
         case Literal():
             found = value(cell)
             if is_number(found):
-                return ("integer" if isinstance(found, int) else "decimal", Fraction(found))
+                return _told_number(Fraction(found), "integer" if isinstance(found, int) else "decimal")
             return found if isinstance(found, bool) else ("string", cell.value)
     raise AssertionError(cell)
 
