@@ -1,7 +1,43 @@
 """Complex event processing over RDF graph streams and plain DataFrames."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from thence.errors import InputError, LimitError, QueryError, RdfError, ThenceError
+
+if TYPE_CHECKING:
+    from thence.query import Engine, Event, Match, Problem, Query, parse
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["InputError", "LimitError", "QueryError", "RdfError", "ThenceError", "__version__"]
+__all__ = [
+    "Engine",
+    "Event",
+    "InputError",
+    "LimitError",
+    "Match",
+    "Problem",
+    "Query",
+    "QueryError",
+    "RdfError",
+    "ThenceError",
+    "__version__",
+    "parse",
+]
+
+_LATER = frozenset({"Engine", "Event", "Match", "Problem", "Query", "parse"})
+
+
+def __getattr__(name: str) -> Any:
+    """The public names that stand on heavy libraries are imported when they are first asked for."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'thence' has no attribute {name!r}")
+    import thence.query
+
+    found = globals()[name] = getattr(thence.query, name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -36,12 +36,14 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of SELECT. `refs` are its events in the order of the pattern, iterations flat."""
+    """A row of SELECT; of CONSTRUCT, with all variables. `refs` are its events in the order of the pattern, iterations
+    flat, and `places` says which occurrence of a GPM each fills."""
 
     certain: int
     start: int
     end: int
     refs: tuple[int, ...]
+    places: tuple[int, ...]
     bindings: dict[str, Cell]
 
 
@@ -55,6 +57,7 @@ def rows(program: SequenceProgram, matches: Matches, terms: Terms, context: Cont
             start=int(matches.first[number]),
             end=int(matches.last[number]),
             refs=tuple(matches.refs[span].tolist()),
+            places=tuple(matches.places[span].tolist()),
             bindings=_bindings(program, matches, span, solution, terms, context),
         )
 

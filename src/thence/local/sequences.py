@@ -1,7 +1,9 @@
-"""SPAseQ in one process: finite streams in the order of time."""
+"""SPAseQ in one process: batches in the order of time go through the kernel, and their events are kept for as long as a
+run holds them."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -9,7 +11,7 @@ from itertools import groupby
 import numpy as np
 
 from thence.algebra.sequences import SelectRows
-from thence.kernel.memory import NEVER
+from thence.kernel.memory import AT_NODES, NEVER, NODES, REF, region
 from thence.kernel.projection import Cell, Row, rows
 from thence.kernel.rows import Arrived
 from thence.kernel.sequence import SequenceState, initial_state, step
@@ -21,6 +23,9 @@ from thence.rdf.columns import EventBatch
 _TOGETHER = 20_000
 """Events that the kernel is given at a time."""
 
+_FEW = 16
+"""Batches that are held without asking whether a run still needs them."""
+
 
 @dataclass(slots=True)
 class SequenceRunner:
@@ -31,7 +36,8 @@ class SequenceRunner:
     context: Context = field(default_factory=Context)
     max_runs: int = 2**31 - 2
     state: SequenceState = field(init=False)
-    held: list[Arrived] = field(init=False, default_factory=list)  # batches whose events a run may still hold
+    held: list[Arrived] = field(init=False, default_factory=list)  # batches whose events a run may still hold, by ref
+    tidy_at: int = field(init=False, default=_FEW)  # batches held from which it is worth looking for ones to drop
     seen: set[frozenset[tuple[str, Cell]]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
@@ -57,7 +63,22 @@ class SequenceRunner:
         )
         made = (row for matches in found for row in rows(self.program, matches, self.state.terms, self.context))
         ordered = self._in_order(made)
-        return self._distinct(ordered) if self._is_distinct() else ordered
+        yield from self._distinct(ordered) if self._is_distinct() else ordered
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Drop the batches of which nothing holds an event. Looked for only once there are twice as many as the last
+        time, so that many small batches cost no more than a few large ones."""
+        if len(self.held) < self.tidy_at:
+            return
+        memory = self.state.memory
+        by_runs = region(memory, AT_NODES)[: memory[NODES], REF]
+        by_conjunctions = [rows.refs.ravel() for rows in self.state.recent]  # they may yet join at the latest time
+        refs = np.unique(np.concatenate([by_runs, *by_conjunctions]))
+        bounds = np.array([(each.first_ref, each.first_ref + len(each.batch)) for each in self.held])
+        first, last = np.searchsorted(refs, bounds[:, 0]), np.searchsorted(refs, bounds[:, 1])
+        self.held = [each for each, needed in zip(self.held, (first < last).tolist(), strict=True) if needed]
+        self.tidy_at = max(_FEW, 2 * len(self.held))
 
     def _in_order(self, made: Iterator[Row]) -> Iterator[Row]:
         """Rows in order of certainty, then end, start, ids. The machine gives them in order of certainty already, but
@@ -90,10 +111,8 @@ class SequenceRunner:
 
     def event(self, ref: int) -> tuple[str, EventBatch, int]:
         """The stream, batch and number of an event."""
-        for each in self.held:
-            if each.first_ref <= ref < each.first_ref + len(each.batch):
-                return each.stream, each.batch, ref - each.first_ref
-        raise KeyError(ref)
+        each = self.held[bisect_right(self.held, ref, key=lambda arrived: arrived.first_ref) - 1]
+        return each.stream, each.batch, ref - each.first_ref
 
     def run(self, streams: Mapping[str, Sequence[EventBatch]]) -> Iterator[Row]:
         """All rows of finite streams, in whatever order their events stand."""

@@ -71,7 +71,7 @@ def _run(query: SparqlQuery, dataset: Dataset, context: Context, solve: Solve) -
             return next(_sequence(query.where, query.modifiers, found, context), None) is not None
         case Construct():
             rows = _sequence(query.where, query.modifiers, found, context)
-            return frozenset(chain.from_iterable(_instance(query.template, row, context) for row in rows))
+            return frozenset(chain.from_iterable(instance(query.template, row, context) for row in rows))
         case Describe():
             where = query.where or Bgp(())
             rows = _sequence(where, query.modifiers, found, context)
@@ -108,7 +108,7 @@ def _sequence(where: Pattern, modifiers: Modifiers, found: Iterable[Solution], c
 # CONSTRUCT (16.2)
 
 
-def _instance(template: Iterable[TriplePattern], row: Solution, context: Context) -> Iterator[Triple]:
+def instance(template: Iterable[TriplePattern], row: Solution, context: Context) -> Iterator[Triple]:
     """The triples of a template for one row, its blank nodes fresh; those that are no RDF are left out."""
     nodes: dict[BlankNode, BlankNode] = {}
     for pattern in template:

@@ -1,0 +1,82 @@
+"""From the kernel's rows to matches: events found again, constructed events made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from thence.algebra.expressions import Variable
+from thence.algebra.sequences import ConstructEvents
+from thence.kernel.projection import Row
+from thence.local.results import Counts, Held, Match
+from thence.local.sequences import SequenceRunner
+from thence.match.context import Context
+from thence.match.queries import instance
+from thence.rdf.columns import EventBatch
+from thence.rdf.events import Event, distinct
+from thence.rdf.times import Domain
+
+_FEW = 1024
+"""Given objects that are kept without asking whether their batches still are."""
+
+
+@dataclass(slots=True)
+class Answers:
+    """Makes matches of rows. Events that came as objects come out as the same objects."""
+
+    runner: SequenceRunner
+    counts: Counts = field(default_factory=Counts)
+    given: dict[int, tuple[EventBatch, Sequence[Event]]] = field(default_factory=dict)  # by their dictionary's identity
+    tidy_at: int = _FEW
+
+    def keep(self, batch: EventBatch, events: Sequence[Event]) -> None:
+        """Remember what a batch was made of; pieces of it have its dictionary."""
+        self.given[id(batch.terms)] = (batch, events)
+
+    def of(self, rows: Iterable[Row], domain: Domain) -> Iterator[Match]:
+        """A match for each row; for CONSTRUCT, for each row that makes an event."""
+        form = self.runner.program.query.form
+        for row in rows:
+            match = Match(
+                bindings=row.bindings,
+                times=(row.start, row.end),
+                certain=row.certain,
+                domain=domain,
+                places=row.places,
+                held=tuple(self._held(ref) for ref in row.refs),
+            )
+            if isinstance(form, ConstructEvents):
+                made = constructed(form, match, self.runner.context)
+                if made is None:
+                    continue
+                match = replace(match, constructed=made)
+            self.counts.matches += 1
+            yield match
+        self._let_go()
+
+    def _held(self, ref: int) -> Held:
+        _, batch, index = self.runner.event(ref)
+        if id(batch.terms) not in self.given:
+            return Held(batch, index)
+        whole, events = self.given[id(batch.terms)]
+        return Held(batch, index, events[int(batch.positions[index] - whole.positions[0])])
+
+    def _let_go(self) -> None:
+        """Forget the objects of batches that the runner has let go."""
+        if len(self.given) < self.tidy_at:
+            return
+        alive = {id(each.batch.terms) for each in self.runner.held}
+        self.given = {key: value for key, value in self.given.items() if key in alive}
+        self.tidy_at = max(_FEW, 2 * len(self.given))
+
+
+def constructed(form: ConstructEvents, match: Match, context: Context) -> Event | None:
+    """The event that a row makes, at the time at which it became certain; None without triples. Its blank nodes are
+    its own, and the same whenever the match is found."""
+    name = match.uuid
+    solution = {Variable(variable): cell for variable, cell in match.bindings.items() if not isinstance(cell, tuple)}
+    triples = distinct(instance(form.template, solution, replace(context, random=Random(name.int))))
+    if not triples:
+        return None
+    return Event.from_columns(match.certain, match.certain, match.domain, name.urn, triples)

@@ -1,0 +1,144 @@
+"""A query that events are pushed into, one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+
+from thence.algebra.sequences import Stream
+from thence.errors import InputError
+from thence.kernel.memory import NEVER
+from thence.local.answers import Answers
+from thence.local.domains import TimeDomain
+from thence.local.given import stream_name
+from thence.local.results import Counts, Match, Problem
+from thence.local.watermarks import Watermark
+from thence.rdf.columns import EventBatch, encode
+from thence.rdf.events import BadEvent, Event
+from thence.rdf.times import format_time, parse_time
+
+
+@dataclass(slots=True)
+class Engine:
+    """A running query. `push` takes an event and gives the rows that became certain with it; `advance` says that
+    nothing before a time will come; `close` that nothing will come at all.
+
+    The watermark is judged before each push: an event behind it is late, and takes no part. An event waits until the
+    watermark has come to its time, so within the lateness events may be pushed in any order.
+    """
+
+    answers: Answers
+    streams: tuple[Stream, ...]
+    watermark: Watermark
+    domain: TimeDomain
+    problems: bool = False
+    _waiting: list[tuple[int, int, str, Event]] = field(default_factory=list, repr=False)  # a heap by time
+    _order: count[int] = field(default_factory=count, repr=False)
+    _pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
+    _fed: dict[str, int] = field(default_factory=dict, repr=False)
+    _ended: str = ""
+
+    @property
+    def counts(self) -> Counts:
+        """How many events, matches, bad and late ones there have been."""
+        return self.answers.counts
+
+    def push(self, *call: object) -> list[Match | Problem]:
+        """`push(stream, event)`; a query over one stream takes `push(event)`."""
+        self._check_running()
+        name, event = self._called(call)
+        if isinstance(event, BadEvent):
+            return self._bad(Problem("bad", event.reason, name, line=event.line, text=event.text))
+        if self.domain.domain is None or (not self.counts.events and event.domain is not self.domain.domain):
+            self.domain.begin(name, event.domain)
+        if event.domain is not self.domain.domain:
+            return self._bad(Problem("bad", self.domain.reason(event.domain), name, event=event))
+        ordinal = self._pushed[name] = self._pushed.get(name, -1) + 1
+        if self.watermark.now is not None and event.end < self.watermark.now:
+            return self._late(name, event)
+        self.counts.events += 1
+        heappush(self._waiting, (event.end, next(self._order), name, _named(event, f"{name}:{ordinal}")))
+        self.watermark.see(name, event.end)
+        return self._go_on()
+
+    def advance(self, time: object) -> list[Match | Problem]:
+        """No event before that time will come, on any stream: the rows that are certain by that."""
+        self._check_running()
+        instant = parse_time(time)
+        if self.domain.domain is not None and instant.domain is not self.domain.domain:
+            raise InputError(f"The engine can't advance to {time}: {self.domain.reason(instant.domain)}")
+        self.watermark.advance(instant.time)
+        return self._go_on()
+
+    def close(self) -> list[Match | Problem]:
+        """No event will come any more: the last rows."""
+        if self._ended:
+            return []
+        found = self._feed(int(NEVER))
+        self._ended = "The engine is closed: nothing can be pushed any more."
+        return found
+
+    def _check_running(self) -> None:
+        if self._ended:
+            raise InputError(self._ended)
+
+    def _called(self, call: tuple[object, ...]) -> tuple[str, Event | BadEvent]:
+        match call:
+            case (stream, Event() | BadEvent() as event):
+                return stream_name(stream, self.streams), event
+            case (Event() | BadEvent() as event,) if len(self.streams) == 1:
+                return self.streams[0].name, event
+            case (Event() | BadEvent(),):
+                names = " or ".join(f'push("{stream.name}", event)' for stream in self.streams)
+                raise InputError(f"The query reads {len(self.streams)} streams, so name the event's. Try: {names}")
+            case _:
+                raise InputError("What is pushed is an event. Try: push(stream, thence.Event(time, graph))")
+
+    def _bad(self, problem: Problem) -> list[Match | Problem]:
+        self.counts.bad += 1
+        return [problem] if self.problems else []
+
+    def _late(self, name: str, event: Event) -> list[Match | Problem]:
+        self.counts.late += 1
+        if not self.problems:
+            return []
+        assert self.watermark.now is not None
+        known = self.domain.known
+        behind = f"{format_time(event.end, known)} is before {format_time(self.watermark.now, known)}"
+        return [Problem("late", f"{behind}, to where time had come", name, event=event)]
+
+    def _go_on(self) -> list[Match | Problem]:
+        now = self.watermark.now
+        if now is None:
+            return []
+        absent = self.answers.runner.program.automaton.end.size  # some rows wait for time to pass
+        ready = self._waiting and self._waiting[0][0] <= now
+        return self._feed(now) if ready or absent else []
+
+    def _feed(self, watermark: int) -> list[Match | Problem]:
+        ready: dict[str, list[Event]] = {}
+        while self._waiting and self._waiting[0][0] <= watermark:
+            _, _, name, event = heappop(self._waiting)
+            ready.setdefault(name, []).append(event)
+        batches = {name: [self._batch(name, events)] for name, events in ready.items()}
+        try:
+            rows = self.answers.runner.feed(batches, watermark)
+            return list(self.answers.of(rows, self.domain.known))
+        except Exception as error:
+            self._ended = f"The engine has stopped: {error}"  # what it remembers is no longer whole
+            raise
+
+    def _batch(self, name: str, events: list[Event]) -> EventBatch:
+        first = self._fed.get(name, 0)
+        self._fed[name] = first + len(events)
+        batch = encode(events, stream=name, first=first)
+        self.answers.keep(batch, events)
+        return batch
+
+
+def _named(event: Event, name: str) -> Event:
+    """An event with an id: its own, or else that one."""
+    if event.id is not None:
+        return event
+    return Event.from_columns(event.start, event.end, event.domain, name, event.triples, event.attributes)

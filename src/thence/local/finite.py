@@ -1,0 +1,78 @@
+"""A query over finite streams: all is read, ordered by time, and nothing is late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from thence.local.answers import Answers
+from thence.local.domains import TimeDomain
+from thence.local.given import Source
+from thence.local.results import Counts, Match, Problem
+from thence.rdf.columns import EventBatch
+from thence.rdf.events import BadEvent, Event
+from thence.rdf.times import Domain
+
+
+@dataclass(slots=True)
+class Matching(Iterator[Match | Problem]):
+    """The answers of a query over finite streams, made as they are asked for. `counts` tells how far it has come."""
+
+    answers: Answers
+    streams: Mapping[str, Sequence[Source]]
+    domain: TimeDomain
+    problems: bool = False
+    _made: Iterator[Match | Problem] | None = field(default=None, repr=False)
+
+    def __next__(self) -> Match | Problem:
+        if self._made is None:
+            self._made = self._run()
+        return next(self._made)
+
+    @property
+    def counts(self) -> Counts:
+        return self.answers.counts
+
+    def _run(self) -> Iterator[Match | Problem]:
+        batches: dict[str, list[EventBatch]] = {}
+        for name, sources in self.streams.items():
+            batches[name] = []
+            for found in self._read(name, sources):
+                if isinstance(found, EventBatch):
+                    batches[name].append(found)
+                elif self.problems:
+                    yield found
+        yield from self.answers.of(self.answers.runner.run(batches), self.domain.known)
+
+    def _read(self, name: str, sources: Sequence[Source]) -> Iterator[EventBatch | Problem]:
+        """A stream's events, and what is wrong with others."""
+        begun = False
+        for source in sources:
+            for found in source.read():
+                if isinstance(found, BadEvent):
+                    self.counts.bad += 1
+                    yield Problem("bad", found.reason, name, line=found.line, text=found.text)
+                    continue
+                batch, given = found
+                if not len(batch):
+                    continue
+                if not begun:
+                    self.domain.begin(name, Domain(int(batch.domains[0])))
+                    begun = True
+                if given is not None:
+                    self.answers.keep(batch, given)
+                yield from self._of_one_domain(name, batch, given)
+
+    def _of_one_domain(
+        self, name: str, batch: EventBatch, given: Sequence[Event] | None
+    ) -> Iterator[EventBatch | Problem]:
+        """The events whose time is of the query's kind; the others are bad."""
+        fits = self.domain.fits(batch.domains)
+        for index in np.flatnonzero(~fits).tolist():
+            self.counts.bad += 1
+            event = batch.event(index) if given is None else given[index]
+            yield Problem("bad", self.domain.reason(event.domain), name, event=event)
+        self.counts.events += int(fits.sum())
+        yield batch if fits.all() else batch.take(np.flatnonzero(fits))

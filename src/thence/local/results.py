@@ -1,0 +1,123 @@
+"""What a running query gives: matches, problems, and how many of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from thence.errors import InputError
+from thence.kernel.projection import Cell
+from thence.rdf.columns import EventBatch
+from thence.rdf.events import Event
+from thence.rdf.times import Domain, format_time
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """An event of a match: where it stands in columns, and the object that it was given as, if it was one."""
+
+    batch: EventBatch
+    index: int
+    given: Event | None = None
+
+    @property
+    def id(self) -> str:
+        return self.batch.terms[int(self.batch.ids[self.index])].value
+
+    def event(self) -> Event:
+        return self.batch.event(self.index) if self.given is None else self.given
+
+
+@dataclass(frozen=True)
+class Match:
+    """A row of the answer.
+
+    `start` and `end` are the times of its first and last event: integers where the streams count ticks, else `datetime`
+    in UTC. `bindings` has a term for each variable that is bound, by name without `?`; for COLLECT a tuple of terms.
+    `events` are its events in the order of the pattern, a closure's iterations flat. For CONSTRUCT, `constructed` is
+    the event that the row makes, and `bindings` has all variables.
+    """
+
+    bindings: Mapping[str, Cell]
+    times: tuple[int, int]
+    """Start and end as 64-bit numbers: ticks, or microseconds since 1970."""
+    certain: int
+    """When the row became certain, likewise."""
+    domain: Domain
+    constructed: Event | None = None
+    places: tuple[int, ...] = field(default=(), repr=False)
+    held: tuple[Held, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def start(self) -> int | datetime:
+        return moment(self.times[0], self.domain)
+
+    @property
+    def end(self) -> int | datetime:
+        return moment(self.times[1], self.domain)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(held.event() for held in self.held)
+
+    @cached_property
+    def event_ids(self) -> tuple[str, ...]:
+        """The ids of `events`: a graph's IRI, the `id` that an event was given, or else `STREAM:LINE`."""
+        return tuple(held.id for held in self.held)
+
+    @property
+    def uuid(self) -> UUID:
+        """A name for the match, the same whenever and wherever it is found: of its events, the places that they fill,
+        and its bindings."""
+        bound = sorted((name, _text(cell)) for name, cell in self.bindings.items())
+        return uuid5(NAMESPACE_URL, json.dumps([self.times, self.event_ids, self.places, bound]))
+
+
+def moment(time: int, domain: Domain) -> int | datetime:
+    """A time as Python has it.
+
+    >>> moment(7, Domain.TICKS), str(moment(0, Domain.DATETIME))
+    (7, '1970-01-01 00:00:00+00:00')
+    """
+    if domain is Domain.TICKS:
+        return time
+    try:
+        return _EPOCH + timedelta(microseconds=time)
+    except OverflowError:
+        shown = format_time(time, domain)
+        raise InputError(f"Python's datetime can't hold {shown}. Try: match.times, in microseconds") from None
+
+
+def _text(cell: Cell) -> str | list[str]:
+    return [str(term) for term in cell] if isinstance(cell, tuple) else str(cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What became of an event that took no part: `bad`, or `late`.
+
+    `event` is the event, if it is one; else `text` is what stood in its place, at `line` of its file.
+    """
+
+    problem: str
+    reason: str
+    stream: str
+    event: Event | None = None
+    line: int | None = None
+    text: str | None = None
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many there have been so far."""
+
+    events: int = 0
+    matches: int = 0
+    bad: int = 0
+    late: int = 0

@@ -1,0 +1,80 @@
+"""Options of `match` and `engine`, as callers write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from thence.algebra.sequences import Stream
+from thence.errors import InputError
+from thence.local.given import stream_name
+from thence.match.background import NO_BACKGROUND, Background
+from thence.program.sequence import SequenceProgram
+from thence.rdf.store import load_background
+from thence.rdf.times import Domain, Span, parse_duration
+
+Duration: TypeAlias = int | str | timedelta | Span
+"""A length of time: `"10 MINUTES"`, `"10s"`, `"PT10M"`, a `timedelta`, or a number of ticks."""
+
+NO_TIME = Span(0, Domain.TICKS)
+
+
+def duration(value: Duration, *, option: str) -> Span:
+    """A length of time.
+
+    >>> duration("10s", option="lateness") == duration(timedelta(seconds=10), option="lateness")
+    True
+    """
+    match value:
+        case Span():
+            span = value
+        case bool():
+            raise InputError(f"{option} can't be {value}. Try: {option}='10s', or a number of ticks")
+        case int():
+            span = Span(value, Domain.TICKS)
+        case timedelta():
+            span = Span(value // timedelta(microseconds=1), Domain.DATETIME)
+        case str():
+            span = parse_duration(value)
+        case _:
+            raise InputError(f"{option} can't be {value!r:.80}. Try: {option}='10s', or a number of ticks")
+    if span.length < 0:
+        raise InputError(f"{option} can't be negative")
+    return span
+
+
+def idle_streams(idle: object, streams: Sequence[Stream]) -> tuple[frozenset[str], Span | None]:
+    """`idle`: the streams that hold nobody back, or the time after which none does."""
+    if idle is None:
+        return frozenset(), None
+    if isinstance(idle, int | timedelta | Span):
+        return frozenset(), duration(idle, option="idle")
+    names = {stream.name for stream in streams} | {stream.iri.value for stream in streams}
+    if isinstance(idle, str) and idle not in names and idle[:1].isdigit() | idle.startswith("P"):
+        return frozenset(), duration(idle, option="idle")
+    if not isinstance(idle, Iterable):
+        raise InputError(f"idle can't be {idle!r:.80}. Try: idle=['S2'], or idle='10 MINUTES'")
+    found = frozenset(stream_name(name, streams) for name in ([idle] if isinstance(idle, str) else idle))
+    if len(found) == len(streams):
+        raise InputError("idle names every stream of the query; one at least must say how far time has come")
+    return found, None
+
+
+def background_of(given: Any, program: SequenceProgram) -> Background:
+    """The background data, loaded, in which every GRAPH that the query reads is found."""
+    background = NO_BACKGROUND if given is None else given
+    if not isinstance(background, Background):
+        background = Background(load_background(background))
+    for source in program.sources:
+        background.check(source.pattern)
+    return background
+
+
+def most_runs(given: int | None) -> int:
+    """`max_runs`: how many partial matches there may be at once."""
+    if given is None:
+        return 2**31 - 2
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise InputError(f"max_runs can't be {given!r:.80}. Try: max_runs=1_000_000")
+    return min(given, 2**31 - 2)

@@ -1,0 +1,159 @@
+"""`parse` and `Query`: what a user of Thence writes first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from thence.algebra.sequences import ConstructEvents, SequenceQuery
+from thence.errors import InputError, QueryError
+from thence.lang import spaseq
+from thence.local.answers import Answers
+from thence.local.domains import TimeDomain
+from thence.local.engine import Engine
+from thence.local.finite import Matching
+from thence.local.given import by_stream, sources
+from thence.local.sequences import SequenceRunner
+from thence.local.watermarks import Watermark
+from thence.match.context import Context
+from thence.plan.sequences import plan
+from thence.query.languages import Language, language_named, recognised
+from thence.query.options import Duration, background_of, duration, idle_streams, most_runs
+from thence.rdf.times import MAX_TIME
+
+
+def parse(text: str | Path, *, language: str | None = None, namespace: str | None = None) -> Query:
+    """A query. A `Path` is read, a `str` is the query's text. Without `language` it is recognised by the file's ending
+    or the text's keywords. `namespace` is that of `:name`, until the text declares its own.
+
+    >>> query = parse('''
+    ...     PREFIX : <http://example.org/>
+    ...     SELECT ?house ?before ?after
+    ...     WITHIN 10 TICKS
+    ...     FROM STREAM power <http://example.org/power>
+    ...     WHERE {
+    ...         SEQ (A ; B)
+    ...         DEFINE GPM A ON power { ?house :watts ?before }
+    ...         DEFINE GPM B ON power { ?house :watts ?after FILTER(?after > 2 * ?before) }
+    ...     }''')
+    >>> from thence.rdf.events import Event
+    >>> watts = [(1, 400), (3, 700), (8, 1500)]
+    >>> events = [Event(t, f"<http://example.org/h1> <http://example.org/watts> {w} .") for t, w in watts]
+    >>> for match in query.match(events):
+    ...     print(match.start, match.end, match.bindings["after"].value)
+    1 8 1500
+    3 8 1500
+    """
+    path = text if isinstance(text, Path) else None
+    written = _read(path) if path is not None else text
+    if not isinstance(written, str):
+        raise InputError(f"A query is text or a Path, not {type(written).__name__}")
+    found = language_named(language) if language is not None else recognised(written, path)
+    if found is not Language.SPASEQ:
+        hint = "" if language is not None else 'language="spaseq", if it is meant to be SPAseQ'
+        source = f"{path.name}: " if path is not None else ""
+        raise QueryError(f"{source}{found.title} is not built yet; SPAseQ is.", hint=hint)
+    source = "query" if path is None else path.name
+    return Query(spaseq.parse(written, source=source, namespace=namespace), found, source)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder, not a file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no text in UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query that can be read and means something. `warnings` say what is legal, but hardly meant."""
+
+    algebra: SequenceQuery
+    language: Language
+    source: str = field(default="query", compare=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.algebra.warnings
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of its streams."""
+        return tuple(stream.name for stream in self.algebra.streams)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of SELECT, by name; none for CONSTRUCT."""
+        form = self.algebra.form
+        return () if isinstance(form, ConstructEvents) else tuple(column.variable.name for column in form.columns)
+
+    @property
+    def constructs(self) -> bool:
+        """Whether it makes events (CONSTRUCT) and not rows."""
+        return isinstance(self.algebra.form, ConstructEvents)
+
+    def match(
+        self,
+        streams: Any,
+        *,
+        background: Any = None,
+        lateness: Duration = 0,
+        max_runs: int | None = None,
+        problems: bool = False,
+        optimise: bool = True,
+    ) -> Matching:
+        """The matches in finite streams, in order of certainty, then end, start and ids.
+
+        `streams` maps the query's streams, by name or IRI, to a path, an iterable of `Event`, or a list of these; a
+        query over one stream takes it alone. All of it is read and ordered by time, so nothing is late, whatever the
+        `lateness`. `background` is a path, an rdflib or pyoxigraph store, a list of them, or a mapping from graph IRIs
+        to them. More than `max_runs` partial matches at once are a LimitError. With `problems`, what is wrong with bad
+        events comes as `Problem`, among the matches. `optimise=False` gives the same answers, slower.
+        """
+        given = {name: sources(name, value) for name, value in by_stream(streams, self.algebra.streams).items()}
+        domain = TimeDomain.of(self.algebra, {"lateness": duration(lateness, option="lateness")})
+        return Matching(self._answers(background, max_runs, optimise), given, domain, problems)
+
+    def engine(
+        self,
+        *,
+        background: Any = None,
+        lateness: Duration = 0,
+        idle: Any = None,
+        max_runs: int | None = None,
+        problems: bool = False,
+        optimise: bool = True,
+    ) -> Engine:
+        """The query, ready to have events pushed into it: `push`, `advance`, `close`.
+
+        Time has come as far as the stream that is furthest behind, minus `lateness`; a silent stream holds the others
+        back, unless `idle` names it, or is the time after which any is left out.
+        """
+        allowed = duration(lateness, option="lateness")
+        idle_names, idle_after = idle_streams(idle, self.algebra.streams)
+        spans = {"lateness": allowed} | ({} if idle_after is None else {"idle": idle_after})
+        domain = TimeDomain.of(self.algebra, spans)
+        watermark = Watermark(
+            self.streams, min(allowed.length, MAX_TIME), idle_names, None if idle_after is None else idle_after.length
+        )
+        return Engine(self._answers(background, max_runs, optimise), self.algebra.streams, watermark, domain, problems)
+
+    def explain(self, format: str = "text", *, optimise: bool = True) -> str:
+        """How the query is run: its algebra, automaton, keys and window, and where each filter acts. `format` is
+        `text`, `mermaid` (a state diagram) or `json`."""
+        from thence.view.explain import explain
+
+        return explain(plan(self.algebra, optimise=optimise), format)
+
+    def _answers(self, background: Any, max_runs: int | None, optimise: bool) -> Answers:
+        program = plan(self.algebra, optimise=optimise)
+        return Answers(
+            SequenceRunner(program, background_of(background, program), Context(), max_runs=most_runs(max_runs))
+        )

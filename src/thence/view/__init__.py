@@ -1,0 +1,1 @@
+"""How a query is run, for people to read."""

@@ -1,0 +1,188 @@
+"""What there is to say about a compiled query: the same facts that text, JSON and diagrams show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import Filter, Pattern
+from thence.algebra.show import show
+from thence.match.choice import reason_for_plain
+from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT
+from thence.program.opcodes import ASK
+from thence.program.sequence import SequenceProgram, Source
+
+IN_THE_MATCH = "in the graph match"
+BY_THE_MACHINE = "by the machine"
+BY_THE_PLAIN_EVALUATOR = "by the plain evaluator"
+
+_SELECTIONS = {STRICT: "strict contiguity", NEXT: "skip-till-next", ANY: "skip-till-any"}
+_SIGNS = {STRICT: ",", NEXT: ";", ANY: ":"}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterTold:
+    """A filter of a GPM, and what tests it."""
+
+    text: str
+    tested: str
+
+
+@dataclass(frozen=True, slots=True)
+class GpmTold:
+    """A GPM as the graph matcher is asked it. `event_by_event` is why it is not vectorised, if it is not."""
+
+    name: str
+    stream: str
+    variables: tuple[str, ...]
+    graphs: tuple[str, ...]
+    filters: tuple[FilterTold, ...]
+    event_by_event: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StateTold:
+    """Where runs wait: for what, by which selection, and the variables whose values find them there."""
+
+    number: int
+    waits_for: tuple[str, ...]
+    selection: str
+    sign: str
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTold:
+    """How a run goes on. No `source`: it begins one. `again` is where a closure waits for another iteration. `match`:
+    it completes one; `then_no` must be absent until the window ends, `between_no` since the run's last event."""
+
+    source: int | None
+    over: str
+    target: int | None
+    again: int | None
+    match: bool
+    equal: tuple[str, ...]
+    filters: tuple[FilterTold, ...]
+    between_no: tuple[str, ...]
+    then_no: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    gpms: tuple[GpmTold, ...]
+    states: tuple[StateTold, ...]
+    edges: tuple[EdgeTold, ...]
+    negations: tuple[EdgeTold, ...]  # what each negation asks of an event
+    key: tuple[str, ...]  # in the key of every state
+
+
+def describe(program: SequenceProgram) -> Description:
+    edges = tuple(_edge(program, edge) for edge in _walked(program))
+    states = tuple(_state(program, state, edges) for state in range(len(program.automaton.selection)))
+    shared = [name for name in states[0].key if all(name in state.key for state in states)] if states else []
+    return Description(
+        gpms=tuple(_gpm(program, source) for source in program.sources),
+        states=states,
+        edges=edges,
+        negations=tuple(_edge(program, edge) for edge in _negations(program)),
+        key=tuple(shared),
+    )
+
+
+def _walked(program: SequenceProgram) -> list[int]:
+    """The edges that runs take, those that begin one first."""
+    found = [edge for edge, state in enumerate(program.automaton.edge_state.tolist()) if state >= START]
+    return sorted(found, key=lambda edge: int(program.automaton.edge_state[edge]))
+
+
+def _negations(program: SequenceProgram) -> list[int]:
+    return [edge for edge, state in enumerate(program.automaton.edge_state.tolist()) if state < START]
+
+
+def _gpm(program: SequenceProgram, source: Source) -> GpmTold:
+    gpm = program.query.gpm(source.gpm)
+    pushed = _outer_filters(source.pattern)
+    return GpmTold(
+        name=gpm.name,
+        stream=gpm.stream,
+        variables=tuple(str(variable) for variable in source.variables),
+        graphs=tuple(str(block.name) for block in gpm.graphs),
+        filters=tuple(
+            FilterTold(show(test), IN_THE_MATCH if test in pushed else _tester(program, test)) for test in gpm.filters
+        ),
+        event_by_event=reason_for_plain(source.pattern),
+    )
+
+
+def _outer_filters(pattern: Pattern) -> list[Expression]:
+    found = []
+    while isinstance(pattern, Filter):
+        found.append(pattern.condition)
+        pattern = pattern.pattern
+    return found
+
+
+def _tester(program: SequenceProgram, test: Expression) -> str:
+    if test not in program.predicates:  # its GPM is never used
+        return BY_THE_MACHINE
+    start = program.automaton.code_from[program.predicates.index(test)]
+    return BY_THE_PLAIN_EVALUATOR if program.automaton.operation[start] == ASK else BY_THE_MACHINE
+
+
+def _state(program: SequenceProgram, state: int, edges: tuple[EdgeTold, ...]) -> StateTold:
+    automaton = program.automaton
+    selection = int(automaton.selection[state])
+    slots = _items(automaton.state_key_from, automaton.state_key_slot, state)
+    return StateTold(
+        number=state + 1,
+        waits_for=tuple(dict.fromkeys(edge.over for edge in edges if edge.source == state + 1)),
+        selection=_SELECTIONS[selection],
+        sign=_SIGNS[selection],
+        key=tuple(str(program.slots[slot]) for slot in slots),
+    )
+
+
+def _edge(program: SequenceProgram, edge: int) -> EdgeTold:
+    automaton = program.automaton
+    state, target, again = (
+        int(column[edge]) for column in (automaton.edge_state, automaton.edge_target, automaton.edge_loop)
+    )
+    tests = [program.predicates[p] for p in _items(automaton.test_from, automaton.test_predicate, edge)]
+    return EdgeTold(
+        source=None if state <= START else state + 1,
+        over=_input(program, int(automaton.edge_input[edge])),
+        target=None if target == NOWHERE else target + 1,
+        again=None if again == NOWHERE else again + 1,
+        match=bool(automaton.edge_accept[edge]),
+        equal=tuple(str(variable) for variable in _equal(program, edge)) if state != START else (),
+        filters=tuple(FilterTold(show(test), _tester(program, test)) for test in tests),
+        between_no=_guards(program, _items(automaton.guard_from, automaton.guard, edge)),
+        then_no=_guards(program, _items(automaton.end_from, automaton.end, edge)),
+    )
+
+
+def _equal(program: SequenceProgram, edge: int) -> list[Variable]:
+    """The variables of an edge that another part of the query may have bound before."""
+    automaton = program.automaton
+    number = int(automaton.edge_input[edge])
+    others = {v for other, each in enumerate(program.inputs) if other != number for v in each.variables}
+    again = int(automaton.edge_state[edge]) in automaton.edge_loop  # an iteration, after others of the same part
+    slots = _items(automaton.equal_from, automaton.equal_slot, edge)
+    return [program.slots[slot] for slot in slots if again or program.slots[slot] in others]
+
+
+def _guards(program: SequenceProgram, guards: list[int]) -> tuple[str, ...]:
+    automaton = program.automaton
+    edges = [edge for guard in guards for edge in _items(automaton.guard_edge_from, automaton.guard_edge, guard)]
+    return tuple(dict.fromkeys(_input(program, int(automaton.edge_input[edge])) for edge in edges))
+
+
+def _input(program: SequenceProgram, number: int) -> str:
+    return " & ".join(program.sources[source].gpm for source in program.inputs[number].sources)
+
+
+def _items(starts: NDArray[np.int32], items: NDArray[np.int32], number: int) -> list[int]:
+    return [int(item) for item in items[starts[number] : starts[number + 1]]]

@@ -1,0 +1,114 @@
+"""`explain`: how a query is run, as text, as a diagram, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from thence.algebra.sequences import SequenceQuery
+from thence.algebra.show import show
+from thence.algebra.show_sequences import window_text
+from thence.errors import InputError
+from thence.program.sequence import SequenceProgram
+from thence.view.description import Description, EdgeTold, FilterTold, GpmTold, StateTold, describe
+from thence.view.mermaid import state_diagram
+
+FORMATS = ("text", "mermaid", "json")
+
+
+def explain(program: SequenceProgram, format: str = "text") -> str:
+    """How a program runs, in one of `FORMATS`."""
+    description = describe(program)
+    match format:
+        case "text":
+            return "\n".join(_text(program.query, description))
+        case "mermaid":
+            return state_diagram(description)
+        case "json":
+            return _json(program.query, description)
+        case _:
+            raise InputError(f'There is no explanation in the format "{format}". Try: {", ".join(FORMATS)}')
+
+
+def _json(query: SequenceQuery, description: Description) -> str:
+    streams = [{"name": stream.name, "iri": stream.iri.value} for stream in query.streams]
+    head = {"algebra": show(query), "streams": streams, "window": _window(query), "partition": _partition(query)}
+    return json.dumps({**head, **asdict(description)}, ensure_ascii=False, indent=2)
+
+
+def _window(query: SequenceQuery) -> str | None:
+    return None if query.window is None else window_text(query.window)
+
+
+def _partition(query: SequenceQuery) -> list[str]:
+    return [str(variable) for variable in query.partition]
+
+
+def _text(query: SequenceQuery, description: Description) -> Iterator[str]:
+    yield "Algebra"
+    yield from (f"  {line}" for line in show(query).splitlines())
+    yield from ("", "Graph patterns")
+    for gpm in description.gpms:
+        yield from _gpm(gpm)
+    yield from ("", "Automaton")
+    for edge in description.edges:
+        if edge.source is None:
+            yield from _edge("a run begins", edge)
+    for state in description.states:
+        yield f"  {_state(state)}"
+        for edge in description.edges:
+            if edge.source == state.number:
+                yield from _edge("", edge)
+    for edge in description.negations:
+        yield f"  no {edge.over}{_with(edge)}"
+        yield from _filters(edge.filters, 6)
+    yield ""
+    yield f"Key: {_key(description)}"
+    yield f"Window: {_window_told(query)}"
+    if query.partition:
+        yield f"Contiguity: judged in each partition by {', '.join(_partition(query))}"
+
+
+def _gpm(gpm: GpmTold) -> Iterator[str]:
+    how = "vectorised" if gpm.event_by_event is None else f"event by event, because of {gpm.event_by_event}"
+    yield f"  {gpm.name} on {gpm.stream}: {how}; binds {' '.join(gpm.variables) or 'nothing'}"
+    yield from (f"      joined with GRAPH {name}" for name in gpm.graphs)
+    yield from _filters(gpm.filters, 6)
+
+
+def _filters(filters: tuple[FilterTold, ...], indent: int) -> Iterator[str]:
+    return (f"{' ' * indent}FILTER {told.text}: tested {told.tested}" for told in filters)
+
+
+def _state(state: StateTold) -> str:
+    waits = " or ".join(state.waits_for)
+    found = f"found by {' '.join(state.key)}" if state.key else "all are looked at"
+    return f"state {state.number} waits for {waits} by {state.selection} ({state.sign}); {found}"
+
+
+def _edge(begins: str, edge: EdgeTold) -> Iterator[str]:
+    goes = [f"state {number}" for number in (edge.target, edge.again) if number is not None]
+    if edge.match:
+        goes.append("a match" + "".join(f", if no {name} comes until the window ends" for name in edge.then_no))
+    guards = "".join(f", with no {name} in between" for name in edge.between_no)
+    start = f"  {begins}: " if begins else "      "
+    yield f"{start}{edge.over}{_with(edge)}{guards} → {' and '.join(goes)}"
+    yield from _filters(edge.filters, 10)
+
+
+def _with(edge: EdgeTold) -> str:
+    return f" with the same {' '.join(edge.equal)}" if edge.equal else ""
+
+
+def _key(description: Description) -> str:
+    if not description.states:
+        return "none is needed, no run waits"
+    if description.key:
+        return f"{' '.join(description.key)}, which every step joins by equality"
+    return "none: no variable is joined by equality in every step, so all events meet in one shard"
+
+
+def _window_told(query: SequenceQuery) -> str:
+    window = _window(query)
+    return "none, so what is held grows with the stream" if window is None else window

@@ -1,0 +1,35 @@
+"""An automaton as a Mermaid state diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from thence.view.description import Description, EdgeTold
+
+
+def state_diagram(description: Description) -> str:
+    """The text of a diagram, as Markdown on many sites draws it."""
+    return "\n".join(_lines(description))
+
+
+def _lines(description: Description) -> Iterator[str]:
+    yield "stateDiagram-v2"
+    yield "    direction LR"
+    for state in description.states:
+        yield f'    state "waits for {" or ".join(state.waits_for)} by {state.selection}" as s{state.number}'
+    for edge in description.edges:
+        source = "[*]" if edge.source is None else f"s{edge.source}"
+        for target in _targets(edge):
+            yield f"    {source} --> {target}: {_label(edge, target)}"
+
+
+def _targets(edge: EdgeTold) -> Iterator[str]:
+    yield from (f"s{number}" for number in (edge.target, edge.again) if number is not None)
+    if edge.match:
+        yield "[*]"
+
+
+def _label(edge: EdgeTold, target: str) -> str:
+    guards = "".join(f", no {name} in between" for name in edge.between_no)
+    absent = "".join(f", then no {name}" for name in edge.then_no) if target == "[*]" else ""
+    return f"{edge.over}{guards}{absent}"
