@@ -143,6 +143,14 @@ def test_prefixes_and_base_stay_in_force_after_a_fault() -> None:
     assert quads(parts) == b"<http://b/s> <http://b/p/p> <http://b/q/o> <http://b/p/b> .\n"
 
 
+@pytest.mark.parametrize("fault", [":a { :s :p 1 .", ":a { :s :p , }", "rubbish", "rubbish .", ":a { :s :p '"])
+@pytest.mark.parametrize("directive", ["@prefix q: <q/> .", "PREFIX q: <q/>", "  prefix q: <q/>"])
+def test_a_prefix_that_is_declared_behind_a_fault_is_in_force(fault: str, directive: str) -> None:
+    parts = read(f"BASE <http://e/>\nPREFIX : <>\n{fault}\n{directive}\nq:g {{ :s :p 1 }}\n")
+    assert graphs(quads(parts)) == ["http://e/q/g"]
+    assert len(bad(parts)) == 1
+
+
 def test_a_prefix_may_be_declared_anew() -> None:
     text = "PREFIX : <http://a/> :g { :s :p :o } PREFIX : <http://b/> :g { :s :p :o }"
     assert quads(read(text, chunk=4)).splitlines() == [

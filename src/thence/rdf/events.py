@@ -53,7 +53,9 @@ class Event:
             if len(graph) > limits.event_triples:
                 raise LimitError(limits.describe_event())
             attributes = dict(graph)
-            triples = distinct(typed_triples(attributes, namespace=namespace), limits)
+            triples = typed_triples(attributes, namespace=namespace)
+            if sum(len(triple.predicate.value) + len(triple.object.value) for triple in triples) > limits.event_bytes:
+                raise LimitError(limits.describe_event())
         else:
             triples = distinct(_text(graph, limits) if isinstance(graph, str) else map(_checked, graph), limits)
         self._set(start, stop, domain, _id(id), triples, attributes)

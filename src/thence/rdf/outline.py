@@ -24,22 +24,27 @@ _TOKENS = (
     rb"\\[^\r\n]",  # in a local name: ex:it\'s
 )
 _IN_NAME = rb"\.++(?=[^\s<>\"'#\[\](){}~;,.])"  # a dot in a name or a number: more of it follows
-_FLAT = rb"(?:[^<\"'#\[\](){}\\~]++|" + b"|".join(_TOKENS) + rb")*+"
-_FLAT_TOP = rb"(?:[^<\"'#\[\](){}\\~.]++|" + b"|".join((*_TOKENS, _IN_NAME)) + rb")*+"
+_INSIDE = (rb"[^<\"'#\[\](){}\\~]++", *_TOKENS)
+_OUTSIDE = (rb"[^<\"'#\[\](){}\\~.]++", *_TOKENS, _IN_NAME)  # where a dot ends a statement
 
 
-def _with_brackets(flat: bytes, inner: bytes) -> bytes:
-    return rb"(?:" + flat[3:-3] + rb"|\[" + inner + rb"\]|\(" + inner + rb"\))*+"
+def _some(*choices: bytes) -> bytes:
+    return rb"(?:" + b"|".join(choices) + rb")*+"
 
 
-_NESTED = re.compile(_FLAT)
-_TOP = re.compile(_FLAT_TOP)
-_TWO_DEEP = _with_brackets(_FLAT, _with_brackets(_FLAT, _FLAT))
-_STATEMENT = _with_brackets(_FLAT_TOP, _TWO_DEEP)
-_GRAPH = rb"\{(?!\|)" + _with_brackets(_FLAT, _TWO_DEEP) + rb"\}"
+def _brackets(inner: bytes) -> tuple[bytes, bytes]:
+    return rb"\[" + inner + rb"\]", rb"\(" + inner + rb"\)"
+
+
+_NESTED = re.compile(_some(*_INSIDE))
+_TOP = re.compile(_some(*_OUTSIDE))
+_ONE_DEEP = _some(*_INSIDE, *_brackets(_some(*_INSIDE)))
+_TWO_DEEP = _some(*_INSIDE, *_brackets(_ONE_DEEP))
+_STATEMENT = _some(*_OUTSIDE, *_brackets(_TWO_DEEP))
+_GRAPH = rb"\{(?!\|)" + _some(*_INSIDE, *_brackets(_TWO_DEEP)) + rb"\}"
 _SPACE = rb"(?:\s++|#[^\r\n]*+[\r\n])*+"
 _SPARQL_DIRECTIVE = rb"(?i:prefix\s++[^\s<>\"'{}]*+\s*+|base\s*+)<" + _IRI + rb">"  # which ends without a dot
-_WHOLE = re.compile(rb"(?:" + _SPACE + _SPARQL_DIRECTIVE + rb"|" + _STATEMENT + rb"(?:\.(?=[\s<])|" + _GRAPH + rb"))*+")
+_WHOLE = re.compile(_some(_SPACE + _SPARQL_DIRECTIVE, _STATEMENT + rb"(?:\.(?=[\s<])|" + _GRAPH + rb")"))
 SPACE = re.compile(_SPACE)
 _DIRECTIVE = re.compile(_SPARQL_DIRECTIVE)
 _DIRECTIVE_WORD = re.compile(rb"(?i:prefix|base)(?=[\s<])")

@@ -1,6 +1,7 @@
 """A TriG stream in pieces of whole statements and graphs, and what can't be right between them.
 
-After a fault reading goes on at the next line that opens a graph, or behind the graph, where its end can be told.
+After a fault reading goes on behind the graph in which it stands, where the graph's end can be told, else at the next
+line that opens a graph, or that declares a prefix which graphs may need.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from thence.rdf.outline import SPACE, Fault, Outline, Stop, whole_items
 _NAME = rb"<[^\x00-\x20<>\"{}|^`]*+>|_:[^\s<>\"'{}#]++|[^\s<>\"'{}#:@\[\]()]*+:[^\s<>\"'{}#]*+|\[[ \t]*+\]"
 OPENING = re.compile(rb"^[ \t]*+(?:(?i:graph)[ \t]++)?+(" + _NAME + rb")[ \t]*+\{", re.MULTILINE)
 """A line that opens a graph."""
+_DIRECTIVE = rb"(?i:@?+prefix[ \t]++[^\s<>\"'{}:]*+:[ \t]*+<|@?+base[ \t]*+<)"
+_RESUME = re.compile(OPENING.pattern + rb"|^[ \t]*+" + _DIRECTIVE, re.MULTILINE)
 
 _SPACE_AT_END = re.compile(rb"(?:\s++|#[^\r\n]*+)*+\Z")
 _WINDOW = 1 << 10
@@ -99,15 +102,15 @@ def behind(start: Place, text: bytes) -> Place:
 
 
 def next_opening(data: bytes, position: int) -> int:
-    """The start of the next line behind `position` that opens a graph, or -1.
+    """The start of the next line behind `position` that opens a graph, or declares a prefix or base; or -1.
 
     Lines directly before it that begin with the graph's name belong to it: they tell its time.
     """
-    found = OPENING.search(data, position + 1)
+    found = _RESUME.search(data, position + 1)
     if not found:
         return -1
     start, name = found.start(), found[1]
-    while start > position + 1:
+    while name and start > position + 1:
         before = data.rfind(b"\n", 0, start - 1) + 1
         line = data[before:start].lstrip(b" \t")
         if before <= position or not line.startswith(name) or not line[len(name) :][:1].isspace():

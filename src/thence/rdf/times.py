@@ -68,7 +68,7 @@ def parse_time(value: object) -> Instant:
     match value:
         case bool():
             raise InputError(f"{value} is no time")
-        case Integral():
+        case int() | Integral():
             return Instant(_in_range(int(value), str(value)), Domain.TICKS)
         case datetime():
             return Instant(_from_datetime(value), Domain.DATETIME)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from math import isinf, isnan
 from numbers import Integral, Real
 from typing import Any
@@ -16,6 +17,7 @@ from thence.rdf.times import format_time, parse_time
 
 DEFAULT_NAMESPACE = "http://example.org/"
 
+_SHORT = 100  # characters of a name that is kept
 _TYPE = IRI(RDF + "type")
 _FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\%]')  # in an IRI; and the sign that the others are written with
 _ABSOLUTE = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*')
@@ -39,7 +41,8 @@ def typed_triples(attributes: Mapping[str, Any], *, namespace: str = DEFAULT_NAM
         if not isinstance(column, str):
             raise InputError(f"{column!r:.80} is no attribute's name")
         if value is not None and column not in ("type", "subject"):
-            triples.append(Triple(subject, IRI(namespace + _encode(column)), _value(column, value)))
+            predicate = _known(column, namespace) if len(column) <= _SHORT else _in_namespace(column, namespace)
+            triples.append(Triple(subject, predicate, _value(column, value)))
     return tuple(triples)
 
 
@@ -62,12 +65,15 @@ def _name(name: str | IRI, namespace: str) -> IRI:
     """An IRI as it is; anything else is a name in the namespace."""
     if isinstance(name, IRI):
         return name
-    return IRI(name) if _ABSOLUTE.fullmatch(name) else IRI(namespace + _encode(name))
+    return IRI(name) if _ABSOLUTE.fullmatch(name) else _in_namespace(name, namespace)
 
 
-def _encode(name: str) -> str:
-    """Percent-encode what an IRI can't hold: column names have spaces."""
-    return _FORBIDDEN.sub(lambda found: f"%{ord(found[0]):02X}", encodable(name))
+def _in_namespace(name: str, namespace: str) -> IRI:
+    """What an IRI can't hold is percent-encoded: column names have spaces."""
+    return IRI(namespace + _FORBIDDEN.sub(lambda found: f"%{ord(found[0]):02X}", encodable(name)))
+
+
+_known = lru_cache(maxsize=1000)(_in_namespace)
 
 
 def encodable(text: str) -> str:
@@ -86,14 +92,14 @@ def _value(column: str, value: object) -> Term:
             return value
         case bool():
             return Literal("true" if value else "false", XSD + "boolean")
-        case Integral():
+        case str():
+            return Literal(encodable(value))
+        case int() | Integral():
             return Literal(_digits(int(value)), XSD + "integer")
         case Decimal():
             return Literal(_plain(column, value), XSD + "decimal")
         case Real():
             return Literal(_double(float(value)), XSD + "double")
-        case str():
-            return Literal(encodable(value))
         case datetime():
             return Literal(format_time(*parse_time(value)), XSD + "dateTime")
         case _:
@@ -107,8 +113,7 @@ def _digits(value: int) -> str:
 
 
 def _plain(column: str, value: Decimal) -> str:
-    exponent = value.as_tuple().exponent
-    if not isinstance(exponent, int) or abs(exponent) > 3000:
+    if not value.is_finite() or abs(value.adjusted()) > 3000:
         raise InputError(f"attribute {column!r:.80} is no finite number of at most 3,000 digits")
     text = format(value, "f")
     return text if "." in text else text + ".0"
