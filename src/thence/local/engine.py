@@ -12,7 +12,7 @@ from thence.kernel.memory import NEVER
 from thence.local.answers import Answers
 from thence.local.domains import TimeDomain
 from thence.local.given import stream_name
-from thence.local.results import Counts, Match, Problem
+from thence.local.results import Counts, Match, Problem, named
 from thence.local.watermarks import Watermark
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import BadEvent, Event
@@ -58,7 +58,7 @@ class Engine:
         if self.watermark.now is not None and event.end < self.watermark.now:
             return self._late(name, event)
         self.counts.events += 1
-        heappush(self._waiting, (event.end, next(self._order), name, _named(event, f"{name}:{ordinal}")))
+        heappush(self._waiting, (event.end, next(self._order), name, named(event, f"{name}:{ordinal}")))
         self.watermark.see(name, event.end)
         return self._go_on()
 
@@ -135,10 +135,3 @@ class Engine:
         batch = encode(events, stream=name, first=first)
         self.answers.keep(batch, events)
         return batch
-
-
-def _named(event: Event, name: str) -> Event:
-    """An event with an id: its own, or else that one."""
-    if event.id is not None:
-        return event
-    return Event.from_columns(event.start, event.end, event.domain, name, event.triples, event.attributes)

@@ -31,7 +31,14 @@ class Held:
         return self.batch.terms[int(self.batch.ids[self.index])].value
 
     def event(self) -> Event:
-        return self.batch.event(self.index) if self.given is None else self.given
+        return self.batch.event(self.index) if self.given is None else named(self.given, self.id)
+
+
+def named(event: Event, name: str) -> Event:
+    """An event with an id: its own, or else that one."""
+    if event.id is not None:
+        return event
+    return Event.from_columns(event.start, event.end, event.domain, name, event.triples, event.attributes)
 
 
 @dataclass(frozen=True)

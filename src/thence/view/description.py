@@ -87,7 +87,7 @@ def describe(program: SequenceProgram) -> Description:
         gpms=tuple(_gpm(program, source) for source in program.sources),
         states=states,
         edges=edges,
-        negations=tuple(_edge(program, edge) for edge in _negations(program)),
+        negations=tuple(dict.fromkeys(_edge(program, edge) for edge in _negations(program))),
         key=tuple(shared),
     )
 

@@ -90,8 +90,9 @@ def _state(state: StateTold) -> str:
 def _edge(begins: str, edge: EdgeTold) -> Iterator[str]:
     goes = [f"state {number}" for number in (edge.target, edge.again) if number is not None]
     if edge.match:
-        goes.append("a match" + "".join(f", if no {name} comes until the window ends" for name in edge.then_no))
-    guards = "".join(f", with no {name} in between" for name in edge.between_no)
+        absent = f", if no {' or '.join(edge.then_no)} comes until the window ends" if edge.then_no else ""
+        goes.append(f"a match{absent}")
+    guards = f", with no {' or '.join(edge.between_no)} in between" if edge.between_no else ""
     start = f"  {begins}: " if begins else "      "
     yield f"{start}{edge.over}{_with(edge)}{guards} → {' and '.join(goes)}"
     yield from _filters(edge.filters, 10)

@@ -30,6 +30,6 @@ def _targets(edge: EdgeTold) -> Iterator[str]:
 
 
 def _label(edge: EdgeTold, target: str) -> str:
-    guards = "".join(f", no {name} in between" for name in edge.between_no)
-    absent = "".join(f", then no {name}" for name in edge.then_no) if target == "[*]" else ""
+    guards = f", no {' or '.join(edge.between_no)} in between" if edge.between_no else ""
+    absent = f", then no {' or '.join(edge.then_no)}" if edge.then_no and target == "[*]" else ""
     return f"{edge.over}{guards}{absent}"

@@ -1,0 +1,113 @@
+"""Events pushed one by one give the rows that `match` gives, each as soon as it is certain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import thence
+from oracle import spaseq_query
+from strategies.spaseq import Case, cases, text, turtle
+from test_spaseq_agrees import background
+from thence.local.results import Match
+from thence.rdf.terms import BlankNode
+
+pytestmark = pytest.mark.numba
+
+Told: TypeAlias = tuple[Any, ...]
+"""A row: start, end, when it was certain, events, bindings."""
+
+
+@given(st.data(), cases())
+def test_pushing_in_the_order_of_time_gives_the_rows_of_match(data: st.DataObject, case: Case) -> None:
+    shuffled = data.draw(st.permutations(case.events))
+    pushed = sorted(shuffled, key=lambda event: event.time)  # equal times in any order
+    assert summary(case, tell(pushed_rows(case, pushed))) == summary(case, tell(matched_rows(case)))
+
+
+@given(st.data(), cases())
+def test_events_shuffled_within_the_lateness_give_the_rows_of_match(data: st.DataObject, case: Case) -> None:
+    shuffled = data.draw(st.permutations(case.events))
+    latest = max((event.time for event in case.events), default=0)
+    earliest = min((event.time for event in case.events), default=0)
+    found = pushed_rows(case, shuffled, lateness=latest - earliest)
+    assert summary(case, tell(found)) == summary(case, tell(matched_rows(case)))
+
+
+@given(st.data(), cases())
+def test_every_row_comes_as_soon_as_it_is_certain(data: st.DataObject, case: Case) -> None:
+    lateness = data.draw(st.integers(0, 2))
+    pushed = sorted(data.draw(st.permutations(case.events)), key=lambda event: event.time)
+    if case.query.distinct:
+        return  # of equal rows the first one stays, and at one time that is the one whose event came first
+    rows = matched_rows(case)
+    engine = query_of(case).engine(background=background(case), lateness=lateness)
+    waits = engine.answers.runner.program.automaton.end.size > 0
+    found: Counter[Told] = Counter()
+    there: list[spaseq_query.Event] = []
+    for event in pushed:
+        found.update(tell(only_matches(engine.push(event.stream, given_event(event)))))
+        there.append(event)
+        now = engine.watermark.now
+        if now is None:
+            assert not found
+            continue
+        known = {event.id for event in there if event.time <= now}
+        complete = [row for row in rows if known.issuperset(row.event_ids)]
+        must = Counter(tell(row for row in complete if row.certain < now or (row.certain == now and not waits)))
+        may = Counter(tell(row for row in complete if row.certain <= now))
+        assert must <= found <= may
+
+
+def query_of(case: Case) -> thence.Query:
+    return thence.parse(text(case.query))
+
+
+def given_event(event: spaseq_query.Event) -> thence.Event:
+    return thence.Event(event.time, turtle(event.graph), id=event.id)
+
+
+def matched_rows(case: Case) -> list[Match]:
+    streams = {
+        stream: [given_event(event) for event in case.events if event.stream == stream] for stream in case.query.streams
+    }
+    return only_matches(query_of(case).match(streams, background=background(case)))
+
+
+def pushed_rows(case: Case, events: Iterable[spaseq_query.Event], *, lateness: int = 0) -> list[Match]:
+    engine = query_of(case).engine(background=background(case), lateness=lateness)
+    found = [row for event in events for row in engine.push(event.stream, given_event(event))] + engine.close()
+    assert engine.counts.late == 0
+    times = [row.certain for row in only_matches(found)]
+    assert times == sorted(times)
+    return only_matches(found)
+
+
+def only_matches(found: Iterable[object]) -> list[Match]:
+    listed = list(found)
+    assert all(isinstance(each, Match) for each in listed)
+    return [each for each in listed if isinstance(each, Match)]
+
+
+def tell(rows: Iterable[Match]) -> list[Told]:
+    return [
+        (*row.times, row.certain, row.event_ids, tuple(sorted((k, _cell(v)) for k, v in row.bindings.items())))
+        for row in rows
+    ]
+
+
+def _cell(cell: object) -> str:
+    """A blank node by its own label: where its event stood among the others depends on who asks."""
+    if isinstance(cell, tuple):
+        return " ".join(map(_cell, cell))
+    return f"_:{cell.value.rpartition('_')[2]}" if isinstance(cell, BlankNode) else str(cell)
+
+
+def summary(case: Case, rows: list[Told]) -> Counter[Told]:
+    """Of equal rows of SELECT DISTINCT any may be the first, if they come at one time."""
+    return Counter((row[2], row[-1]) if case.query.distinct else row for row in rows)
