@@ -57,13 +57,13 @@ def in_memory(turtle: str, name: str | None = None) -> Background:
     return Background(load_background(graph if name is None else {name: graph}))
 
 
-@examples(1.5)
+@examples(1)
 @given(cases(background=True))
 def test_graph_blocks_give_both_evaluators_the_same_answers(case: Case) -> None:
     assert case.answers(vectorise=True) == case.answers(vectorise=False)
 
 
-@examples(0.7)
+@examples(0.5)
 @given(st.sampled_from(CANONICAL).flatmap(lambda it: cases(themes=it, language=DETERMINISTIC, background=True)))
 def test_pyoxigraph_gives_graph_blocks_the_same_answers(case: Case) -> None:
     named = tuple(quad for quad in case.quads if quad.graph is not None)  # its default graph is the event
@@ -71,7 +71,7 @@ def test_pyoxigraph_gives_graph_blocks_the_same_answers(case: Case) -> None:
     assert by_value(guarded.answers(vectorise=True)) == pyoxigraph_answers(guarded)
 
 
-@examples(0.5)
+@examples(0.4)
 @given(cases(background=True))
 def test_a_background_answers_every_batch_alike(case: Case) -> None:
     background = case.background

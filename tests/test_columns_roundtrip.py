@@ -94,7 +94,7 @@ def with_triples(case: Case) -> tuple[Event, ...]:
     return tuple(event if event.triples else Event(event.start, [filler], id=event.id) for event in case.events)
 
 
-@examples(1)
+@examples(0.6)
 @given(cases())
 def test_events_from_nquads_have_the_answers_of_events_from_objects(case: Case) -> None:
     events = with_triples(case)
@@ -104,7 +104,7 @@ def test_events_from_nquads_have_the_answers_of_events_from_objects(case: Case) 
     assert answers_over(case.pattern, read(data), vectorise=False) == expected
 
 
-@examples(0.5)
+@examples(0.4)
 @given(cases(), st.integers(1, 400))
 def test_the_answers_do_not_depend_on_how_a_file_is_cut(case: Case, chunk: int) -> None:
     events = with_triples(case)
@@ -121,7 +121,7 @@ def odd_files(draw: st.DrawFn) -> tuple[list[Event], bytes]:
     return events, draw(oddly_written(events))
 
 
-@examples(1)
+@examples(0.8)
 @given(odd_files())
 def test_a_term_is_the_same_however_it_is_written(file: tuple[list[Event], bytes]) -> None:
     events, data = file

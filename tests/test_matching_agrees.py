@@ -14,15 +14,18 @@ from agreement import CONTEXT, Case, cases
 from second_opinion import CANONICAL, DETERMINISTIC, by_value, judged, pyoxigraph_answers
 from strategies import examples
 from strategies.expressions import FUNCTIONS, Function
-from strategies.terms import EX, NUMBERS, THEMES, numerals
+from strategies.terms import EX, ILL_TYPED, LARGE_NUMBERS, NUMBERS, THEMES, numerals, typed
 from thence.algebra.expressions import Arithmetic, Call, Cast, Compare, Comparison, Operation, Variable
 from thence.algebra.patterns import Bgp, Extend, Pattern, TriplePattern
-from thence.lang.sparql import parse_expression
+from thence.lang.sparql import parse_expression, parse_pattern
 from thence.match.casts import CASTS as cast_targets
 from thence.match.choice import reason_for_plain
+from thence.match.errors import ExpressionError
+from thence.match.functions import call
 from thence.match.solve import solutions
 from thence.rdf.columns import encode
 from thence.rdf.events import Event
+from thence.rdf.iris import resolve
 from thence.rdf.terms import IRI, BlankNode, Literal, Triple
 
 pytestmark = pytest.mark.numba
@@ -71,15 +74,36 @@ def same_on_all(pattern: Pattern, key: tuple[Variable, ...], terms: Sequence[Lit
     return int((found[0][-1] >= 0).sum())
 
 
-@pytest.mark.parametrize("operator", [*Comparison, *Operation], ids=lambda operator: operator.value)
-def test_an_operator_agrees_on_every_two_terms(operator: Comparison | Operation) -> None:
-    expression = Compare(operator, X, Y) if isinstance(operator, Comparison) else Arithmetic(operator, X, Y)
-    assert same_on_all(Extend(each_combination((X, Y)), RESULT, expression), (X, Y), OPERANDS) > 1000
-
-
 def some_operands(count: int) -> list[Literal | IRI]:
     """So many operands, of all themes alike."""
     return [OPERANDS[i * len(OPERANDS) // count] for i in range(count)]
+
+
+NUMERIC = [*dict.fromkeys((*NUMBERS, *LARGE_NUMBERS, *ILL_TYPED))]
+
+
+@pytest.mark.parametrize(
+    ("comparison", "operands"),
+    [
+        (Comparison.EQUAL, OPERANDS),
+        (Comparison.LESS, OPERANDS),
+        (Comparison.LESS_OR_EQUAL, OPERANDS),
+        (Comparison.NOT_EQUAL, some_operands(70)),
+        (Comparison.GREATER, some_operands(70)),
+        (Comparison.GREATER_OR_EQUAL, some_operands(70)),
+    ],
+    ids=lambda value: value.name if isinstance(value, Comparison) else "",
+)
+def test_a_comparison_agrees_on_every_two_terms(comparison: Comparison, operands: list[Literal | IRI]) -> None:
+    pattern = Extend(each_combination((X, Y)), RESULT, Compare(comparison, X, Y))
+    assert same_on_all(pattern, (X, Y), operands) > 500
+
+
+@pytest.mark.parametrize("operation", Operation, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operands", [NUMERIC, some_operands(70)], ids=["numbers", "anything"])
+def test_arithmetic_agrees_on_every_two_terms(operation: Operation, operands: list[Literal | IRI]) -> None:
+    pattern = Extend(each_combination((X, Y)), RESULT, Arithmetic(operation, X, Y))
+    assert same_on_all(pattern, (X, Y), operands) > 500
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
@@ -106,6 +130,7 @@ def test_a_form_agrees_on_every_two_operands(expression: str) -> None:
     assert same_on_all(pattern, (X, Y), some_operands(80)) > 1000
 
 
+@examples(0.6)
 @given(
     st.lists(st.one_of(numerals, st.sampled_from(NUMBERS)), min_size=6, max_size=6, unique=True),
     st.sampled_from(Operation),
@@ -117,3 +142,24 @@ def test_a_computed_number_is_as_good_as_its_term(
     inner = Arithmetic(first, X, Y)
     outer = Arithmetic(second, inner, Z) if isinstance(second, Operation) else Compare(second, inner, Z)
     same_on_all(Extend(each_combination((X, Y, Z)), RESULT, outer), (X, Y, Z), numbers)
+
+
+# What was found once
+
+
+def test_the_zero_of_a_decimal_has_no_sign() -> None:
+    """`1e0 / -0.0` is INF: xsd:decimal has one zero, however it is written."""
+    zeros = [*typed("decimal", "-0.0", "-0", "0.0"), *typed("double", "1.0E0", "0.0E0", "-0.0E0")]
+    assert same_on_all(Extend(each_combination((X, Y)), RESULT, Arithmetic(Operation.DIVIDE, X, Y)), (X, Y), zeros) > 0
+    batch = encode([Event(0, "<http://example.org/s> <http://example.org/p> -0.0 .")])
+    pattern = parse_pattern("{ ?s ?p ?x BIND(1e0 / ?x AS ?result) }")
+    for vectorise in (True, False):
+        (index,) = solutions(pattern, batch, vectorise=vectorise).columns[RESULT].tolist()
+        assert batch.terms[index].value == "INF"
+
+
+@pytest.mark.parametrize("text", ["2020-01-01T00:00:00Z", "1a:b", ":", "é:x"])
+def test_what_has_a_colon_but_no_scheme_is_no_iri(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        call("IRI", [Literal(text)], CONTEXT)
+    assert resolve(text, "http://example.org/a") == f"http://example.org/{text}"

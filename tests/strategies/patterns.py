@@ -12,7 +12,7 @@ from itertools import count
 from hypothesis import strategies as st
 
 from strategies.expressions import Kind, Language
-from strategies.graphs import GRAPHS
+from strategies.graphs import GRAPHS, triples
 from strategies.terms import World
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import (
@@ -116,20 +116,13 @@ class Maker:
         return Bgp(tuple(self.triple(draw, places) for _ in range(many)))
 
     def triple(self, draw: st.DrawFn, places: dict[Term, Slot]) -> TriplePattern:
-        made_up = st.builds(
-            Triple,
-            st.sampled_from(self.world.nodes),
-            st.sampled_from(self.world.predicates),
-            st.sampled_from(self.world.objects),
-        )
         known = bool(self.triples) and draw(st.integers(0, 7)) < 7
-        subject, predicate, object_ = draw(st.sampled_from(self.triples) if known else made_up)
-        verb = predicate
-        assert isinstance(verb, IRI)
-        slot: Variable | IRI = verb if draw(st.integers(0, 9)) < 7 else draw(st.sampled_from(VARIABLES[5:8]))
+        subject, predicate, object_ = draw(st.sampled_from(self.triples) if known else triples(self.world))
+        assert isinstance(predicate, IRI)
+        verb: Variable | IRI = draw(st.sampled_from((*(predicate,) * 7, *VARIABLES[5:8])))
         return TriplePattern(
             self.slot(draw, subject, places, VARIABLES[:3], constant=2),
-            slot,
+            verb,
             self.slot(draw, object_, places, VARIABLES[1:6], constant=3),
         )
 
