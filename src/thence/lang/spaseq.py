@@ -18,18 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain, islice
 
 from thence.algebra.chains import DEPTH, depth
 from thence.algebra.sequences import SelectRows, SequenceQuery
 from thence.lang.spaseq_checks import check_names, check_negations, warnings
 from thence.lang.spaseq_draft import Draft
 from thence.lang.spaseq_mistakes import MISTAKES
-from thence.lang.spaseq_output import output
+from thence.lang.spaseq_output import check_aggregates, output
 from thence.lang.spaseq_reader import SequenceReader
 from thence.lang.spaseq_scope import Scope
 from thence.lang.spaseq_variables import check_filters, check_negated_variables, check_partition, unseen_inside
 from thence.lang.syntax import GRAMMARS, Syntax
 from thence.lang.text import text as read_text
+
+WARNINGS = 50
+"""Nobody reads more of them."""
 
 SYNTAX = Syntax(GRAMMARS / "spaseq.lark", "sequence_query", mistakes=MISTAKES)
 
@@ -52,6 +56,7 @@ def _checked(draft: Draft) -> SequenceQuery:
     gpms = tuple(defined.gpm for defined in draft.gpms)
     if (found := depth(gpms)) > DEPTH:  # before all that goes through them by recursion
         raise draft.error(f"The query is {found:,} levels deep; at most {DEPTH} are allowed.", 0)
+    check_aggregates(draft)
     check_names(draft)
     query = SequenceQuery(
         form=SelectRows(()),
@@ -66,4 +71,5 @@ def _checked(draft: Draft) -> SequenceQuery:
     check_filters(scope)
     check_negated_variables(scope)
     check_partition(scope)
-    return replace(query, form=output(scope), warnings=(*warnings(scope), *unseen_inside(scope)))
+    warned = islice(chain(warnings(scope), unseen_inside(scope)), WARNINGS)
+    return replace(query, form=output(scope), warnings=tuple(warned))

@@ -24,7 +24,6 @@ from thence.lang.spaseq_scope import Scope
 
 def output(scope: Scope) -> SelectRows | ConstructEvents:
     """The form of the query, or the reason why it means nothing."""
-    _check_places(scope.draft)
     form = scope.draft.form
     match form:
         case DraftRows():
@@ -33,7 +32,7 @@ def output(scope: Scope) -> SelectRows | ConstructEvents:
             return _events(scope, form)
 
 
-def _check_places(draft: Draft) -> None:
+def check_aggregates(draft: Draft) -> None:
     """FIRST, LAST, COLLECT and COUNT(B) are about a whole match, so they stand in its SELECT alone."""
     columns = draft.form.columns or () if isinstance(draft.form, DraftRows) else ()
     expressions = [column.expression for column in columns if column.expression is not None]
@@ -144,7 +143,7 @@ class _Rows:
         function = read.aggregate.function.value
         _check_named(self._scope, [variable], function, read.at)
         sequence = self._query.sequence
-        holders = self._scope.holders[variable]
+        holders = self._scope.holders(variable)
         closures = [index for index in holders if sequence[index].quantifier is Quantifier.PLUS]
         start = f"{function}({variable}) is about the iterations of a closure, but {variable}"
         if not closures:

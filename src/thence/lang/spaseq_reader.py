@@ -32,7 +32,7 @@ from thence.lang.triples import Triples
 from thence.lang.words import name
 
 LONGEST = 200
-"""The most GPM names that SEQ may hold."""
+"""The most GPM names that SEQ may hold, and the most GPMs that may be defined."""
 
 OPTIONALS = 10
 """The most parts with `?`: each doubles the number of sequences that are sought."""
@@ -78,12 +78,15 @@ class SequenceReader(ClauseReader):
     def sequence_query(self, _: None, form: Form, *rest: Any) -> Draft:
         clauses = [part for part in rest if isinstance(part, Within | Origin | Partition | NamedStream)]
         partition = self.partitioned(clauses)
+        gpms = tuple(part for part in rest if isinstance(part, Defined))
+        if len(gpms) > LONGEST:
+            raise self.error(f"{len(gpms):,} GPMs are defined; at most {LONGEST} are allowed.", at=gpms[LONGEST].at)
         return Draft(
             text=self.text,
             form=form,
             streams=tuple(clause for clause in clauses if isinstance(clause, NamedStream)),
             sequence=next(part for part in rest if isinstance(part, tuple)),
-            gpms=tuple(part for part in rest if isinstance(part, Defined)),
+            gpms=gpms,
             window=self.window(clauses),
             partition=partition.variables if partition else (),
             partition_at=partition.at if partition else 0,

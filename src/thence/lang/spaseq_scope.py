@@ -19,11 +19,14 @@ class Scope:
         self.draft = draft
         self.query = query
         self.of = {gpm.name: frozenset(variables_of(gpm)) for gpm in query.gpms}
-        self.everywhere = frozenset[Variable]().union(*self.of.values())
-        self.holders: dict[Variable, list[int]] = {}  # the parts in which each variable stands, negated ones too
+        self.binders: dict[Variable, list[str]] = {}  # the GPMs that bind each variable
+        for name, variables in self.of.items():
+            for variable in variables:
+                self.binders.setdefault(variable, []).append(name)
+        self.parts: dict[str, list[int]] = {name: [] for name in self.of}  # in which each GPM stands
         for index, part in enumerate(query.sequence):
-            for variable in self.of_part(part):
-                self.holders.setdefault(variable, []).append(index)
+            for name in self._names([part]):
+                self.parts[name].append(index)
         self.binding = self._names(part for part in query.sequence if part.quantifier is not Quantifier.NOT)
         self.negated = self._names(part for part in query.sequence if part.quantifier is Quantifier.NOT)
         written = (defined.written for defined in draft.gpms if defined.gpm.name in self.binding)
@@ -33,6 +36,10 @@ class Scope:
         """The variables of the GPMs in a part."""
         return frozenset[Variable]().union(*(self.of[name] for name in self._names([part])))
 
+    def holders(self, variable: Variable) -> list[int]:
+        """The parts in which the variable stands, negated ones too."""
+        return sorted({index for name in self.binders.get(variable, ()) for index in self.parts[name]})
+
     def binder(self, indices: Iterable[int], variable: Variable) -> str:
         """The first GPM in these parts that binds the variable; nothing, if none does."""
         found = (each.gpm for index in indices for each in occurrences(self.query.sequence[index].operand))
@@ -40,7 +47,7 @@ class Scope:
 
     def unbound(self, start: str, variable: Variable, at: int) -> QueryError:
         """The error about a variable that has no value in any match: who binds it, and what was probably meant."""
-        binders = [gpm.name for gpm in self.query.gpms if variable in self.of[gpm.name]]
+        binders = self.binders.get(variable, [])
         negated = [name for name in binders if name in self.negated]
         hint = ""
         if negated:
@@ -49,7 +56,7 @@ class Scope:
             reason = f"{start} {variable}, which only GPM {binders[0]} binds, and SEQ does not use it."
         else:
             reason = f"{start} {variable}, which nothing binds."
-            meant = closest(variable.name, (each.name for each in self.everywhere))
+            meant = closest(variable.name, (each.name for each in self.binders))
             hint = f"?{meant}" if meant else ""
         return self.draft.error(reason, self.draft.after(variable, at), hint=hint)
 

@@ -66,7 +66,7 @@ def _out_of_sight(scope: Scope, defined: Defined, index: int, variable: Variable
     """Why the FILTER can't know the variable."""
     start = f"The FILTER of GPM {defined.gpm.name} names"
     place = scope.draft.after(variable, at)
-    holders = scope.holders.get(variable, [])
+    holders = scope.holders(variable)
     later = [each for each in holders if each > index and scope.query.sequence[each].quantifier is not Quantifier.NOT]
     if later:
         binder = scope.binder(later, variable)
@@ -80,7 +80,7 @@ def _out_of_sight(scope: Scope, defined: Defined, index: int, variable: Variable
 
 def _check_exists(scope: Scope, defined: Defined, exists: Exists, at: int) -> None:
     named = {node for node in nodes(exists.pattern) if isinstance(node, Variable)}
-    foreign = (named - scope.of[defined.gpm.name]) & scope.everywhere
+    foreign = scope.binders.keys() & named - scope.of[defined.gpm.name]
     if foreign:
         variable = min(foreign, key=lambda each: scope.draft.after(each, at))
         reason = f"EXISTS looks at the event of GPM {defined.gpm.name} alone, and {variable} belongs to another GPM."
@@ -91,26 +91,36 @@ def _check_exists(scope: Scope, defined: Defined, exists: Exists, at: int) -> No
 def check_negated_variables(scope: Scope) -> None:
     """A negation is judged when the part after it has come: what it shares only with later parts, it can't know. Parts
     before it that are optional may be missing, so they do not help."""
-    for index, part in enumerate(scope.query.sequence):
-        if part.quantifier is Quantifier.NOT:
-            for variable in sorted(scope.of_part(part), key=str):
-                _check_negated_variable(scope, index, variable)
-
-
-def _check_negated_variable(scope: Scope, index: int, variable: Variable) -> None:
     sequence = scope.query.sequence
-    binding = [each for each in scope.holders[variable] if sequence[each].quantifier is not Quantifier.NOT]
-    if any(each < index and sequence[each].quantifier is not Quantifier.OPTIONAL for each in binding):
-        return
-    for after in following(sequence, index):
-        later = [each for each in binding if each > after]
-        if later and after not in binding:
-            reason = (
-                f"The negation shares {variable} only with {scope.binder(later, variable)}, and is judged before that,"
-                f" when {occurrences(sequence[after].operand)[0].gpm} has come."
-            )
-            hint = f"another name for {variable} in the negated GPM"
-            raise scope.draft.error(reason, scope.draft.at(sequence[index]), hint=hint)
+    known: set[Variable] = set()  # in every arm
+    for index, part in enumerate(sequence):
+        if part.quantifier is Quantifier.NOT:
+            own = scope.of_part(part) - known
+            for after in following(sequence, index):
+                later = _from(scope, after + 1)
+                shared = own - scope.of_part(sequence[after])
+                unknown = min((v for v in shared if not later.isdisjoint(scope.binders[v])), key=str, default=None)
+                if unknown is not None:
+                    raise _judged_too_early(scope, index, after, unknown)
+        elif part.quantifier is not Quantifier.OPTIONAL:
+            known |= scope.of_part(part)
+
+
+def _from(scope: Scope, index: int) -> frozenset[str]:
+    """The GPMs that bind something from this part on."""
+    later = [part for part in scope.query.sequence[index:] if part.quantifier is not Quantifier.NOT]
+    return frozenset(found.gpm for part in later for found in occurrences(part.operand))
+
+
+def _judged_too_early(scope: Scope, index: int, after: int, variable: Variable) -> QueryError:
+    sequence = scope.query.sequence
+    later = [each for each in range(after + 1, len(sequence)) if sequence[each].quantifier is not Quantifier.NOT]
+    reason = (
+        f"The negation shares {variable} only with {scope.binder(later, variable)}, and is judged before that,"
+        f" when {occurrences(sequence[after].operand)[0].gpm} has come."
+    )
+    hint = f"another name for {variable} in the negated GPM"
+    return scope.draft.error(reason, scope.draft.at(sequence[index]), hint=hint)
 
 
 def check_partition(scope: Scope) -> None:
@@ -137,7 +147,7 @@ def unseen_inside(scope: Scope) -> Iterator[str]:
     for defined in scope.draft.gpms:
         for pattern in (defined.gpm.pattern, *defined.gpm.graphs):
             named = {node for node in nodes(pattern) if isinstance(node, Variable)}
-            for variable in sorted((named & scope.everywhere) - _given(pattern), key=str):
+            for variable in sorted(scope.binders.keys() & named - _given(pattern), key=str):
                 where = "GRAPH" if isinstance(pattern, Graph) else "a group or BIND"
                 reason = (
                     f"In GPM {defined.gpm.name} {variable} has no value: an expression inside {where} sees nothing that"
