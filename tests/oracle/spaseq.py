@@ -193,23 +193,19 @@ def joins(world: World, mapping: graphs.Mapping, fit: Fit) -> bool:
     return all(holds(expression, merged) for name in taking_part for expression in world.query.gpm(name).filters)
 
 
-def extensions(world: World, run: Run, step: Step) -> Iterator[tuple[Fit, Run]]:
-    """Every match of the step's operand that joins with the run, whenever it is, and the run that both make.
+def remembered(world: World, run: Run, step: Step) -> graphs.Mapping:
+    """What the run brings to the step. A new iteration forgets the old locals; a closure's first has none to forget."""
+    return without(run.mapping, world.locals[step.number])
 
-    A new iteration forgets the old locals; a closure's first has none to forget.
-    """
-    remembered = without(run.mapping, world.locals[step.number])
+
+def extended(world: World, run: Run, step: Step, fit: Fit) -> Run:
+    """The run with one more iteration of the step: its only one, or a closure's next."""
     iteration = 1 + sum(earlier.part == step.number for earlier in run.iterations)
-    for fit in world.fits[step.number]:
-        if joins(world, remembered, fit):
-            yield (
-                fit,
-                Run(
-                    remembered | fit.mapping,
-                    run.filled + tuple(replace(filled, iteration=iteration) for filled in fit.filled),
-                    (*run.iterations, Iteration(step.number, only(fit.mapping, world.locals[step.number]))),
-                ),
-            )
+    return Run(
+        remembered(world, run, step) | fit.mapping,
+        run.filled + tuple(Filled(place.occurrence, iteration, place.gpm, place.event) for place in fit.filled),
+        (*run.iterations, Iteration(step.number, only(fit.mapping, world.locals[step.number]))),
+    )
 
 
 # Event selection: ⟦σ • Ψ⟧ for one run of ⟦σ⟧
@@ -217,7 +213,11 @@ def extensions(world: World, run: Run, step: Step) -> Iterator[tuple[Fit, Run]]:
 
 def skip_till_any(world: World, run: Run, step: Step) -> frozenset[Run]:
     """Definition 10."""
-    return frozenset(longer for fit, longer in extensions(world, run, step) if run.end < fit.time)
+    return frozenset(
+        extended(world, run, step, fit)
+        for fit in world.fits[step.number]
+        if run.end < fit.time and joins(world, remembered(world, run, step), fit)
+    )
 
 
 def skip_till_next(world: World, run: Run, step: Step) -> frozenset[Run]:
@@ -256,7 +256,9 @@ def follow(world: World, run: Run, step: Step) -> frozenset[Run]:
     """⟦σ • Ψ⟧; the runs of ⟦Ψ⟧ itself, where nothing is before it."""
     match step.selection:
         case None:
-            return frozenset(longer for _, longer in extensions(world, run, step))
+            return frozenset(
+                extended(world, run, step, fit) for fit in world.fits[step.number] if joins(world, EMPTY, fit)
+            )
         case Selection.ANY:
             return skip_till_any(world, run, step)
         case Selection.NEXT:

@@ -20,6 +20,9 @@ class Event:
     graph: Graph
     id: str
 
+    def __hash__(self) -> int:
+        return hash(self.id)  # sets of runs ask for it all the time
+
 
 @dataclass(frozen=True)
 class GraphBlock:

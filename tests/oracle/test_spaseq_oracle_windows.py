@@ -161,3 +161,8 @@ def test_what_graph_binds_is_local_to_a_closure_or_not_like_all_else() -> None:
 
 def test_a_background_without_names_answers_for_every_iri() -> None:
     assert found(ask("B", OWNED), line("b1"), {None: graph("b1 owner x")}) == ["b1"]
+
+
+def test_an_iri_that_no_background_has_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        found(ask("B", OWNED), line("b1"), {"web": graph("b1 owner x")})
