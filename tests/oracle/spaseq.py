@@ -1,5 +1,5 @@
 """SPAseQ by its definitions: Gillani, Zimmermann, Picard, Laforest, "A Query Language for Semantic Complex Event
-Processing", Definitions 7 to 16 and Appendix B, as `semantics.md` corrects them. Every set is written out in full.
+Processing", Definitions 7 to 16 and Appendix B, corrected. Every set is written out in full.
 
 Two corrections change the shape of all definitions. A run carries one mapping where the paper has sets of them, so that
 `σ • Ψ` is defined run by run. And `⋈` reads "compatible, and the filters of what joins hold".
