@@ -82,7 +82,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class BadEvent:
-    """What stood where an event should: the stream, the line where it begins (from 1), why it is none, and its text.
+    """What stood where an event should: the stream, the line where it begins (from 1; 0: not known), why it is none,
+    and its text.
 
     >>> BadEvent("power", 7, "no time", "x" * 10_000).text[-7:]
     'xxxxxx…'

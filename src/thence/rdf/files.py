@@ -67,4 +67,5 @@ def batches(events: Iterable[Event | BadEvent], *, stream: str = "stream") -> It
 
 
 def _trig(source: BinaryIO, stream: str, limits: Limits) -> Iterator[EventBatch | BadEvent]:
-    return events_of(trig_chunks(source, stream_name=stream, limits=limits), stream=stream, limits=limits)
+    pieces = trig_chunks(source, stream_name=stream, limits=limits)
+    return events_of(pieces, stream=stream, limits=limits, numbered=False)

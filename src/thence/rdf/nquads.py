@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import BinaryIO
 
@@ -24,8 +25,11 @@ def read_nquads(
     yield from events_of(_pieces(source, chunk, limits.event_bytes), stream=stream, limits=limits)
 
 
-def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits) -> Iterator[EventBatch | BadEvent]:
-    """The events in some pieces of N-Quads, each of whole lines; what was bad before it came here passes through."""
+def events_of(
+    pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits, numbered: bool = True
+) -> Iterator[EventBatch | BadEvent]:
+    """The events in some pieces of N-Quads, each of whole lines; what was bad before it came here passes through. Where
+    the lines are not the file's own, they are not `numbered`: a bad event's line is then 0."""
     rest = b""
     first_line = 1
     skipping: str | None = None  # the graph of an event that was too large: what is left of it
@@ -49,7 +53,7 @@ def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits
         )
         if len(grouped.batch):
             yield grouped.batch
-        yield from grouped.bad
+        yield from grouped.bad if numbered else (replace(bad, line=0) for bad in grouped.bad)
         skipping = grouped.skipping
         rest = data[grouped.rest :]
         first_line += grouped.lines
