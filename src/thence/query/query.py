@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,7 +57,19 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
         source = f"{path.name}: " if path is not None else ""
         raise QueryError(f"{source}{found.title} is not built yet; SPAseQ is.", hint=hint)
     source = "query" if path is None else path.name
-    return Query(spaseq.parse(written, source=source, namespace=namespace), found, source)
+    return Query(spaseq.parse(written, source=source, namespace=namespace), found, source, prefixes_of(written))
+
+
+_PREFIX = re.compile(r"\bPREFIX\s+([\w.-]{0,100}):\s*<([^<>\"{}|^`\\\s]*)>", re.IGNORECASE)
+
+
+def prefixes_of(text: str) -> dict[str, str]:
+    """The prefixes that a query declares, for showing terms as it writes them.
+
+    >>> prefixes_of("PREFIX : <http://example.org/> SELECT *")
+    {'': 'http://example.org/'}
+    """
+    return {name: iri for name, iri in _PREFIX.findall(text) if iri}
 
 
 def _read(path: Path) -> str:
@@ -78,6 +92,7 @@ class Query:
     algebra: SequenceQuery
     language: Language
     source: str = field(default="query", compare=False)
+    prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:

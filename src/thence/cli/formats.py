@@ -1,0 +1,308 @@
+"""Matches written: as a table, as lines of JSON, as CSV and TSV, as SPARQL's results, and constructed events as RDF.
+
+A writer takes the matches one by one; only the table waits for the last.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from thence.errors import InputError
+
+if TYPE_CHECKING:
+    from thence.kernel.projection import Cell
+    from thence.local.results import Match, Problem
+    from thence.query.query import Query
+    from thence.rdf.events import Event
+    from thence.rdf.terms import Term
+
+FORMATS = ("table", "jsonl", "csv", "tsv", "json", "trig", "ttl")
+ROWS = frozenset({"table", "jsonl", "csv", "tsv", "json"})
+EVENTS = frozenset({"table", "jsonl", "trig", "ttl"})
+
+_OURS = ("start", "end", "match_id", "events", "query")
+
+
+class Writer(ABC):
+    """Writes matches to a file; `begin` before the first, `end` after the last."""
+
+    def __init__(self, file: TextIO, columns: Sequence[str], *, events: bool) -> None:
+        self.file = file
+        self.columns = tuple(columns)
+        self.events = events
+
+    def begin(self) -> None:  # noqa: B027  (most formats have nothing there)
+        """What stands before all matches."""
+
+    @abstractmethod
+    def write(self, match: Match) -> None:
+        """One match."""
+
+    def end(self) -> None:  # noqa: B027
+        """What stands after all matches."""
+
+
+def check_format(format: str, query: Query, *, events: bool) -> None:
+    """InputError if the format can't hold what the query gives."""
+    if query.constructs and format not in EVENTS:
+        raise InputError(f"CONSTRUCT makes events, which {format} can't hold. Try: --format jsonl, trig, ttl or table")
+    if query.constructs and events:
+        raise InputError("--events adds a column to the rows of SELECT; this query is a CONSTRUCT.")
+    if not query.constructs and format not in ROWS:
+        raise InputError(f"SELECT gives rows, which {format} can't hold. Try: --format jsonl, csv, tsv, json or table")
+
+
+def writer(format: str, file: TextIO, query: Query, *, events: bool = False) -> Writer:
+    """The writer of a format."""
+    match format:
+        case "table":
+            return TableWriter(file, query, events=events)
+        case "jsonl":
+            return (EventLines if query.constructs else JsonLines)(file, query.columns, events=events)
+        case "csv":
+            return CsvWriter(file, query.columns, events=events)
+        case "tsv":
+            return TsvWriter(file, query.columns, events=events)
+        case "json":
+            return ResultsJson(file, query.columns, events=events)
+        case "trig":
+            return TrigWriter(file, (), events=False)
+        case "ttl":
+            return TurtleWriter(file, (), events=False)
+        case _:
+            raise InputError(f'There is no format "{format}". Try: {", ".join(FORMATS)}')
+
+
+def column_names(variables: Sequence[str], *, taken: Sequence[str] = _OURS) -> list[str]:
+    """Names for columns beside our own: one that collides, whatever its case, gets a trailing `_`.
+
+    >>> column_names(["house", "End", "HOUSE"])
+    ['house', 'End_', 'HOUSE_']
+    """
+    known = {name.casefold() for name in taken}
+    found = []
+    for variable in variables:
+        name = variable
+        while name.casefold() in known:
+            name += "_"
+        known.add(name.casefold())
+        found.append(name)
+    return found
+
+
+def json_cell(cell: Cell) -> object:
+    """A cell as SPARQL 1.1 Query Results JSON has it; several terms as an array.
+
+    >>> from thence.rdf.terms import Literal
+    >>> json_cell(Literal("7", "http://www.w3.org/2001/XMLSchema#integer"))
+    {'type': 'literal', 'value': '7', 'datatype': 'http://www.w3.org/2001/XMLSchema#integer'}
+    """
+    return [_json_term(term) for term in cell] if isinstance(cell, tuple) else _json_term(cell)
+
+
+def _json_term(term: Term) -> dict[str, str]:
+    from thence.rdf.terms import IRI, XSD_STRING, BlankNode, Literal
+
+    match term:
+        case IRI():
+            return {"type": "uri", "value": term.value}
+        case BlankNode():
+            return {"type": "bnode", "value": term.value}
+        case Literal(language=str(language)):
+            return {"type": "literal", "value": term.value, "xml:lang": language}
+        case Literal():
+            plain = {"type": "literal", "value": term.value}
+            return plain if term.datatype == XSD_STRING else {**plain, "datatype": term.datatype}
+
+
+def json_time(time: int, match: Match | Event) -> int | str:
+    """An integer for ticks, else ISO 8601."""
+    from thence.rdf.times import Domain, format_time
+
+    return time if match.domain is Domain.TICKS else format_time(time, match.domain)
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+class JsonLines(Writer):
+    """One object a match."""
+
+    def write(self, match: Match) -> None:
+        start, end = (json_time(time, match) for time in match.times)
+        bindings = {name: json_cell(match.bindings[name]) for name in self.columns if name in match.bindings}
+        row: dict[str, object] = {"start": start, "end": end, "bindings": bindings}
+        if self.events:
+            row["events"] = list(match.event_ids)
+        self.file.write(_line(row))
+
+
+class EventLines(Writer):
+    """Constructed events, one a line, as an event file has them."""
+
+    def write(self, match: Match) -> None:
+        event = match.constructed
+        assert event is not None
+        time, end = json_time(event.start, event), json_time(event.end, event)
+        self.file.write(_line({"time": time, "end": end, "id": event.id, "graph": _turtle(event).rstrip()}))
+
+
+class CsvWriter(Writer):
+    """SPARQL 1.1 Query Results CSV: values without their types. A line ends in a line feed."""
+
+    def begin(self) -> None:
+        self.csv = csv.writer(self.file, lineterminator="\n")
+        self.csv.writerow(["start", "end", *column_names(self.columns), *(["events"] if self.events else [])])
+
+    def write(self, match: Match) -> None:
+        cells = [_plain(match.bindings.get(name)) for name in self.columns]
+        ids = [json.dumps(match.event_ids, ensure_ascii=False)] if self.events else []
+        self.csv.writerow([*(json_time(time, match) for time in match.times), *cells, *ids])
+
+
+def _plain(cell: Cell | None) -> str:
+    from thence.rdf.terms import BlankNode
+
+    if cell is None:
+        return ""
+    if isinstance(cell, tuple):
+        return json.dumps([term.value for term in cell], ensure_ascii=False)
+    return str(cell) if isinstance(cell, BlankNode) else cell.value
+
+
+class TsvWriter(Writer):
+    """Terms as SPARQL 1.1 Query Results TSV writes them, with their types."""
+
+    def begin(self) -> None:
+        names = ["start", "end", *column_names(self.columns), *(["events"] if self.events else [])]
+        self.file.write("\t".join(names) + "\n")
+
+    def write(self, match: Match) -> None:
+        times = [str(json_time(time, match)) for time in match.times]
+        cells = [_tsv(match.bindings.get(name)) for name in self.columns]
+        ids = [_escaped(json.dumps(match.event_ids, ensure_ascii=False))] if self.events else []
+        self.file.write("\t".join([*times, *cells, *ids]) + "\n")
+
+
+def _tsv(cell: Cell | None) -> str:
+    from thence.cli.tables import short
+
+    if isinstance(cell, tuple):
+        return _escaped(json.dumps([str(term) for term in cell], ensure_ascii=False))
+    return _escaped(short(cell, {}))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\t", "\\t")  # line breaks are escaped already
+
+
+class ResultsJson(Writer):
+    """SPARQL 1.1 Query Results JSON, with start and end as variables. COLLECT and events are arrays."""
+
+    def begin(self) -> None:
+        self.names = column_names(self.columns)
+        variables = ["start", "end", *self.names, *(["events"] if self.events else [])]
+        self.file.write(f'{{"head": {json.dumps({"vars": variables}, ensure_ascii=False)}, "results": {{"bindings": [')
+        self.separator = "\n"
+
+    def write(self, match: Match) -> None:
+        from thence.rdf.terms import Literal
+        from thence.rdf.times import time_literal
+
+        start, end = (json_cell(time_literal(time, match.domain)) for time in match.times)
+        row: dict[str, object] = {"start": start, "end": end}
+        for name, variable in zip(self.names, self.columns, strict=True):
+            if variable in match.bindings:
+                row[name] = json_cell(match.bindings[variable])
+        if self.events:
+            row["events"] = [json_cell(Literal(id)) for id in match.event_ids]
+        self.file.write(self.separator + json.dumps(row, ensure_ascii=False))
+        self.separator = ",\n"
+
+    def end(self) -> None:
+        self.file.write("\n]}}\n")
+
+
+class TrigWriter(Writer):
+    """Constructed events as named graphs, each followed by its time."""
+
+    def write(self, match: Match) -> None:
+        from thence.rdf.formats import Format
+        from thence.rdf.terms import IRI, PROV, Quad, Triple
+        from thence.rdf.times import time_literal
+        from thence.rdf.write import serialize
+
+        event = match.constructed
+        assert event is not None
+        assert event.id is not None
+        name = IRI(event.id)
+        time = Triple(name, IRI(PROV + "generatedAtTime"), time_literal(event.end, event.domain))
+        quads = [Quad(*triple, name) for triple in event.triples]
+        self.file.write(serialize([*quads, time], Format.TRIG).decode())
+
+
+class TurtleWriter(Writer):
+    """The triples of constructed events, without their times."""
+
+    def write(self, match: Match) -> None:
+        assert match.constructed is not None
+        self.file.write(_turtle(match.constructed))
+
+
+def _turtle(event: Event) -> str:
+    from thence.rdf.formats import Format
+    from thence.rdf.write import serialize
+
+    return serialize(event.triples, Format.TURTLE).decode()
+
+
+class TableWriter(Writer):
+    """A table for people, with prefixed names."""
+
+    def __init__(self, file: TextIO, query: Query, *, events: bool) -> None:
+        super().__init__(file, query.columns, events=events)
+        self.prefixes = query.prefixes
+        self.constructs = query.constructs
+        self.rows: list[list[str]] = []
+
+    def write(self, match: Match) -> None:
+        from thence.cli.tables import graph
+        from thence.rdf.times import format_time
+
+        if match.constructed is not None:
+            event = match.constructed
+            self.rows.append([format_time(event.end, event.domain), graph(event.triples, self.prefixes)])
+            return
+        times = [format_time(time, match.domain) for time in match.times]
+        cells = [self._cell(match.bindings.get(name)) for name in self.columns]
+        self.rows.append([*times, *cells, *(["\n".join(match.event_ids)] if self.events else [])])
+
+    def _cell(self, cell: Cell | None) -> str:
+        from thence.cli.tables import short
+
+        return ", ".join(short(term, self.prefixes) for term in (cell if isinstance(cell, tuple) else [cell]))
+
+    def end(self) -> None:
+        from rich.console import Console
+
+        from thence.cli.tables import table
+
+        if not self.rows:
+            return
+        names = [f"?{name}" for name in column_names(self.columns)]
+        columns = (
+            ["time", "graph"] if self.constructs else ["start", "end", *names, *(["events"] if self.events else [])]
+        )
+        Console(file=self.file).print(table("", columns, self.rows))
+
+
+def problem_line(problem: Problem) -> str:
+    """A problem as a line of JSON: the event by its id, or the text that stood in its place."""
+    event = problem.text if problem.event is None else problem.event.id
+    told = {"problem": problem.problem, "reason": problem.reason, "event": event, "stream": problem.stream}
+    return _line(told if problem.line is None else {**told, "line": problem.line})
