@@ -1,0 +1,137 @@
+"""`thence.parse`: which language a text is in, what a query says about itself, and that importing stays quick."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import thence
+from thence.query.languages import Language, recognised
+
+SPASEQ = "SELECT * FROM STREAM S <x:s> { SEQ (A) DEFINE GPM A ON S { ?a <x:p> ?b } }"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (SPASEQ, Language.SPASEQ),
+        (SPASEQ.replace("DEFINE GPM", "DEFIN GPM"), Language.SPASEQ),
+        ("select * from stream S <x:s> { seq (A ; B) }", Language.SPASEQ),
+        ("PATTERN SEQ(Stock a, Stock+ b[]) WHERE [company] WITHIN 10", Language.SASE),
+        ("SELECT ?x FROM NAMED WINDOW :w ON :s [RANGE PT10M] { WINDOW :w { ?x a :T } }", Language.RSEP_QL),
+        ("SELECT ?x { EVENT ON :w { ?x a :T } }", Language.RSEP_QL),
+        ("CONSTRUCT { ?x :on ?y } SINCE { ?x :starts ?y }", Language.TEF_SPARQL),
+        ("SELECT ?x { { ?x :a ?y } SEQ { ?x :b ?z } }", Language.EP_SPARQL),
+        ("SELECT ?PATTERN { ?x :GPM 'SINCE' ; <http://e/WIN> ?y } # FACT", Language.EP_SPARQL),
+        ("SELECT (REPLACE(?x, 'a', 'b') AS ?y) { ?x :a ?y }", Language.EP_SPARQL),
+        ("", Language.EP_SPARQL),
+    ],
+)
+def test_a_language_is_recognised_by_its_keywords(text: str, language: Language) -> None:
+    assert recognised(text) is language
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("q.spaseq", Language.SPASEQ),
+        ("q.SASE", Language.SASE),
+        ("q.epsparql", Language.EP_SPARQL),
+        ("q.rsepql", Language.RSEP_QL),
+        ("q.tefsparql", Language.TEF_SPARQL),
+        ("q.txt", Language.SPASEQ),
+    ],
+)
+def test_the_ending_of_a_file_goes_before_keywords(name: str, language: Language) -> None:
+    assert recognised(SPASEQ, Path(name)) is language
+
+
+@pytest.mark.parametrize("text", ['"\\', "a", "<", "'", "?:", "SEQ ", "ONCE "])
+def test_hostile_texts_are_looked_at_in_linear_time(text: str) -> None:
+    recognised(text * 200_000)
+
+
+def test_a_language_that_is_not_built_yet_is_told() -> None:
+    with pytest.raises(thence.QueryError) as caught:
+        thence.parse("SELECT ?x { { ?x :a ?y } SEQ { ?x :b ?z } }")
+    assert str(caught.value) == (
+        'EP-SPARQL is not built yet; SPAseQ is. Try: language="spaseq", if it is meant to be SPAseQ'
+    )
+    with pytest.raises(thence.QueryError) as caught:
+        thence.parse(SPASEQ, language="sase+")
+    assert str(caught.value) == "SASE+ is not built yet; SPAseQ is."
+
+
+def test_an_unknown_language_is_told_with_the_one_that_was_meant() -> None:
+    with pytest.raises(thence.InputError, match=r'There is no language "spasec"\. Try: spaseq'):
+        thence.parse(SPASEQ, language="spasec")
+
+
+def test_a_path_is_read_and_its_name_stands_in_errors(tmp_path: Path) -> None:
+    path = tmp_path / "query.spaseq"
+    path.write_text(SPASEQ)
+    assert thence.parse(path) == thence.parse(SPASEQ)
+    path.write_text(SPASEQ.replace("(A)", "(B)"))
+    with pytest.raises(thence.QueryError, match=r'^query\.spaseq:1:37: There is no GPM "B"'):
+        thence.parse(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(None, "no such file"), (b"\xff\xfe", "is no text in UTF-8")],
+)
+def test_a_file_that_can_not_be_read_is_told(tmp_path: Path, content: bytes | None, reason: str) -> None:
+    path = tmp_path / "query.spaseq"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(thence.InputError, match=reason):
+        thence.parse(path)
+    with pytest.raises(thence.InputError, match="is a folder"):
+        thence.parse(tmp_path)
+
+
+def test_what_is_no_text_is_no_query() -> None:
+    with pytest.raises(thence.InputError, match="A query is text or a Path, not bytes"):
+        thence.parse(b"SELECT")  # type: ignore[arg-type]
+
+
+def test_the_namespace_is_that_of_names_without_a_prefix() -> None:
+    text = SPASEQ.replace("<x:p>", ":p")
+    assert thence.parse(text, namespace="x:") == thence.parse(SPASEQ)
+
+
+def test_a_query_says_what_it_reads_and_gives() -> None:
+    query = thence.parse(SPASEQ)
+    assert (query.streams, query.columns, query.constructs) == (("S",), ("a", "b"), False)
+    made = thence.parse(SPASEQ.replace("SELECT *", "CONSTRUCT { ?a <x:q> ?b }"))
+    assert (made.columns, made.constructs) == ((), True)
+    assert query.warnings == ()
+
+
+def test_importing_thence_imports_nothing_heavy() -> None:
+    heavy = "{'pyspark', 'pandas', 'pyarrow', 'numpy', 'numba', 'pyoxigraph', 'lark', 'rich'}"
+    code = f"import sys, thence; print(sorted({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(name for name in dir(thence) if not name.startswith("_")) == [
+        "Engine",
+        "Event",
+        "InputError",
+        "LimitError",
+        "Match",
+        "Problem",
+        "Query",
+        "QueryError",
+        "RdfError",
+        "ThenceError",
+        "parse",
+    ]
+    for name in dir(thence):
+        assert getattr(thence, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        thence.nothing  # noqa: B018
