@@ -55,8 +55,8 @@ def test_the_text_tells_states_and_edges_in_words() -> None:
         "C with the same ?house, with no X in between → a match, if no N comes until the window ends",
         "state 3 waits for B by strict contiguity (,); found by ?house",
         "B with the same ?house → state 2 and state 3",
-        "no X with the same ?house",
         "no N with the same ?house",
+        "no X with the same ?house",
     ]
 
 
