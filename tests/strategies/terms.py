@@ -152,7 +152,7 @@ class World:
 def worlds(draw: st.DrawFn, themes: tuple[Theme, ...] = THEMES) -> World:
     """One or two themes, a few literals of each."""
     chosen = [draw(st.sampled_from(themes)) for _ in range(draw(st.integers(1, 2)))]
-    literals = [draw(st.lists(st.sampled_from(theme), min_size=2, max_size=4)) for theme in chosen]
+    literals = [draw(st.lists(st.sampled_from(theme), min_size=2, max_size=4, unique=True)) for theme in chosen]
     nodes: list[IRI | BlankNode] = [*SUBJECTS[: draw(st.integers(1, 3))], *BLANK_NODES[: draw(st.integers(0, 2))]]
     predicates = PREDICATES[: draw(st.integers(1, 3))]
     return World(tuple(nodes), predicates, tuple(dict.fromkeys(literal for some in literals for literal in some)))
