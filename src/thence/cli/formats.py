@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
@@ -298,7 +299,9 @@ class TableWriter(Writer):
         columns = (
             ["time", "graph"] if self.constructs else ["start", "end", *names, *(["events"] if self.events else [])]
         )
-        Console(file=self.file).print(table("", columns, self.rows))
+        # nobody's terminal: as wide as it must be, within reason
+        width = None if self.file.isatty() or "COLUMNS" in os.environ else 160
+        Console(file=self.file, width=width).print(table("", columns, self.rows))
 
 
 def problem_line(problem: Problem) -> str:

@@ -59,7 +59,9 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(*columns, title=title or None, title_justify="left")
+    drawn = Table(title=title or None, title_justify="left")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")  # a long IRI is broken, never cut
     for row in rows:
         drawn.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     return drawn

@@ -86,11 +86,15 @@ class SequenceRunner:
         if self.program.automaton.end.size:
             yield from sorted(made, key=self._order)
             return
-        for _, together in groupby(made, key=lambda row: row.certain):
-            yield from sorted(together, key=self._order)
+        for _, group in groupby(made, key=lambda row: row.certain):
+            together = list(group)
+            yield from sorted(together, key=self._order) if len(together) > 1 else together
 
-    def _order(self, row: Row) -> tuple[int, int, int, list[str]]:
-        return row.certain, row.end, row.start, self.ids(row)
+    def _order(self, row: Row) -> tuple[int, int, int, list[str], str]:
+        bindings = repr(
+            sorted(row.bindings.items(), key=lambda item: item[0])
+        )  # so that rows of the same events have an order too
+        return row.certain, row.end, row.start, self.ids(row), bindings
 
     def ids(self, row: Row) -> list[str]:
         """The ids of a row's events, in the order of the pattern."""
