@@ -18,7 +18,7 @@ LOCK_OPTIONS := --quiet --upgrade --universal --python-version 3.11 --generate-h
 .PHONY: help demo test test-long bench lock
 
 help:
-	@echo "make demo       read a small event file and show the answers of a graph pattern"
+	@echo "make demo       run a query over three small streams and show its matches"
 	@echo "make test       style, types, layers, then all tests"
 	@echo "make test-long  the same with many more random cases (THENCE_CASES=20000 make test-long)"
 	@echo "make bench      measure"

@@ -1,4 +1,4 @@
-"""Queries 1 to 6 of the SPAseQ paper, corrected, on their example data: the matches worked out by hand, on every path."""
+"""Queries 1 to 6 of the SPAseQ paper, corrected, on their example data: matches worked out by hand, on every path."""
 
 from __future__ import annotations
 
