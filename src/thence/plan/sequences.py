@@ -12,6 +12,7 @@ from itertools import product
 
 import numpy as np
 
+from thence.algebra.certain import always_bound
 from thence.algebra.closures import arms, locals_of, occurrences, variables_of
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import (
@@ -40,7 +41,6 @@ from thence.algebra.sequences import (
     SequenceQuery,
 )
 from thence.algebra.variables import mentioned
-from thence.plan.certain import always_bound
 from thence.plan.predicates import Code
 from thence.program.automaton import ANY, EVENTS, NEXT, NOWHERE, START, STRICT, Automaton, image
 from thence.program.sequence import Input, SequenceProgram, Source
