@@ -151,6 +151,15 @@ def test_a_prefix_that_is_declared_behind_a_fault_is_in_force(fault: str, direct
     assert len(bad(parts)) == 1
 
 
+def test_a_thousand_prefixes_do_no_harm() -> None:
+    prefixes = "".join(f"PREFIX p{i}: <http://e/{i}/>\n" for i in range(1000))
+    text = prefixes + "p1:g{p2:s p3:p 1.p4:s p5:p.x p6:o .p7:s p8:p 'p9:x'@en.p10:s p11:p p12:o}p13:g{p14:s a p15:x}"
+    for chunk in (50, 1 << 18):
+        parts = read(text, chunk=chunk)
+        assert bad(parts) == []
+        assert quads(parts) == ox.serialize(ox.parse(text, ox.RdfFormat.TRIG), format=ox.RdfFormat.N_QUADS)
+
+
 def test_a_prefix_may_be_declared_anew() -> None:
     text = "PREFIX : <http://a/> :g { :s :p :o } PREFIX : <http://b/> :g { :s :p :o }"
     assert quads(read(text, chunk=4)).splitlines() == [

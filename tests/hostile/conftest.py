@@ -23,10 +23,10 @@ def _resident(name: str) -> int:
 
 @pytest.fixture
 def bounded() -> Iterator[None]:
-    """At most 200 MiB more than before, and 30 seconds of computing: far more than it takes, far from endless."""
+    """At most 300 MiB more than before, and 30 seconds of computing: far more than it takes, far from endless."""
     if _PEAK_RESET.exists():
         _PEAK_RESET.write_text("5")
     before, start = _resident("VmRSS"), time.process_time()
     yield
     assert time.process_time() - start < 30
-    assert _resident("VmHWM") - before < 200 * MiB
+    assert _resident("VmHWM") - before < 300 * MiB

@@ -101,12 +101,12 @@ def behind(start: Place, text: bytes) -> Place:
     return Place(start.line + lines, column + (1 if lines else start.column), start.source)
 
 
-def next_opening(data: bytes, position: int) -> int:
-    """The start of the next line behind `position` that opens a graph, or declares a prefix or base; or -1.
+def next_opening(data: bytes, position: int, *, directives: bool = True) -> int:
+    """The start of the next line behind `position` that opens a graph, or is a directive for a prefix or base; or -1.
 
     Lines directly before it that begin with the graph's name belong to it: they tell its time.
     """
-    found = _RESUME.search(data, position + 1)
+    found = (_RESUME if directives else OPENING).search(data, position + 1)
     if not found:
         return -1
     start, name = found.start(), found[1]

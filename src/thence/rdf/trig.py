@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 18
 _LIMITS = Limits()
 _LONGEST_PROLOGUE = 1 << 20
+_SHORT_PROLOGUE = 1 << 12
 _SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
 _TIME = re.compile(  # a line that tells a graph's time
     rb"(<[^<>\s]*+>|_:\S++) <" + re.escape(PROV.encode()) + rb"(?:generated|started|ended)AtTime>"
@@ -107,8 +108,7 @@ class _Converter:
         self._stream = stream
         self._limits = limits
         self._base = base
-        self._prefixes: dict[str, str] = {}
-        self._prologue = b"\n"  # one line
+        self._prologue = _Prologue()
         self._anonymous = 0  # blank nodes without a label, so far
         self._skipping: _Skipping | None = None
 
@@ -157,7 +157,9 @@ class _Converter:
 
     def _bad_item(self, item: Item, error: RdfError | LimitError) -> Iterator[bytes | _Bad]:
         if item.brace < 0:  # who knows what is bad about it: go on at the next graph
-            self._skipping = _Skipping(self._bad_event(item.text, item.start, error), item)
+            # what is too large is so with the next prefix, too
+            directives = not isinstance(error, LimitError)
+            self._skipping = _Skipping(self._bad_event(item.text, item.start, error), item, directives=directives)
             return
         own = next_opening(item.text, item.first_token)
         if own < 0 or own > item.brace:
@@ -197,14 +199,15 @@ class _Converter:
         if name is None or name.startswith(b"["):
             return None
         try:
-            quads = ox.parse(self._prologue + name + b" <x:x> <x:x> .", ox.RdfFormat.TRIG, base_iri=self._base)
+            statement = name + b" <x:x> <x:x> ."
+            quads = ox.parse(self._prologue.of(statement) + statement, ox.RdfFormat.TRIG, base_iri=self._base)
             return str(next(quads).subject).encode()
         except SyntaxError:
             return None
 
     def _quads(self, text: bytes, start: Place) -> bytes:
         """N-Quads of a piece, which is all right; else an error with its place, and nothing has happened."""
-        parser = ox.parse(self._prologue + text, ox.RdfFormat.TRIG, base_iri=self._base)
+        parser = ox.parse(self._prologue.of(text) + text, ox.RdfFormat.TRIG, base_iri=self._base)
         written = _Written(self._limits)
         may_be_odd = b"--" in text or (_has_anonymous(text) and (b"_:" in text or b"\\" in text))
         labels = Labels(self._anonymous, text)
@@ -217,30 +220,60 @@ class _Converter:
             raise LimitError(self._limits.describe_event())
         if _has_anonymous(text) and not may_be_odd:  # then all labels are generated, and none stands in a literal
             quads = _GENERATED.sub(lambda found: b"_:" + labels.of(found[1].decode()).encode(), quads)
-        if parser.prefixes != self._prefixes:
-            self._declare(parser.prefixes)
+        self._prologue.declare(parser.prefixes)
         self._base, self._anonymous = parser.base_iri, labels.next
         return quads
 
-    def _declare(self, prefixes: dict[str, str]) -> None:
-        prologue = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items()).encode() + b"\n"
-        if len(prologue) > _LONGEST_PROLOGUE:
+
+class _Prologue:
+    """The prefixes in force, to be put before each piece, on one line."""
+
+    _DELIMITERS = b"\t\n\r<>\"'{}()[];,#@^|~\\"
+    _TO_SPACES = bytes.maketrans(_DELIMITERS, b" " * len(_DELIMITERS))
+    _LONGEST = 800  # bytes of a prefix's name
+
+    def __init__(self) -> None:
+        self._prefixes: dict[str, str] = {}
+        self._directives: dict[bytes, bytes] = {}
+        self._size = 0
+
+    def declare(self, prefixes: dict[str, str]) -> None:
+        new = {name: iri for name, iri in prefixes.items() if self._prefixes.get(name) != iri}
+        if any(len(name) > self._LONGEST // 4 for name in new):  # in characters of up to 4 bytes
+            raise LimitError(f"a prefix with a name of more than {self._LONGEST // 4} characters")
+        self._size += sum(len(name) + len(iri) for name, iri in new.items())
+        if self._size > _LONGEST_PROLOGUE:
+            self._size = sum(len(name) + len(iri) for name, iri in (self._prefixes | new).items())
+        if self._size > _LONGEST_PROLOGUE:
+            self._size = sum(len(name) + len(iri) for name, iri in self._prefixes.items())
             raise LimitError(f"prefixes of more than {size(_LONGEST_PROLOGUE)}")
-        self._prefixes, self._prologue = prefixes, prologue
+        self._prefixes |= new
+        self._directives |= {name.encode(): f"PREFIX {name}: <{iri}> ".encode() for name, iri in new.items()}
+
+    def of(self, text: bytes) -> bytes:
+        """All of them, if they are few; else those that a text may use, so that many short texts cost little."""
+        if self._size <= _SHORT_PROLOGUE:
+            return b"".join(self._directives.values()) + b"\n"
+        before_colons = text.translate(self._TO_SPACES).split(b":")[:-1]
+        names = {part[-self._LONGEST :].rpartition(b" ")[2] for part in before_colons}
+        # a name may follow on the dot of a statement, or of a number, without any space
+        names |= {name.split(b".", dots)[-1] for name in names for dots in range(1, name.count(b".") + 1)}
+        return b"".join(self._directives[name] for name in names & self._directives.keys()) + b"\n"
 
 
 class _Skipping:
-    """A bad statement and all that is passed over behind it, up to the next line that opens a graph."""
+    """A bad statement and all that is passed over behind it, up to the next line that opens a graph, or a directive."""
 
-    def __init__(self, event: BadEvent, item: Item) -> None:
+    def __init__(self, event: BadEvent, item: Item, *, directives: bool) -> None:
         self._event = event
+        self._directives = directives
         self._shown = b""  # of what is passed over
         self._tail, self._start = item.text, item.start  # its last lines, which may tell the next graph's time
 
     def pass_over(self, text: bytes) -> Piece | None:
         """What follows is passed over, but not the next graph, the lines that tell its time, and all behind it."""
         text = self._tail + text
-        resume = next_opening(text, 0)
+        resume = next_opening(text, 0, directives=self._directives)
         cut = resume if resume >= 0 else max(0, text.rfind(b"\n", 0, max(0, len(text) - _SHOWN)))
         self._shown = (self._shown + text[:cut]).lstrip()[:_SHOWN]
         self._tail, self._start = text[cut:], behind(self._start, text[:cut])
