@@ -248,6 +248,13 @@ def test_check_says_what_the_query_is() -> None:
     assert thence_("check", "construct.spaseq").stdout.endswith("reads S1, S2, makes events\n")
 
 
+@pytest.mark.parametrize("format", ["text", "mermaid", "json"])
+def test_explain_prints_what_the_query_itself_says(format: str) -> None:
+    result = thence_("explain", "select.spaseq", "--format", format)
+    assert result.stdout == thence.parse(SELECT).explain(format) + "\n"
+    assert result.exit_code == 0
+
+
 def test_warnings_go_to_stderr_and_fail_nothing() -> None:
     Path("select.spaseq").write_text(SELECT.replace("WITHIN 10 TICKS", ""))
     result = thence_("check", "select.spaseq")

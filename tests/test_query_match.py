@@ -220,3 +220,9 @@ def test_a_query_can_be_matched_many_times() -> None:
 
 def test_streams_without_events_give_nothing() -> None:
     assert list(two().match({"S1": [], "S2": iter(())})) == []
+
+
+def test_matches_are_equal_if_their_events_places_and_bindings_are() -> None:
+    query, events = one("A : B"), [A, B, event(4, ":h :was 2 .", id="other"), event(4, ":h :was 2 .", id="third")]
+    assert len(set(query.match(events))) == 3
+    assert set(query.match(events)) == set(query.match(events))

@@ -37,6 +37,7 @@ class Engine:
     _order: count[int] = field(default_factory=count, repr=False)
     _pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
     _fed: dict[str, int] = field(default_factory=dict, repr=False)
+    _come_to: int | None = None  # the watermark that the kernel knows
     _ended: str = ""
 
     @property
@@ -112,9 +113,9 @@ class Engine:
         now = self.watermark.now
         if now is None:
             return []
-        absent = self.answers.runner.program.automaton.end.size  # some rows wait for time to pass
         ready = self._waiting and self._waiting[0][0] <= now
-        return self._feed(now) if ready or absent else []
+        waits = now != self._come_to and self.answers.runner.program.automaton.end.size  # some rows wait for time
+        return self._feed(now) if ready or waits else []
 
     def _feed(self, watermark: int) -> list[Match | Problem]:
         ready: dict[str, list[Event]] = {}
@@ -122,6 +123,7 @@ class Engine:
             _, _, name, event = heappop(self._waiting)
             ready.setdefault(name, []).append(event)
         batches = {name: [self._batch(name, events)] for name, events in ready.items()}
+        self._come_to = watermark
         try:
             rows = self.answers.runner.feed(batches, watermark)
             return list(self.answers.of(rows, self.domain.known))

@@ -30,6 +30,12 @@ class Held:
     def id(self) -> str:
         return self.batch.terms[int(self.batch.ids[self.index])].value
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Held) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def event(self) -> Event:
         return self.batch.event(self.index) if self.given is None else named(self.given, self.id)
 
@@ -59,7 +65,10 @@ class Match:
     domain: Domain
     constructed: Event | None = None
     places: tuple[int, ...] = field(default=(), repr=False)
-    held: tuple[Held, ...] = field(default=(), repr=False, compare=False)
+    held: tuple[Held, ...] = field(default=(), repr=False)
+
+    def __hash__(self) -> int:
+        return hash((self.times, self.places, self.held))
 
     @property
     def start(self) -> int | datetime:
