@@ -55,7 +55,15 @@ class _Runs:
 
 
 def group(
-    quads: Quads, data: bytes, *, stream: str, limits: Limits, first_line: int, last: bool, skipping: str | None
+    quads: Quads,
+    data: bytes,
+    *,
+    stream: str,
+    limits: Limits,
+    first_line: int,
+    last: bool,
+    skipping: str | None,
+    torn: str | None = None,
 ) -> Group:
     """The events in some quads. Unless these are the `last`, the final run is left for next time."""
     owners, tells_time = _owners(quads)
@@ -73,6 +81,8 @@ def group(
         runs.faults[0] = ""
         if len(runs) == 1:
             skip_next, final, rest = skipping, 1, len(data)
+    if torn is not None and len(runs):
+        runs.faults[len(runs) - 1] = torn
     content = ~tells_time & (quads.subjects != UNBOUND)
     _judge(quads, runs, final, content, limits)
     starts, ends, domains = _times(quads, runs, tells_time, final)
@@ -84,6 +94,8 @@ def group(
         for run, reason in sorted(runs.faults.items())
         if run < final and reason
     ]
+    if torn is not None and not len(runs):
+        bad.append(BadEvent(stream, first_line, torn, ""))
     chosen = np.flatnonzero(good[:final])
     batch = _batch(quads, runs, content, chosen, starts, ends, domains, stream, first_line)
     return Group(batch, bad, rest, int(np.searchsorted(quads.spans, rest)), skip_next)

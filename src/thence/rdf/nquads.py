@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import BinaryIO
 
+from thence.errors import InputError, LimitError
 from thence.rdf.columns import EventBatch
 from thence.rdf.events import BadEvent
 from thence.rdf.grouping import group
@@ -50,6 +51,7 @@ def events_of(
             first_line=first_line,
             last=not piece,
             skipping=skipping,
+            torn=piece.reason if isinstance(piece, _Torn) else None,
         )
         if len(grouped.batch):
             yield grouped.batch
@@ -60,12 +62,31 @@ def events_of(
         too_long = {line for line in too_long if line >= first_line}
 
 
+class _Torn(bytes):
+    """No more lines, and why."""
+
+    reason: str
+
+    def __new__(cls, reason: str) -> _Torn:
+        torn = super().__new__(cls)
+        torn.reason = reason
+        return torn
+
+
 class _CutLine(bytes):
     """What is kept of a line that is too long: its beginning, and its end, where the graph stands."""
 
 
 def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
-    """Whole lines, some `chunk` bytes at a time; a line that is too long is cut short."""
+    """Whole lines, some `chunk` bytes at a time; a line that is too long is cut short. Where the source breaks off (a
+    damaged archive, a bomb), the event in hand is torn, and there is no more."""
+    try:
+        yield from _whole_lines(source, chunk, longest)
+    except (InputError, LimitError) as error:
+        yield _Torn(str(error))
+
+
+def _whole_lines(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
     rest = b""
     while block := source.read(chunk):
         data = rest + block
