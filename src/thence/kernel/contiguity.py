@@ -22,11 +22,15 @@ Key = tuple[tuple[int, int], ...]
 BEFORE_ALL = np.int64(-(2**63))
 EVERYTHING: Key = ()
 
+_FEW = 1000
+"""Partitions that are kept without asking."""
+
 
 @dataclass(slots=True)
 class Contiguity:
     by: tuple[Variable, ...]  # the variables of PARTITION BY
     known: dict[Key, Times] = field(default_factory=dict)  # the last two times, by partition
+    kept: int = 0  # partitions, when they were last gone through
 
     def previous(self, events: Times, partitions: Sequence[Matched], listed: Sequence[Matched]) -> list[Times]:
         """For each of some tables the previous times of its rows; then `events` are known."""
@@ -53,6 +57,17 @@ class Contiguity:
             if len(mine):
                 self.known[key] = np.unique(mine)[-2:]
         return found
+
+    def forget(self, watermark: int, lasts: Times) -> None:
+        """Once the partitions have doubled, drop those whose times no run can be contiguous with: to have no previous
+        time is then as good as to have this one."""
+        if not self.by or len(self.known) < max(_FEW, 2 * self.kept):
+            return
+        wanted = set(lasts.tolist())
+        self.known = {
+            key: times for key, times in self.known.items() if times[-1] >= watermark or int(times[-1]) in wanted
+        }
+        self.kept = len(self.known)
 
 
 class _Groups:

@@ -45,6 +45,7 @@ from thence.kernel.memory import (
 )
 from thence.kernel.predicates import ERROR, FALSE, TRUE
 from thence.kernel.rows import Arrived, Matched, concatenated, inputs, machine_rows, matched
+from thence.kernel.vocabulary import keep_what_is_held
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context, Solution
 from thence.match.errors import ExpressionError
@@ -88,6 +89,7 @@ class SequenceState:
     latest: int | None = None
     next_ref: int = 0
     questions: int = 0  # asked of the plain evaluator
+    terms_kept: int = 0  # when the dictionary was last gone through
     expired: list[int] = field(default_factory=list)
 
 
@@ -274,8 +276,11 @@ class _Runner:
 
 def _forget(program: SequenceProgram, state: SequenceState, watermark: int) -> None:
     """Drop what no event from the watermark on can need."""
+    keep_what_is_held(program, state)  # before the runs are put into buckets, which go by their terms
     state.memory = tidy(program.image, state.memory, watermark)
     runs = region(state.memory, AT_RUNS)
-    least = int(runs[runs[:, STATE] >= 0, LAST].min(initial=watermark))
+    lasts = runs[runs[:, STATE] >= 0, LAST]
+    least = int(lasts.min(initial=watermark))
+    state.contiguity.forget(watermark, lasts)
     for number, rows in state.negated.items():
         state.negated[number] = rows.take(np.flatnonzero(rows.time > min(least, watermark - 1)))

@@ -1,0 +1,74 @@
+"""The state's dictionary keeps only the terms that something still holds: what a run has bound, what a guard may look
+at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.kernel.memory import AT_NODES, AT_RUNS, ITERATED, NODES, SLOTS, STATE, region
+from thence.kernel.rows import Matched
+from thence.program.sequence import SequenceProgram
+from thence.program.values import NON_CANONICAL, Values
+from thence.rdf.dictionary import Terms
+from thence.rdf.tags import NONE, OTHER
+
+if TYPE_CHECKING:
+    from thence.kernel.sequence import SequenceState
+
+_FEW = 10_000
+"""Terms that are kept without asking."""
+
+Ids = NDArray[np.int64]
+
+
+def keep_what_is_held(program: SequenceProgram, state: SequenceState) -> None:
+    """Once the dictionary has doubled, drop the terms that nothing holds, and number the others anew."""
+    if len(state.terms) < max(_FEW, 2 * state.terms_kept):
+        return
+    used = [bits[_is_id(tags)] for tags, bits in _held(state)]
+    used += [np.array([bits for _, bits in _ids_of(key)], np.int64) for key in state.contiguity.known]
+    kept = np.unique(np.concatenate(used)) if used else np.empty(0, np.int64)
+    terms = Terms()
+    terms.add_all(program.constants)  # first, so that they keep their ids: predicates name them
+    renumbered = np.full(len(state.terms), -1, np.int64)
+    renumbered[kept] = terms.import_all(state.terms, kept.astype(np.int32))
+    for tags, bits in _held(state):
+        rows = _is_id(tags)
+        bits[rows] = renumbered[bits[rows]]
+    state.contiguity.known = {
+        tuple((tag, int(renumbered[bits]) if _names_a_term(tag) else bits) for tag, bits in key): times
+        for key, times in state.contiguity.known.items()
+    }
+    state.terms, state.terms_kept = terms, len(terms)
+
+
+def _held(state: SequenceState) -> Iterator[tuple[NDArray[Any], Ids]]:
+    """Tags and bits, as views, of all that is remembered."""
+    runs = region(state.memory, AT_RUNS)
+    runs[runs[:, STATE] < 0, SLOTS:] = NONE  # what a free run had bound, nothing holds
+    yield runs[:, SLOTS::2], runs[:, SLOTS + 1 :: 2]
+    nodes = region(state.memory, AT_NODES)[: state.memory[NODES]]
+    yield nodes[:, ITERATED::2], nodes[:, ITERATED + 1 :: 2]
+    for rows in (*state.negated.values(), *state.recent):
+        yield from ((values.tags, values.bits) for values in _columns(rows))
+
+
+def _columns(rows: Matched) -> Iterator[Values]:
+    return iter(rows.columns.values())
+
+
+def _is_id(tags: NDArray[Any]) -> NDArray[np.bool_]:
+    named: NDArray[np.bool_] = ((tags > NONE) & (tags <= OTHER)) | (tags == NON_CANONICAL)
+    return named
+
+
+def _names_a_term(tag: int) -> bool:
+    return NONE < tag <= OTHER or tag == NON_CANONICAL
+
+
+def _ids_of(key: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+    return ((tag, bits) for tag, bits in key if _names_a_term(tag))
