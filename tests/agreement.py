@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from thence.rdf.columns import EventBatch, encode
 from thence.rdf.dictionary import UNBOUND
 from thence.rdf.events import Event
 from thence.rdf.store import BackgroundData, load_background
-from thence.rdf.terms import Quad, Term
+from thence.rdf.terms import BlankNode, Quad, Term
 
 CONTEXT = Context(now=NOW, base="http://example.org/base/")
 
@@ -46,6 +47,22 @@ def answers_in(table: Table, batch: EventBatch) -> Answers:
 def answers(pattern: Pattern, batch: EventBatch, background: Background = NO_BACKGROUND, *, vectorise: bool) -> Answers:
     table = solutions(pattern, batch, background=background, context=CONTEXT, vectorise=vectorise)
     return answers_in(table, batch)
+
+
+def answers_over(pattern: Pattern, batches: Sequence[EventBatch], *, vectorise: bool) -> Answers:
+    """Of several batches, events counted through, their blank nodes relabelled."""
+    found: Answers = Counter()
+    first = 0
+    for batch in batches:
+        for (event, mapping), times in answers(pattern, batch, vectorise=vectorise).items():
+            found[first + event, frozenset((name, relabelled(term)) for name, term in mapping)] += times
+        first += len(batch)
+    return found
+
+
+def relabelled(term: Term) -> Term:
+    """A blank node by the label that it had before it was made its event's own."""
+    return BlankNode(re.sub(r"^stream_\d+_", "", term.value)) if isinstance(term, BlankNode) else term
 
 
 @dataclass(frozen=True)
@@ -94,9 +111,11 @@ def cases(
     background: bool = False,
     depth: int | None = None,
     language: Language | None = None,
+    most: int = 6,
 ) -> Case:
+    """A pattern over one to four events of up to `most` triples."""
     world = draw(worlds(themes))
-    events = draw(event_lists(world, least=draw(st.sampled_from((2, 1, 3, 0)))))
+    events = draw(event_lists(world, least=draw(st.sampled_from((2, 1, 3, 0))), most=most))
     quads = draw(backgrounds(world)) if background else []
     spoken = language and Language(world, (), language.functions, language.casts, language.constants, language.allowed)
     triples = [triple for event in events for triple in event.triples]

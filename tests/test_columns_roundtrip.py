@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import io
-import re
-from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement import Answers, Case, answers, cases
+from agreement import Case, answers_over, cases, relabelled
 from strategies import examples
 from strategies.graphs import event_lists
 from strategies.terms import World, literals, worlds
-from thence.algebra.patterns import Pattern
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
 from thence.rdf.formats import Format
@@ -40,21 +37,6 @@ def read(data: bytes, *, chunk: int = 1 << 20) -> list[EventBatch]:
     found = list(read_nquads(io.BytesIO(data), chunk=chunk))
     assert all(isinstance(batch, EventBatch) for batch in found), found
     return found  # type: ignore[return-value]
-
-
-def answers_over(pattern: Pattern, batches: Sequence[EventBatch], *, vectorise: bool) -> Answers:
-    """Of several batches, events counted through; blank nodes by the label that they had in their event."""
-    found: Answers = Counter()
-    first = 0
-    for batch in batches:
-        for (event, mapping), times in answers(pattern, batch, vectorise=vectorise).items():
-            found[first + event, frozenset((name, relabelled(term)) for name, term in mapping)] += times
-        first += len(batch)
-    return found
-
-
-def relabelled(term: Term) -> Term:
-    return BlankNode(re.sub(r"^stream_\d+_", "", term.value)) if isinstance(term, BlankNode) else term
 
 
 def written(term: Term, draw: st.DrawFn) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement import CONTEXT, Case, cases
+from agreement import CONTEXT, Case, answers_over, cases
 from second_opinion import CANONICAL, DETERMINISTIC, by_value, judged, pyoxigraph_answers
 from strategies import examples
 from strategies.expressions import FUNCTIONS, Function
@@ -38,6 +39,20 @@ canonical_cases = st.sampled_from(CANONICAL).flatmap(lambda themes: cases(themes
 def test_vectorised_and_plain_answers_are_the_same_multiset(case: Case) -> None:
     assert reason_for_plain(case.pattern) is None
     assert case.answers(vectorise=True) == case.answers(vectorise=False)
+
+
+@examples(0.5)
+@given(cases(most=40, depth=1))
+def test_they_are_the_same_in_graphs_that_are_large_enough_for_an_index(case: Case) -> None:
+    assert case.answers(vectorise=True) == case.answers(vectorise=False)
+
+
+@examples(0.5)
+@given(cases())
+def test_the_answers_in_an_event_do_not_depend_on_the_events_around_it(case: Case) -> None:
+    alone = [answers_over(case.pattern, [encode([event])], vectorise=True) for event in case.events] * 30
+    together = answers_over(case.pattern, [encode(case.events * 30)], vectorise=True)
+    assert together == Counter({(i, mapping): n for i, found in enumerate(alone) for (_, mapping), n in found.items()})
 
 
 @examples(1.5)

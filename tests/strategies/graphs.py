@@ -24,9 +24,9 @@ def graphs(world: World, *, least: int = 0, most: int = 6) -> st.SearchStrategy[
 
 
 @st.composite
-def event_lists(draw: st.DrawFn, world: World, *, least: int = 0) -> list[Event]:
+def event_lists(draw: st.DrawFn, world: World, *, least: int = 0, most: int = 6) -> list[Event]:
     """One to four events, with times that tell them apart."""
-    found = draw(st.lists(graphs(world, least=least), min_size=1, max_size=4))
+    found = draw(st.lists(graphs(world, least=least, most=most), min_size=1, max_size=4))
     return [Event(time, graph, id=f"{EX}event{time}") for time, graph in enumerate(found)]
 
 
