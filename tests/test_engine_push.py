@@ -94,6 +94,22 @@ def test_a_stream_that_is_silent_for_longer_than_idle_is_left_out() -> None:
     assert told(engine.push("S2", happened(7, "b"))) == [("late", "S2", "7 is before 8, to where time had come")]
 
 
+@pytest.mark.parametrize(
+    ("idle", "message"),
+    [
+        ("Power", 'The query has no stream "Power". Try: S1 or S2'),
+        (["S3"], 'The query has no stream "S3". Try: S1 or S2'),
+        (object, "idle can't be <class 'object'>. Try: idle=['S2'], or idle='10 MINUTES'"),
+        ("10 MINUTES", "idle is in dates, but WITHIN 10 TICKS is in ticks. A query has one kind of time."),
+        (timedelta(seconds=-1), "idle can't be negative"),
+    ],
+)
+def test_a_wrong_idle_is_told(idle: object, message: str) -> None:
+    with pytest.raises(thence.InputError) as caught:
+        pair().engine(idle=idle)
+    assert str(caught.value) == message
+
+
 def test_idle_can_not_name_every_stream() -> None:
     with pytest.raises(thence.InputError, match="idle names every stream"):
         pair().engine(idle=["S1", "S2"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any, TypeAlias
@@ -51,7 +52,7 @@ def idle_streams(idle: object, streams: Sequence[Stream]) -> tuple[frozenset[str
     if isinstance(idle, int | timedelta | Span):
         return frozenset(), duration(idle, option="idle")
     names = {stream.name for stream in streams} | {stream.iri.value for stream in streams}
-    if isinstance(idle, str) and idle not in names and idle[:1].isdigit() | idle.startswith("P"):
+    if isinstance(idle, str) and idle not in names and re.match(r"[0-9]|PT?[0-9]", idle):
         return frozenset(), duration(idle, option="idle")
     if not isinstance(idle, Iterable):
         raise InputError(f"idle can't be {idle!r:.80}. Try: idle=['S2'], or idle='10 MINUTES'")
