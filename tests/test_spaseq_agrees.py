@@ -100,7 +100,7 @@ def _told_number(number: Fraction, datatype: str) -> tuple[str, int]:
 
 def told_by_the_engine(case: Case, *, optimise: bool = True, cuts: list[int] = []) -> Counter[Told]:  # noqa: B006
     runner = runner_of(case, optimise=optimise)
-    return Counter(_told_row(row, runner) for row in _run(runner, batches_of(case), sorted(cuts)))
+    return Counter(told_row(row, runner) for row in _run(runner, batches_of(case), sorted(cuts)))
 
 
 def runner_of(case: Case, *, optimise: bool = True) -> SequenceRunner:
@@ -130,7 +130,7 @@ def _run(runner: SequenceRunner, streams: dict[str, list[EventBatch]], cuts: lis
     yield from runner.feed({}, int(NEVER))
 
 
-def _told_row(row: Row, runner: SequenceRunner) -> Told:
+def told_row(row: Row, runner: SequenceRunner) -> Told:
     cells = {name: _told_term(cell, runner) for name, cell in row.bindings.items()}
     return (row.start, row.end, row.certain, tuple(runner.ids(row)), tuple(sorted(cells.items())))
 
