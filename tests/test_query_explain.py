@@ -60,10 +60,11 @@ def test_the_text_tells_states_and_edges_in_words() -> None:
     ]
 
 
-def test_the_text_ends_with_key_and_window() -> None:
-    assert thence.parse(QUERY).explain().splitlines()[-2:] == [
+def test_the_text_ends_with_key_window_and_contiguity() -> None:
+    assert thence.parse(QUERY).explain().splitlines()[-3:] == [
         "Key: ?house, which every step joins by equality",
         "Window: WITHIN 10 MINUTES",
+        "Contiguity: judged among all events of all streams",
     ]
 
 
@@ -99,7 +100,7 @@ def test_a_query_of_one_part_needs_no_key() -> None:
 
 def test_partitions_are_told() -> None:
     text = alone("A , B", partition="PARTITION BY (?x)").explain()
-    assert text.endswith("Contiguity: judged in each partition by ?x")
+    assert text.endswith("Contiguity: judged among the events of a partition by ?x")
 
 
 def test_the_diagram_has_a_state_for_each_wait_and_an_arrow_for_each_edge() -> None:

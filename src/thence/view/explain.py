@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from thence.algebra.sequences import SequenceQuery
+from thence.algebra.sequences import Selection, SequenceQuery
 from thence.algebra.show import show
 from thence.algebra.show_sequences import window_text
 from thence.errors import InputError
@@ -66,8 +66,13 @@ def _text(query: SequenceQuery, description: Description) -> Iterator[str]:
     yield ""
     yield f"Key: {_key(description)}"
     yield f"Window: {_window_told(query)}"
-    if query.partition:
-        yield f"Contiguity: judged in each partition by {', '.join(_partition(query))}"
+    if any(state.sign == Selection.STRICT.value for state in description.states):
+        among = (
+            f"the events of a partition by {' '.join(_partition(query))}"
+            if query.partition
+            else "all events of all streams"
+        )
+        yield f"Contiguity: judged among {among}"
 
 
 def _gpm(gpm: GpmTold) -> Iterator[str]:
