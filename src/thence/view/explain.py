@@ -115,6 +115,12 @@ def _key(description: Description) -> str:
     return "none: no variable is joined by equality in every step, so all events meet in one shard"
 
 
+def _among(query: SequenceQuery) -> str:
+    if query.partition:
+        return f"the events of a partition by {' '.join(_partition(query))}"
+    return "all events of all streams"
+
+
 def _window_told(query: SequenceQuery) -> str:
     window = _window(query)
     return "none, so what is held grows with the stream" if window is None else window
