@@ -162,3 +162,11 @@ def background(case: Case) -> Background:
         stores[None if name is None else IRI(NAMESPACE + name)] = store = pyoxigraph.Store()
         store.load(input=turtle(graph).encode(), format=pyoxigraph.RdfFormat.TURTLE)
     return Background(load_background(stores))
+
+
+def test_count_counts_iterations_and_not_the_events_of_a_conjunction() -> None:
+    query = "SELECT (COUNT(A) AS ?n) FROM STREAM S <x:s> { SEQ ((A & A)+) DEFINE GPM A ON S { ?s <x:p> 1 } }"
+    runner = SequenceRunner(plan(parse(query)))
+    events = [Event(time, "<x:a> <x:p> 1 .") for time in (0, 1)]
+    counts = [row.bindings["n"] for row in runner.run({"S": [encode(events)]})]
+    assert [count.python for count in counts if isinstance(count, Literal)] == [1, 2, 1]

@@ -44,6 +44,23 @@ def occurrences(operand: Operand) -> tuple[Occurrence, ...]:
     return tuple(found)
 
 
+def last_places(operand: Operand) -> frozenset[int]:
+    """The places whose event is the last of a match of the operand, in the order of the text: it ends an iteration.
+
+    >>> sorted(last_places(Conjunction(Occurrence("A", 0), Disjunction(Occurrence("B", 1), Occurrence("A", 2)))))
+    [1, 2]
+    """
+    match operand:
+        case Occurrence():
+            return frozenset({operand.place})
+        case Conjunction():
+            return last_places(operand.right)
+        case Disjunction():
+            return last_places(operand.left) | last_places(operand.right)
+        case _:
+            assert_never(operand)
+
+
 def variables_of(gpm: Gpm) -> tuple[Variable, ...]:
     """What a GPM may bind: the variables of its graph pattern, then those of its GRAPH blocks, each once. Filters bind
     nothing."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from thence.algebra.closures import occurrences
+from thence.algebra.closures import last_places, occurrences
 from thence.algebra.expressions import Aggregate, AggregateFunction, Variable
 from thence.algebra.sequences import IterationAggregate, IterationFunction, Quantifier, SelectRows, SequenceQuery
 from thence.kernel.sequence import Matches
@@ -118,14 +116,15 @@ def _aggregate(
 
 def _count(query: SequenceQuery, matches: Matches, span: slice, gpm: str) -> Literal:
     """How many iterations a GPM under `+` filled."""
-    places = [
-        found.place
-        for part in query.sequence
-        if part.quantifier is Quantifier.PLUS
-        for found in occurrences(part.operand)
-        if found.gpm == gpm
-    ]
-    return literal(int(np.isin(matches.places[span], places).sum()))
+    closures = [part.operand for part in query.sequence if part.quantifier is Quantifier.PLUS]
+    filled_by = {found.place for operand in closures for found in occurrences(operand) if found.gpm == gpm}
+    ends = frozenset().union(*(last_places(operand) for operand in closures))
+    count, filled = 0, False
+    for place in matches.places[span].tolist():
+        filled = filled or place in filled_by
+        if place in ends:
+            count, filled = count + filled, False
+    return literal(count)
 
 
 def _values(program: SequenceProgram, matches: Matches, span: slice, variable: Variable, terms: Terms) -> list[Term]:
