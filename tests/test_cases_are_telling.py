@@ -94,4 +94,4 @@ def test_every_construct_stands_in_cases_that_have_answers() -> None:
     assert seen["with several answers"] > 0.3 * seen["cases"]
     assert {name for name in EXPECTED if not seen[name]} == set()
     # each function is tried on everything elsewhere: here most of them stand among other things
-    assert sum(seen[name] > 0 for name in FUNCTION_NAMES) > 0.8 * len(FUNCTION_NAMES)
+    assert sum(seen[name] > 0 for name in FUNCTION_NAMES) > 0.5 * len(FUNCTION_NAMES)
