@@ -5,7 +5,6 @@ A writer takes the matches one by one; only the table waits for the last.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from abc import ABC, abstractmethod
@@ -157,13 +156,25 @@ class CsvWriter(Writer):
     """SPARQL 1.1 Query Results CSV: values without their types. A line ends in a line feed."""
 
     def begin(self) -> None:
-        self.csv = csv.writer(self.file, lineterminator="\n")
-        self.csv.writerow(["start", "end", *column_names(self.columns), *(["events"] if self.events else [])])
+        self._write_row(["start", "end", *column_names(self.columns), *(["events"] if self.events else [])])
 
     def write(self, match: Match) -> None:
+        times = [str(json_time(time, match)) for time in match.times]
         cells = [_plain(match.bindings.get(name)) for name in self.columns]
         ids = [json.dumps(match.event_ids, ensure_ascii=False)] if self.events else []
-        self.csv.writerow([*(json_time(time, match) for time in match.times), *cells, *ids])
+        self._write_row([*times, *cells, *ids])
+
+    def _write_row(self, cells: Sequence[str]) -> None:
+        self.file.write(",".join(map(_quoted, cells)) + "\n")
+
+
+def _quoted(text: str) -> str:
+    """RFC 4180. Python's own writer leaves a lone carriage return bare, and its own reader then ends the row there.
+
+    >>> print(_quoted("plain"), _quoted('a "b", c'))
+    plain "a ""b"", c"
+    """
+    return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
 
 
 def _plain(cell: Cell | None) -> str:

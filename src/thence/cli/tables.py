@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 PLAIN = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
 """Datatypes whose literals Turtle writes without quotes."""
 
+_SPELT_OUT = {code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"} | {9: "\\t"}
+
 
 def short(term: Term | None, prefixes: Mapping[str, str]) -> str:
     """A term as Turtle would write it, an unbound variable as nothing.
@@ -55,7 +57,8 @@ def graph(triples: Iterable[Triple], prefixes: Mapping[str, str]) -> str:
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
-    """A table of text as it is: what looks like markup in the data is none."""
+    """A table of text as it is: what looks like markup in the data is none, and what would steer the terminal is
+    spelt out."""
     from rich.table import Table
     from rich.text import Text
 
@@ -63,5 +66,5 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text
     for column in columns:
         drawn.add_column(column, overflow="fold")  # a long IRI is broken, never cut
     for row in rows:
-        drawn.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+        drawn.add_row(*(cell if isinstance(cell, Text) else Text(cell.translate(_SPELT_OUT)) for cell in row))
     return drawn
