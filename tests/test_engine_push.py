@@ -210,7 +210,7 @@ def test_an_unknown_stream_is_told_with_the_one_that_was_meant() -> None:
     with pytest.raises(thence.InputError, match="name the event's"):
         engine.push(happened(1, "a"))
     with pytest.raises(thence.InputError, match="What is pushed is an event"):
-        engine.push("S1", "no event")
+        engine.push("S1", "no event")  # type: ignore[arg-type]
 
 
 def test_more_partial_matches_than_allowed_stop_the_engine_with_a_reason() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
+from typing import overload
 
 from thence.algebra.sequences import Stream
 from thence.errors import InputError
@@ -16,6 +17,7 @@ from thence.local.results import Counts, Match, Problem, named
 from thence.local.watermarks import Watermark
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import BadEvent, Event
+from thence.rdf.terms import IRI
 from thence.rdf.times import format_time, parse_time
 
 
@@ -44,6 +46,12 @@ class Engine:
     def counts(self) -> Counts:
         """How many events, matches, bad and late ones there have been."""
         return self.answers.counts
+
+    @overload
+    def push(self, stream: str | IRI, event: Event | BadEvent, /) -> list[Match | Problem]: ...
+
+    @overload
+    def push(self, event: Event | BadEvent, /) -> list[Match | Problem]: ...
 
     def push(self, *call: object) -> list[Match | Problem]:
         """`push(stream, event)`; a query over one stream takes `push(event)`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from thence.algebra.sequences import Stream
 from thence.errors import InputError
@@ -15,9 +14,6 @@ from thence.rdf.events import BadEvent, Event
 from thence.rdf.files import read_batches
 from thence.rdf.gunzip import open_input
 from thence.rdf.terms import IRI
-
-Given: TypeAlias = "str | os.PathLike[str] | EventBatch | Iterable[object]"
-"""A stream: a file, events, batches of events, or several of these."""
 
 _TOGETHER = 4096
 """Events that become one batch."""
