@@ -155,6 +155,18 @@ def test_a_torn_archive_makes_its_last_event_bad(tmp_path: Path) -> None:
     assert 0 < good < 5000
 
 
+def test_a_file_that_can_not_be_read_on_gives_what_came_before() -> None:
+    def parts() -> Iterator[bytes]:
+        yield event("g") + event("h")
+        raise OSError("the disk is gone")
+
+    batch, torn = read_nquads(Endless(parts()), stream="s")  # type: ignore[arg-type]
+    assert isinstance(batch, EventBatch)
+    assert [found.id for found in batch] == ["x:g"]
+    assert isinstance(torn, BadEvent)
+    assert torn.reason == "the disk is gone"
+
+
 def test_a_file_that_is_read_holds_no_more_than_a_few_chunks() -> None:
     tracemalloc.start()
     peaks = []

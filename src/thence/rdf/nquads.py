@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import chain
 from typing import BinaryIO
 
-from thence.errors import InputError, LimitError
 from thence.rdf.columns import EventBatch
 from thence.rdf.events import BadEvent
 from thence.rdf.grouping import group
+from thence.rdf.gunzip import READ_FAILURES
 from thence.rdf.limits import Limits, size
 from thence.rdf.lines import GRAPH_WITHIN, scan_quads
 
@@ -79,11 +79,11 @@ class _CutLine(bytes):
 
 def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
     """Whole lines, some `chunk` bytes at a time; a line that is too long is cut short. Where the source breaks off (a
-    damaged archive, a bomb), the event in hand is torn, and there is no more."""
+    damaged archive, a bomb, a lost disk), the event in hand is torn, and there is no more."""
     try:
         yield from _whole_lines(source, chunk, longest)
-    except (InputError, LimitError) as error:
-        yield _Torn(str(error))
+    except READ_FAILURES as error:
+        yield _Torn(str(error) or type(error).__name__)
 
 
 def _whole_lines(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
