@@ -1,4 +1,5 @@
-"""The W3C's tests of N-Triples, N-Quads, Turtle and TriG, through `parse`, and TriG through the event reader too."""
+"""The W3C's tests of N-Triples, N-Quads, Turtle and TriG, through `parse`, and what events are written in
+through their own readers too."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ import pyoxigraph as ox
 import pytest
 
 from thence.errors import RdfError
+from thence.rdf.dictionary import UNBOUND
 from thence.rdf.events import BadEvent
+from thence.rdf.lines import scan_quads
 from thence.rdf.oxigraph import to_ox_quad
 from thence.rdf.read import Format, parse
 from thence.rdf.terms import Quad
@@ -23,6 +26,8 @@ NEGATIVE = tuple(entry for entry in TESTS if "Negative" in entry.type)
 EVALUATION = tuple(entry for entry in TESTS if entry.type.endswith("Eval") and entry not in NEGATIVE)
 LEGAL_TRIG = tuple(entry for entry in (*POSITIVE, *EVALUATION) if entry.folder.endswith("rdf-trig"))
 ILLEGAL_TRIG = tuple(entry for entry in NEGATIVE if entry.folder.endswith("rdf-trig"))
+LEGAL_LINES = tuple(entry for entry in POSITIVE if entry.folder.endswith(("rdf-n-triples", "rdf-n-quads")))
+ILLEGAL_LINES = tuple(entry for entry in NEGATIVE if entry.folder.endswith(("rdf-n-triples", "rdf-n-quads")))
 
 
 def read(file: File) -> list[Quad]:
@@ -61,6 +66,22 @@ def test_an_illegal_document_is_refused(entry: Entry) -> None:
 def test_a_document_means_what_it_should(entry: Entry) -> None:
     assert entry.result is not None
     assert canonical(read(entry.action)) == canonical(read(entry.result))
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("entry", parameters(LEGAL_LINES))
+def test_lines_are_scanned_into_the_same_quads(entry: Entry) -> None:
+    quads = scan_quads(entry.action.path.read_bytes())
+    columns = (quads.subjects, quads.predicates, quads.objects, quads.graphs)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    assert not quads.errors
+    assert [Quad(*(quads.terms[i] if i != UNBOUND else None for i in row)) for row in rows] == read(entry.action)
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("entry", parameters(ILLEGAL_LINES))
+def test_an_illegal_line_is_an_error_of_the_scanner(entry: Entry) -> None:
+    assert scan_quads(entry.action.path.read_bytes()).errors
 
 
 @pytest.mark.parametrize("entry", parameters(LEGAL_TRIG))
