@@ -120,7 +120,7 @@ def step(image, memory, rows, negated, term_tags, term_bits, most):
 def _follow(image, memory, rows, negated, term_tags, term_bits, most, row, edge):
     """One edge with one row: every run that waits for it."""
     if image[image[_EDGE_STATE] + edge] == START:
-        return _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, -1)
+        return _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, np.int64(-1))
     head = memory[AT_HEADS] + _bucket(image, memory, rows, row, edge)
     if memory[RUN] == BEGIN:
         memory[RUN] = memory[head]
@@ -206,7 +206,7 @@ def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, r
     if run >= 0:
         for k in range(2 * image[_SLOT_COUNT]):
             memory[frame + k] = memory[at + SLOTS + k]
-    verdict = _merge(image, memory, rows, term_tags, term_bits, row, edge, 0)
+    verdict = _merge(image, memory, rows, term_tags, term_bits, row, edge, np.int64(0))
     if verdict == ASK:
         return ASKING
     if verdict == TRUE:
@@ -287,7 +287,7 @@ def _objection(image, memory, negated, term_tags, term_bits, guards, first, last
                     frame = memory[AT_FRAMES]
                     for j in range(memory[FRAME_WIDTH]):
                         memory[frame + memory[FRAME_WIDTH] + j] = memory[frame + j]
-                    verdict = _merge(image, memory, negated, term_tags, term_bits, low, edge, 1)
+                    verdict = _merge(image, memory, negated, term_tags, term_bits, low, edge, np.int64(1))
                     if verdict != _NO:
                         return verdict
             low += 1
