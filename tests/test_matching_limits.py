@@ -7,8 +7,10 @@ import pytest
 from thence.algebra.expressions import Expression, Not, Variable
 from thence.algebra.patterns import Bgp, Filter, LeftJoin, Pattern, TriplePattern
 from thence.errors import LimitError
-from thence.match import join, solve
+from thence.lang.sparql import parse_pattern
+from thence.match import errors, join, solve
 from thence.rdf.columns import encode
+from thence.rdf.dictionary import UNBOUND
 from thence.rdf.events import Event
 from thence.rdf.terms import IRI, XSD, Literal, Triple
 
@@ -38,3 +40,22 @@ def test_a_product_of_products_is_refused_before_memory_ends(vectorise: bool, mo
     with pytest.raises(LimitError, match="patterns that share a variable"):
         solve.solutions(pattern, encode([event]), vectorise=vectorise)
     assert len(solve.solutions(Bgp(pattern.triples[:1]), encode([event]), vectorise=vectorise)) == 45
+
+
+@pytest.mark.parametrize("vectorise", [True, False])
+@pytest.mark.parametrize("step", ["CONCAT(?x{0}, ?x{0})", "REPLACE(?x{0}, 'a', ?x{0})"])
+def test_a_text_that_is_doubled_again_and_again_is_an_error_before_memory_ends(step: str, vectorise: bool) -> None:
+    binds = " ".join(f"BIND({step.format(i)} AS ?x{i + 1})" for i in range(60))
+    batch = encode([Event(0, [Triple(P, P, Literal("aaa"))])])
+    found = solve.solutions(parse_pattern(f"{{ ?s ?p ?x0 {binds} }}"), batch, vectorise=vectorise)
+    lengths = [len(batch.terms[int(ids[0])].value) for ids in found.columns.values() if ids[0] != UNBOUND]
+    assert 1 << 12 < max(lengths) <= errors.MAX_TEXT
+
+
+def test_a_group_that_is_too_long_for_one_text_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "MAX_TEXT", 10)
+    pattern = parse_pattern("{ SELECT (GROUP_CONCAT(?x; SEPARATOR='--') AS ?all) { ?s ?p ?x } }")
+    for texts, bound in ((["abc", "def"], True), (["abc", "def", "g"], False)):
+        batch = encode([Event(0, [Triple(P, P, Literal(text)) for text in texts])])
+        (ids,) = solve.solutions(pattern, batch).columns.values()
+        assert (ids[0] != UNBOUND) == bound

@@ -10,7 +10,7 @@ from thence.algebra.expressions import Aggregate, AggregateFunction, Exists, Exp
 from thence.algebra.patterns import GroupKey
 from thence.match.arithmetic import number, written
 from thence.match.context import Context, Solution
-from thence.match.errors import ExpressionError
+from thence.match.errors import ExpressionError, check_length
 from thence.match.expressions import attempt
 from thence.match.functions import str_
 from thence.match.mappings import distinct
@@ -65,7 +65,9 @@ def _aggregate(function: Aggregate, members: Sequence[Solution], context: Contex
             return max(values, key=_total_key) if values else _first(values)
         case AggregateFunction.GROUP_CONCAT:
             separator = " " if function.separator is None else function.separator
-            return Literal(separator.join(str_(term).value for term in values))
+            texts = [str_(term).value for term in values]
+            check_length(sum(map(len, texts)) + len(separator) * len(texts))
+            return Literal(separator.join(texts))
         case _:
             assert_never(function.function)
 

@@ -14,7 +14,7 @@ from typing import Any
 import re2
 
 from thence.match.character_classes import CharacterClass, Escape
-from thence.match.errors import ExpressionError
+from thence.match.errors import ExpressionError, check_length
 
 MAX_PATTERN = 10_000  # characters
 MAX_DEPTH = 100  # groups or classes within each other
@@ -57,7 +57,7 @@ class Regex:
             raise ExpressionError("the pattern of REPLACE matches the empty string")
         expand = self._template(replacement)
         pieces: list[bytes] = []
-        data, end, ahead = _encoded(text), 0, 0
+        data, end, ahead, made = _encoded(text), 0, 0, 0
         self._limit(len(data))
         for match in self.compiled.finditer(data):
             # each search may look ahead to the text's end before it settles for a match
@@ -65,6 +65,8 @@ class Regex:
             if ahead > MAX_LOOKING_AHEAD:
                 raise ExpressionError("the text is too long, with too many matches, for REPLACE")
             pieces += [data[end : match.start()], expand(match)]
+            made += len(pieces[-2]) + len(pieces[-1])
+            check_length(made)
             end = match.end()
         return b"".join((*pieces, data[end:])).decode("utf-8")
 

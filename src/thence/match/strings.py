@@ -8,7 +8,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from thence.match.arithmetic import number
-from thence.match.errors import ExpressionError
+from thence.match.errors import ExpressionError, check_length
 from thence.rdf import numbers
 from thence.rdf.terms import RDF_LANG_STRING, XSD_STRING, Literal, Term
 from thence.rdf.values import FALSE, TRUE, literal
@@ -116,6 +116,7 @@ def encode_for_uri(text: Term) -> Literal:
 def concat(*texts: Term) -> Literal:
     """In the language that all of them have, else in none."""
     found = [string_literal(text) for text in texts]
+    check_length(sum(len(text.value) for text in found))
     languages = {text.language for text in found}
     joined = "".join(text.value for text in found)
     return Literal(joined, language=languages.pop() if len(languages) == 1 else None)
