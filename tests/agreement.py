@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -9,10 +10,11 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from strategies.choices import Choices, seeded
 from strategies.expressions import NOW, Language
-from strategies.graphs import as_nquads, backgrounds, event_lists
-from strategies.patterns import Maker, patterns
-from strategies.terms import THEMES, Theme, worlds
+from strategies.graphs import a_background, as_nquads, some_events
+from strategies.patterns import Maker
+from strategies.terms import THEMES, Theme, a_world
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Pattern
 from thence.algebra.show import show
@@ -24,7 +26,7 @@ from thence.rdf.columns import EventBatch, encode
 from thence.rdf.dictionary import UNBOUND
 from thence.rdf.events import Event
 from thence.rdf.store import BackgroundData, load_background
-from thence.rdf.terms import BlankNode, Quad, Term
+from thence.rdf.terms import BlankNode, Quad, Term, Triple
 
 CONTEXT = Context(now=NOW, base="http://example.org/base/")
 
@@ -103,21 +105,23 @@ def background_of(quads: Sequence[Quad]) -> BackgroundData:
     return load_background(ox.Dataset(map(to_ox_quad, quads))) if quads else BackgroundData()
 
 
-@st.composite
 def cases(
-    draw: st.DrawFn,
     *,
     themes: tuple[Theme, ...] = THEMES,
     background: bool = False,
     depth: int | None = None,
     language: Language | None = None,
     most: int = 6,
-) -> Case:
-    """A pattern over one to four events of up to `most` triples."""
-    world = draw(worlds(themes))
-    events = draw(event_lists(world, least=draw(st.sampled_from((2, 1, 3, 0))), most=most))
-    quads = draw(backgrounds(world)) if background else []
-    spoken = language and Language(world, (), language.functions, language.casts, language.constants, language.allowed)
-    triples = [triple for event in events for triple in event.triples]
-    maker = Maker(world, triples, [quad[:3] for quad in quads], spoken)
-    return Case(draw(patterns(maker, depth)), tuple(events), tuple(quads))
+) -> st.SearchStrategy[Case]:
+    """A pattern over one to four events of up to `most` triples; of `smaller.smallest` if it is to be read."""
+
+    def case(choices: Choices) -> Case:
+        world = a_world(choices, themes)
+        events = some_events(choices, world, most=most)
+        quads = a_background(choices, world) if background else []
+        triples = [triple for event in events for triple in event.triples]
+        spoken = language and dataclasses.replace(language, world=world)
+        maker = Maker(choices, world, triples, [Triple(*quad[:3]) for quad in quads], spoken)
+        return Case(maker.whole(depth), tuple(events), tuple(quads))
+
+    return seeded(case)

@@ -41,8 +41,9 @@ from functools import reduce
 from typing import Any
 
 import pyoxigraph as ox
+from hypothesis import strategies as st
 
-from agreement import CONTEXT, Answers, Case
+from agreement import CONTEXT, Answers, Case, cases
 from strategies.expressions import FUNCTIONS, Language
 from strategies.graphs import GRAPHS
 from strategies.terms import STRINGS, UNKNOWN, Theme, World, typed
@@ -222,29 +223,42 @@ def _computable(node: Arithmetic) -> Expression:
 # Answers
 
 
+def canonical_cases(*, background: bool = False) -> st.SearchStrategy[Case]:
+    """Cases that pyoxigraph can judge."""
+    themes = st.sampled_from(CANONICAL)
+    return themes.flatmap(lambda it: cases(themes=it, language=DETERMINISTIC, background=background))
+
+
+def _guarded_case(case: Case) -> Case:
+    """Its default graph is the event, so that all of the background has a name."""
+    named = tuple(quad for quad in case.quads if quad.graph is not None)
+    return dataclasses.replace(case, pattern=judged(case.pattern), quads=named)
+
+
 def pyoxigraph_answers(case: Case) -> Answers:
-    """The answers of pyoxigraph's own evaluator, asked event by event."""
+    """The answers of pyoxigraph's own evaluator to the guarded pattern, asked event by event."""
+    case = _guarded_case(case)
     found: Answers = Counter()
     batch, terms = case.batch, FromOx()
     text = f"BASE <{CONTEXT.base}> SELECT * WHERE {show(case.pattern)}"
-    background = [ox.Quad(*(to_ox(_labelled(term)) for term in quad)) for quad in case.quads if quad.graph is not None]
+    background = [ox.Quad(*(to_ox(_labelled(term)) for term in quad)) for quad in case.quads]
     for event in range(len(batch)):
-        quads = [ox.Quad(*map(to_ox, triple)) for triple in batch.triples(event)]
         store = ox.Store()
-        store.extend([*quads, *background])
+        store.extend([*(ox.Quad(*map(to_ox, triple)) for triple in batch.triples(event)), *background])
         rows = store.query(text)
         assert isinstance(rows, ox.QuerySolutions)
         names = [variable.value for variable in rows.variables]
         for row in rows:
-            bound = [(name, terms.term(term)) for name, term in zip(names, row, strict=True) if term is not None]
-            found[event, frozenset(bound)] += 1
-    return by_value(found)
+            bound = zip(names, row, strict=True)
+            mapping = frozenset((name, _canonical(terms.term(term))) for name, term in bound if term is not None)
+            found[event, mapping] += 1
+    return found
 
 
-def by_value(answers: Answers) -> Answers:
-    """The same answers, floats and doubles by their values: pyoxigraph writes `1` where we write `1.0E0`."""
+def by_value(case: Case) -> Answers:
+    """Our answers to the same, floats and doubles by their values: pyoxigraph writes `1` where we write `1.0E0`."""
     found: Answers = Counter()
-    for (event, mapping), times in answers.items():
+    for (event, mapping), times in _guarded_case(case).answers(vectorise=True).items():
         found[event, frozenset((name, _canonical(term)) for name, term in mapping)] += times
     return found
 

@@ -11,10 +11,10 @@ import pyoxigraph as ox
 import pytest
 import rdflib
 from hypothesis import given
-from hypothesis import strategies as st
 
 from agreement import CONTEXT, Case, answers, cases
-from second_opinion import CANONICAL, DETERMINISTIC, by_value, judged, pyoxigraph_answers
+from second_opinion import by_value, canonical_cases, pyoxigraph_answers
+from smaller import agree, plain, vectorised
 from strategies import examples
 from strategies.terms import typed
 from thence.errors import InputError
@@ -57,21 +57,19 @@ def in_memory(turtle: str, name: str | None = None) -> Background:
     return Background(load_background(graph if name is None else {name: graph}))
 
 
-@examples(1)
+@examples(3)
 @given(cases(background=True))
 def test_graph_blocks_give_both_evaluators_the_same_answers(case: Case) -> None:
-    assert case.answers(vectorise=True) == case.answers(vectorise=False)
+    agree(case, vectorised, plain)
 
 
-@examples(0.5)
-@given(st.sampled_from(CANONICAL).flatmap(lambda it: cases(themes=it, language=DETERMINISTIC, background=True)))
+@examples(1)
+@given(canonical_cases(background=True))
 def test_pyoxigraph_gives_graph_blocks_the_same_answers(case: Case) -> None:
-    named = tuple(quad for quad in case.quads if quad.graph is not None)  # its default graph is the event
-    guarded = dataclasses.replace(case, pattern=judged(case.pattern), quads=named)
-    assert by_value(guarded.answers(vectorise=True)) == pyoxigraph_answers(guarded)
+    agree(case, by_value, pyoxigraph_answers)
 
 
-@examples(0.4)
+@examples(1)
 @given(cases(background=True))
 def test_a_background_answers_every_batch_alike(case: Case) -> None:
     background = case.background

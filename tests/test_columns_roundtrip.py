@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from agreement import Case, answers_over, cases, relabelled
 from strategies import examples
-from strategies.graphs import event_lists
-from strategies.terms import World, literals, worlds
+from strategies.choices import Drawn
+from strategies.graphs import some_events
+from strategies.terms import World, a_world, literals
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
 from thence.rdf.formats import Format
@@ -76,7 +77,7 @@ def with_triples(case: Case) -> tuple[Event, ...]:
     return tuple(event if event.triples else Event(event.start, [filler], id=event.id) for event in case.events)
 
 
-@examples(0.6)
+@examples(1.5)
 @given(cases())
 def test_events_from_nquads_have_the_answers_of_events_from_objects(case: Case) -> None:
     events = with_triples(case)
@@ -86,7 +87,7 @@ def test_events_from_nquads_have_the_answers_of_events_from_objects(case: Case) 
     assert answers_over(case.pattern, read(data), vectorise=False) == expected
 
 
-@examples(0.4)
+@examples(1)
 @given(cases(), st.integers(1, 400))
 def test_the_answers_do_not_depend_on_how_a_file_is_cut(case: Case, chunk: int) -> None:
     events = with_triples(case)
@@ -99,7 +100,8 @@ def test_the_answers_do_not_depend_on_how_a_file_is_cut(case: Case, chunk: int) 
 
 @st.composite
 def odd_files(draw: st.DrawFn) -> tuple[list[Event], bytes]:
-    events = draw(event_lists(draw(worlds()), least=1))
+    choices = Drawn(draw)
+    events = [event for event in some_events(choices, a_world(choices)) if event.triples]
     return events, draw(oddly_written(events))
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from hypothesis import strategies as st
-
+from strategies.choices import Choices
 from strategies.terms import BOOLEANS, DURATIONS, NUMBERS, STRINGS, TIMES, World, typed
 from thence.algebra.expressions import (
     And,
@@ -124,110 +123,100 @@ class Language:
     functions: tuple[Function, ...] = FUNCTIONS
     casts: tuple[str, ...] = tuple(CASTS)
     constants: bool = True  # also others than the world's
-    allowed: Callable[[Expression], bool] = lambda expression: True
 
-    def of(self, draw: st.DrawFn, kind: Kind = Kind.ANY, depth: int = 2) -> Expression:
+    def of(self, choices: Choices, kind: Kind = Kind.ANY, depth: int = 2) -> Expression:
         """An expression that should be of a kind; one time in ten it is of any."""
-        for _ in range(5):
-            found = self._of(draw, kind, depth)
-            if self.allowed(found):
-                return found
-        return self._leaf(draw, kind)
-
-    def _of(self, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-        if kind in _DRAWN and draw(st.integers(0, 9)) == 9:
+        if kind in _DRAWN and choices.number(0, 9) == 9:
             kind = Kind.ANY
         if kind is Kind.ANY:
-            kind = draw(st.sampled_from(_DRAWN))
+            kind = choices.pick(_DRAWN)
         if depth == 0 or kind in (Kind.REGEX, Kind.FLAGS, Kind.LANGUAGE):
-            return self._leaf(draw, kind)
-        return draw(st.sampled_from((*_MAKERS[kind], _leaf)))(self, draw, kind, depth - 1)
+            return self.leaf(choices, kind)
+        return choices.pick((*_MAKERS[kind], _leaf))(self, choices, kind, depth - 1)
 
-    def _leaf(self, draw: st.DrawFn, kind: Kind) -> Expression:
+    def leaf(self, choices: Choices, kind: Kind) -> Expression:
         if kind in _DRAWN or kind is Kind.ANY:
-            choice = draw(st.integers(0, 9))
+            choice = choices.number(0, 9)
             if choice < 6 and self.variables:
-                return draw(st.sampled_from(self.variables))
+                return choices.pick(self.variables)
             if choice < 8 or not self.constants or kind is Kind.ANY:
-                return draw(st.sampled_from(self.world.constants))
-        return draw(st.sampled_from(_CONSTANTS[kind]))
+                return choices.pick(self.world.constants)
+        return choices.pick(_CONSTANTS[kind])
 
 
-Maker = Callable[[Language, st.DrawFn, Kind, int], Expression]
+Maker = Callable[[Language, Choices, Kind, int], Expression]
 
 
-def _leaf(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    return language._leaf(draw, kind)
+def _leaf(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
+    return language.leaf(choices, kind)
 
 
-def _call(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    of_any_kind = draw(st.integers(0, 7)) == 7  # IRI, STRDT
+def _call(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
+    of_any_kind = choices.number(0, 7) == 7  # IRI, STRDT
     fitting = [function for function in language.functions if function.gives is (Kind.ANY if of_any_kind else kind)]
     if not fitting:
-        return _leaf(language, draw, kind, depth)
-    function = draw(st.sampled_from(fitting))
-    count = len(function.takes) - draw(st.integers(0, function.optional))
-    return Call(function.name, tuple(language.of(draw, takes, depth) for takes in function.takes[:count]))
+        return _leaf(language, choices, kind, depth)
+    function = choices.pick(fitting)
+    count = len(function.takes) - choices.number(0, function.optional)
+    return Call(function.name, tuple(language.of(choices, takes, depth) for takes in function.takes[:count]))
 
 
-def _cast(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
+def _cast(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
     fitting = [name for name in language.casts if CASTS[name] is kind]
     if not fitting:
-        return _leaf(language, draw, kind, depth)
-    name = draw(st.sampled_from(fitting))
-    function = _UNKNOWN_FUNCTION if language.constants and draw(st.integers(0, 19)) == 19 else IRI(XSD + name)
-    return Cast(function, (language.of(draw, draw(st.sampled_from((kind, Kind.ANY))), depth),))
+        return _leaf(language, choices, kind, depth)
+    name = choices.pick(fitting)
+    function = _UNKNOWN_FUNCTION if language.constants and choices.number(0, 19) == 19 else IRI(XSD + name)
+    return Cast(function, (language.of(choices, choices.pick((kind, Kind.ANY)), depth),))
 
 
-def _arithmetic(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
+def _arithmetic(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
     """Of two numbers; or of what, with this result, times and durations combine by."""
-    operation = draw(st.sampled_from(Operation))
+    operation = choices.pick(tuple(Operation))
     left = right = kind
     if kind is Kind.TIME:
         right = Kind.DURATION
     elif kind is Kind.DURATION:
-        left, right = draw(st.sampled_from(((kind, kind), (kind, Kind.NUMBER), (Kind.TIME, Kind.TIME))))
-    return Arithmetic(operation, language.of(draw, left, depth), language.of(draw, right, depth))
+        left, right = choices.pick(((kind, kind), (kind, Kind.NUMBER), (Kind.TIME, Kind.TIME)))
+    return Arithmetic(operation, language.of(choices, left, depth), language.of(choices, right, depth))
 
 
-def _sign(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    return draw(st.sampled_from((Negate, Plus)))(language.of(draw, kind, depth))
+def _sign(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
+    return choices.pick((Negate, Plus))(language.of(choices, kind, depth))
 
 
-def _compare(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
+def _compare(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
     """Of two of one kind; one time in four of any two."""
-    of = draw(st.sampled_from((*_DRAWN, Kind.ANY)))
-    comparison = draw(st.sampled_from(Comparison))
-    return Compare(comparison, language.of(draw, of, depth), language.of(draw, of, depth))
+    of = choices.pick((*_DRAWN, Kind.ANY))
+    comparison = choices.pick(tuple(Comparison))
+    return Compare(comparison, language.of(choices, of, depth), language.of(choices, of, depth))
 
 
-def _logic(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    which = draw(st.sampled_from((And, Or, Not)))
-    operands = [
-        language.of(draw, draw(st.sampled_from((kind, Kind.ANY))), depth) for _ in range(1 + (which is not Not))
-    ]
+def _logic(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
+    which = choices.pick((And, Or, Not))
+    operands = [language.of(choices, choices.pick((kind, Kind.ANY)), depth) for _ in range(1 + (which is not Not))]
     return which(*operands)
 
 
-def _in(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    of = draw(st.sampled_from(_DRAWN))
-    choices = tuple(language.of(draw, of, 0) for _ in range(draw(st.integers(0, 3))))
-    found = In(language.of(draw, of, depth), choices)
-    return Not(found) if draw(st.booleans()) else found
+def _in(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
+    of = choices.pick(_DRAWN)
+    among = tuple(language.of(choices, of, 0) for _ in range(choices.number(0, 3)))
+    found = In(language.of(choices, of, depth), among)
+    return Not(found) if choices.pick((True, False)) else found
 
 
-def _bound(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    return (
-        Bound(draw(st.sampled_from(language.variables))) if language.variables else _leaf(language, draw, kind, depth)
+def _bound(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
+    return Bound(choices.pick(language.variables)) if language.variables else _leaf(language, choices, kind, depth)
+
+
+def _if(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
+    return If(
+        language.of(choices, Kind.BOOLEAN, depth), language.of(choices, kind, depth), language.of(choices, kind, depth)
     )
 
 
-def _if(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    return If(language.of(draw, Kind.BOOLEAN, depth), language.of(draw, kind, depth), language.of(draw, kind, depth))
-
-
-def _coalesce(language: Language, draw: st.DrawFn, kind: Kind, depth: int) -> Expression:
-    return Coalesce(tuple(language.of(draw, kind, depth) for _ in range(draw(st.integers(0, 3)))))
+def _coalesce(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
+    return Coalesce(tuple(language.of(choices, kind, depth) for _ in range(choices.number(0, 3))))
 
 
 _MAKERS: dict[Kind, tuple[Maker, ...]] = {
@@ -238,8 +227,3 @@ _MAKERS: dict[Kind, tuple[Maker, ...]] = {
     Kind.DURATION: (_call, _cast, _arithmetic, _sign),
     Kind.DATATYPE: (_call,),
 }
-
-
-@st.composite
-def expressions(draw: st.DrawFn, language: Language, kind: Kind = Kind.ANY, depth: int = 2) -> Expression:
-    return language.of(draw, kind, depth)

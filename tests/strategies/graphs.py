@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from hypothesis import strategies as st
-
+from strategies.choices import Choices
 from strategies.terms import EX, World
 from thence.rdf.events import Event
 from thence.rdf.terms import IRI, Quad, Triple
@@ -14,29 +13,24 @@ from thence.rdf.terms import IRI, Quad, Triple
 GRAPHS = (IRI(EX + "g1"), IRI(EX + "g2"))
 
 
-def triples(world: World) -> st.SearchStrategy[Triple]:
-    """All that can be made of the world's terms, one choice a triple: each choice costs time."""
-    return st.sampled_from([Triple(*terms) for terms in product(world.nodes, world.predicates, world.objects)])
+def all_triples(world: World) -> list[Triple]:
+    """All that can be made of the world's terms."""
+    return [Triple(*terms) for terms in product(world.nodes, world.predicates, world.objects)]
 
 
-def graphs(world: World, *, least: int = 0, most: int = 6) -> st.SearchStrategy[list[Triple]]:
-    return st.lists(triples(world), min_size=least, max_size=most, unique=True)
+def some_events(choices: Choices, world: World, *, most: int = 6) -> list[Event]:
+    """One to four events of up to so many triples, with times that tell them apart."""
+    triples = all_triples(world)
+    least = choices.pick((2, 1, 3, 0))
+    graphs = [choices.some(triples, least, most) for _ in range(choices.number(1, 4))]
+    return [Event(time, graph, id=f"{EX}event{time}") for time, graph in enumerate(graphs)]
 
 
-@st.composite
-def event_lists(draw: st.DrawFn, world: World, *, least: int = 0, most: int = 6) -> list[Event]:
-    """One to four events, with times that tell them apart."""
-    found = draw(st.lists(graphs(world, least=least, most=most), min_size=1, max_size=4))
-    return [Event(time, graph, id=f"{EX}event{time}") for time, graph in enumerate(found)]
-
-
-@st.composite
-def backgrounds(draw: st.DrawFn, world: World, *, unnamed: bool = True) -> list[Quad]:
+def a_background(choices: Choices, world: World) -> list[Quad]:
     """Quads of both of `GRAPHS`, neither empty, and at times some of no graph."""
-    quads: list[Quad] = []
-    for name in (*GRAPHS, *([None] if unnamed and draw(st.booleans()) else [])):
-        quads += [Quad(*triple, name) for triple in draw(graphs(world, least=1, most=5))]
-    return quads
+    triples = all_triples(world)
+    names = (*GRAPHS, *choices.pick(((), (None,))))
+    return [Quad(*triple, name) for name in names for triple in choices.some(triples, 1, 5)]
 
 
 def as_nquads(quads: Sequence[Quad]) -> bytes:

@@ -1,7 +1,4 @@
-"""Graph patterns made of a case's own triples, so that a good share of them has answers.
-
-Hypothesis prefers the first of several choices: it is a simple one here, but never one that makes a case idle.
-"""
+"""Graph patterns made of a case's own triples, so that a good share of them has answers."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from hypothesis import strategies as st
-
+from strategies.choices import Choices
 from strategies.expressions import Kind, Language
-from strategies.graphs import GRAPHS, triples
+from strategies.graphs import GRAPHS, all_triples
 from strategies.terms import World
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import (
@@ -40,107 +36,111 @@ _UNUSED = Variable("nowhere")
 class Maker:
     """What patterns are made of. `triples` are those of the events, `background` those that GRAPH reads."""
 
+    choices: Choices
     world: World
     triples: Sequence[Triple]
     background: Sequence[Triple] = ()
     language: Language | None = None
     labels: Iterator[int] = field(default_factory=count)  # of blank nodes: each stands in one basic graph pattern
 
-    def expression(self, draw: st.DrawFn, scope: Sequence[Variable], kind: Kind) -> Expression:
+    def whole(self, depth: int | None = None) -> Pattern:
+        """A query's pattern. Half of them end in BIND, which shows what expressions give and takes no answers away."""
+        pattern = self.pattern(self.choices.number(0, 3) if depth is None else depth)
+        return self.extend(pattern) if self.choices.pick((True, False)) else pattern
+
+    def pattern(self, depth: int) -> Pattern:
+        if depth == 0:
+            return self.leaf()
+        match self.choices.number(0, 11):
+            case 0 | 1:
+                return self.filter(self.side(depth))
+            case 2 | 3:
+                return self.optional(self.side(depth), self.side(depth))
+            case 4 | 5:
+                return self.extend(self.side(depth))
+            case 6 | 7:
+                return Union(self.side(depth), self.side(depth))
+            case 8 | 9:
+                return Minus(self.side(depth), self.side(depth))
+            case _:
+                return Join(self.side(depth), self.side(depth))
+
+    def side(self, depth: int) -> Pattern:
+        """What stands below an operator; one in four leaves variables unbound, in some of its solutions."""
+        match self.choices.number(0, 11):
+            case 0:
+                return Union(self.leaf(), self.leaf())
+            case 1:
+                return LeftJoin(self.leaf(), self.leaf())
+            case 2:
+                return Join(self.leaf(), self.values())
+            case _:
+                return self.pattern(depth - 1)
+
+    def leaf(self) -> Pattern:
+        choice = self.choices.number(0, 11)
+        if choice < 4 and self.background:
+            return self.graph()
+        return self.values() if choice == 11 else self.bgp()
+
+    def expression(self, scope: Sequence[Variable], kind: Kind) -> Expression:
         """Over the variables in scope, and now and then one that is not."""
         language = self.language or Language(self.world, ())
-        return replace(language, variables=(*scope, *scope, *VARIABLES[:1], _UNUSED)).of(
-            draw, kind, draw(st.sampled_from((2, 1, 3)))
-        )
+        variables = (*scope, *scope, *scope, *VARIABLES[:1], _UNUSED)
+        return replace(language, variables=variables).of(self.choices, kind, self.choices.number(1, 3))
 
-    def pattern(self, draw: st.DrawFn, depth: int) -> Pattern:
-        if depth == 0:
-            return self.leaf(draw)
-        match draw(st.integers(0, 15)):
-            case 0 | 1 | 2:
-                return self.optional(draw, depth - 1)
-            case 3 | 4 | 5:
-                return self.filter(draw, depth - 1)
-            case 6 | 7 | 8:
-                return self.extend(draw, self.pattern(draw, depth - 1))
-            case 9 | 10:
-                return Union(self.pattern(draw, depth - 1), self.pattern(draw, depth - 1))
-            case 11 | 12:
-                return Minus(self.pattern(draw, depth - 1), self.pattern(draw, depth - 1))
-            case 13 | 14:
-                return Join(self.pattern(draw, depth - 1), self.pattern(draw, depth - 1))
-            case _:
-                return self.leaf(draw)
+    def filter(self, inner: Pattern) -> Pattern:
+        return Filter(self.expression(in_scope(inner), Kind.BOOLEAN), inner)
 
-    def leaf(self, draw: st.DrawFn) -> Pattern:
-        choice = draw(st.integers(0, 9))
-        if choice >= 7 and self.background:
-            return self.graph(draw)
-        return self.values(draw) if choice == 6 else self.bgp(draw)
-
-    def filter(self, draw: st.DrawFn, depth: int) -> Pattern:
-        inner = self.pattern(draw, depth)
-        return Filter(self.expression(draw, in_scope(inner), Kind.BOOLEAN), inner)
-
-    def optional(self, draw: st.DrawFn, depth: int) -> Pattern:
-        left, right = self.pattern(draw, depth), self.pattern(draw, depth)
-        if draw(st.booleans()):
+    def optional(self, left: Pattern, right: Pattern) -> Pattern:
+        if self.choices.pick((True, False)):
             return LeftJoin(left, right)
-        scope = (*in_scope(left), *in_scope(right))
-        return LeftJoin(left, right, self.expression(draw, scope, Kind.BOOLEAN))
+        return LeftJoin(left, right, self.expression((*in_scope(left), *in_scope(right)), Kind.BOOLEAN))
 
-    def extend(self, draw: st.DrawFn, pattern: Pattern) -> Pattern:
+    def extend(self, pattern: Pattern) -> Pattern:
         """BIND, once or more, of variables that the group has not used before."""
-        for _ in range(draw(st.integers(1, 3))):
+        for _ in range(self.choices.number(1, 3)):
             scope = in_scope(pattern)
             free = [variable for variable in VARIABLES if variable not in scope]
             if free:
-                pattern = Extend(pattern, draw(st.sampled_from(free)), self.expression(draw, scope, Kind.ANY))
+                pattern = Extend(pattern, self.choices.pick(free), self.expression(scope, Kind.ANY))
         return pattern
 
-    def graph(self, draw: st.DrawFn) -> Pattern:
-        name = draw(st.sampled_from((*GRAPHS, *VARIABLES[:3])))
-        nested = draw(st.integers(0, 7)) == 7  # GRAPH in GRAPH
+    def graph(self) -> Pattern:
+        name = self.choices.pick((*GRAPHS, *VARIABLES[:2]))
+        nested = self.choices.number(0, 7) == 7  # GRAPH in GRAPH
         inside = replace(self, triples=self.background, background=self.background if nested else ())
-        return Graph(name, inside.pattern(draw, draw(st.sampled_from((0, 0, 0, 1)))))
+        return Graph(name, inside.pattern(self.choices.pick((0, 0, 0, 1))))
 
-    def values(self, draw: st.DrawFn) -> Pattern:
-        names = draw(st.lists(st.sampled_from(VARIABLES[:6]), max_size=3, unique=True))
-        value = st.one_of(st.none(), st.sampled_from(self.world.constants), st.sampled_from(self.world.constants))
-        rows = draw(st.lists(st.tuples(*(value for _ in names)), max_size=4))
-        return Values(tuple(names), tuple(rows))
+    def values(self) -> Pattern:
+        names = self.choices.some(VARIABLES[:6], 0, 3)
+        options = (None, *self.world.constants)
+        rows = range(self.choices.number(0, 4))
+        return Values(tuple(names), tuple(tuple(self.choices.pick(options) for _ in names) for _ in rows))
 
-    def bgp(self, draw: st.DrawFn) -> Bgp:
+    def bgp(self) -> Bgp:
         places: dict[Term, Slot] = {}  # one term mostly becomes one variable, so that the triples join
-        many = draw(st.sampled_from((1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 4, 0)))
-        return Bgp(tuple(self.triple(draw, places) for _ in range(many)))
+        many = self.choices.pick((1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 4, 0))
+        return Bgp(tuple(self.triple(places) for _ in range(many)))
 
-    def triple(self, draw: st.DrawFn, places: dict[Term, Slot]) -> TriplePattern:
-        known = bool(self.triples) and draw(st.integers(0, 7)) < 7
-        subject, predicate, object_ = draw(st.sampled_from(self.triples) if known else triples(self.world))
+    def triple(self, places: dict[Term, Slot]) -> TriplePattern:
+        known = self.triples and self.choices.number(0, 7) < 7
+        subject, predicate, object_ = self.choices.pick(self.triples if known else all_triples(self.world))
         assert isinstance(predicate, IRI)
-        verb: Variable | IRI = draw(st.sampled_from((*(predicate,) * 7, *VARIABLES[5:8])))
+        verb: Variable | IRI = self.choices.pick((*(predicate,) * 8, *VARIABLES[5:7]))
         return TriplePattern(
-            self.slot(draw, subject, places, VARIABLES[:3], constant=2),
+            self.slot(subject, places, VARIABLES[:3], constants=2),
             verb,
-            self.slot(draw, object_, places, VARIABLES[1:6], constant=3),
+            self.slot(object_, places, VARIABLES[1:6], constants=3),
         )
 
-    def slot(
-        self, draw: st.DrawFn, term: Term, places: dict[Term, Slot], names: Sequence[Variable], *, constant: int
-    ) -> Slot:
-        choice = draw(st.integers(0, 15))
+    def slot(self, term: Term, places: dict[Term, Slot], names: Sequence[Variable], *, constants: int) -> Slot:
+        """A place of a triple pattern; so many of 16 are the term itself."""
+        choice = self.choices.number(0, 15)
         if choice == 15:
             return BlankNode(f"l{next(self.labels)}")
-        if choice > 14 - constant and not isinstance(term, BlankNode):
+        if choice < constants and not isinstance(term, BlankNode):
             return term
-        if choice > 9 or term not in places:
-            places[term] = draw(st.sampled_from(names))
+        if choice > 12 or term not in places:
+            places[term] = self.choices.pick(names)
         return places[term]
-
-
-@st.composite
-def patterns(draw: st.DrawFn, maker: Maker, depth: int | None = None) -> Pattern:
-    """Half of them end in BIND, which shows what expressions give and takes no answers away."""
-    pattern = maker.pattern(draw, draw(st.sampled_from((1, 2, 3, 0))) if depth is None else depth)
-    return maker.extend(draw, pattern) if draw(st.booleans()) else pattern

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from strategies.choices import Choices
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 Theme = tuple[Literal, ...]
@@ -46,6 +47,10 @@ LARGE_NUMBERS: Theme = (
     *typed("decimal", "99999999.9999999999", "0.1000000000000000055511151231257827"),
     *typed("float", "16777217", "3.4028235E38", "1e-45", "1E39", "0.1000000014901161193847656250", "9007199254740993"),
     *typed("double", "9007199254740993", "1e308", "1E400", "4.9E-324", "1E22", "1E23", "1E-400", "18014398509481985"),
+    # decimals whose digits and whose quotient would each be rounded, and the double or float that is nearest
+    *typed("decimal", "6440186562.48137284", "905097784227635.032", "987.656476", "74904995.6"),
+    *typed("double", "6440186562.481373", "905097784227635.0"),
+    *typed("float", "987.6565", "74904992", "74905000", "16777216"),
     *typed("long", str(2**63 - 1), str(-(2**63))),
     *typed("unsignedLong", str(2**64 - 1), str(2**63)),
     *typed("nonNegativeInteger", str(2**64)),
@@ -148,14 +153,13 @@ class World:
         return (*self.literals, *(node for node in self.nodes if isinstance(node, IRI)))
 
 
-@st.composite
-def worlds(draw: st.DrawFn, themes: tuple[Theme, ...] = THEMES) -> World:
-    """One or two themes, a few literals of each."""
-    chosen = [draw(st.sampled_from(themes)) for _ in range(draw(st.integers(1, 2)))]
-    literals = [draw(st.lists(st.sampled_from(theme), min_size=2, max_size=4, unique=True)) for theme in chosen]
-    nodes: list[IRI | BlankNode] = [*SUBJECTS[: draw(st.integers(1, 3))], *BLANK_NODES[: draw(st.integers(0, 2))]]
-    predicates = PREDICATES[: draw(st.integers(1, 3))]
-    return World(tuple(nodes), predicates, tuple(dict.fromkeys(literal for some in literals for literal in some)))
+def a_world(choices: Choices, themes: tuple[Theme, ...] = THEMES) -> World:
+    """One or two themes, a few literals of each; of these terms at least three triples can be made."""
+    literals: dict[Literal, None] = {}
+    for theme in choices.some(themes, 1, 2):
+        literals |= dict.fromkeys(choices.some(theme, 2, 4))
+    nodes = (*choices.some(SUBJECTS, 1, 3), *choices.some(BLANK_NODES, 0, 2))
+    return World(nodes, tuple(choices.some(PREDICATES, 1, 3)), tuple(literals))
 
 
 literals = st.sampled_from([literal for theme in THEMES for literal in theme])
