@@ -250,3 +250,20 @@ def test_an_engine_lets_go_of_what_no_run_holds() -> None:
             ]
     assert len(engine.answers.runner.held) < 50
     assert len(engine.answers.given) < 2048
+
+
+def test_an_event_that_asks_too_much_of_the_matcher_is_bad_and_the_engine_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("thence.match.join.MAX_ROWS", 1000)
+    pattern = "{ ?x <x:p> ?y . ?z <x:q> ?w . }"
+    query = thence.parse(f"SELECT ?x WITHIN 9 TICKS FROM STREAM S <x:s> {{ SEQ (A) DEFINE GPM A ON S {pattern} }}")
+    small = "<x:a> <x:p> 1 ; <x:q> 2 ."
+    large = "".join(f"<x:a> <x:p> {i} ; <x:q> {i} ." for i in range(50))
+    engine = query.engine(problems=True)
+    found = [engine.push(thence.Event(time, graph)) for time, graph in enumerate([small, large, small])]
+    assert [[type(each).__name__ for each in pushed] for pushed in found] == [["Match"], ["Problem"], ["Match"]]
+    assert engine.counts.bad == 1
+    matching = query.match([thence.Event(time, graph) for time, graph in enumerate([small, large, small])])
+    assert len(list(matching)) == 2
+    assert matching.counts.bad == 1

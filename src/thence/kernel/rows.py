@@ -50,16 +50,35 @@ class Matched:
 
 
 def matched(
-    source: Source, arrived: Sequence[Arrived], terms: Terms, background: Background, context: Context
+    source: Source,
+    arrived: Sequence[Arrived],
+    terms: Terms,
+    background: Background,
+    context: Context,
+    refused: dict[int, str],
 ) -> Matched:
-    """[[(u, P)]] over some events (Definition 7): each mapping of an event once."""
-    parts = [_matched_in(source, each, terms, background, context) for each in arrived if each.stream == source.stream]
+    """[[(u, P)]] over some events (Definition 7): each mapping of an event once. An event that asks too much of the
+    matcher has none, and is noted in `refused`."""
+    parts = [
+        _matched_in(source, each, terms, background, context, refused)
+        for each in arrived
+        if each.stream == source.stream
+    ]
     return concatenated(parts, source.variables)
 
 
-def _matched_in(source: Source, arrived: Arrived, terms: Terms, background: Background, context: Context) -> Matched:
+def _matched_in(
+    source: Source,
+    arrived: Arrived,
+    terms: Terms,
+    background: Background,
+    context: Context,
+    refused: dict[int, str],
+) -> Matched:
     batch = arrived.batch
-    found = solutions(source.pattern, batch, background=background, context=context)
+    too_much: dict[int, str] = {}
+    found = solutions(source.pattern, batch, background=background, context=context, refused=too_much)
+    refused.update((arrived.first_ref + index, reason) for index, reason in too_much.items())
     assert found.events is not None
     unbound = np.full(len(found), -1, np.int32)
     columns = {v: values_of(found.columns.get(v, unbound), batch.terms, terms) for v in source.variables}

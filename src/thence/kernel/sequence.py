@@ -89,8 +89,8 @@ class SequenceState:
     latest: int | None = None
     next_ref: int = 0
     questions: int = 0  # asked of the plain evaluator
+    refused: dict[int, str] = field(default_factory=dict)  # events that asked too much of the matcher, and why
     terms_kept: int = 0  # when the dictionary was last gone through
-    expired: list[int] = field(default_factory=list)
 
 
 def initial_state(program: SequenceProgram) -> SequenceState:
@@ -134,13 +134,17 @@ def _rows(
     program: SequenceProgram, state: SequenceState, arrived: Sequence[Arrived], background: Background, context: Context
 ) -> tuple[Table, Table]:
     """The machine's rows of these events, and those that guards look at."""
-    by_source = [matched(source, arrived, state.terms, background, context) for source in program.sources]
+    by_source = [
+        matched(source, arrived, state.terms, background, context, state.refused) for source in program.sources
+    ]
     by_source = _with_recent(program, state, arrived, by_source)
     found = [rows.take(np.flatnonzero(rows.fresh)) for rows in inputs(program, by_source)]
     found = [_from_origin(program, rows) for rows in found]
     times = [_from_origin_times(program, each.batch.ends) for each in arrived]
     events = np.concatenate(times) if times else np.empty(0, np.int64)
-    partitions = [matched(source, arrived, state.terms, background, context) for source in program.partitions]
+    partitions = [
+        matched(source, arrived, state.terms, background, context, state.refused) for source in program.partitions
+    ]
     previous = state.contiguity.previous(events, partitions, found)
     for number in program.negated:
         state.negated[number] = concatenated(

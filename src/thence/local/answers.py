@@ -9,7 +9,7 @@ from random import Random
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import ConstructEvents
 from thence.kernel.projection import Row
-from thence.local.results import Counts, Held, Match
+from thence.local.results import Counts, Held, Match, Problem
 from thence.local.sequences import SequenceRunner
 from thence.match.context import Context
 from thence.match.queries import instance
@@ -54,6 +54,12 @@ class Answers:
             self.counts.matches += 1
             yield match
         self._let_go()
+
+    def refused(self) -> Iterator[Problem]:
+        """Events that asked too much of the matcher: they matched nothing, and are bad."""
+        for stream, batch, index, reason in self.runner.refused():
+            self.counts.bad += 1
+            yield Problem("bad", reason, stream, event=batch.event(index))
 
     def _held(self, ref: int) -> Held:
         _, batch, index = self.runner.event(ref)

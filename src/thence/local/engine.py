@@ -134,7 +134,9 @@ class Engine:
         self._come_to = watermark
         try:
             rows = self.answers.runner.feed(batches, watermark)
-            return list(self.answers.of(rows, self.domain.known))
+            found: list[Match | Problem] = list(self.answers.of(rows, self.domain.known))
+            refused = list(self.answers.refused())
+            return [*found, *refused] if self.problems else found
         except Exception as error:
             self._ended = f"The engine has stopped: {error}"  # what it remembers is no longer whole
             raise

@@ -45,6 +45,8 @@ class Matching(Iterator[Match | Problem]):
                 elif self.problems:
                     yield found
         yield from self.answers.of(self.answers.runner.run(batches), self.domain.known)
+        refused = list(self.answers.refused())
+        yield from refused if self.problems else ()
 
     def _read(self, name: str, sources: Sequence[Source]) -> Iterator[EventBatch | Problem]:
         """A stream's events, and what is wrong with others."""

@@ -66,6 +66,12 @@ class SequenceRunner:
         yield from self._distinct(ordered) if self._is_distinct() else ordered
         self._let_go()
 
+    def refused(self) -> Iterator[tuple[str, EventBatch, int, str]]:
+        """The events since the last call that asked too much of the matcher: stream, batch, number and why."""
+        for ref, reason in self.state.refused.items():
+            yield *self.event(ref), reason
+        self.state.refused = {}
+
     def _let_go(self) -> None:
         """Drop the batches of which nothing holds an event. Looked for only once there are twice as many as the last
         time, so that many small batches cost no more than a few large ones."""
@@ -74,7 +80,8 @@ class SequenceRunner:
         memory = self.state.memory
         by_runs = region(memory, AT_NODES)[: memory[NODES], REF]
         by_conjunctions = [rows.refs.ravel() for rows in self.state.recent]  # they may yet join at the latest time
-        refs = np.unique(np.concatenate([by_runs, *by_conjunctions]))
+        told = np.array(list(self.state.refused), np.int64)
+        refs = np.unique(np.concatenate([by_runs, *by_conjunctions, told]))
         bounds = np.array([(each.first_ref, each.first_ref + len(each.batch)) for each in self.held])
         first, last = np.searchsorted(refs, bounds[:, 0]), np.searchsorted(refs, bounds[:, 1])
         self.held = [each for each, needed in zip(self.held, (first < last).tolist(), strict=True) if needed]

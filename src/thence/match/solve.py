@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
@@ -13,7 +14,7 @@ from thence.match import plain, vectorised
 from thence.match.background import NO_BACKGROUND, Background, NamedGraphs
 from thence.match.choice import reason_for_plain
 from thence.match.context import Context, Solution
-from thence.match.table import Name, Table
+from thence.match.table import Name, Table, union
 from thence.rdf.columns import EventBatch
 from thence.rdf.dataset import Dataset, Graph
 
@@ -28,17 +29,42 @@ def solutions(
     background: Background = NO_BACKGROUND,
     context: Context | None = None,
     vectorise: bool = True,
+    refused: dict[int, str] | None = None,
 ) -> Table:
     """`[[P]]_G` for every event G of a batch: a row a solution, ordered by event. `vectorise=False` takes the plain
-    way, which gives the same rows in another order."""
+    way, which gives the same rows in another order. An event that asks too much is a LimitError, or with `refused` has
+    no rows, and its reason there."""
     context = context or Context()
     background.check(pattern)
-    try:
+
+    def evaluate(some: EventBatch) -> Table:
         if vectorise and reason_for_plain(pattern) is None:
-            return vectorised.evaluate(pattern, batch, background, context)
-        return _event_by_event(pattern, batch, background, context)
+            return vectorised.evaluate(pattern, some, background, context)
+        return _event_by_event(pattern, some, background, context)
+
+    return _within_limits(evaluate, batch, 0, refused)
+
+
+def _within_limits(
+    evaluate: Callable[[EventBatch], Table], batch: EventBatch, first: int, refused: dict[int, str] | None
+) -> Table:
+    """A batch that asks too much is halved, until it is one event: whether a query is answered must not depend on what
+    its events are batched with."""
+    try:
+        return evaluate(batch)
     except RecursionError:
         raise LimitError("The pattern is nested too deeply to be evaluated. Try fewer levels of braces.") from None
+    except LimitError as error:
+        if len(batch) == 1 and refused is not None:
+            refused[first] = str(error)
+            return Table(0, {}, np.empty(0, np.int32))
+        if len(batch) < 2:
+            raise
+    middle = len(batch) // 2
+    before = _within_limits(evaluate, batch.take(np.arange(middle)), first, refused)
+    behind = _within_limits(evaluate, batch.take(np.arange(middle, len(batch))), first + middle, refused)
+    assert behind.events is not None
+    return union(before, Table(len(behind), behind.columns, behind.events + np.int32(middle)))
 
 
 def _event_by_event(pattern: Pattern, batch: EventBatch, background: Background, context: Context) -> Table:

@@ -88,14 +88,15 @@ def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
 
 def _whole_lines(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
     rest = b""
-    while block := source.read(chunk):
+    blocks = _blocks(source, chunk)
+    for block in blocks:
         data = rest + block
         cut = data.rfind(b"\n") + 1
         if cut:
             yield data[:cut]
             rest = data[cut:]
         elif len(data) > longest:
-            tail, rest = _rest_of_line(source, data, chunk)
+            tail, rest = _rest_of_line(blocks, data)
             yield _CutLine(data[:200] + b" ... " + tail + b"\n")
         else:
             rest = data
@@ -103,10 +104,28 @@ def _whole_lines(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _rest_of_line(source: BinaryIO, tail: bytes, chunk: int) -> tuple[bytes, bytes]:
+def _blocks(source: BinaryIO, chunk: int) -> Iterator[bytes]:
+    """The source in blocks of a size, though it may give less at a time: an archive gives what it has unpacked, and an
+    event in many small pieces would be scanned again for each."""
+    parts: list[bytes] = []
+    missing = chunk
+    try:
+        while part := source.read(missing):
+            parts.append(part)
+            missing -= len(part)
+            if missing <= 0:
+                yield b"".join(parts)
+                parts, missing = [], chunk
+    except READ_FAILURES:
+        yield b"".join(parts)  # what came before counts
+        raise
+    yield b"".join(parts)
+
+
+def _rest_of_line(blocks: Iterator[bytes], tail: bytes) -> tuple[bytes, bytes]:
     """Read past a line's end: (the last bytes of the line, what follows it)."""
     tail = tail[-GRAPH_WITHIN:]
-    while block := source.read(chunk):
+    for block in blocks:
         line, newline, after = block.partition(b"\n")
         tail = (tail + line)[-GRAPH_WITHIN:]
         if newline:
