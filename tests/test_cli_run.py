@@ -341,4 +341,6 @@ def test_too_many_partial_matches_fail_while_running() -> None:
     Path("events.jsonl").write_text(EVENTS * 5)
     result = select("--max-runs", "3")
     assert result.exit_code == 1
-    assert result.stderr.startswith("thence: There are more than 3 partial matches at once.")
+    counts, error = said(result).splitlines()
+    assert counts == "15 events, 0 matches, 0 bad, 0 late"
+    assert error.startswith("thence: There are more than 3 partial matches at once.")

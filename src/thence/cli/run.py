@@ -13,7 +13,7 @@ import click
 
 from thence.cli.formats import FORMATS
 from thence.cli.queries import read_query, takes_a_query
-from thence.errors import InputError
+from thence.errors import InputError, LimitError
 
 if TYPE_CHECKING:
     from thence.cli.formats import Writer
@@ -91,13 +91,17 @@ def run(
         problems=problems is not None,
         optimise=optimise,
     )
-    with ExitStack() as opened:
-        opened.enter_context(compilation_told())
-        opened.enter_context(_progress(matching.counts, shown=output is not None or format == "table"))
-        first = list(islice(matching, 1))  # by then all is read: what is wrong with a file leaves no half output
-        out = opened.enter_context(_written(output))
-        bad = opened.enter_context(_written(problems)) if problems is not None else None
-        _write(chain(first, matching), writer(format, out, read, events=events), bad)
+    try:
+        with ExitStack() as opened:
+            opened.enter_context(compilation_told())
+            opened.enter_context(_progress(matching.counts, shown=output is not None or format == "table"))
+            first = list(islice(matching, 1))  # by then all is read: what is wrong with a file leaves no half output
+            out = opened.enter_context(_written(output))
+            bad = opened.enter_context(_written(problems)) if problems is not None else None
+            _write(chain(first, matching), writer(format, out, read, events=events), bad)
+    except LimitError:  # it failed while running: how far it came is told in any case
+        click.echo(told(matching.counts), err=True)
+        raise
     click.echo(told(matching.counts), err=True)
 
 
