@@ -176,7 +176,7 @@ def test_a_form_agrees_on_every_two_operands(expression: str) -> None:
 
 @examples(0.6)
 @given(
-    st.lists(st.one_of(numerals, st.sampled_from(NUMBERS)), min_size=6, max_size=6, unique=True),
+    st.lists(st.one_of(numerals, st.sampled_from(NUMBERS + LARGE_NUMBERS)), min_size=6, max_size=6, unique=True),
     st.sampled_from(Operation),
     st.sampled_from([*Operation, *Comparison]),
 )
@@ -200,6 +200,12 @@ def test_the_zero_of_a_decimal_has_no_sign() -> None:
     for vectorise in (True, False):
         (index,) = solutions(pattern, batch, vectorise=vectorise).columns[RESULT].tolist()
         assert batch.terms[index].value == "INF"
+
+
+def test_a_product_with_more_than_18_digits_after_the_point_goes_on_exactly() -> None:
+    numbers = typed("decimal", "0.0000000001", "-0.00000000003", "0.00000000000000000001", "1")
+    product_and_more = parse_expression("IF(?x * ?y < ?z, ?x * ?y + ?z, ?z - ?x * ?y)")
+    assert same_on_all(Extend(each_combination((X, Y, Z)), RESULT, product_and_more), (X, Y, Z), numbers) == 64
 
 
 @pytest.mark.parametrize("text", ["2020-01-01T00:00:00Z", "1a:b", ":", "é:x"])
