@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thence.program.values import term_of, value_of
 from thence.rdf import tags
 from thence.rdf.canonical import are_canonical
 from thence.rdf.dictionary import Terms
-from thence.rdf.tagged import tagged_literal
+from thence.rdf.tagged import SHORTEST, shortest_text, tagged_literal
 from thence.rdf.terms import XSD, Literal
-from thence.rdf.values import INTEGER_RANGES
+from thence.rdf.values import INTEGER_RANGES, XSD_DOUBLE
 
 pytestmark = pytest.mark.numba
 
@@ -38,3 +39,20 @@ def test_canonical_terms_are_those_that_their_value_writes(literals: list[Litera
 
 def test_no_terms_are_no_question() -> None:
     assert not len(are_canonical(Terms(), np.empty(0, np.int32)))
+
+
+@given(st.lists(st.builds(Literal, texts, types), min_size=2, max_size=2))
+def test_values_are_equal_where_terms_are_and_give_them_back(literals: list[Literal]) -> None:
+    state = Terms()
+    one, other = (value_of(literal, state) for literal in literals)
+    assert (one == other) == (literals[0] == literals[1])
+    assert [term_of(*value, state) for value in (one, other)] == literals
+
+
+@given(st.floats())
+def test_a_double_as_typed_events_write_it_is_its_value(number: float) -> None:
+    state = Terms()
+    tag, bits = value_of(Literal(shortest_text(number), XSD_DOUBLE), state)
+    assert tag == (SHORTEST if np.isfinite(number) else tags.DOUBLE)
+    assert np.isnan(number) or bits == np.float64(number).view(np.int64)
+    assert not len(state)

@@ -63,7 +63,7 @@ def test_a_typed_event_keeps_its_attributes() -> None:
         "k": 1000.0,
         "x": None,
     }
-    assert Triple(IRI(NS + "h1"), IRI(NS + "price"), Literal("0.30", XSD + "decimal")) in event.triples
+    assert Triple(IRI(NS + "h1"), IRI(NS + "price"), Literal("0.3", XSD + "decimal")) in event.triples
     assert len(event.triples) == 4
 
 

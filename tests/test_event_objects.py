@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -77,6 +77,7 @@ def test_a_typed_event_is_rdf_too() -> None:
         "note": 'say "hi"',
         "missing": None,
         "at": datetime(2024, 5, 6, tzinfo=UTC),
+        "day": date(2024, 5, 6),
         "next": C,
         "per unit": np.int64(3),
     }
@@ -85,11 +86,12 @@ def test_a_typed_event_is_rdf_too() -> None:
     expected = {
         TYPE: IRI("http://example.org/Reading"),
         IRI("http://example.org/watts"): Literal("2150", XSD + "integer"),
-        IRI("http://example.org/price"): Literal("0.30", XSD + "decimal"),
+        IRI("http://example.org/price"): Literal("0.3", XSD + "decimal"),
         IRI("http://example.org/ratio"): Literal("0.5", XSD + "double"),
         IRI("http://example.org/on"): Literal("true", XSD + "boolean"),
         IRI("http://example.org/note"): Literal('say "hi"'),
         IRI("http://example.org/at"): Literal("2024-05-06T00:00:00Z", XSD + "dateTime"),
+        IRI("http://example.org/day"): Literal("2024-05-06", XSD + "date"),
         IRI("http://example.org/next"): C,
         IRI("http://example.org/per%20unit"): Literal("3", XSD + "integer"),
     }
@@ -122,8 +124,8 @@ def test_the_subject_is_an_iri_or_a_name_or_else_a_blank_node(subject: object, t
         (float("-inf"), Literal("-INF", XSD + "double")),
         (1e300, Literal("1e+300", XSD + "double")),
         (np.float32(0.5), Literal("0.5", XSD + "double")),
-        (Decimal(3), Literal("3.0", XSD + "decimal")),
-        (Decimal("1E+2"), Literal("100.0", XSD + "decimal")),
+        (Decimal(3), Literal("3", XSD + "decimal")),
+        (Decimal("1E+2"), Literal("100", XSD + "decimal")),
         (10**30, Literal("1" + "0" * 30, XSD + "integer")),
     ],
 )

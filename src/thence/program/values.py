@@ -1,8 +1,8 @@
 """Terms as a run holds them: tag and 64 bits that say which term it is, whole.
 
-A number or boolean in canonical form is its value; any other term is its id in the state's dictionary, and a number in
-another form (`01`, `1.50`) is NON_CANONICAL: an id too, whose value the predicates look up. So equal pairs are equal
-terms, and nothing is rounded or forgotten.
+A number or boolean in canonical form is its value, and so is a double in its shortest form (`10.5`, tag SHORTEST). Any
+other term is its id in the state's dictionary, and a number in yet another form (`01`, `1.50`) is NON_CANONICAL: an id
+too, whose value the predicates look up. So equal pairs are equal terms, and nothing is rounded or forgotten.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.rdf.canonical import are_canonical
+from thence.rdf.canonical import as_values
 from thence.rdf.dictionary import UNBOUND, Terms
-from thence.rdf.tagged import tagged_literal
-from thence.rdf.tags import KIND_MASK, NONE, OTHER
+from thence.rdf.tagged import NON_CANONICAL, tagged_literal
+from thence.rdf.tags import NONE, OTHER
 from thence.rdf.terms import Term
 
-NON_CANONICAL = 12
-"""The tag of a number whose text is not the canonical one: bits hold its id. No kind of `thence.rdf.tags` is as
-high."""
+__all__ = ["NON_CANONICAL", "Values", "term_of", "value_of", "values_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +38,8 @@ def values_of(ids: NDArray[np.int32], source: Terms, state: Terms) -> Values:
     bound = distinct[distinct != UNBOUND]
     if not len(bound):
         return Values(np.full(len(ids), NONE, np.uint16), np.zeros(len(ids), np.int64))
-    tags, bits = source.tags[bound], source.bits[bound].copy()
-    is_value = are_canonical(source, bound)
-    kinds = tags & KIND_MASK
-    tags = np.where(is_value, tags, np.where(kinds <= OTHER, kinds, NON_CANONICAL)).astype(np.uint16)
-    bits[~is_value] = state.import_all(source, bound[~is_value])
+    tags, bits, named = as_values(source, bound)
+    bits[named] = state.import_all(source, bound[named])
     skipped = len(distinct) - len(bound)  # UNBOUND comes first, if at all
     tags = np.concatenate([np.full(skipped, NONE, np.uint16), tags])
     bits = np.concatenate([np.zeros(skipped, np.int64), bits])

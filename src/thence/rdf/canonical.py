@@ -1,4 +1,5 @@
-"""Which terms are their values: those whose text is the canonical one, so that tag and bits say all there is to say."""
+"""Which terms are their values: those whose text is the canonical one, so that tag and bits say all there is to say;
+and doubles as typed events write them."""
 
 from __future__ import annotations
 
@@ -7,15 +8,48 @@ from numba import njit
 from numpy.typing import NDArray
 
 from thence.rdf.dictionary import Terms
-from thence.rdf.tagged import tagged_literal
-from thence.rdf.tags import BOOLEAN, DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MASK
+from thence.rdf.tagged import NON_CANONICAL, SHORTEST, shortest_text, tagged_literal
+from thence.rdf.tags import BOOLEAN, DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MASK, OTHER
+from thence.rdf.values import XSD_DOUBLE, parse
 
 _SUFFIXES = {
     INTEGER: b'"^^<http://www.w3.org/2001/XMLSchema#integer>',
     DECIMAL: b'"^^<http://www.w3.org/2001/XMLSchema#decimal>',
 }
+_DOUBLE_SUFFIX = f'"^^<{XSD_DOUBLE}>'
 _INTEGER_SUFFIX = len(_SUFFIXES[INTEGER])
 _DECIMAL_SUFFIX = len(_SUFFIXES[DECIMAL])
+
+
+def as_values(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.bool_]]:
+    """Some terms as tag and 64 bits that say which term it is, whole: equal pairs, equal terms, and the reverse. And
+    whether the bits are the term's id: a number is its value if its text is canonical or, for a double, the shortest.
+
+    >>> from thence.rdf.terms import Literal
+    >>> terms = Terms()
+    >>> ids = terms.add_all(Literal(text, XSD_DOUBLE) for text in ("10.5", "1.05E1", "10.50"))
+    >>> as_values(terms, ids)[0].tolist() == [SHORTEST, DOUBLE, NON_CANONICAL]
+    True
+    """
+    tags, bits = terms.tags[ids], terms.bits[ids]
+    is_value = are_canonical(terms, ids)
+    kinds = tags & KIND_MASK
+    # one whose digits are too many for the fast reading has no value in the dictionary
+    for row in np.flatnonzero(~is_value & ((kinds == DOUBLE) | (kinds == OTHER))).tolist():
+        number = _shortest(terms.text_of(int(ids[row])))
+        if number is not None:
+            tags[row], bits[row], is_value[row] = SHORTEST, np.float64(number).view(np.int64), True
+    named = np.where(kinds <= OTHER, kinds, NON_CANONICAL)
+    return np.where(is_value, tags, named).astype(np.uint16), np.where(is_value, bits, ids), ~is_value
+
+
+def _shortest(text: str) -> float | None:
+    """The number that a term is if it is the double which a typed event would write so."""
+    if not text.endswith(_DOUBLE_SUFFIX):
+        return None
+    lexical = text[1 : -len(_DOUBLE_SUFFIX)]
+    number = parse(lexical, XSD_DOUBLE)
+    return number if isinstance(number, float) and shortest_text(number) == lexical else None
 
 
 def are_canonical(terms: Terms, ids: NDArray[np.int32]) -> NDArray[np.bool_]:

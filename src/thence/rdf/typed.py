@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from contextlib import suppress
+from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
-from math import isinf, isnan
 from numbers import Integral, Real
 from typing import Any
 
 from thence.errors import InputError
+from thence.rdf import numbers
+from thence.rdf.tagged import shortest_text
 from thence.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term, Triple
 from thence.rdf.times import format_time, parse_time
 
 DEFAULT_NAMESPACE = "http://example.org/"
 
+_MOST_DIGITS = 3000  # Python itself refuses to write out much longer integers
 _SHORT = 100  # characters of a name that is kept
-_TYPE = IRI(RDF + "type")
+RDF_TYPE = IRI(RDF + "type")
 _FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\%]')  # in an IRI; and the sign that the others are written with
 _ABSOLUTE = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*')
 _LABEL = re.compile(r"_:([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?)")
@@ -35,18 +38,18 @@ def typed_triples(attributes: Mapping[str, Any], *, namespace: str = DEFAULT_NAM
     kind = attributes.get("type")
     if not isinstance(kind, str | IRI) or not kind:
         raise InputError('a typed event needs a "type", which is text')
-    subject = _subject(attributes.get("subject"), namespace)
-    triples = [Triple(subject, _TYPE, _name(kind, namespace))]
+    subject = subject_term(attributes.get("subject"), namespace)
+    triples = [Triple(subject, RDF_TYPE, name_term(kind, namespace))]
     for column, value in attributes.items():
         if not isinstance(column, str):
             raise InputError(f"{column!r:.80} is no attribute's name")
         if value is not None and column not in ("type", "subject"):
-            predicate = _known(column, namespace) if len(column) <= _SHORT else _in_namespace(column, namespace)
-            triples.append(Triple(subject, predicate, _value(column, value)))
+            triples.append(Triple(subject, predicate_term(column, namespace), value_term(column, value)))
     return tuple(triples)
 
 
-def _subject(value: object, namespace: str) -> Term:
+def subject_term(value: object, namespace: str) -> IRI | BlankNode:
+    """What an event speaks of; a blank node where nothing is given."""
     match value:
         case None:
             return BlankNode("subject")
@@ -54,14 +57,14 @@ def _subject(value: object, namespace: str) -> Term:
             return value
         case str():
             label = _LABEL.fullmatch(encodable(value))
-            return BlankNode(label[1]) if label else _name(value, namespace)
+            return BlankNode(label[1]) if label else name_term(value, namespace)
         case Integral():
-            return _name(str(int(value)), namespace)
+            return name_term(str(int(value)), namespace)
         case _:
             raise InputError(f"{value!r:.80} is no subject. Try: an IRI or a name")
 
 
-def _name(name: str | IRI, namespace: str) -> IRI:
+def name_term(name: str | IRI, namespace: str) -> IRI:
     """An IRI as it is; anything else is a name in the namespace."""
     if isinstance(name, IRI):
         return name
@@ -76,6 +79,11 @@ def _in_namespace(name: str, namespace: str) -> IRI:
 _known = lru_cache(maxsize=1000)(_in_namespace)
 
 
+def predicate_term(column: str, namespace: str) -> IRI:
+    """The predicate that an attribute's name is."""
+    return _known(column, namespace) if len(column) <= _SHORT else _in_namespace(column, namespace)
+
+
 def encodable(text: str) -> str:
     """The text, if it is one: a lone surrogate is no character."""
     if not text.isascii():
@@ -86,7 +94,8 @@ def encodable(text: str) -> str:
     return text
 
 
-def _value(column: str, value: object) -> Term:
+def value_term(column: str, value: object) -> Term:
+    """An attribute's value as a term."""
     match value:
         case IRI() | BlankNode() | Literal():
             return value
@@ -99,29 +108,25 @@ def _value(column: str, value: object) -> Term:
         case Decimal():
             return Literal(_plain(column, value), XSD + "decimal")
         case Real():
-            return Literal(_double(float(value)), XSD + "double")
+            return Literal(shortest_text(float(value)), XSD + "double")
         case datetime():
             return Literal(format_time(*parse_time(value)), XSD + "dateTime")
+        case date():
+            return Literal(value.isoformat(), XSD + "date")
         case _:
             raise InputError(f"attribute {column!r:.80} is neither a number, text, a boolean, a date nor an RDF term")
 
 
 def _digits(value: int) -> str:
-    if value.bit_length() > 10_000:  # Python itself refuses to write out much longer ones
-        raise InputError("an integer of more than 3,000 digits")
+    if value.bit_length() > 10_000:
+        raise InputError(f"an integer of more than {_MOST_DIGITS:,} digits")
     return str(value)
 
 
 def _plain(column: str, value: Decimal) -> str:
-    if not value.is_finite() or abs(value.adjusted()) > 3000:
-        raise InputError(f"attribute {column!r:.80} is no finite number of at most 3,000 digits")
-    text = format(value, "f")
-    return text if "." in text else text + ".0"
-
-
-def _double(value: float) -> str:
-    if isnan(value):
-        return "NaN"
-    if isinf(value):
-        return "INF" if value > 0 else "-INF"
-    return repr(value)
+    """Canonical, so that a decimal is its value wherever it comes from: a file's column of two digits after the point,
+    or `2` and `2.0` in JSON."""
+    if value.is_finite() and abs(value.adjusted()) <= _MOST_DIGITS:
+        with suppress(OverflowError):
+            return numbers.canonical(value)
+    raise InputError(f"attribute {column!r:.80} is no finite number of at most {_MOST_DIGITS:,} digits")
