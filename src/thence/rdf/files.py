@@ -68,4 +68,4 @@ def batches(events: Iterable[Event | BadEvent], *, stream: str = "stream") -> It
 
 def _trig(source: BinaryIO, stream: str, limits: Limits) -> Iterator[EventBatch | BadEvent]:
     pieces = trig_chunks(source, stream_name=stream, limits=limits)
-    return events_of(pieces, stream=stream, limits=limits, numbered=False)
+    return events_of(pieces, stream=stream, limits=limits)

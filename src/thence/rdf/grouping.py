@@ -20,6 +20,7 @@ from thence.rdf.duplicates import without_duplicates
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.lines import Quads
+from thence.rdf.origins import Origins
 from thence.rdf.tags import BLANK, DATETIME, INTEGER, KIND_MASK
 from thence.rdf.terms import IRI, PROV, Literal
 from thence.rdf.times import Domain, parse_time
@@ -64,8 +65,10 @@ def group(
     last: bool,
     skipping: str | None,
     torn: str | None = None,
+    origins: Origins | None = None,
 ) -> Group:
-    """The events in some quads. Unless these are the `last`, the final run is left for next time."""
+    """The events in some quads. Unless these are the `last`, the final run is left for next time. Where the lines were
+    made of others, `origins` knows those."""
     owners, tells_time = _owners(quads)
     runs = _runs(owners)
     final = len(runs) if last else _first_open(runs)
@@ -90,14 +93,14 @@ def group(
     good[list(runs.faults)] = False
     errors = sorted(quads.errors)
     bad = [
-        _bad_event(quads, runs, run, data, stream, first_line, reason, errors)
+        _bad_event(quads, runs, run, data, stream, first_line, reason, errors, origins)
         for run, reason in sorted(runs.faults.items())
         if run < final and reason
     ]
     if torn is not None and not len(runs):
         bad.append(BadEvent(stream, first_line, torn, ""))
     chosen = np.flatnonzero(good[:final])
-    batch = _batch(quads, runs, content, chosen, starts, ends, domains, stream, first_line)
+    batch = _batch(quads, runs, content, chosen, starts, ends, domains, stream, first_line, origins)
     return Group(batch, bad, rest, int(np.searchsorted(quads.spans, rest)), skip_next)
 
 
@@ -216,9 +219,20 @@ def _slow_time(
 
 
 def _bad_event(
-    quads: Quads, runs: _Runs, run: int, data: bytes, stream: str, first_line: int, reason: str, errors: list[int]
+    quads: Quads,
+    runs: _Runs,
+    run: int,
+    data: bytes,
+    stream: str,
+    first_line: int,
+    reason: str,
+    errors: list[int],
+    origins: Origins | None,
 ) -> BadEvent:
     first, last = quads.lines[runs.bounds[run]], quads.lines[runs.bounds[run + 1] - 1]
+    if origins:
+        begins, ends = first_line + int(first), first_line + int(last)
+        return BadEvent(stream, origins.place(begins).line, reason, origins.text(begins, ends))
     begin, end = int(quads.spans[first]), int(quads.spans[last + 1])
     faulty = bisect_left(errors, int(first))
     line = errors[faulty] if faulty < len(errors) and errors[faulty] <= last else int(first)
@@ -236,6 +250,7 @@ def _batch(
     domains: NDArray[np.uint8],
     stream: str,
     first_line: int,
+    origins: Origins | None,
 ) -> EventBatch:
     number = np.full(len(runs), -1, np.int64)
     number[chosen] = np.arange(len(chosen))
@@ -249,8 +264,10 @@ def _batch(
         offsets = _offsets(event[keep], len(chosen))
     positions = first_line + quads.lines[runs.bounds[chosen]]
     ids = runs.owners[chosen].copy()
-    for i in np.flatnonzero((quads.terms.tags[ids] & KIND_MASK) == BLANK).tolist():
-        ids[i] = quads.terms.add(Literal(f"{stream}:{positions[i]}"))
+    blank = np.flatnonzero((quads.terms.tags[ids] & KIND_MASK) == BLANK)
+    ids[blank] = quads.terms.add_all(
+        Literal(f"{stream}:{origins.name(line) if origins else line}") for line in positions[blank].tolist()
+    )
     localise_blank_nodes(quads.terms, offsets, columns[0], columns[2], positions, stream)
     return EventBatch(
         terms=quads.terms,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import BinaryIO
 
@@ -13,6 +12,7 @@ from thence.rdf.grouping import group
 from thence.rdf.gunzip import READ_FAILURES
 from thence.rdf.limits import Limits, size
 from thence.rdf.lines import GRAPH_WITHIN, scan_quads
+from thence.rdf.origins import Converted, Origins
 
 CHUNK = 2 << 20
 """Bytes scanned at a time: large enough to make Python's share small, small enough to stay near the caches."""
@@ -26,12 +26,11 @@ def read_nquads(
     yield from events_of(_pieces(source, chunk, limits.event_bytes), stream=stream, limits=limits)
 
 
-def events_of(
-    pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits, numbered: bool = True
-) -> Iterator[EventBatch | BadEvent]:
-    """The events in some pieces of N-Quads, each of whole lines; what was bad before it came here passes through. Where
-    the lines are not the file's own, they are not `numbered`: a bad event's line is then 0."""
+def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits) -> Iterator[EventBatch | BadEvent]:
+    """The events in some pieces of N-Quads, each of whole lines; what was bad before it came here passes through. Lines
+    that are not the file's own are `Converted`, all of them: then its own are told."""
     rest = b""
+    origins: Origins | None = None
     first_line = 1
     skipping: str | None = None  # the graph of an event that was too large: what is left of it
     too_long: set[int] = set()  # lines that were cut short
@@ -39,6 +38,9 @@ def events_of(
         if isinstance(piece, BadEvent):
             yield piece
             continue
+        if isinstance(piece, Converted):
+            origins = origins or Origins()
+            origins.add(piece, first_line + rest.count(b"\n"))
         if isinstance(piece, _CutLine):
             too_long.add(first_line + rest.count(b"\n"))
         data = rest + piece
@@ -52,13 +54,16 @@ def events_of(
             last=not piece,
             skipping=skipping,
             torn=piece.reason if isinstance(piece, _Torn) else None,
+            origins=origins,
         )
         if len(grouped.batch):
             yield grouped.batch
-        yield from grouped.bad if numbered else (replace(bad, line=0) for bad in grouped.bad)
+        yield from grouped.bad
         skipping = grouped.skipping
         rest = data[grouped.rest :]
         first_line += grouped.lines
+        if origins:
+            origins.forget(first_line)
         too_long = {line for line in too_long if line >= first_line}
 
 

@@ -13,6 +13,7 @@ import pyoxigraph as ox
 from thence.errors import LimitError, Place, RdfError
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits, size
+from thence.rdf.origins import SHOWN, Converted, Origin
 from thence.rdf.outline import SPACE
 from thence.rdf.oxigraph import GENERATED, Labels, rdf_11
 from thence.rdf.pieces import Broken, Item, Piece, Splitter, behind, items, next_opening
@@ -26,7 +27,6 @@ _CHUNK = 1 << 18
 _LIMITS = Limits()
 _LONGEST_PROLOGUE = 1 << 20
 _SHORT_PROLOGUE = 1 << 12
-_SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
 _TIME = re.compile(  # a line that tells a graph's time
     rb"(<[^<>\s]*+>|_:\S++) <" + re.escape(PROV.encode()) + rb"(?:generated|started|ended)AtTime>"
     rb" \"[^\"\\\n]*+\"(?:\^\^<[^<>\n]*+>)?+ \.\n"
@@ -41,7 +41,7 @@ def trig_chunks(
     limits: Limits = _LIMITS,
     base: str | None = None,
     chunk: int = _CHUNK,
-) -> Iterator[bytes | BadEvent]:
+) -> Iterator[Converted | BadEvent]:
     """The quads of a TriG document as N-Quads, in order, and what could not be read between them; constant memory.
 
     A bad graph takes the times with it that stand directly before or after it. Prefixes and base stay in force.
@@ -54,15 +54,17 @@ def trig_chunks(
     b'<http://a/s> <http://a/p> <http://a/o> <http://a/g3> .\\n'
     """
     converter = _Converter(stream_name, limits, base)
-    last: bytes | _Bad = b""  # held back: quads may tell the time of a bad graph, and rubbish may follow on it
+    last: Converted | _Bad | None = None  # held back: it may tell the time of a bad graph, and rubbish may follow on it
     for part in converter.convert(Splitter(stream, limits=limits, chunk=chunk)):
         match last, part:
-            case _Bad(_, graph), bytes():
+            case _Bad(_, graph), Converted():
                 part = _without_times_behind(part, graph)
-            case bytes(), _Bad(_, graph):
+            case Converted(), _Bad(_, graph):
                 last = _without_times_before(last, graph)
             case _Bad(event), _Bad(more, opens=False):
-                last, part = replace(last, event=replace(event, text=event.text + more.text)), b""
+                text = event.text.rstrip() + "\n" + more.text
+                last = replace(last, event=replace(event, text=text))
+                continue
         if part:
             if last:
                 yield _handed_out(last)
@@ -71,27 +73,28 @@ def trig_chunks(
         yield _handed_out(last)
 
 
-def _handed_out(part: bytes | _Bad) -> bytes | BadEvent:
+def _handed_out(part: Converted | _Bad) -> Converted | BadEvent:
     return part.event if isinstance(part, _Bad) else part
 
 
-def _without_times_before(quads: bytes, graph: bytes | None) -> bytes:
+def _without_times_before(quads: Converted, graph: bytes | None) -> Converted:
     """N-Quads without the lines at their end that tell this graph's time."""
-    while quads and graph:
-        start = quads.rfind(b"\n", 0, len(quads) - 1) + 1
-        found = _TIME.fullmatch(quads, start)
+    end = len(quads)
+    while end and graph:
+        start = quads.rfind(b"\n", 0, end - 1) + 1
+        found = _TIME.fullmatch(quads, start, end)
         if not found or found[1] != graph:
             break
-        quads = quads[:start]
-    return quads
+        end = start
+    return quads.cut(0, end)
 
 
-def _without_times_behind(quads: bytes, graph: bytes | None) -> bytes:
+def _without_times_behind(quads: Converted, graph: bytes | None) -> Converted:
     """N-Quads without the lines at their beginning that tell this graph's time."""
     start = 0
     while graph and (found := _TIME.match(quads, start)) and found[1] == graph:
         start = found.end()
-    return quads[start:]
+    return quads.cut(start, len(quads))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class _Converter:
         self._anonymous = 0  # blank nodes without a label, so far
         self._skipping: _Skipping | None = None
 
-    def convert(self, splitter: Splitter) -> Iterator[bytes | _Bad]:
+    def convert(self, splitter: Splitter) -> Iterator[Converted | _Bad]:
         while part := splitter.next():
             match part:
                 case Piece(text, start) if self._skipping:
@@ -133,10 +136,10 @@ class _Converter:
                     yield from self._broken(part)
         yield from self._end_skipping()
 
-    def _group(self, group: list[Item]) -> Iterator[bytes | _Bad]:
+    def _group(self, group: list[Item]) -> Iterator[Converted | _Bad]:
         """Some items together, if that goes well; else in halves, down to the bad one."""
         if self._skipping:
-            rest = self._skipping.pass_over(b"".join(item.text for item in group))
+            rest = self._skipping.pass_over(b"".join(item.text for item in group), group[0].start)
             if not rest:
                 return
             yield from self._end_skipping()
@@ -149,16 +152,17 @@ class _Converter:
             else:
                 yield from self._halves(group)
 
-    def _halves(self, group: list[Item]) -> Iterator[bytes | _Bad]:
+    def _halves(self, group: list[Item]) -> Iterator[Converted | _Bad]:
         half = (len(group) + 1) // 2
         for part in (group[:half], group[half:]):
             if part:
                 yield from self._group(part)
 
-    def _bad_item(self, item: Item, error: RdfError | LimitError) -> Iterator[bytes | _Bad]:
+    def _bad_item(self, item: Item, error: RdfError | LimitError) -> Iterator[Converted | _Bad]:
         if item.brace < 0:  # who knows what is bad about it: go on at the next graph
             # what is too large is so with the next prefix, too
             directives = not isinstance(error, LimitError)
+            _, item = item.cut(item.first_token)
             self._skipping = _Skipping(self._bad_event(item.text, item.start, error), item, directives=directives)
             return
         own = next_opening(item.text, item.first_token)
@@ -170,7 +174,7 @@ class _Converter:
         yield _Bad(self._bad_event(junk.text, junk.start, error))
         yield from self._group([graph])
 
-    def _broken(self, part: Broken) -> Iterator[bytes | _Bad]:
+    def _broken(self, part: Broken) -> Iterator[Converted | _Bad]:
         error: RdfError | LimitError = RdfError(part.fault.reason, place=part.place)
         if part.whole and not part.fault.refused:
             try:
@@ -205,9 +209,10 @@ class _Converter:
         except SyntaxError:
             return None
 
-    def _quads(self, text: bytes, start: Place) -> bytes:
+    def _quads(self, text: bytes, start: Place) -> Converted:
         """N-Quads of a piece, which is all right; else an error with its place, and nothing has happened."""
-        parser = ox.parse(self._prologue.of(text) + text, ox.RdfFormat.TRIG, base_iri=self._base)
+        origin = Origin(text, start, self._prologue.of(text), self._base, self._limits.nesting)
+        parser = ox.parse(origin.prologue + text, ox.RdfFormat.TRIG, base_iri=self._base)
         written = _Written(self._limits)
         may_be_odd = b"--" in text or (_has_anonymous(text) and (b"_:" in text or b"\\" in text))
         labels = Labels(self._anonymous, text)
@@ -222,7 +227,7 @@ class _Converter:
             quads = _GENERATED.sub(lambda found: b"_:" + labels.of(found[1].decode()).encode(), quads)
         self._prologue.declare(parser.prefixes)
         self._base, self._anonymous = parser.base_iri, labels.next
-        return quads
+        return Converted(quads, origin)
 
 
 class _Prologue:
@@ -270,12 +275,16 @@ class _Skipping:
         self._shown = b""  # of what is passed over
         self._tail, self._start = item.text, item.start  # its last lines, which may tell the next graph's time
 
-    def pass_over(self, text: bytes) -> Piece | None:
+    def pass_over(self, text: bytes, start: Place) -> Piece | None:
         """What follows is passed over, but not the next graph, the lines that tell its time, and all behind it."""
-        text = self._tail + text
+        lost = start.line - behind(self._start, self._tail).line  # lines of nothing but space were not kept
+        if lost <= SHOWN:
+            text = self._tail + b"\n" * lost + text
+        else:
+            self._shown, self._start = self._shown + self._tail, start
         resume = next_opening(text, 0, directives=self._directives)
-        cut = resume if resume >= 0 else max(0, text.rfind(b"\n", 0, max(0, len(text) - _SHOWN)))
-        self._shown = (self._shown + text[:cut]).lstrip()[:_SHOWN]
+        cut = resume if resume >= 0 else max(0, text.rfind(b"\n", 0, max(0, len(text) - SHOWN)))
+        self._shown = (self._shown + text[:cut]).lstrip()[:SHOWN]
         self._tail, self._start = text[cut:], behind(self._start, text[:cut])
         if resume < 0:
             return None
@@ -305,4 +314,4 @@ def _has_anonymous(text: bytes) -> bool:
 
 
 def _shown(text: bytes) -> str:
-    return text[:_SHOWN].decode("utf-8", "replace")
+    return text[:SHOWN].decode("utf-8", "replace")
