@@ -58,6 +58,8 @@ class Options:
     filters: bool = True
     partition: bool = True
     graphs: bool = True
+    often_graphs: bool = False  # most GPMs with a GRAPH block, some with two
+    foreign_filters: bool = False  # filters over nothing but other GPMs' variables, and several of them
     projection: bool = True
     blank_nodes: bool = False
     most_parts: int = 4
@@ -149,7 +151,10 @@ def _gpms(draw: st.DrawFn, name: str, streams: tuple[str, ...], options: Options
     count = pick(draw, {1: 3, 2: 2})
     triples: list[TriplePattern] = [(subject, *draw(_predicate_and_object(own))) for _ in range(count)]
     nodes = [slot for triple in triples for slot in triple if isinstance(slot, Var) and slot.name[0] in "st"]
-    blocks = [draw(_graph_blocks(own, nodes))] if options.graphs and nodes and chance(draw, 8) else []
+    percent = 60 if options.often_graphs else 8
+    blocks = [draw(_graph_blocks(own, nodes))] if options.graphs and nodes and chance(draw, percent) else []
+    if blocks and options.often_graphs and chance(draw, 25):
+        blocks.append(draw(_graph_blocks(own, nodes)))
     return Gpm(name, choose(draw, streams), tuple(triples), graphs=tuple(blocks))
 
 
@@ -235,8 +240,13 @@ def _filtered(draw: st.DrawFn, query: Query, gpm: Gpm, options: Options) -> Gpm:
     numbers = [name for name in sorted(sight) if name[0] in NUMERIC]
     if not options.filters or not numbers:
         return gpm
-    count = pick(draw, {0: 5, 1: 4, 2: 1})
-    return replace(gpm, filters=tuple(draw(_conditions(gpm, numbers, sorted(sight))) for _ in range(count)))
+    count = pick(draw, {0: 3, 1: 3, 2: 2} if options.foreign_filters else {0: 5, 1: 4, 2: 1})
+    foreign = [name for name in numbers if name not in gpm.variables()]
+    conditions = []
+    for _ in range(count):
+        named = foreign if options.foreign_filters and foreign and chance(draw, 60) else numbers
+        conditions.append(draw(_conditions(gpm, named, sorted(sight))))
+    return replace(gpm, filters=tuple(conditions))
 
 
 def _in_sight(query: Query, gpm: str) -> frozenset[str]:

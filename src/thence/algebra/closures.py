@@ -7,7 +7,9 @@ from dataclasses import replace
 from itertools import product
 from typing import TypeAlias, assert_never
 
+from thence.algebra.certain import always_bound
 from thence.algebra.expressions import Variable
+from thence.algebra.patterns import Join, Pattern
 from thence.algebra.sequences import (
     Conjunction,
     Disjunction,
@@ -44,6 +46,25 @@ def occurrences(operand: Operand) -> tuple[Occurrence, ...]:
     return tuple(found)
 
 
+def alternatives(operand: Operand) -> list[tuple[Occurrence, ...]]:
+    """An operand as a disjunction of conjunctions.
+
+    >>> a, b, c = (Occurrence(name, place) for place, name in enumerate("ABC"))
+    >>> [[found.gpm for found in each] for each in alternatives(Conjunction(Disjunction(a, b), c))]
+    [['A', 'C'], ['B', 'C']]
+    """
+    match operand:
+        case Occurrence():
+            return [(operand,)]
+        case Disjunction():
+            return alternatives(operand.left) + alternatives(operand.right)
+        case Conjunction():
+            pairs = product(alternatives(operand.left), alternatives(operand.right))
+            return [left + right for left, right in pairs]
+        case _:
+            assert_never(operand)
+
+
 def last_places(operand: Operand) -> frozenset[int]:
     """The places whose event is the last of a match of the operand, in the order of the text: it ends an iteration.
 
@@ -66,6 +87,24 @@ def variables_of(gpm: Gpm) -> tuple[Variable, ...]:
     nothing."""
     blocks = (variable for graph in gpm.graphs for variable in in_scope(graph))
     return tuple(dict.fromkeys((*in_scope(gpm.pattern), *blocks)))
+
+
+def whole_pattern(gpm: Gpm) -> Pattern:
+    """A GPM's graph pattern joined with its GRAPH blocks (Definition 15)."""
+    pattern: Pattern = gpm.pattern
+    for block in gpm.graphs:
+        pattern = Join(pattern, block)
+    return pattern
+
+
+def certain_in(query: SequenceQuery, operand: Operand) -> frozenset[Variable]:
+    """What every match of an operand binds."""
+    return frozenset[Variable].intersection(
+        *(
+            frozenset[Variable]().union(*(always_bound(whole_pattern(query.gpm(found.gpm))) for found in alternative))
+            for alternative in alternatives(operand)
+        )
+    )
 
 
 def arms(query: SequenceQuery) -> tuple[Arm, ...]:

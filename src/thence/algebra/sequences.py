@@ -75,11 +75,16 @@ Operand: TypeAlias = Occurrence | Conjunction | Disjunction
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An operand with its unary operator, and the selection that stands before it (None for the first part)."""
+    """An operand with its unary operator, and the selection that stands before it (None for the first part).
+
+    `demands` are what a later part will ask of a run and what is known as soon as this one has joined: a run that fails
+    them is dropped then. They say nothing about which events are chosen. No text has them; a rule adds them.
+    """
 
     selection: Selection | None
     operand: Operand
     quantifier: Quantifier = Quantifier.ONE
+    demands: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,15 @@ class Window:
     span: Span
     tumbling: bool = False
     origin: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LateGraph:
+    """A GRAPH block that is joined with the complete matches in which the occurrence at `place` has an event
+    (Definition 15). No text has it; a rule moves it here from its GPM."""
+
+    place: int
+    block: Graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +178,7 @@ class SequenceQuery:
     gpms: tuple[Gpm, ...]
     window: Window | None = None
     partition: tuple[Variable, ...] = ()
+    late: tuple[LateGraph, ...] = ()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def gpm(self, name: str) -> Gpm:

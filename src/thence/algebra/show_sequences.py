@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import assert_never
 
+from thence.algebra.closures import occurrences
 from thence.algebra.patterns import Extend, Graph, Join, LeftJoin, Minus, Pattern
 from thence.algebra.sequences import (
     Column,
@@ -39,9 +40,19 @@ def sequence_items(query: SequenceQuery) -> list[Item]:
     if query.partition:
         lines.append([f"PARTITION BY ({' '.join(map(str, query.partition))})"])
     lines += [[f"FROM STREAM {stream.name} {stream.iri}"] for stream in query.streams]
-    body = [["SEQ (", *_sequence(query.sequence), ")"], *map(_gpm, query.gpms)]
+    body = [["SEQ (", *_sequence(query.sequence), ")"], *_added(query), *map(_gpm, query.gpms)]
     lines.append(["WHERE {", Layout.INDENT, Layout.LINE, *on_lines(body), Layout.DEDENT, Layout.LINE, "}"])
     return on_lines(lines)
+
+
+def _added(query: SequenceQuery) -> Iterator[list[Item]]:
+    """What rules have added, and no parser reads."""
+    for part in query.sequence:
+        for condition in part.demands:
+            yield ["AFTER ", *operand_items(part.operand), " FILTER (", partial(expression_items, condition), ")"]
+    names = {found.place: found.gpm for part in query.sequence for found in occurrences(part.operand)}
+    for late in query.late:
+        yield [f"AT THE END {names[late.place]} GRAPH {late.block.name} ", Group(late.block.pattern)]
 
 
 def _form(form: SelectRows | ConstructEvents) -> list[Item]:

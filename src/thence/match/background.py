@@ -19,7 +19,7 @@ from thence.errors import InputError
 from thence.match import table as tables
 from thence.match.context import Context
 from thence.match.join import Index, join_rows
-from thence.match.table import Ids, JoinKeys, Table, join_keys
+from thence.match.table import Ids, JoinKeys, Name, Rows, Table
 from thence.rdf.columns import EventBatch
 from thence.rdf.dataset import Graph as PlainGraph
 from thence.rdf.dataset import GraphName
@@ -29,7 +29,7 @@ from thence.rdf.terms import IRI
 
 Evaluate = Callable[[Pattern, EventBatch], Table]
 
-_ABSENT = -2  # an id that no row has, not even as unbound
+ABSENT = -2  # an id that no row has, not even as unbound
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +39,7 @@ class Foreign:
     table: Table
     terms: Terms
     indexes: dict[JoinKeys, Index] = field(default_factory=dict)
+    always: dict[Name, bool] = field(default_factory=dict)  # which columns are bound in every row
 
     def imported(self, terms: Terms) -> Table:
         """The same solutions in the ids of `terms`."""
@@ -47,14 +48,28 @@ class Foreign:
 
     def restricted(self, left: Table, terms: Terms) -> Table:
         """Those solutions that some row of `left` is compatible with, in the ids of `terms`."""
-        keys = join_keys(left, self.table)
-        if not keys.names:
+        shared = [name for name in left.columns if name in self.table.columns]
+        if not shared:
             return self.imported(terms)
+        columns = {name: _translated(left.columns[name], terms, self.terms.find_texts) for name in shared}
+        _, rights = self.pairs(Table(len(left), columns, None))
+        return Foreign(self.table.take(np.unique(rights)), self.terms).imported(terms)
+
+    def pairs(self, left: Table) -> tuple[Rows, Rows]:
+        """Which rows of a table in these ids, about no event, go with which solutions: by the left row. What does not
+        depend on `left` is found out once, since there may be far more solutions than rows."""
+        shared = [name for name in left.columns if name in self.table.columns]
+        certain = [name for name in shared if left.binds_always(name) and self._binds_always(name)]
+        others = [name for name in shared if name not in certain]
+        keys = JoinKeys((*certain, *others), len(certain), by_event=False)
         if keys not in self.indexes:
             self.indexes[keys] = keys.index(self.table)
-        columns = {name: _translated(left.columns[name], terms, self.terms.find_texts) for name in keys.names}
-        _, rights = join_rows(keys.of(Table(len(left), columns, None)), self.indexes[keys])
-        return Foreign(self.table.take(np.unique(rights)), self.terms).imported(terms)
+        return join_rows(keys.of(left), self.indexes[keys])
+
+    def _binds_always(self, name: Name) -> bool:
+        if name not in self.always:
+            self.always[name] = self.table.binds_always(name)
+        return self.always[name]
 
 
 def _translated(ids: Ids, source: Terms, target: Callable[[list[bytes]], Ids]) -> Ids:
@@ -64,7 +79,7 @@ def _translated(ids: Ids, source: Terms, target: Callable[[list[bytes]], Ids]) -
     bound = distinct != UNBOUND
     translated = np.full(len(distinct), UNBOUND, np.int32)
     found = target(source.texts(distinct[bound]))
-    translated[bound] = np.where(found == UNBOUND, _ABSENT, found)
+    translated[bound] = np.where(found == UNBOUND, ABSENT, found)
     return translated[where]
 
 

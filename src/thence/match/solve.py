@@ -7,16 +7,17 @@ from itertools import islice
 
 import numpy as np
 
-from thence.algebra.patterns import Pattern
+from thence.algebra.patterns import Graph, Pattern
 from thence.algebra.variables import in_scope
 from thence.errors import LimitError
 from thence.match import plain, vectorised
-from thence.match.background import NO_BACKGROUND, Background, NamedGraphs
+from thence.match.background import NO_BACKGROUND, Background, Foreign, NamedGraphs
 from thence.match.choice import reason_for_plain
 from thence.match.context import Context, Solution
 from thence.match.table import Name, Table, union
 from thence.rdf.columns import EventBatch
-from thence.rdf.dataset import Dataset, Graph
+from thence.rdf.dataset import Dataset
+from thence.rdf.dataset import Graph as PlainGraph
 
 MAX_SOLUTIONS = 1_000_000
 """Of one event, evaluated by itself: more are a product of things that have nothing to do with each other."""
@@ -45,6 +46,24 @@ def solutions(
     return _within_limits(evaluate, batch, 0, refused)
 
 
+def background_solutions(block: Graph, background: Background, context: Context) -> Foreign:
+    """`GRAPH name { pattern }` over the background, in its own ids. The pattern must be one that `reason_for_plain` has
+    no reason against."""
+    background.check(block)
+
+    def evaluate(pattern: Pattern, graph: EventBatch) -> Table:
+        return vectorised.evaluate(pattern, graph, background, context)
+
+    try:
+        return background.solutions(block, context, evaluate)
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _too_deep() -> LimitError:
+    return LimitError("The pattern is nested too deeply to be evaluated. Try fewer levels of braces.")
+
+
 def _within_limits(
     evaluate: Callable[[EventBatch], Table], batch: EventBatch, first: int, refused: dict[int, str] | None
 ) -> Table:
@@ -53,7 +72,7 @@ def _within_limits(
     try:
         return evaluate(batch)
     except RecursionError:
-        raise LimitError("The pattern is nested too deeply to be evaluated. Try fewer levels of braces.") from None
+        raise _too_deep() from None
     except LimitError as error:
         if len(batch) == 1 and refused is not None:
             refused[first] = str(error)
@@ -71,7 +90,7 @@ def _event_by_event(pattern: Pattern, batch: EventBatch, background: Background,
     named = NamedGraphs(background)
     found: list[tuple[int, Solution]] = []
     for index in range(len(batch)):
-        dataset = Dataset(Graph(batch.triples(index)), named)
+        dataset = Dataset(PlainGraph(batch.triples(index)), named)
         before = len(found)
         some = islice(plain.solutions(pattern, dataset, context), MAX_SOLUTIONS + 1)
         found.extend((index, solution) for solution in some)
