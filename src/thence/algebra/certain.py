@@ -1,4 +1,4 @@
-"""Which variables every solution of a pattern binds."""
+"""What is certain of every solution of a pattern: which variables it binds, and that it comes once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from thence.algebra.patterns import (
     Join,
     LeftJoin,
     Minus,
+    PathPattern,
     Pattern,
     SubSelect,
     Union,
     Values,
 )
 from thence.algebra.variables import columns, in_scope
+from thence.rdf.terms import BlankNode
 
 
 def always_bound(pattern: Pattern) -> frozenset[Variable]:
@@ -49,3 +51,23 @@ def always_bound(pattern: Pattern) -> frozenset[Variable]:
             return always_bound(pattern.select.where).intersection(columns(pattern.select))
         case _:
             assert_never(pattern)
+
+
+def never_repeats(pattern: Pattern) -> bool:
+    """Whether no solution can come twice: all that a solution depends on, it shows.
+
+    >>> from thence.lang.sparql import parse_pattern
+    >>> never_repeats(parse_pattern("{ ?a <x:p> ?b FILTER(?b > 1) }")), never_repeats(parse_pattern("{ [] <x:p> ?b }"))
+    (True, False)
+    """
+    match pattern:
+        case Bgp():
+            return not any(
+                isinstance(triple, PathPattern)
+                or any(isinstance(slot, BlankNode) for slot in (triple.subject, triple.predicate, triple.object))
+                for triple in pattern.triples
+            )
+        case Filter() | Extend():
+            return never_repeats(pattern.pattern)
+        case _:
+            return False

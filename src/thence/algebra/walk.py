@@ -1,12 +1,15 @@
-"""Every node of a pattern or an expression, whatever it is part of; and an expression with parts exchanged."""
+"""Every node of a pattern or an expression, whatever it is part of; an expression with parts exchanged; a pattern with
+its variables renamed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from thence.algebra.expressions import Expression
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import Pattern
 from thence.algebra.variables import operands
+from thence.rdf.terms import BlankNode
 
 
 def nodes(node: object) -> Iterator[object]:
@@ -50,3 +53,30 @@ def replaced(expression: Expression, change: Callable[[Expression], Expression |
 
     values = {name: getattr(expression, name) for name in expression.__dataclass_fields__}
     return type(expression)(**{name: exchanged(value) for name, value in values.items()})
+
+
+def numbered(pattern: Pattern, variables: Iterable[Variable]) -> Pattern:
+    """The pattern with its variables called `?0`, `?1`, …: first those listed, then the others as they come; blank
+    nodes likewise. Patterns that differ in names alone become equal. Recursive: for patterns within the limit of depth.
+
+    >>> from thence.lang.sparql import parse_pattern
+    >>> a, b = parse_pattern("{ ?x <x:p> ?y }"), parse_pattern("{ ?u <x:p> ?v }")
+    >>> numbered(a, ()) == numbered(b, ())
+    True
+    """
+    names = {variable: Variable(str(number)) for number, variable in enumerate(variables)}
+    labels: dict[BlankNode, BlankNode] = {}
+
+    def named(node: Any) -> Any:
+        if isinstance(node, Variable):
+            return names.setdefault(node, Variable(str(len(names))))
+        if isinstance(node, BlankNode):
+            return labels.setdefault(node, BlankNode(str(len(labels))))
+        if isinstance(node, tuple) and type(node) is tuple:
+            return tuple(map(named, node))
+        if (fields := getattr(node, "__dataclass_fields__", None)) is not None:
+            return type(node)(**{name: named(getattr(node, name)) for name in fields})
+        return node
+
+    made: Pattern = named(pattern)
+    return made

@@ -80,7 +80,7 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
         terms=terms,
         memory=memory,
         contiguity=Contiguity(program.query.partition, known, len(known)),
-        negated={number: reader.matched(program.inputs[number].variables) for number in program.negated},
+        negated={feed: reader.matched(program.inputs[program.feeds[feed]].variables) for feed in program.negated},
         recent=[reader.matched(source.variables) for source in program.sources],
         latest=head["latest"],
         next_ref=head["next_ref"],

@@ -21,18 +21,21 @@ from thence.kernel.memory import (
     AT_NODES,
     AT_PENDING,
     AT_RUNS,
+    AT_STACK,
     BEFORE,
     BEGIN,
     BORN,
+    BOUND,
+    BOUND_KIND,
     BUCKETS,
     CERTAIN,
     DEADLINE,
     EDGE,
-    FINISHED,
     FIRST,
     FRAME,
     FRAME_WIDTH,
     FREE,
+    GOES_ON,
     ITERATED,
     KEEP_EXPIRED,
     LAST,
@@ -43,6 +46,7 @@ from thence.kernel.memory import (
     MATCH_SLOTS,
     MATCH_WIDTH,
     MATCHES,
+    NEGATED,
     NEVER,
     NEXT_RUN,
     NODE,
@@ -55,6 +59,7 @@ from thence.kernel.memory import (
     PREDICATE,
     REF,
     ROW,
+    ROW_WIDTH,
     RUN,
     RUN_CAPACITY,
     RUN_WIDTH,
@@ -63,136 +68,184 @@ from thence.kernel.memory import (
     TAKEN,
     link,
     mixed,
+    of_state,
 )
-from thence.kernel.predicates import ASK, TRUE, test
-from thence.program.automaton import EVENTS, INPUT, NEXT, NOWHERE, PREVIOUS, SECTIONS, START, STRICT, TIME
-from thence.rdf.tags import NONE
+from thence.kernel.pointers import pointer
+from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
+from thence.program import image as layout
+from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT
+from thence.program.image import EVENTS, FEED, PREVIOUS, TIME
+from thence.rdf.tags import KIND_MASK, NONE
 
 DONE, ROOM, FULL, ASKING, TOO_MANY = 0, 1, 2, 3, 4
 """Why `step` stopped."""
 
-_SKIP, _DROP, _JOIN = 0, 1, 2
-_NO = 0
-
-_SELECTION = SECTIONS["selection"]
-_WINDOW, _TUMBLING, _ORIGIN = SECTIONS["window"], SECTIONS["tumbling"], SECTIONS["origin"]
-_SLOT_COUNT, _ITERATED_COUNT, _VALUES = SECTIONS["slots"], SECTIONS["iterated"], SECTIONS["row_values"]
-_INPUT_FROM, _INPUT_EVENTS = SECTIONS["input_from"], SECTIONS["input_events"]
-_EDGE_STATE, _EDGE_INPUT = SECTIONS["edge_state"], SECTIONS["edge_input"]
-_EDGE_TARGET, _EDGE_LOOP, _EDGE_ACCEPT = SECTIONS["edge_target"], SECTIONS["edge_loop"], SECTIONS["edge_accept"]
-_EDGE_ITERATED, _ITERATED_COLUMN = SECTIONS["edge_iterated"], SECTIONS["iterated_column"]
-_EQUAL_FROM, _EQUAL_SLOT, _EQUAL_COLUMN = (SECTIONS["equal_" + name] for name in ("from", "slot", "column"))
-_BIND_FROM, _BIND_SLOT, _BIND_COLUMN, _BIND_ANEW = (
-    SECTIONS["bind_" + name] for name in ("from", "slot", "column", "anew")
-)
-_TEST_FROM, _TEST_PREDICATE = SECTIONS["test_from"], SECTIONS["test_predicate"]
-_KEY_FROM, _KEY_COLUMN = SECTIONS["key_from"], SECTIONS["key_column"]
-_STATE_KEY_FROM, _STATE_KEY_SLOT = SECTIONS["state_key_from"], SECTIONS["state_key_slot"]
-_PLACE_FROM, _PLACE = SECTIONS["place_from"], SECTIONS["place"]
-_GUARD_FROM, _GUARD = SECTIONS["guard_from"], SECTIONS["guard"]
-_END_FROM, _END = SECTIONS["end_from"], SECTIONS["end"]
-_GUARD_EDGE_FROM, _GUARD_EDGE = SECTIONS["guard_edge_from"], SECTIONS["guard_edge"]
+_STAYS, _DROPPED, _MAY_JOIN = 0, 1, 2
+_NO, _NONE_FROM_HERE = 0, 3
 
 
 @njit(cache=True)
 def step(image, memory, rows, negated, term_tags, term_bits, most):
     """Take every row. `negated` are the rows that guards look at, `most` is how many runs there may be."""
-    while memory[ROW] < len(rows):
-        row = memory[ROW]
-        edges = image[_INPUT_FROM] + rows[row, INPUT]
-        if memory[EDGE] < 0:
-            memory[EDGE] = image[edges]
-        while memory[EDGE] < image[edges + 1]:
-            code = _follow(image, memory, rows, negated, term_tags, term_bits, most, row, memory[EDGE])
+    memory[ROW_WIDTH], memory[NEGATED] = rows.shape[1], len(negated)
+    return _step(
+        pointer(image),
+        pointer(memory),
+        pointer(rows),
+        pointer(negated),
+        pointer(term_tags),
+        pointer(term_bits),
+        most,
+        rows.size,
+    )
+
+
+@njit(cache=True)
+def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
+    at_runs, width, at_heads = memory[AT_RUNS], memory[RUN_WIDTH], memory[AT_HEADS]
+    at_edges, at_feeds, mask = image[layout.AT_EDGES], image[layout.AT_FEEDS], np.uint64(memory[BUCKETS] - 1)
+    row, number, run, before = memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE]
+    row_width = memory[ROW_WIDTH]
+    code = DONE
+    while row < end:
+        feed = at_feeds + rows[row + FEED] * layout.FEED_WIDTH
+        if number < 0:
+            number = image[feed + layout.EDGE_FROM]
+        while number < image[feed + layout.EDGE_TO]:
+            edge = at_edges + number * layout.EDGE_WIDTH
+            if image[edge + layout.STATE_OF] == START:
+                code = _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, -1, False)
+            else:
+                head = at_heads + np.int64(_code_of(image, rows, row, edge) & mask)
+                if run == BEGIN:
+                    run, before = memory[head], np.int64(-1)
+                while run >= 0:
+                    at = at_runs + run * width
+                    following = memory[at + NEXT_RUN]
+                    fate = _fate(image, memory, rows, row, edge, at)
+                    if fate == _DROPPED:
+                        if before < 0:
+                            memory[head] = following
+                        else:
+                            memory[at_runs + before * width + NEXT_RUN] = following
+                        _free(memory, run)
+                        run = following
+                        continue
+                    if fate == _MAY_JOIN:
+                        verdict = _sifted(image, memory, rows, row, edge, at)
+                        if verdict == _NONE_FROM_HERE:
+                            break
+                        if verdict != _NO:
+                            sure = verdict == TRUE
+                            code = _join(
+                                image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, sure
+                            )
+                            if code != DONE:
+                                break
+                    before = run
+                    run = following
             if code != DONE:
+                memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE] = row, number, run, before
                 return code
-            memory[EDGE] += 1
-            memory[RUN] = BEGIN
+            number += 1
+            run = np.int64(BEGIN)
         for i in range(memory[BORN]):
             link(image, memory, memory[memory[AT_BORN] + i])
         memory[BORN] = 0
-        memory[ROW] += 1
-        memory[EDGE] = -1
+        row += row_width
+        number = np.int64(-1)
+    memory[ROW], memory[EDGE], memory[RUN] = row, -1, BEGIN
     return DONE
 
 
 @njit(cache=True)
-def _follow(image, memory, rows, negated, term_tags, term_bits, most, row, edge):
-    """One edge with one row: every run that waits for it."""
-    if image[image[_EDGE_STATE] + edge] == START:
-        return _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, np.int64(-1))
-    head = memory[AT_HEADS] + _bucket(image, memory, rows, row, edge)
-    if memory[RUN] == BEGIN:
-        memory[RUN] = memory[head]
-        memory[BEFORE] = -1
-    while memory[RUN] != FINISHED:
-        run = memory[RUN]
-        at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
-        fate = _fate(image, memory, rows, row, edge, at)
-        if fate == _DROP:
-            following = memory[at + NEXT_RUN]
-            if memory[BEFORE] < 0:
-                memory[head] = following
-            else:
-                memory[memory[AT_RUNS] + memory[BEFORE] * memory[RUN_WIDTH] + NEXT_RUN] = following
-            _free(memory, run)
-            memory[RUN] = following
-            continue
-        if fate == _JOIN:
-            code = _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, run)
-            if code != DONE:
-                return code
-        memory[BEFORE] = run
-        memory[RUN] = memory[at + NEXT_RUN]
-    return DONE
-
-
-@njit(cache=True)
-def _bucket(image, memory, rows, row, edge):
-    """The bucket of the runs that may join with this row."""
-    code = np.uint64(image[image[_EDGE_STATE] + edge]) * np.uint64(0x9E3779B97F4A7C15)
-    for k in range(image[image[_KEY_FROM] + edge], image[image[_KEY_FROM] + edge + 1]):
-        column = image[_VALUES] + 2 * image[image[_KEY_COLUMN] + k]
-        code = mixed(code, rows[row, column], rows[row, column + 1])
-    return np.int64(code & np.uint64(memory[BUCKETS] - 1))
+def _code_of(image, rows, row, edge):
+    """What the bucket of the runs that may join with this row is found by."""
+    code = of_state(image[edge + layout.STATE_OF])
+    for k in range(image[edge + layout.KEY], image[edge + layout.KEY_END]):
+        column = image[k]
+        code = mixed(code, rows[row + column], rows[row + column + 1])
+    return code
 
 
 @njit(cache=True)
 def _fate(image, memory, rows, row, edge, at):
     """What becomes of a run in this row's bucket: it stays as it is, is dropped, or may join."""
-    state = image[image[_EDGE_STATE] + edge]
-    time = rows[row, TIME]
-    if memory[at + STATE] != state or memory[at + LAST] >= time:
-        return _SKIP
+    time, last = rows[row + TIME], memory[at + LAST]
+    if memory[at + STATE] != image[edge + layout.STATE_OF] or last >= time:
+        return _STAYS
     if time > memory[at + DEADLINE]:
-        return _SKIP if memory[KEEP_EXPIRED] else _DROP
-    selection = image[image[_SELECTION] + state]
+        return _STAYS if memory[KEEP_EXPIRED] else _DROPPED
+    selection = image[edge + layout.SELECTION_OF]
     if selection == NEXT and memory[at + TAKEN] < time:
-        return _DROP
-    if selection == STRICT and memory[at + LAST] != rows[row, PREVIOUS]:
-        passed = memory[at + LAST] < rows[row, PREVIOUS] and _same_key(image, memory, rows, row, edge, at)
-        return _DROP if passed else _SKIP
-    return _JOIN
+        return _DROPPED
+    if selection == STRICT and last != rows[row + PREVIOUS]:
+        passed = last < rows[row + PREVIOUS] and _same_key(image, memory, rows, row, edge, at)
+        return _DROPPED if passed else _STAYS
+    return _MAY_JOIN
 
 
 @njit(cache=True)
 def _same_key(image, memory, rows, row, edge, at):
     """Whether run and row have the same key, and not just the same bucket."""
-    first = image[image[_KEY_FROM] + edge]
-    slots = image[_STATE_KEY_SLOT] + image[image[_STATE_KEY_FROM] + image[image[_EDGE_STATE] + edge]]
-    for k in range(image[image[_KEY_FROM] + edge + 1] - first):
-        column = image[_VALUES] + 2 * image[image[_KEY_COLUMN] + first + k]
-        slot = at + SLOTS + 2 * image[slots + k]
-        if memory[slot] != rows[row, column] or memory[slot + 1] != rows[row, column + 1]:
+    slots = image[image[layout.AT_STATES] + image[edge + layout.STATE_OF] * layout.STATE_WIDTH + layout.STATE_KEY]
+    first = image[edge + layout.KEY]
+    for k in range(image[edge + layout.KEY_END] - first):
+        column, slot = image[first + k], at + SLOTS + image[slots + k]
+        if memory[slot] != rows[row + column] or memory[slot + 1] != rows[row + column + 1]:
             return False
     return True
 
 
 @njit(cache=True)
-def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, run):
-    """One run (-1: none yet) with one row: compatible, and the filters of what joins hold; then no guard may object."""
+def _sifted(image, memory, rows, row, edge, at):
+    """Whether a run joins, as far as that is told without a frame: not, TRUE, or ASK for a closer look; or that neither
+    it nor any run behind it in its bucket does."""
+    slots = at + SLOTS
+    for k in range(image[edge + layout.EQUAL], image[edge + layout.EQUAL_END], 2):
+        slot, column = slots + image[k], image[k + 1]
+        differs = memory[slot + 1] != rows[row + column + 1] or memory[slot] != rows[row + column]
+        if differs and memory[slot] != NONE and rows[row + column] != NONE:
+            return _NO
+    column = image[edge + layout.BOUND_COLUMN]
+    if column >= 0 and memory[at + BOUND_KIND] != NONE and memory[at + BOUND_KIND] == rows[row + column] & KIND_MASK:
+        bounded = compared(
+            image[edge + layout.BOUND_COMPARISON],
+            memory[at + BOUND_KIND],
+            memory[at + BOUND],
+            rows[row + column],
+            rows[row + column + 1],
+        )
+        if bounded == FALSE:
+            return _NONE_FROM_HERE
+    first, last = image[edge + layout.QUICK], image[edge + layout.QUICK_END]
+    for k in range(first, last, 5):
+        left, right = image[k + 2], image[k + 4]
+        if left >= 0:
+            left_tag, left_bits = rows[row + left], rows[row + left + 1]
+        else:
+            left = slots + image[k + 1]
+            left_tag, left_bits = memory[left], memory[left + 1]
+        if right >= 0:
+            right_tag, right_bits = rows[row + right], rows[row + right + 1]
+        else:
+            right = slots + image[k + 3]
+            right_tag, right_bits = memory[right], memory[right + 1]
+        truth = compared(image[k], left_tag, left_bits, right_tag, right_bits)
+        if truth == ASK:
+            return ASK
+        if truth != TRUE:
+            return _NO
+    all_told = last - first == 5 * (image[edge + layout.TEST_END] - image[edge + layout.TEST])
+    return TRUE if all_told else ASK
+
+
+@njit(cache=True)
+def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, sure):
+    """One run (-1: none yet) with one row: compatible, and the filters of what joins hold (`sure`: they do); then no
+    guard may object."""
     memory[ASKED] = 0
-    events = image[image[_INPUT_EVENTS] + rows[row, INPUT]]
+    events = image[image[layout.AT_FEEDS] + rows[row + FEED] * layout.FEED_WIDTH + layout.ROW_EVENTS]
     if memory[FREE] < 4 or memory[NODE_CAPACITY] - memory[NODES] <= events:
         return ROOM
     if memory[MATCHES] == memory[MATCH_CAPACITY]:
@@ -201,52 +254,71 @@ def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, r
         return TOO_MANY
     at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
     frame = memory[AT_FRAMES]
-    for k in range(memory[FRAME_WIDTH]):
-        memory[frame + k] = NONE
+    known = 0
     if run >= 0:
-        for k in range(2 * image[_SLOT_COUNT]):
+        known = image[layout.SLOT_WORDS]
+        for k in range(known):
             memory[frame + k] = memory[at + SLOTS + k]
-    verdict = _merge(image, memory, rows, term_tags, term_bits, row, edge, np.int64(0))
+    for k in range(known, memory[FRAME_WIDTH]):
+        memory[frame + k] = NONE
+    verdict = _merge(image, memory, rows, term_tags, term_bits, row, edge, np.int64(0), sure)
     if verdict == ASK:
         return ASKING
     if verdict == TRUE:
-        time = rows[row, TIME]
+        time = rows[row + TIME]
         after = time
         if run >= 0:
             after = memory[at + LAST]
-            if image[image[_SELECTION] + memory[at + STATE]] == NEXT:
-                memory[at + TAKEN] = time
-        first, last = image[image[_GUARD_FROM] + edge], image[image[_GUARD_FROM] + edge + 1]
-        verdict = _objection(image, memory, negated, term_tags, term_bits, image[_GUARD], first, last, after, time)
-        if verdict == ASK:
-            return ASKING
+            memory[at + TAKEN] = time if image[edge + layout.SELECTION_OF] != ANY else GOES_ON
+        first, last = image[edge + layout.GUARDS], image[edge + layout.GUARDS_END]
+        if first < last:
+            verdict = _objection(image, memory, negated, term_tags, term_bits, first, last, after, time)
+            if verdict == ASK:
+                return ASKING
+        else:
+            verdict = _NO
         if verdict == _NO:
-            _extend(image, memory, rows, row, edge, run)
+            first, last = image[edge + layout.PRUNE], image[edge + layout.PRUNE_END]
+            hopeful = TRUE
+            if first < last:
+                hopeful = _hold(image, memory, term_tags, term_bits, first, last, np.int64(0))
+            if hopeful == ASK:
+                return ASKING
+            if hopeful == TRUE:
+                _extend(image, memory, rows, row, edge, number, run)
     memory[ANSWERS] = 0
     return DONE
 
 
 @njit(cache=True)
-def _merge(image, memory, rows, term_tags, term_bits, row, edge, which):
+def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sure):
     """Bring a row into a frame: TRUE if it is compatible and the edge's predicates hold, else not; or ASK."""
     frame = memory[AT_FRAMES] + which * memory[FRAME_WIDTH]
-    for k in range(image[image[_EQUAL_FROM] + edge], image[image[_EQUAL_FROM] + edge + 1]):
-        slot = frame + 2 * image[image[_EQUAL_SLOT] + k]
-        column = image[_VALUES] + 2 * image[image[_EQUAL_COLUMN] + k]
-        both = memory[slot] != NONE and rows[row, column] != NONE
-        if both and (memory[slot + 1] != rows[row, column + 1] or memory[slot] != rows[row, column]):
-            return _NO
-    for k in range(image[image[_BIND_FROM] + edge], image[image[_BIND_FROM] + edge + 1]):
-        slot = frame + 2 * image[image[_BIND_SLOT] + k]
-        if image[image[_BIND_COLUMN] + k] < 0:  # a local that this alternative lacks: forgotten
+    if not sure:
+        for k in range(image[edge + layout.EQUAL], image[edge + layout.EQUAL_END], 2):
+            slot, column = frame + image[k], image[k + 1]
+            both = memory[slot] != NONE and rows[row + column] != NONE
+            if both and (memory[slot + 1] != rows[row + column + 1] or memory[slot] != rows[row + column]):
+                return _NO
+    for k in range(image[edge + layout.BIND], image[edge + layout.BIND_END], 3):
+        slot, column = frame + image[k], image[k + 1]
+        if column < 0:  # a local that this alternative lacks: forgotten
             memory[slot] = NONE
-        elif image[image[_BIND_ANEW] + k] or memory[slot] == NONE:
-            column = image[_VALUES] + 2 * image[image[_BIND_COLUMN] + k]
-            memory[slot] = rows[row, column]
-            memory[slot + 1] = rows[row, column + 1]
-    for k in range(image[image[_TEST_FROM] + edge], image[image[_TEST_FROM] + edge + 1]):
-        predicate = image[image[_TEST_PREDICATE] + k]
-        truth = test(image, predicate, memory, frame, term_tags, term_bits)
+        elif image[k + 2] or memory[slot] == NONE:
+            memory[slot] = rows[row + column]
+            memory[slot + 1] = rows[row + column + 1]
+    if sure:
+        return TRUE
+    return _hold(image, memory, term_tags, term_bits, image[edge + layout.TEST], image[edge + layout.TEST_END], which)
+
+
+@njit(cache=True)
+def _hold(image, memory, term_tags, term_bits, first, last, which):
+    """Whether some predicates hold in a frame; or ASK."""
+    frame = memory[AT_FRAMES] + which * memory[FRAME_WIDTH]
+    for k in range(first, last):
+        predicate = image[k]
+        truth = test(image, predicate, memory, frame, memory[AT_STACK], term_tags, term_bits)
         if truth == ASK:
             truth = _answer(memory, predicate, which)
             if truth == ASK:
@@ -269,25 +341,28 @@ def _answer(memory, predicate, which):
 
 
 @njit(cache=True)
-def _objection(image, memory, negated, term_tags, term_bits, guards, first, last, after, before):
+def _objection(image, memory, negated, term_tags, term_bits, first, last, after, before):
     """Whether an event strictly between two times satisfies one of some negations, together with the first frame."""
+    width = memory[ROW_WIDTH]
     for g in range(first, last):
-        guard = image[guards + g]
-        low, high = 0, len(negated)
+        guard = image[layout.AT_GUARDS] + image[g] * layout.RANGE_WIDTH
+        low, high = 0, memory[NEGATED]
         while low < high:  # the first row later than `after`
             middle = (low + high) // 2
-            if negated[middle, TIME] <= after:
+            if negated[middle * width + TIME] <= after:
                 low = middle + 1
             else:
                 high = middle
-        while low < len(negated) and negated[low, TIME] < before:
-            for k in range(image[image[_GUARD_EDGE_FROM] + guard], image[image[_GUARD_EDGE_FROM] + guard + 1]):
-                edge = image[image[_GUARD_EDGE] + k]
-                if image[image[_EDGE_INPUT] + edge] == negated[low, INPUT]:
+        while low < memory[NEGATED] and negated[low * width + TIME] < before:
+            for k in range(image[guard + layout.FIRST], image[guard + layout.BEYOND]):
+                edge = image[layout.AT_EDGES] + image[k] * layout.EDGE_WIDTH
+                if image[edge + layout.FEED_OF] == negated[low * width + FEED]:
                     frame = memory[AT_FRAMES]
                     for j in range(memory[FRAME_WIDTH]):
                         memory[frame + memory[FRAME_WIDTH] + j] = memory[frame + j]
-                    verdict = _merge(image, memory, negated, term_tags, term_bits, low, edge, np.int64(1))
+                    verdict = _merge(
+                        image, memory, negated, term_tags, term_bits, low * width, edge, np.int64(1), False
+                    )
                     if verdict != _NO:
                         return verdict
             low += 1
@@ -295,33 +370,31 @@ def _objection(image, memory, negated, term_tags, term_bits, guards, first, last
 
 
 @njit(cache=True)
-def _extend(image, memory, rows, row, edge, run):
+def _extend(image, memory, rows, row, edge, number, run):
     """The run goes on: its successors are born, or its match is made."""
-    time = rows[row, TIME]
+    time = rows[row + TIME]
     if run >= 0:
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
         first, deadline, node = memory[at + FIRST], memory[at + DEADLINE], memory[at + NODE]
     else:
         first, deadline, node = time, _deadline(image, time), np.int64(-1)
-    places = image[image[_PLACE_FROM] + edge]
-    for k in range(image[image[_PLACE_FROM] + edge + 1] - places):
-        node = _add_node(memory, node, image[image[_PLACE] + places + k], rows[row, EVENTS + k])
-    iterated = image[image[_EDGE_ITERATED] + edge]
-    if iterated >= 0:
-        into = memory[AT_NODES] + node * memory[NODE_WIDTH] + ITERATED
-        for j in range(image[_ITERATED_COUNT]):
-            if image[image[_ITERATED_COLUMN] + iterated + j] >= 0:
-                column = image[_VALUES] + 2 * image[image[_ITERATED_COLUMN] + iterated + j]
-                memory[into + 2 * j] = rows[row, column]
-                memory[into + 2 * j + 1] = rows[row, column + 1]
-    for target in (image[image[_EDGE_TARGET] + edge], image[image[_EDGE_LOOP] + edge]):
+    places = image[edge + layout.PLACES]
+    for k in range(image[edge + layout.PLACES_END] - places):
+        node = _add_node(memory, node, image[places + k], rows[row + EVENTS + k])
+    into = memory[AT_NODES] + node * memory[NODE_WIDTH] + ITERATED
+    for k in range(image[edge + layout.ITERATED_OF], image[edge + layout.ITERATED_END]):
+        if image[k] >= 0:
+            memory[into] = rows[row + image[k]]
+            memory[into + 1] = rows[row + image[k] + 1]
+        into += 2
+    for target in (image[edge + layout.TARGET], image[edge + layout.LOOP]):
         if target != NOWHERE:
             born = _new_run(image, memory, target, first, time, deadline, node)
             memory[memory[AT_BORN] + memory[BORN]] = born
             memory[BORN] += 1
-    if image[image[_EDGE_ACCEPT] + edge]:
-        if image[image[_END_FROM] + edge] < image[image[_END_FROM] + edge + 1]:
-            waiting = _new_run(image, memory, edge, first, time, deadline, node)
+    if image[edge + layout.ACCEPT]:
+        if image[edge + layout.ENDS] < image[edge + layout.ENDS_END]:
+            waiting = _new_run(image, memory, number, first, time, deadline, node)
             memory[memory[AT_PENDING] + memory[PENDING]] = waiting
             memory[PENDING] += 1
         else:
@@ -331,12 +404,12 @@ def _extend(image, memory, rows, row, edge, run):
 @njit(cache=True)
 def _deadline(image, first):
     """The latest time that an event of a match with this first event may have."""
-    window = image[_WINDOW]
+    window = image[layout.WINDOW]
     if window < 0:
         return NEVER
     start = first
-    if image[_TUMBLING]:
-        start = image[_ORIGIN] + (first - image[_ORIGIN]) // window * window
+    if image[layout.TUMBLING]:
+        start = image[layout.ORIGIN] + (first - image[layout.ORIGIN]) // window * window
     return start + window if start <= NEVER - window else NEVER
 
 
@@ -364,8 +437,9 @@ def _new_run(image, memory, state, first, last, deadline, node):
     memory[at + DEADLINE] = deadline
     memory[at + TAKEN] = NEVER
     memory[at + NODE] = node
-    for k in range(2 * image[_SLOT_COUNT]):
-        memory[at + SLOTS + k] = memory[memory[AT_FRAMES] + k]
+    frame = memory[AT_FRAMES]
+    for k in range(image[layout.SLOT_WORDS]):
+        memory[at + SLOTS + k] = memory[frame + k]
     return run
 
 
@@ -383,14 +457,23 @@ def _emit(image, memory, certain, first, last, node):
     memory[at + MATCH_FIRST] = first
     memory[at + MATCH_LAST] = last
     memory[at + MATCH_NODE] = node
-    for k in range(2 * image[_SLOT_COUNT]):
-        memory[at + MATCH_SLOTS + k] = memory[memory[AT_FRAMES] + k]
+    frame = memory[AT_FRAMES]
+    for k in range(image[layout.SLOT_WORDS]):
+        memory[at + MATCH_SLOTS + k] = memory[frame + k]
     memory[MATCHES] += 1
 
 
 @njit(cache=True)
 def resolve(image, memory, negated, term_tags, term_bits, watermark):
     """Complete runs that waited for an absence, and need wait no longer: a match, if nothing came that may not."""
+    memory[ROW_WIDTH], memory[NEGATED] = negated.shape[1], len(negated)
+    return _resolve(
+        pointer(image), pointer(memory), pointer(negated), pointer(term_tags), pointer(term_bits), watermark
+    )
+
+
+@njit(cache=True)
+def _resolve(image, memory, negated, term_tags, term_bits, watermark):
     while memory[ROW] < memory[PENDING]:
         run = memory[memory[AT_PENDING] + memory[ROW]]
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
@@ -402,14 +485,12 @@ def resolve(image, memory, negated, term_tags, term_bits, watermark):
         memory[ASKED] = 0
         for k in range(memory[FRAME_WIDTH]):
             memory[memory[AT_FRAMES] + k] = NONE
-        for k in range(2 * image[_SLOT_COUNT]):
+        for k in range(image[layout.SLOT_WORDS]):
             memory[memory[AT_FRAMES] + k] = memory[at + SLOTS + k]
-        edge = memory[at + STATE]
-        first, last = image[image[_END_FROM] + edge], image[image[_END_FROM] + edge + 1]
+        edge = image[layout.AT_EDGES] + memory[at + STATE] * layout.EDGE_WIDTH
+        first, last = image[edge + layout.ENDS], image[edge + layout.ENDS_END]
         before = memory[at + DEADLINE] + 1  # the gap after a match is closed at its end
-        verdict = _objection(
-            image, memory, negated, term_tags, term_bits, image[_END], first, last, memory[at + LAST], before
-        )
+        verdict = _objection(image, memory, negated, term_tags, term_bits, first, last, memory[at + LAST], before)
         if verdict == ASK:
             return ASKING
         if verdict == _NO:

@@ -12,12 +12,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from thence.program.automaton import SECTIONS, Automaton
+from thence.program.automaton import Automaton
+from thence.program.image import AT_STATES, GREATEST, ORDERED, STATE_KEY, STATE_KEY_END, STATE_WIDTH
+from thence.program.opcodes import DEPTH
+from thence.rdf.tags import DOUBLE, INTEGER, KIND_MASK, NONE
 
 Memory = NDArray[np.int64]
 
 NEVER = np.int64(2**63 - 1)
 """A time that never comes."""
+
+GOES_ON = np.int64(2**63 - 2)
+"""When a run was taken that goes on nevertheless: with skip-till-any."""
 
 (
     # how many of each
@@ -37,6 +43,11 @@ NEVER = np.int64(2**63 - 1)
     RUN,
     BEFORE,
     KEEP_EXPIRED,
+    # of the rows in hand
+    ROW_WIDTH,
+    NEGATED,
+    # rows since it was last tidied
+    UNTIDY,
     # how large and where everything is
     RUN_CAPACITY,
     RUN_WIDTH,
@@ -47,6 +58,7 @@ NEVER = np.int64(2**63 - 1)
     ANSWER_CAPACITY,
     FRAMES,
     FRAME_WIDTH,
+    STACK,
     BUCKETS,
     AT_RUNS,
     AT_FREE,
@@ -56,15 +68,16 @@ NEVER = np.int64(2**63 - 1)
     AT_MATCHES,
     AT_ANSWERS,
     AT_FRAMES,
+    AT_STACK,
     AT_HEADS,
     HEAD,
-) = range(34)
+) = range(39)
 
 BEGIN, FINISHED = -2, -1
 """`memory[RUN]`: an edge not yet begun; an edge of which all runs were seen."""
 
 # a run; then tag and bits of each slot
-STATE, FIRST, LAST, DEADLINE, TAKEN, NODE, NEXT_RUN, SLOTS = range(8)
+STATE, FIRST, LAST, DEADLINE, TAKEN, NODE, NEXT_RUN, BOUND_KIND, BOUND, SLOTS = range(10)
 # a node; then tag and bits of each iterated variable
 PARENT, PLACE, REF, ITERATED = range(4)
 # a match; then tag and bits of each slot
@@ -79,6 +92,7 @@ _REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_MATCHES, (MATCH_CAPACITY, MATCH_WIDTH)),
     (AT_ANSWERS, (ANSWER_CAPACITY,)),
     (AT_FRAMES, (FRAMES, FRAME_WIDTH)),
+    (AT_STACK, (STACK,)),
     (AT_HEADS, (BUCKETS,)),
 )
 """What stands where in the memory, in this order, and where its head says how large it is. The buckets come last, since
@@ -93,7 +107,7 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 8192)
     head[NODE_CAPACITY], head[NODE_WIDTH] = 2 * runs, ITERATED + 2 * automaton.iterated
     head[MATCH_CAPACITY], head[MATCH_WIDTH] = matches, MATCH_SLOTS + 2 * automaton.slots
     head[FRAMES], head[FRAME_WIDTH] = 2, 2 * automaton.frame  # the run's with the row's, and a negated row's beside
-    head[ANSWER_CAPACITY], head[BUCKETS] = 64, 1024
+    head[ANSWER_CAPACITY], head[STACK], head[BUCKETS] = 64, 2 * DEPTH, 1024
     memory = _laid_out(head)
     region(memory, AT_RUNS)[:, STATE] = -1
     region(memory, AT_FREE)[:] = np.arange(runs - 1, -1, -1)
@@ -125,24 +139,32 @@ def live(memory: Memory) -> int:
 
 
 def with_room(memory: Memory) -> Memory:
-    """The same memory with room for twice as many runs, events and answers."""
+    """The same memory, with twice the room for what is scarce: runs, events or answers."""
     head = memory[:HEAD].copy()
     runs = int(head[RUN_CAPACITY])
-    for capacity in (RUN_CAPACITY, NODE_CAPACITY, ANSWER_CAPACITY):
-        head[capacity] *= 2
+    for capacity, used in (
+        (RUN_CAPACITY, runs - head[FREE]),
+        (NODE_CAPACITY, head[NODES]),
+        (ANSWER_CAPACITY, head[ANSWERS]),
+    ):
+        if 2 * used >= head[capacity]:
+            head[capacity] *= 2
     larger = _laid_out(head)
     for at, _ in _REGIONS:
         old = region(memory, at)
         region(larger, at)[: len(old)] = old
+    added = int(head[RUN_CAPACITY]) - runs
     region(larger, AT_RUNS)[runs:, STATE] = -1
     free = int(larger[FREE])
-    region(larger, AT_FREE)[free : free + runs] = np.arange(2 * runs - 1, runs - 1, -1)
-    larger[FREE] = free + runs
+    region(larger, AT_FREE)[free : free + added] = np.arange(runs + added - 1, runs - 1, -1)
+    larger[FREE] = free + added
     return larger
 
 
-_KEY_FROM = SECTIONS["state_key_from"]
-_KEY_SLOT = SECTIONS["state_key_slot"]
+@njit(cache=True)
+def of_state(state):
+    """What buckets are found by, before the key is mixed in."""
+    return np.uint64(state) * np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True)
@@ -154,60 +176,88 @@ def mixed(code, tag, bits):
 
 @njit(cache=True)
 def link(image, memory, run):
-    """Put a run into its bucket: by its state and the values of its key."""
+    """Put a run into its bucket, in front: by its state and the values of its key."""
     at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
     state = memory[at + STATE]
-    code = np.uint64(state) * np.uint64(0x9E3779B97F4A7C15)
-    for k in range(image[image[_KEY_FROM] + state], image[image[_KEY_FROM] + state + 1]):
-        slot = at + SLOTS + 2 * image[image[_KEY_SLOT] + k]
+    record = image[AT_STATES] + state * STATE_WIDTH
+    code = of_state(state)
+    for k in range(image[record + STATE_KEY], image[record + STATE_KEY_END]):
+        slot = at + SLOTS + image[k]
         code = mixed(code, memory[slot], memory[slot + 1])
     head = memory[AT_HEADS] + np.int64(code & np.uint64(memory[BUCKETS] - 1))
-    memory[at + NEXT_RUN] = memory[head]
+    following = memory[head]
+    memory[at + NEXT_RUN] = following
     memory[head] = run
+    memory[at + BOUND_KIND] = NONE
+    if image[record + ORDERED] >= 0:
+        _set_bound(image, memory, record, at, following)
+
+
+@njit(cache=True)
+def _set_bound(image, memory, record, at, following):
+    """The greatest value (the least, if the state says so) of the slot that all filters of a state compare, of this run
+    and of all behind it in its bucket: where that does not do, none of them joins. Unknown, unless all are alike."""
+    slot = at + SLOTS + image[record + ORDERED]
+    kind, bits = memory[slot] & KIND_MASK, memory[slot + 1]
+    if kind != INTEGER and kind != DOUBLE:
+        return
+    value = np.int64(bits).view(np.float64)
+    if kind == DOUBLE and value != value:
+        return
+    if following >= 0:
+        other = memory[AT_RUNS] + following * memory[RUN_WIDTH]
+        if memory[other + BOUND_KIND] != kind or memory[other + STATE] != memory[at + STATE]:
+            return
+        for k in range(image[record + STATE_KEY], image[record + STATE_KEY_END]):
+            place = SLOTS + image[k]
+            if memory[other + place] != memory[at + place] or memory[other + place + 1] != memory[at + place + 1]:
+                return
+        bound = memory[other + BOUND]
+        greater = bound > bits if kind == INTEGER else np.int64(bound).view(np.float64) > value
+        if greater == (image[record + GREATEST] != 0):
+            bits = bound
+    memory[at + BOUND_KIND] = kind
+    memory[at + BOUND] = bits
 
 
 def tidy(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
     """Between batches: drop runs that no event from `now` on can continue, forget the history of the dropped, and give
     the buckets a size that fits."""
-    _sweep(memory, now)
+    waiting = _swept(memory, now)
     _compact(memory)
     buckets = 1024
     while buckets < 2 * live(memory):
         buckets *= 2
     memory = np.concatenate([memory[: memory[AT_HEADS]], np.full(buckets, -1, np.int64)])
-    memory[BUCKETS] = buckets
-    _link_all(image, memory)
+    memory[BUCKETS], memory[UNTIDY] = buckets, 0
+    _link_all(image, memory, waiting)
     return memory
 
 
 @njit(cache=True)
-def _marked(memory):
-    """Which runs wait in a state: neither free nor pending."""
-    waits = np.ones(memory[RUN_CAPACITY], np.bool_)
-    for i in range(memory[FREE]):
-        waits[memory[memory[AT_FREE] + i]] = False
-    for i in range(memory[PENDING]):
-        waits[memory[memory[AT_PENDING] + i]] = False
-    return waits
+def _swept(memory, now):
+    """The runs that wait on, those in front last, so that they come in front again; the others are free."""
+    waiting = np.empty(memory[RUN_CAPACITY] - memory[FREE], np.int64)
+    count = len(waiting)
+    for bucket in range(memory[BUCKETS]):
+        run = memory[memory[AT_HEADS] + bucket]
+        while run >= 0:
+            at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
+            if memory[at + DEADLINE] < now or memory[at + TAKEN] < now:
+                memory[memory[AT_FREE] + memory[FREE]] = run
+                memory[FREE] += 1
+                memory[at + STATE] = -1
+            else:
+                count -= 1
+                waiting[count] = run
+            run = memory[at + NEXT_RUN]
+    return waiting[count:]
 
 
 @njit(cache=True)
-def _sweep(memory, now):
-    waits = _marked(memory)
-    for run in range(memory[RUN_CAPACITY]):
-        at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
-        if waits[run] and (memory[at + DEADLINE] < now or memory[at + TAKEN] < now):
-            memory[memory[AT_FREE] + memory[FREE]] = run
-            memory[FREE] += 1
-            memory[at + STATE] = -1
-
-
-@njit(cache=True)
-def _link_all(image, memory):
-    waits = _marked(memory)
-    for run in range(memory[RUN_CAPACITY]):
-        if waits[run]:
-            link(image, memory, run)
+def _link_all(image, memory, runs):
+    for run in runs:
+        link(image, memory, run)
 
 
 @njit(cache=True)

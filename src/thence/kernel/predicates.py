@@ -8,61 +8,80 @@ from numba import njit
 
 from thence.match import numbers
 from thence.program import opcodes
-from thence.program.automaton import SECTIONS
+from thence.program.image import AT_CODES, AT_CONSTANTS, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.values import NON_CANONICAL
 from thence.rdf import tags
 
 TRUE, FALSE, ERROR, ASK = 1, 0, -1, 2
 
-_CODE_FROM = SECTIONS["code_from"]
-_OPERATION = SECTIONS["operation"]
-_ARGUMENT = SECTIONS["argument"]
-_CONSTANT_TAGS = SECTIONS["constant_tags"]
-_CONSTANT_BITS = SECTIONS["constant_bits"]
-
 
 @njit(cache=True)
-def test(image, predicate, memory, frame, term_tags, term_bits):
-    """The effective boolean value of a predicate in the frame of slots that begins at `frame`."""
-    stack_tags = np.empty(opcodes.DEPTH, np.int64)
-    stack_bits = np.empty(opcodes.DEPTH, np.int64)
-    top = -1
-    first = image[image[_CODE_FROM] + predicate]
-    last = image[image[_CODE_FROM] + predicate + 1]
-    for i in range(first, last):
-        operation, argument = image[image[_OPERATION] + i], image[image[_ARGUMENT] + i]
+def test(image, predicate, memory, frame, stack, term_tags, term_bits):
+    """The effective boolean value of a predicate in the frame of slots that begins at `frame`; `stack` is where the
+    memory has room for values."""
+    top = stack - 2
+    record = image[AT_CODES] + predicate * RANGE_WIDTH
+    for i in range(image[record + FIRST], image[record + BEYOND], 2):
+        operation, argument = image[i], image[i + 1]
         if operation <= opcodes.CONSTANT:
             if operation == opcodes.SLOT:
                 tag, bits = memory[frame + 2 * argument], memory[frame + 2 * argument + 1]
             else:
-                tag, bits = image[image[_CONSTANT_TAGS] + argument], image[image[_CONSTANT_BITS] + argument]
+                constant = image[AT_CONSTANTS] + 2 * argument
+                tag, bits = image[constant], image[constant + 1]
             if tag == NON_CANONICAL:
                 tag, bits = np.int64(term_tags[bits]), term_bits[bits]
-            top += 1
-            stack_tags[top], stack_bits[top] = tag, bits
+            top += 2
+            memory[top], memory[top + 1] = tag, bits
         elif operation == opcodes.BOUND:
-            top += 1
-            stack_tags[top] = tags.BOOLEAN
-            stack_bits[top] = 1 if memory[frame + 2 * argument] != tags.NONE else 0
+            top += 2
+            memory[top] = tags.BOOLEAN
+            memory[top + 1] = 1 if memory[frame + 2 * argument] != tags.NONE else 0
         elif operation == opcodes.NOT:
-            truth = _truth(stack_tags[top], stack_bits[top])
+            truth = _truth(memory[top], memory[top + 1])
             if truth == ASK:
                 return ASK
             if truth == ERROR:
-                stack_tags[top] = tags.NONE
+                memory[top] = tags.NONE
             else:
-                stack_tags[top], stack_bits[top] = tags.BOOLEAN, 1 - truth
+                memory[top], memory[top + 1] = tags.BOOLEAN, 1 - truth
         elif operation == opcodes.ASK:
             return ASK
         else:
-            top -= 1
-            tag, bits = _binary(
-                operation, argument, stack_tags[top], stack_bits[top], stack_tags[top + 1], stack_bits[top + 1]
-            )
+            top -= 2
+            tag, bits = _binary(operation, argument, memory[top], memory[top + 1], memory[top + 2], memory[top + 3])
             if tag == numbers.SLOW:
                 return ASK
-            stack_tags[top], stack_bits[top] = tag, bits
-    return _truth(stack_tags[top], stack_bits[top])
+            memory[top], memory[top + 1] = tag, bits
+    return _truth(memory[top], memory[top + 1])
+
+
+@njit(cache=True, inline="always")
+def compared(comparison, left_tag, left_bits, right_tag, right_bits):
+    """A comparison of two values that are told at a glance; ASK for any others."""
+    left, right = left_tag & tags.KIND_MASK, right_tag & tags.KIND_MASK
+    if left == tags.DOUBLE and right == tags.DOUBLE:
+        return _holds(comparison, np.int64(left_bits).view(np.float64), np.int64(right_bits).view(np.float64))
+    if left == tags.INTEGER and right == tags.INTEGER:
+        return _holds(comparison, left_bits, right_bits)
+    if tags.INTEGER <= left <= tags.DOUBLE and tags.INTEGER <= right <= tags.DOUBLE:
+        return _compare(comparison, left_tag, left_bits, right_tag, right_bits)
+    return ASK
+
+
+@njit(cache=True, inline="always")
+def _holds(comparison, left, right):
+    if comparison == opcodes.LESS:
+        return TRUE if left < right else FALSE
+    if comparison == opcodes.GREATER:
+        return TRUE if left > right else FALSE
+    if comparison == opcodes.LESS_OR_EQUAL:
+        return TRUE if left <= right else FALSE
+    if comparison == opcodes.GREATER_OR_EQUAL:
+        return TRUE if left >= right else FALSE
+    if comparison == opcodes.EQUAL:
+        return TRUE if left == right else FALSE
+    return TRUE if left != right else FALSE
 
 
 @njit(cache=True)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.algebra.certain import never_repeats
 from thence.algebra.expressions import Variable
 from thence.match import Background, solutions
 from thence.match.context import Context
 from thence.match.table import Ids, Name, Table, compatible
-from thence.program.automaton import EVENTS, INPUT, PREVIOUS, TIME
-from thence.program.sequence import SequenceProgram, Source
+from thence.program.image import EVENTS, FEED, PREVIOUS, TIME
+from thence.program.sequence import SequenceProgram
+from thence.program.sequence import Table as Asked
 from thence.program.values import Values, values_of
 from thence.rdf.columns import EventBatch
 from thence.rdf.dictionary import Terms
@@ -44,13 +46,18 @@ class Matched:
     def __len__(self) -> int:
         return len(self.time)
 
+    def renamed(self, variables: Sequence[Variable]) -> Matched:
+        """The same rows, their columns called otherwise."""
+        columns = dict(zip(variables, self.columns.values(), strict=True))
+        return Matched(self.time, self.refs, columns, self.fresh)
+
     def take(self, rows: NDArray[np.int64]) -> Matched:
         columns = {variable: values.take(rows) for variable, values in self.columns.items()}
         return Matched(self.time[rows], self.refs[rows], columns, self.fresh[rows])
 
 
 def matched(
-    source: Source,
+    asked: Asked,
     arrived: Sequence[Arrived],
     terms: Terms,
     background: Background,
@@ -60,15 +67,13 @@ def matched(
     """[[(u, P)]] over some events (Definition 7): each mapping of an event once. An event that asks too much of the
     matcher has none, and is noted in `refused`."""
     parts = [
-        _matched_in(source, each, terms, background, context, refused)
-        for each in arrived
-        if each.stream == source.stream
+        _matched_in(asked, each, terms, background, context, refused) for each in arrived if each.stream == asked.stream
     ]
-    return concatenated(parts, source.variables)
+    return concatenated(parts, asked.variables)
 
 
 def _matched_in(
-    source: Source,
+    asked: Asked,
     arrived: Arrived,
     terms: Terms,
     background: Background,
@@ -77,21 +82,23 @@ def _matched_in(
 ) -> Matched:
     batch = arrived.batch
     too_much: dict[int, str] = {}
-    found = solutions(source.pattern, batch, background=background, context=context, refused=too_much)
+    found = solutions(asked.pattern, batch, background=background, context=context, refused=too_much)
     refused.update((arrived.first_ref + index, reason) for index, reason in too_much.items())
+    if not never_repeats(asked.pattern):
+        found = found.take(_distinct(found))
     assert found.events is not None
     unbound = np.full(len(found), -1, np.int32)
-    columns = {v: values_of(found.columns.get(v, unbound), batch.terms, terms) for v in source.variables}
+    columns = {v: values_of(found.columns.get(v, unbound), batch.terms, terms) for v in asked.variables}
     refs = (arrived.first_ref + found.events.astype(np.int64)).reshape(-1, 1)
-    rows = Matched(batch.ends[found.events], refs, columns, np.ones(len(found), np.bool_))
-    return rows.take(_distinct(rows))
+    return Matched(batch.ends[found.events], refs, columns, np.ones(len(found), np.bool_))
 
 
-def _distinct(rows: Matched) -> NDArray[np.int64]:
-    """The first of equal rows: a set of mappings, where SPARQL gives a bag."""
-    keys = [rows.refs[:, 0]] + [part for values in rows.columns.values() for part in (values.tags, values.bits)]
+def _distinct(found: Table) -> NDArray[np.int64]:
+    """The first of equal solutions: a set of mappings, where SPARQL gives a bag."""
+    assert found.events is not None
+    keys = [found.events, *(ids for name, ids in found.columns.items() if isinstance(name, Variable))]
     order = np.lexsort(keys[::-1])
-    differs = np.zeros(len(rows), np.bool_)
+    differs = np.zeros(len(found), np.bool_)
     differs[:1] = True
     for key in keys:
         differs[1:] |= key[order][1:] != key[order][:-1]
@@ -99,6 +106,8 @@ def _distinct(rows: Matched) -> NDArray[np.int64]:
 
 
 def concatenated(parts: Sequence[Matched], variables: Sequence[Variable], width: int = 1) -> Matched:
+    if len(parts) == 1:
+        return parts[0]
     if not parts:
         none = {variable: Values(np.empty(0, np.uint16), np.empty(0, np.int64)) for variable in variables}
         return Matched(np.empty(0, np.int64), np.empty((0, width), np.int64), none, np.empty(0, np.bool_))
@@ -152,33 +161,42 @@ def _term_codes(left: Values, right: Values) -> tuple[NDArray[np.int32], NDArray
     return codes[: len(left.tags)], codes[len(left.tags) :]
 
 
-def inputs(program: SequenceProgram, by_source: Sequence[Matched]) -> list[Matched]:
-    """The rows of each input: its sources joined."""
+def feeds(program: SequenceProgram, by_source: Sequence[Matched]) -> list[Matched]:
+    """The rows of each feed: its sources joined, and only those not seen before."""
     found = []
-    for each in program.inputs:
-        rows = by_source[each.sources[0]]
-        for source in each.sources[1:]:
+    for number in program.feeds:
+        sources = program.inputs[number].sources
+        rows = by_source[sources[0]]
+        for source in sources[1:]:
             rows = at_the_same_time(rows, by_source[source])
-        found.append(rows)
+        found.append(rows if rows.fresh.all() else rows.take(np.flatnonzero(rows.fresh)))
     return found
 
 
 def machine_rows(
     program: SequenceProgram, listed: Sequence[tuple[int, Matched]], previous: Sequence[Times] | None = None
 ) -> NDArray[np.int64]:
-    """Rows of several inputs as the machine reads them, in the order of time."""
+    """Rows of several feeds as the machine reads them, in the order of time."""
     start = program.automaton.row_values
-    width = start + 2 * int(program.automaton.input_columns.max(initial=0))
+    width = start + 2 * int(program.automaton.feed_columns.max(initial=0))
     tables = []
     for position, (number, rows) in enumerate(listed):
-        table = np.zeros((len(rows), width), np.int64)
+        table = np.empty((len(rows), width), np.int64)
         table[:, TIME] = rows.time
         table[:, PREVIOUS] = rows.time if previous is None else previous[position]
-        table[:, INPUT] = number
+        table[:, FEED] = number
         table[:, EVENTS : EVENTS + rows.refs.shape[1]] = rows.refs
-        for column, variable in enumerate(program.inputs[number].variables):
+        for column, variable in enumerate(program.inputs[program.feeds[number]].variables):
             table[:, start + 2 * column] = rows.columns[variable].tags
             table[:, start + 2 * column + 1] = rows.columns[variable].bits
         tables.append(table)
-    together = np.concatenate(tables) if tables else np.empty((0, width), np.int64)
-    return np.ascontiguousarray(together[np.argsort(together[:, TIME], kind="stable")])
+    if len(tables) == 1:
+        return _in_order(tables[0])
+    return _in_order(np.concatenate(tables)) if tables else np.empty((0, width), np.int64)
+
+
+def _in_order(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    times = rows[:, TIME]
+    if (times[1:] >= times[:-1]).all():
+        return rows
+    return np.ascontiguousarray(rows[np.argsort(times, kind="stable")])

@@ -44,12 +44,13 @@ from thence.kernel.memory import (
     with_room,
 )
 from thence.kernel.predicates import ERROR, FALSE, TRUE
-from thence.kernel.rows import Arrived, Matched, concatenated, inputs, machine_rows, matched
+from thence.kernel.rows import Arrived, Matched, concatenated, feeds, machine_rows, matched
 from thence.kernel.vocabulary import keep_what_is_held
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context, Solution
 from thence.match.errors import ExpressionError
 from thence.match.expressions import effective_boolean_value, evaluate
+from thence.program.automaton import STRICT
 from thence.program.sequence import SequenceProgram
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms
@@ -105,8 +106,8 @@ def initial_state(program: SequenceProgram) -> SequenceState:
     )
 
 
-def _none(program: SequenceProgram, number: int) -> Matched:
-    made = program.inputs[number]
+def _none(program: SequenceProgram, feed: int) -> Matched:
+    made = program.inputs[program.feeds[feed]]
     return concatenated([], made.variables, len(made.sources))
 
 
@@ -134,35 +135,41 @@ def _rows(
     program: SequenceProgram, state: SequenceState, arrived: Sequence[Arrived], background: Background, context: Context
 ) -> tuple[Table, Table]:
     """The machine's rows of these events, and those that guards look at."""
-    by_source = [
-        matched(source, arrived, state.terms, background, context, state.refused) for source in program.sources
-    ]
-    by_source = _with_recent(program, state, arrived, by_source)
-    found = [rows.take(np.flatnonzero(rows.fresh)) for rows in inputs(program, by_source)]
+    tables = [matched(asked, arrived, state.terms, background, context, state.refused) for asked in program.tables]
+    by_source = [tables[source.table].renamed(source.variables) for source in program.sources]
+    found = feeds(program, _with_recent(program, state, arrived, by_source))
     found = [_from_origin(program, rows) for rows in found]
+    previous = _previous(program, state, arrived, tables, found)
+    for feed in program.negated:
+        made = program.inputs[program.feeds[feed]]
+        state.negated[feed] = concatenated([state.negated[feed], found[feed]], made.variables, len(made.sources))
+    automaton = program.automaton
+    walked = [f for f in range(len(found)) if automaton.feed_from[f] < automaton.feed_from[f + 1]]
+    rows = machine_rows(program, [(f, found[f]) for f in walked], [previous[f] for f in walked])
+    return rows, machine_rows(program, list(state.negated.items()))
+
+
+def _previous(
+    program: SequenceProgram,
+    state: SequenceState,
+    arrived: Sequence[Arrived],
+    tables: Sequence[Matched],
+    found: Sequence[Matched],
+) -> list[NDArray[np.int64]]:
+    """Of each row of each feed, the time with which it would be contiguous; only where strict contiguity matters."""
+    if not (program.automaton.selection == STRICT).any():
+        return [rows.time for rows in found]
     times = [_from_origin_times(program, each.batch.ends) for each in arrived]
     events = np.concatenate(times) if times else np.empty(0, np.int64)
-    partitions = [
-        matched(source, arrived, state.terms, background, context, state.refused) for source in program.partitions
-    ]
-    previous = state.contiguity.previous(events, partitions, found)
-    for number in program.negated:
-        state.negated[number] = concatenated(
-            [state.negated[number], found[number]],
-            program.inputs[number].variables,
-            len(program.inputs[number].sources),
-        )
-    automaton = program.automaton
-    walked = [i for i in range(len(found)) if automaton.input_from[i] < automaton.input_from[i + 1]]
-    rows = machine_rows(program, [(i, found[i]) for i in walked], [previous[i] for i in walked])
-    return rows, machine_rows(program, list(state.negated.items()))
+    partitions = [tables[each.table].renamed(each.variables) for each in program.partitions]
+    return state.contiguity.previous(events, partitions, found)
 
 
 def _with_recent(
     program: SequenceProgram, state: SequenceState, arrived: Sequence[Arrived], by_source: list[Matched]
 ) -> list[Matched]:
     """Rows at the latest time stay, not fresh, for conjunctions with what comes at that time."""
-    if not any(len(each.sources) > 1 for each in program.inputs):
+    if all(len(each.sources) == 1 for each in program.inputs):
         return by_source
     latest = max((int(each.batch.ends.max()) for each in arrived if len(each.batch)), default=state.latest)
     joined = []

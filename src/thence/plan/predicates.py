@@ -64,6 +64,14 @@ class Code:
         self.predicates.append(condition)
         return len(self.predicates) - 1
 
+    def comparison(self, predicate: int) -> tuple[int, Variable, Variable] | None:
+        """The comparison and its two variables, if a predicate is nothing more."""
+        match self.predicates[predicate]:
+            case Compare(comparison, Variable() as left, Variable() as right) if {left, right} <= self.slots.keys():
+                return _COMPARISONS[comparison], left, right
+            case _:
+                return None
+
     def constant(self, term: Term) -> int:
         if term not in self.constants:
             self.constants.append(term)

@@ -7,31 +7,17 @@ state, in which the run waits for another iteration.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
 
 from thence.algebra.certain import always_bound
-from thence.algebra.closures import arms, locals_of, occurrences, variables_of
-from thence.algebra.expressions import Expression, Variable
-from thence.algebra.patterns import (
-    Bgp,
-    Extend,
-    Filter,
-    Graph,
-    Join,
-    LeftJoin,
-    Minus,
-    Pattern,
-    SubSelect,
-    Union,
-    Values,
-)
+from thence.algebra.closures import arms, locals_of, occurrences
+from thence.algebra.expressions import Variable
 from thence.algebra.sequences import (
     Conjunction,
     Disjunction,
-    Gpm,
     Occurrence,
     Operand,
     Part,
@@ -40,17 +26,19 @@ from thence.algebra.sequences import (
     SelectRows,
     SequenceQuery,
 )
-from thence.algebra.variables import mentioned
+from thence.plan.order import order_of
 from thence.plan.predicates import Code
-from thence.program.automaton import ANY, EVENTS, NEXT, NOWHERE, START, STRICT, Automaton, image
-from thence.program.sequence import Input, SequenceProgram, Source
+from thence.plan.tables import tables_of
+from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT, Automaton
+from thence.program.image import EVENTS, image
+from thence.program.sequence import Input, SequenceProgram
 
 _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: ANY}
 
 
 def plan(query: SequenceQuery, *, optimise: bool = True) -> SequenceProgram:
-    """The program of a query. Without `optimise`, every filter is left to the machine, and no run is found by its
-    key."""
+    """The program of a query. Without `optimise`, every filter is left to the machine, no run is found by its key, and
+    every GPM is matched by itself, with all its variables."""
     return _Plan(query, optimise).program()
 
 
@@ -64,6 +52,8 @@ class _Edge:
     equal: list[tuple[int, int]] = field(default_factory=list)  # slot, column
     bind: list[tuple[int, int, bool]] = field(default_factory=list)  # slot, column (-1: clear), anew
     tests: list[int] = field(default_factory=list)
+    quick: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    prunes: list[int] = field(default_factory=list)
     key: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     guards: list[int] = field(default_factory=list)
@@ -94,31 +84,32 @@ class _Plan:
         self.query = query
         self.optimise = optimise
         self.gpms = {gpm.name: gpm for gpm in query.gpms}
-        self.sources: list[Source] = []
-        self.source_of: dict[str, int] = {}
-        self.pushed: dict[str, frozenset[Expression]] = {}
+        self.tables = tables_of(query, optimise=optimise)
+        self.sources = self.tables.sources
+        self.source_of = {source.gpm: number for number, source in enumerate(self.sources)}
         self.inputs: list[Input] = []
+        self.feeds: list[int] = []
         self.negated: list[int] = []
         self.states: list[_State] = []
         self.edges: list[_Edge] = []
         self.guards: list[list[int]] = []  # a negation's edges
-        run_variables, others = _variables(query)
+        run_variables, others = self._variables()
         self.run_slots = len(run_variables)
         self.slots = {variable: slot for slot, variable in enumerate((*run_variables, *others))}
         self.iterated = _iterated(query)
         self.code = Code(self.slots)
 
     def program(self) -> SequenceProgram:
-        for gpm in self.query.gpms:
-            self._add_source(gpm)
         for arm in arms(self.query):
             self._arm(arm)
         return SequenceProgram(
             query=self.query,
-            sources=tuple(self.sources),
+            tables=self.tables.tables,
+            sources=self.sources,
             inputs=tuple(self.inputs),
+            feeds=tuple(self.feeds),
             negated=tuple(dict.fromkeys(self.negated)),
-            partitions=self._partitions(),
+            partitions=self.tables.partitions,
             slots=tuple(self.slots),
             iterated=self.iterated,
             predicates=tuple(self.code.predicates),
@@ -129,42 +120,43 @@ class _Plan:
 
     # The matcher's part
 
-    def _add_source(self, gpm: Gpm) -> None:
-        """A GPM with its GRAPH blocks, and those of its filters that no other event can change."""
-        pattern: Pattern = gpm.pattern
-        for block in gpm.graphs:
-            pattern = Join(pattern, block)
-        certain = always_bound(pattern)
-        alone = [test for test in gpm.filters if self.optimise and mentioned(test) <= certain]
-        for test in alone:
-            pattern = Filter(test, pattern)
-        self.pushed[gpm.name] = frozenset(alone)
-        self.source_of[gpm.name] = len(self.sources)
-        self.sources.append(Source(gpm.name, gpm.stream, pattern, tuple(variables_of(gpm))))
+    def _variables(self) -> tuple[tuple[Variable, ...], tuple[Variable, ...]]:
+        """The variables that a run may bind, and those that only negated parts use."""
+        kept: dict[Variable, None] = {}
+        all_of_them: dict[Variable, None] = {}
+        for part in self.query.sequence:
+            for occurrence in occurrences(part.operand):
+                found = dict.fromkeys(self.sources[self.source_of[occurrence.gpm]].variables)
+                all_of_them |= found
+                if part.quantifier is not Quantifier.NOT:
+                    kept |= found
+        return tuple(kept), tuple(variable for variable in all_of_them if variable not in kept)
 
     def _input(self, alternative: tuple[Occurrence, ...]) -> int:
         sources = tuple(self.source_of[occurrence.gpm] for occurrence in alternative)
         variables = dict.fromkeys(v for source in sources for v in self.sources[source].variables)
-        found = Input(sources, tuple(variables))
-        if found not in self.inputs:
-            self.inputs.append(found)
-        return self.inputs.index(found)
+        known = [(each.sources, each.variables) for each in self.inputs]
+        if (sources, tuple(variables)) not in known:
+            self.inputs.append(Input(sources, tuple(variables), self._feed(sources)))
+            return len(known)
+        return known.index((sources, tuple(variables)))
+
+    def _feed(self, sources: tuple[int, ...]) -> int:
+        """The feed of a new input: that of another with the same single table, or one of its own."""
+        for number, representative in enumerate(self.feeds):
+            others = self.inputs[representative].sources
+            if len(others) == len(sources) == 1 and self._table(others[0]) == self._table(sources[0]):
+                return number
+        self.feeds.append(len(self.inputs))
+        return len(self.feeds) - 1
+
+    def _table(self, source: int) -> int:
+        return self.sources[source].table
 
     def _certain(self, alternative: tuple[Occurrence, ...]) -> frozenset[Variable]:
         """What every row of an alternative binds."""
-        bound = (always_bound(self.sources[self.source_of[occurrence.gpm]].pattern) for occurrence in alternative)
-        return frozenset().union(*bound)
-
-    def _partitions(self) -> tuple[Source, ...]:
-        wanted = frozenset(self.query.partition)
-        if not wanted:
-            return ()
-        stripped = ((gpm, without_filters(gpm.pattern)) for gpm in self.query.gpms)
-        return tuple(
-            Source(gpm.name, gpm.stream, pattern, self.query.partition)
-            for gpm, pattern in stripped
-            if wanted <= frozenset(variables_of(gpm))
-        )
+        sources = [self.sources[self.source_of[occurrence.gpm]] for occurrence in alternative]
+        return frozenset().union(*(always_bound(source.pattern).intersection(source.variables) for source in sources))
 
     # The machine's part
 
@@ -173,6 +165,7 @@ class _Plan:
         gaps = _gaps(arm)
         entries = [START] + [self._state(part.selection) for part in steps[1:]]
         bound: frozenset[Variable] = frozenset()  # what every run that waits for the step has bound
+        possible: frozenset[Variable] = frozenset()  # and what some may have
         for number, part in enumerate(steps):
             last = number == len(steps) - 1
             shape = _Edge(
@@ -187,10 +180,12 @@ class _Plan:
             if part.quantifier is Quantifier.PLUS:
                 alone = len(arm) == 1
                 shape.loop = self._state(Selection.NEXT if alone else Selection.STRICT)
-            self._edges(part, shape, guards, bound, frozenset())
+            self._edges(part, shape, guards, bound, possible, frozenset())
+            possible |= self._possible(part)
             if part.quantifier is Quantifier.PLUS:
                 again = _Edge(-1, shape.loop, shape.target, shape.loop, shape.accept, ends=shape.ends)
-                self._edges(part, again, [], following, locals_of(self.query, occurrences(part.operand)[0].place))
+                anew = locals_of(self.query, occurrences(part.operand)[0].place)
+                self._edges(part, again, [], following, possible, anew)
             bound = following
 
     def _state(self, selection: Selection | None) -> int:
@@ -198,10 +193,22 @@ class _Plan:
         self.states.append(_State(_SELECTIONS[selection]))
         return len(self.states) - 1
 
+    def _possible(self, part: Part) -> frozenset[Variable]:
+        """What some match of a part binds."""
+        sources = [self.sources[self.source_of[found.gpm]] for found in occurrences(part.operand)]
+        return frozenset(variable for source in sources for variable in source.variables)
+
     def _edges(
-        self, part: Part, shape: _Edge, guards: list[int], bound: frozenset[Variable], anew: frozenset[Variable]
+        self,
+        part: Part,
+        shape: _Edge,
+        guards: list[int],
+        bound: frozenset[Variable],
+        possible: frozenset[Variable],
+        anew: frozenset[Variable],
     ) -> None:
-        """The edges of one state: one for each alternative of the operand."""
+        """The edges of one state: one for each alternative of the operand. `bound` is what every run that waits there
+        has bound, `possible` what some may have, `anew` what the edge binds as if it never had been."""
         listed = alternatives(part.operand)
         key: list[Variable] = []
         if shape.state != START and self.optimise:
@@ -212,22 +219,40 @@ class _Plan:
             number = self._input(alternative)
             columns = {variable: column for column, variable in enumerate(self.inputs[number].variables)}
             edge = _Edge(number, shape.state, shape.target, shape.loop, shape.accept, guards=guards, ends=shape.ends)
-            self._bindings(edge, columns, anew, self._tests(alternative))
+            self._bindings(edge, columns, possible - anew, anew, self._tests(alternative))
             edge.key = [columns[variable] for variable in key]
             edge.places = [occurrence.place for occurrence in alternative]
             if part.quantifier is Quantifier.PLUS:
                 edge.iterated = [columns.get(variable, -1) for variable in self.iterated]
             self.edges.append(edge)
 
-    def _bindings(self, edge: _Edge, columns: dict[Variable, int], anew: frozenset[Variable], tests: list[int]) -> None:
-        edge.equal = [(self.slots[v], column) for v, column in columns.items() if v not in anew]
+    def _bindings(
+        self,
+        edge: _Edge,
+        columns: dict[Variable, int],
+        equal: frozenset[Variable],
+        anew: frozenset[Variable],
+        tests: list[int],
+    ) -> None:
+        edge.equal = [(self.slots[v], column) for v, column in columns.items() if v in equal]
         edge.bind = [(self.slots[v], column, v in anew) for v, column in columns.items()]
-        edge.bind += [(self.slots[v], -1, True) for v in anew if v not in columns]
+        edge.bind += [(self.slots[v], -1, True) for v in anew if v in self.slots and v not in columns]
         edge.tests = tests
+        if self.optimise:
+            edge.quick = [quick for test in tests if (quick := self._quick(test, columns)) is not None]
+
+    def _quick(self, test: int, columns: dict[Variable, int]) -> tuple[int, int, int, int, int] | None:
+        """A test that does nothing but compare two variables, with where their values are found before they join."""
+        compared = self.code.comparison(test)
+        if compared is None:
+            return None
+        comparison, left, right = compared
+        places = [(self.slots[variable], columns.get(variable, -1)) for variable in (left, right)]
+        return (comparison, *places[0], *places[1])
 
     def _tests(self, alternative: tuple[Occurrence, ...]) -> list[int]:
         gpms = [self.gpms[occurrence.gpm] for occurrence in alternative]
-        left = [test for gpm in gpms for test in gpm.filters if test not in self.pushed[gpm.name]]
+        left = [test for gpm in gpms for test in gpm.filters if test not in self.tables.pushed[gpm.name]]
         return [self.code.compile_predicate(test) for test in left]
 
     def _guard(self, negation: Part) -> int:
@@ -235,17 +260,22 @@ class _Plan:
         numbers = []
         for alternative in alternatives(negation.operand):
             number = self._input(alternative)
-            self.negated.append(number)
+            self.negated.append(self.inputs[number].feed)
             edge = _Edge(number, NOWHERE - 1)
             columns = {variable: column for column, variable in enumerate(self.inputs[number].variables)}
-            self._bindings(edge, columns, frozenset(), self._tests(alternative))
+            self._bindings(edge, columns, frozenset(columns), frozenset(), self._tests(alternative))
             numbers.append(len(self.edges))
             self.edges.append(edge)
         self.guards.append(numbers)
         return len(self.guards) - 1
 
+    def _feed_of(self, edge: _Edge) -> int:
+        return self.inputs[edge.input].feed
+
     def _automaton(self) -> Automaton:
-        order = sorted(range(len(self.edges)), key=lambda e: (self.edges[e].state < START, self.edges[e].input))
+        order = sorted(
+            range(len(self.edges)), key=lambda e: (self.edges[e].state < START, self._feed_of(self.edges[e]))
+        )
         edges = [self.edges[e] for e in order]
         moved = {old: new for new, old in enumerate(order)}
         walked = [edge for edge in edges if edge.state >= START]
@@ -256,7 +286,10 @@ class _Plan:
         tests, key_columns = _flat([e.tests for e in edges]), _flat([e.key for e in edges])
         places = _flat([e.places for e in edges])
         guards, ends = _flat([e.guards for e in edges]), _flat([e.ends for e in edges])
-        iterated_from, iterated = _iterated_columns(edges)
+        iterated, quick = _flat([e.iterated for e in edges]), _flat([e.quick for e in edges])
+        prunes = _flat([e.prunes for e in edges])
+        feeds = [self.inputs[number] for number in self.feeds]
+        ordered = order_of([edge.state for edge in edges], [edge.quick for edge in edges], len(self.states))
         return Automaton(
             selection=np.array([state.selection for state in self.states], np.uint8),
             window=-1 if window is None else window.span.length,
@@ -265,14 +298,15 @@ class _Plan:
             slots=self.run_slots,
             frame=max(len(self.slots), 1),
             iterated=len(self.iterated),
-            input_from=_starts([sum(e.input == i for e in walked) for i in range(len(self.inputs))]),
-            input_columns=_int32([len(i.variables) for i in self.inputs]),
-            input_events=_int32([len(i.sources) for i in self.inputs]),
+            feed_from=_starts([sum(self._feed_of(e) == f for e in walked) for f in range(len(feeds))]),
+            feed_columns=_int32([len(feed.variables) for feed in feeds]),
+            feed_events=_int32([len(feed.sources) for feed in feeds]),
             edge_state=_int32([e.state for e in edges]),
             edge_target=_int32([e.target for e in edges]),
             edge_loop=_int32([e.loop for e in edges]),
             edge_accept=np.array([e.accept for e in edges], np.bool_),
-            edge_iterated=iterated_from,
+            edge_input=_int32([e.input for e in edges]),
+            edge_feed=_int32([self._feed_of(e) for e in edges]),
             equal_from=equal[0],
             equal_slot=_int32([slot for slot, _ in equal[1]]),
             equal_column=_int32([column for _, column in equal[1]]),
@@ -282,20 +316,26 @@ class _Plan:
             bind_anew=np.array([anew for _, _, anew in bind[1]], np.bool_),
             test_from=tests[0],
             test_predicate=_int32(tests[1]),
+            quick_from=quick[0],
+            quick=np.array(quick[1], np.int32).reshape(-1, 5),
+            prune_from=prunes[0],
+            prune_predicate=_int32(prunes[1]),
             key_from=key_columns[0],
             key_column=_int32(key_columns[1]),
             place_from=places[0],
             place=_int32(places[1]),
-            iterated_column=iterated,
+            iterated_from=iterated[0],
+            iterated_column=_int32(iterated[1]),
             state_key_from=keys[0],
             state_key_slot=_int32(keys[1]),
+            state_order=np.array(ordered.states, np.int32).reshape(-1, 2),
+            edge_order=np.array(ordered.edges, np.int32).reshape(-1, 2),
             guard_from=guards[0],
             guard=_int32(guards[1]),
             end_from=ends[0],
             end=_int32(ends[1]),
             guard_edge_from=guard_edges[0],
             guard_edge=_int32(guard_edges[1]),
-            edge_input=_int32([e.input for e in edges]),
             row_values=EVENTS + max(len(i.sources) for i in self.inputs),
             code_from=_int32(self.code.starts),
             operation=_int32(self.code.operations),
@@ -303,20 +343,6 @@ class _Plan:
             constant_tags=np.array([tag for tag, _ in self.code.values], np.uint16),
             constant_bits=np.array([bits for _, bits in self.code.values], np.int64),
         )
-
-
-def _variables(query: SequenceQuery) -> tuple[tuple[Variable, ...], tuple[Variable, ...]]:
-    """The variables that a run may bind, and those that only negated parts use."""
-    kept: dict[Variable, None] = {}
-    all_of_them: dict[Variable, None] = {}
-    for part in query.sequence:
-        for alternative in alternatives(part.operand):
-            for occurrence in alternative:
-                found = dict.fromkeys(variables_of(query.gpm(occurrence.gpm)))
-                all_of_them |= found
-                if part.quantifier is not Quantifier.NOT:
-                    kept |= found
-    return tuple(kept), tuple(variable for variable in all_of_them if variable not in kept)
 
 
 def _iterated(query: SequenceQuery) -> tuple[Variable, ...]:
@@ -338,21 +364,6 @@ def _gaps(arm: tuple[Part, ...]) -> list[list[Part]]:
     return gaps
 
 
-def without_filters(pattern: Pattern) -> Pattern:
-    """A pattern without its FILTERs, as partitions are judged by it."""
-    match pattern:
-        case Filter():
-            return without_filters(pattern.pattern)
-        case LeftJoin():
-            return LeftJoin(without_filters(pattern.left), without_filters(pattern.right))
-        case Join() | Union() | Minus():
-            return replace(pattern, left=without_filters(pattern.left), right=without_filters(pattern.right))
-        case Extend() | Graph():
-            return replace(pattern, pattern=without_filters(pattern.pattern))
-        case Bgp() | Values() | SubSelect():
-            return pattern
-
-
 def _flat(lists: list[list]) -> tuple[np.ndarray, list]:  # type: ignore[type-arg]
     return _starts([len(each) for each in lists]), [item for each in lists for item in each]
 
@@ -363,12 +374,3 @@ def _starts(lengths: list[int]) -> np.ndarray:
 
 def _int32(numbers: list[int]) -> np.ndarray:
     return np.array(numbers, np.int32)
-
-
-def _iterated_columns(edges: list[_Edge]) -> tuple[np.ndarray, np.ndarray]:
-    starts: list[int] = []
-    columns: list[int] = []
-    for edge in edges:
-        starts.append(len(columns) if edge.iterated else -1)
-        columns += edge.iterated
-    return _int32(starts), _int32(columns)

@@ -15,30 +15,54 @@ from thence.rdf.terms import Term
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A GPM as the graph matcher is asked it, event by event (Definition 7)."""
+class Table:
+    """What the graph matcher is asked of a stream, event by event (Definition 7), and which variables of the answer
+    are wanted. GPMs that differ in the names of their variables alone share one."""
 
-    gpm: str
     stream: str
     pattern: Pattern
     variables: tuple[Variable, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A GPM: the table of its matches, and what the table's variables are called here."""
+
+    gpm: str
+    stream: str
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+    table: int
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A GPM that tells which partition an event is in: the table of its matches without FILTER and GRAPH, and what
+    the table's variables are called here."""
+
+    table: int
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
-    """The rows of one alternative of an operand: matches of its sources at one time, joined (Definition 8)."""
+    """The rows of one alternative of an operand: matches of its sources at one time, joined (Definition 8). Inputs of
+    the same single table are one feed of the machine."""
 
     sources: tuple[int, ...]
     variables: tuple[Variable, ...]
+    feed: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SequenceProgram:
     query: SequenceQuery
+    tables: tuple[Table, ...]
     sources: tuple[Source, ...]
     inputs: tuple[Input, ...]
-    negated: tuple[int, ...]  # inputs that guards look at
-    partitions: tuple[Source, ...]  # what says which partitions an event is in; empty: contiguity is over all events
+    feeds: tuple[int, ...]  # of each feed, an input
+    negated: tuple[int, ...]  # feeds that guards look at
+    partitions: tuple[Partition, ...]  # empty: contiguity is over all events
     slots: tuple[Variable, ...]  # those of a run, then those that negated parts use
     iterated: tuple[Variable, ...]
     predicates: tuple[Expression, ...]

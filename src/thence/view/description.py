@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.algebra.closures import variables_of
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Filter, Pattern
 from thence.algebra.show import show
@@ -108,7 +109,7 @@ def _gpm(program: SequenceProgram, source: Source) -> GpmTold:
     return GpmTold(
         name=gpm.name,
         stream=gpm.stream,
-        variables=tuple(str(variable) for variable in source.variables),
+        variables=tuple(str(variable) for variable in variables_of(gpm)),
         graphs=tuple(str(block.name) for block in gpm.graphs),
         filters=tuple(
             FilterTold(show(test), IN_THE_MATCH if test in pushed else _tester(program, test)) for test in gpm.filters

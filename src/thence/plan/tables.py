@@ -1,0 +1,156 @@
+"""What the graph matcher is asked: a table for each GPM, shared by those that ask the same under other names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from thence.algebra.certain import always_bound
+from thence.algebra.closures import occurrences, variables_of
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import (
+    Bgp,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    LeftJoin,
+    Minus,
+    Pattern,
+    SubSelect,
+    Union,
+    Values,
+)
+from thence.algebra.sequences import Gpm, SelectRows, SequenceQuery
+from thence.algebra.variables import in_scope, mentioned
+from thence.algebra.walk import nodes, numbered
+from thence.program.sequence import Partition, Source, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of a query, its GPMs as sources over them, what tells its partitions, and the filters that the
+    matcher judges."""
+
+    tables: tuple[Table, ...]
+    sources: tuple[Source, ...]
+    partitions: tuple[Partition, ...]
+    pushed: dict[str, frozenset[Expression]]
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A pattern, the variables that it has, and which of them are wanted."""
+
+    stream: str
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+    wanted: frozenset[Variable]
+    table: int = field(default=-1)
+
+
+def tables_of(query: SequenceQuery, *, optimise: bool) -> Tables:
+    """Without `optimise`, each GPM has its own table, of all its variables, and no filter is the matcher's."""
+    pushed = {gpm.name: _alone(gpm) if optimise else () for gpm in query.gpms}
+    wanted = wanted_variables(query, pushed) if optimise else None
+    sources = []
+    for gpm in query.gpms:
+        variables = variables_of(gpm)
+        kept = frozenset(variables) if wanted is None else frozenset(variables) & wanted
+        sources.append(_Asked(gpm.stream, _asked_pattern(gpm, pushed[gpm.name]), variables, kept))
+    partitions = _partitions(query)
+    tables = _shared([*sources, *partitions], optimise)
+    return Tables(
+        tables=tables,
+        sources=tuple(
+            Source(gpm.name, gpm.stream, asked.pattern, _named(asked, tables), asked.table)
+            for gpm, asked in zip(query.gpms, sources, strict=True)
+        ),
+        partitions=tuple(Partition(asked.table, _named(asked, tables)) for asked in partitions),
+        pushed={name: frozenset(tests) for name, tests in pushed.items()},
+    )
+
+
+def _alone(gpm: Gpm) -> tuple[Expression, ...]:
+    """The filters of a GPM that no other event can change."""
+    certain = always_bound(_asked_pattern(gpm, ()))
+    return tuple(test for test in gpm.filters if mentioned(test) <= certain)
+
+
+def _asked_pattern(gpm: Gpm, tests: tuple[Expression, ...]) -> Pattern:
+    """A GPM with its GRAPH blocks, and with some of its filters."""
+    pattern: Pattern = gpm.pattern
+    for block in gpm.graphs:
+        pattern = Join(pattern, block)
+    for test in tests:
+        pattern = Filter(test, pattern)
+    return pattern
+
+
+def wanted_variables(query: SequenceQuery, pushed: dict[str, tuple[Expression, ...]]) -> frozenset[Variable]:
+    """The variables that anything looks at but the match of one event: what is selected, what the machine's filters
+    name, what two occurrences share, what partitions go by."""
+    seen = Counter(
+        variable
+        for part in query.sequence
+        for found in occurrences(part.operand)
+        for variable in variables_of(query.gpm(found.gpm))
+    )
+    wanted = {variable for variable, times in seen.items() if times > 1} | set(query.partition)
+    for gpm in query.gpms:
+        wanted |= _variables_in([test for test in gpm.filters if test not in pushed[gpm.name]])
+    if not isinstance(query.form, SelectRows):
+        return frozenset(variable for gpm in query.gpms for variable in variables_of(gpm))
+    for column in query.form.columns:
+        wanted |= {column.variable} | _variables_in([column.expression, column.aggregates])
+    return frozenset(wanted)
+
+
+def _variables_in(parts: list[object]) -> set[Variable]:
+    return {node for node in nodes(tuple(parts)) if isinstance(node, Variable)}
+
+
+def _partitions(query: SequenceQuery) -> list[_Asked]:
+    """The GPMs that bind what is partitioned by, without FILTER and GRAPH."""
+    by = frozenset(query.partition)
+    stripped = [(gpm.stream, without_filters(gpm.pattern)) for gpm in query.gpms if by]
+    asked = [_Asked(stream, pattern, in_scope(pattern), by) for stream, pattern in stripped]
+    return [each for each in asked if by <= frozenset(each.variables)]
+
+
+def _shared(asked: list[_Asked], optimise: bool) -> tuple[Table, ...]:
+    """The tables of some questions, equal ones once; each question learns which is its own."""
+    found: dict[object, int] = {}
+    patterns: list[tuple[str, Pattern]] = []
+    wanted: list[set[int]] = []
+    for number, each in enumerate(asked):
+        pattern = numbered(each.pattern, each.variables)
+        each.table = found.setdefault((each.stream, pattern) if optimise else number, len(patterns))
+        if each.table == len(patterns):
+            patterns.append((each.stream, pattern))
+            wanted.append(set())
+        wanted[each.table].update(place for place, v in enumerate(each.variables) if v in each.wanted)
+    return tuple(
+        Table(stream, pattern, tuple(Variable(str(place)) for place in sorted(places)))
+        for (stream, pattern), places in zip(patterns, wanted, strict=True)
+    )
+
+
+def _named(asked: _Asked, tables: tuple[Table, ...]) -> tuple[Variable, ...]:
+    """What the variables of its table are called by one who asks."""
+    return tuple(asked.variables[int(variable.name)] for variable in tables[asked.table].variables)
+
+
+def without_filters(pattern: Pattern) -> Pattern:
+    """A pattern without its FILTERs, as partitions are judged by it."""
+    match pattern:
+        case Filter():
+            return without_filters(pattern.pattern)
+        case LeftJoin():
+            return LeftJoin(without_filters(pattern.left), without_filters(pattern.right))
+        case Join() | Union() | Minus():
+            return replace(pattern, left=without_filters(pattern.left), right=without_filters(pattern.right))
+        case Extend() | Graph():
+            return replace(pattern, pattern=without_filters(pattern.pattern))
+        case Bgp() | Values() | SubSelect():
+            return pattern
