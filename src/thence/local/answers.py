@@ -63,7 +63,7 @@ class Answers:
 
     def _held(self, ref: int) -> Held:
         _, batch, index = self.runner.event(ref)
-        if id(batch.terms) not in self.given:
+        if not isinstance(batch, EventBatch) or id(batch.terms) not in self.given:
             return Held(batch, index)
         whole, events = self.given[id(batch.terms)]
         return Held(batch, index, events[int(batch.positions[index] - whole.positions[0])])

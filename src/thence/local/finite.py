@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from thence.local.answers import Answers
 from thence.local.domains import TimeDomain
 from thence.local.given import Source
 from thence.local.results import Counts, Match, Problem
-from thence.rdf.columns import EventBatch
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
+
+if TYPE_CHECKING:
+    from thence.rdf.column_batch import Batch
 
 
 @dataclass(slots=True)
@@ -36,11 +39,11 @@ class Matching(Iterator[Match | Problem]):
         return self.answers.counts
 
     def _run(self) -> Iterator[Match | Problem]:
-        batches: dict[str, list[EventBatch]] = {}
+        batches: dict[str, list[Batch]] = {}
         for name, sources in self.streams.items():
             batches[name] = []
             for found in self._read(name, sources):
-                if isinstance(found, EventBatch):
+                if not isinstance(found, Problem):
                     batches[name].append(found)
                 elif self.problems:
                     yield found
@@ -48,7 +51,7 @@ class Matching(Iterator[Match | Problem]):
         refused = list(self.answers.refused())
         yield from refused if self.problems else ()
 
-    def _read(self, name: str, sources: Sequence[Source]) -> Iterator[EventBatch | Problem]:
+    def _read(self, name: str, sources: Sequence[Source]) -> Iterator[Batch | Problem]:
         """A stream's events, and what is wrong with others."""
         begun = False
         for source in sources:
@@ -64,12 +67,10 @@ class Matching(Iterator[Match | Problem]):
                     self.domain.begin(name, Domain(int(batch.domains[0])))
                     begun = True
                 if given is not None:
-                    self.answers.keep(batch, given)
+                    self.answers.keep(batch.as_events(), given)
                 yield from self._of_one_domain(name, batch, given)
 
-    def _of_one_domain(
-        self, name: str, batch: EventBatch, given: Sequence[Event] | None
-    ) -> Iterator[EventBatch | Problem]:
+    def _of_one_domain(self, name: str, batch: Batch, given: Sequence[Event] | None) -> Iterator[Batch | Problem]:
         """The events whose time is of the query's kind; the others are bad."""
         fits = self.domain.fits(batch.domains)
         for index in np.flatnonzero(~fits).tolist():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from thence.algebra.sequences import Stream
 from thence.errors import InputError
@@ -14,6 +15,9 @@ from thence.rdf.events import BadEvent, Event
 from thence.rdf.files import read_batches
 from thence.rdf.gunzip import open_input
 from thence.rdf.terms import IRI
+
+if TYPE_CHECKING:
+    from thence.rdf.column_batch import Batch
 
 _TOGETHER = 4096
 """Events that become one batch."""
@@ -62,7 +66,7 @@ class Source:
     label: str
     value: object
 
-    def read(self) -> Iterator[tuple[EventBatch, Sequence[Event] | None] | BadEvent]:
+    def read(self) -> Iterator[tuple[Batch, Sequence[Event] | None] | BadEvent]:
         """Its events in batches, each with the objects that it was made of, if it was; and what was none."""
         if isinstance(self.value, str | os.PathLike):
             for found in read_batches(self.value, stream=self.label):

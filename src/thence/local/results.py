@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from thence.errors import InputError
 from thence.kernel.projection import Cell
-from thence.rdf.columns import EventBatch
 from thence.rdf.events import Event
 from thence.rdf.times import Domain, format_time
+
+if TYPE_CHECKING:
+    from thence.rdf.column_batch import Batch
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -22,13 +25,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Held:
     """An event of a match: where it stands in columns, and the object that it was given as, if it was one."""
 
-    batch: EventBatch
+    batch: Batch
     index: int
     given: Event | None = None
 
     @property
     def id(self) -> str:
-        return self.batch.terms[int(self.batch.ids[self.index])].value
+        return self.batch.id(self.index)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Held) and self.id == other.id

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.sequence import SequenceProgram
 from thence.rdf.columns import EventBatch
+
+if TYPE_CHECKING:
+    from thence.rdf.column_batch import Batch
 
 _TOGETHER = 20_000
 """Events that the kernel is given at a time."""
@@ -43,13 +47,13 @@ class SequenceRunner:
     def __post_init__(self) -> None:
         self.state = initial_state(self.program)
 
-    def feed(self, batches: Mapping[str, Sequence[EventBatch]], watermark: int) -> Iterator[Row]:
+    def feed(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Row]:
         """Events by stream, none of them before any fed earlier; and no event before `watermark` will come."""
         arrived = []
         for stream, listed in batches.items():
             for batch in listed:
                 if len(batch):
-                    arrived.append(Arrived(stream, batch, self.state.next_ref))
+                    arrived.append(Arrived(stream, batch.as_events(), self.state.next_ref))
                     self.state.next_ref += len(batch)
         self.held += arrived
         found = step(
@@ -106,7 +110,7 @@ class SequenceRunner:
     def ids(self, row: Row) -> list[str]:
         """The ids of a row's events, in the order of the pattern."""
         located = (self.event(ref) for ref in row.refs)
-        return [batch.terms[int(batch.ids[index])].value for _, batch, index in located]
+        return [batch.id(index) for _, batch, index in located]
 
     def _is_distinct(self) -> bool:
         form = self.program.query.form
@@ -125,7 +129,7 @@ class SequenceRunner:
         each = self.held[bisect_right(self.held, ref, key=lambda arrived: arrived.first_ref) - 1]
         return each.stream, each.batch, ref - each.first_ref
 
-    def run(self, streams: Mapping[str, Sequence[EventBatch]]) -> Iterator[Row]:
+    def run(self, streams: Mapping[str, Sequence[Batch]]) -> Iterator[Row]:
         """All rows of finite streams, in whatever order their events stand."""
         ordered = {name: [_by_time(batch) for batch in listed] for name, listed in streams.items()}
         times = [batch.ends for listed in ordered.values() for batch in listed]
@@ -136,7 +140,7 @@ class SequenceRunner:
         yield from self.feed({}, int(NEVER))
 
 
-def _by_time(batch: EventBatch) -> EventBatch:
+def _by_time(batch: Batch) -> Batch:
     order = np.argsort(batch.ends, kind="stable")
     return batch if np.array_equal(order, np.arange(len(order))) else batch.take(order)
 
@@ -148,6 +152,6 @@ def _cuts(times: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(bounds, [*bounds[1:], int(ordered[-1]) + 1], strict=True)) if bounds else []
 
 
-def _between(batch: EventBatch, low: int, high: int) -> EventBatch:
+def _between(batch: Batch, low: int, high: int) -> Batch:
     first, last = np.searchsorted(batch.ends, [low, high])
     return batch.take(np.arange(first, last))

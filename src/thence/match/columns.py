@@ -57,7 +57,7 @@ _OPERATIONS = {
     Operation.MULTIPLY: numbers.MULTIPLY,
     Operation.DIVIDE: numbers.DIVIDE,
 }
-_HOLDS = {
+HOLDS = {
     Comparison.EQUAL: (numbers.EQUAL,),
     Comparison.NOT_EQUAL: (numbers.LESS, numbers.GREATER, numbers.UNORDERED, numbers.DIFFERENT),
     Comparison.LESS: (numbers.LESS,),
@@ -65,6 +65,7 @@ _HOLDS = {
     Comparison.LESS_OR_EQUAL: (numbers.LESS, numbers.EQUAL),
     Comparison.GREATER_OR_EQUAL: (numbers.GREATER, numbers.EQUAL),
 }
+"""The orders in which a comparison is true."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,7 +235,7 @@ class ExpressionColumns:
     def _compare(self, comparison: Comparison, left: Column, right: Column) -> Truth:
         orders = np.empty(len(left.tags), np.int8)
         numbers.order_all(left.tags, left.bits, right.tags, right.bits, orders)
-        truth = np.isin(orders, _HOLDS[comparison]).astype(np.int8)
+        truth = np.isin(orders, HOLDS[comparison]).astype(np.int8)
         undecided = orders == numbers.UNDECIDED
         if comparison not in (Comparison.EQUAL, Comparison.NOT_EQUAL):
             # terms without a number have no order here, though strings have one

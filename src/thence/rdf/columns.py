@@ -38,13 +38,15 @@ class EventBatch:
     def event_of_triple(self) -> NDArray[np.int32]:
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
 
+    def id(self, index: int) -> str:
+        """The id of event number `index`."""
+        return self.terms[int(self.ids[index])].value
+
     def event(self, index: int) -> Event:
         """Event number `index` as an object."""
-        triples = self.triples(index)
         domain = Domain(int(self.domains[index]))
-        return Event.from_columns(
-            int(self.starts[index]), int(self.ends[index]), domain, self.terms[int(self.ids[index])].value, triples
-        )
+        start, end = int(self.starts[index]), int(self.ends[index])
+        return Event.from_columns(start, end, domain, self.id(index), self.triples(index))
 
     def triples(self, index: int) -> tuple[Triple, ...]:
         span = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
@@ -72,6 +74,10 @@ class EventBatch:
             ids=self.ids[events],
             positions=self.positions[events],
         )
+
+    def as_events(self) -> EventBatch:
+        """Itself: what a batch of other columns becomes, where triples are needed."""
+        return self
 
     def __iter__(self) -> Iterator[Event]:
         return (self.event(index) for index in range(len(self)))
@@ -119,8 +125,7 @@ def localise_blank_nodes(
     blank = (terms.tags & KIND_MASK) == BLANK
     if not blank.any():
         return
-    # letters and digits stay, so that the label is one; anything else is spelt out, between two x that are no letters
-    owner = "".join(c if c.isascii() and c.isalnum() and c != "x" else f"x{ord(c):x}x" for c in stream)
+    owner = label_of(stream)
     events = np.repeat(np.arange(len(positions)), np.diff(offsets))
     for column in (subjects, objects):
         rows = np.flatnonzero(blank[column])
@@ -132,3 +137,9 @@ def localise_blank_nodes(
             for position, index in zip(positions[event].tolist(), label.tolist(), strict=True)
         ]
         column[rows] = terms.add_all(local)[where]
+
+
+def label_of(stream: str) -> str:
+    """A stream's name as the beginning of a blank node's label."""
+    # letters and digits stay, so that the label is one; anything else is spelt out, between two x that are no letters
+    return "".join(c if c.isascii() and c.isalnum() and c != "x" else f"x{ord(c):x}x" for c in stream)

@@ -1,11 +1,12 @@
-"""Event files: `.nq`, `.trig` and `.jsonl`, plain and gzipped, as batches of columns or one event at a time."""
+"""Event files: `.nq`, `.trig` and `.jsonl`, plain and gzipped, and tables, as batches of columns or one event at a
+time."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from thence.errors import InputError
 from thence.rdf.columns import EventBatch, encode
@@ -16,19 +17,28 @@ from thence.rdf.limits import Limits
 from thence.rdf.nquads import events_of, read_nquads
 from thence.rdf.trig import trig_chunks
 
+if TYPE_CHECKING:
+    from thence.rdf.column_batch import Batch
+
 _TOGETHER = 4096
 """Events of a `.jsonl` file that become one batch."""
 
 
 def read_batches(
     path: str | os.PathLike[str], *, stream: str | None = None, limits: Limits | None = None
-) -> Iterator[EventBatch | BadEvent]:
+) -> Iterator[Batch | BadEvent]:
     """The events of a file in batches, in the file's order, with what could not be read between them. Memory stays
     constant, however large the file. `stream` names the stream in ids and problems; by default it is the file's name.
     """
     limits = limits or Limits()
     name = os.path.basename(os.fspath(path))
     stream = stream or name
+    if name.lower().endswith(".parquet"):
+        from thence.rdf.parquet import read_parquet  # heavy
+
+        open_input(path).close()  # so that a missing file is told as ever
+        yield from read_parquet(path, stream=stream, limits=limits)
+        return
     with open_input(path, limits=limits) as source:
         match name.lower().removesuffix(".gz").rpartition(".")[2]:
             case "nq":
@@ -39,7 +49,8 @@ def read_batches(
                 yield from batches(read_jsonl(source, stream_name=stream, limits=limits), stream=stream)
             case _:
                 raise InputError(
-                    f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig or .jsonl, or these with .gz"
+                    f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig, .jsonl or .csv, or these "
+                    "with .gz, or .parquet"
                 )
 
 

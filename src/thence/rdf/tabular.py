@@ -1,0 +1,225 @@
+"""Tables of typed events: which columns an event needs, which rows are none, and the rest as a `ColumnBatch`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from thence.errors import InputError, LimitError
+from thence.rdf.arrow_values import Attribute, encoded, has_values, indices, is_text, is_valid
+from thence.rdf.column_batch import ColumnBatch, Places, TypedRows
+from thence.rdf.events import BadEvent
+from thence.rdf.limits import Limits
+from thence.rdf.shared_terms import Dictionaries
+from thence.rdf.time_columns import Times, is_time, read_times
+from thence.rdf.typed import predicate_term
+
+_OWN = ("type", "time", "end", "id", "subject")
+"""Columns that are no attributes."""
+
+_NO_TYPE = 'a typed event needs a "type", which is text'
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Where the rows of a table come from. `name` is the file's, for errors; in CSV all is text: `integers_in_text` are
+    ticks, and `reads` has the meaning of the texts of some columns."""
+
+    name: str
+    stream: str
+    namespace: str
+    limits: Limits
+    integers_in_text: bool = False
+    reads: Mapping[str, Any] = field(default_factory=dict)
+    dictionaries: Dictionaries = field(default_factory=Dictionaries)
+
+    def check(self, schema: Any) -> None:
+        """That the columns are there which an event needs, and hold what they should."""
+        twice = [name for name in schema.names if schema.names.count(name) > 1] if _repeats(schema.names) else []
+        if twice:
+            raise InputError(f'{self.name}: two columns are called "{twice[0]:.80}". Try: a name for each')
+        for needed, cure in (("type", "a column with the events' type"), ("time", "a column with the events' time")):
+            if needed not in schema.names:
+                raise InputError(
+                    f'{self.name}: no column is called "{needed}", and a typed event needs one. Try: {cure}'
+                )
+        if len(schema) - 1 > self.limits.event_triples:
+            raise LimitError(f"{self.name}: an event of this table is {self.limits.describe_event()}")
+        for column in schema:
+            if not _is_possible(column.name, column.type):
+                raise InputError(
+                    f'{self.name}: column "{column.name:.80}" is of type {column.type}. {_cure(column.name)}'
+                )
+
+    def read(self, record: Any, places: Places) -> Iterator[ColumnBatch | BadEvent]:
+        """The events of some rows, and those that are none."""
+        rows = _Rows(self, {name: encoded(record.column(name)) for name in record.schema.names}, record.num_rows)
+        times, faults = rows.judged()
+        if not faults:
+            yield self._batch(rows.columns, places, times)
+            return
+        good = np.ones(record.num_rows, np.bool_)
+        good[list(faults)] = False
+        kept = np.flatnonzero(good)
+        if len(kept):
+            columns = {name: array.take(pa.array(kept)) for name, array in rows.columns.items()}
+            yield self._batch(columns, places.take(kept), times.take(kept))
+        for row in sorted(faults):
+            yield BadEvent(self.stream, places.line(row), faults[row], rows.text(row))
+
+    def _batch(self, columns: Mapping[str, Any], places: Places, times: _Intervals) -> ColumnBatch:
+        rows = TypedRows(
+            stream=self.stream,
+            namespace=self.namespace,
+            types=columns["type"],
+            subjects=columns.get("subject"),
+            ids=columns.get("id"),
+            attributes={
+                predicate_term(name, self.namespace): Attribute(name, array, self.reads.get(name))
+                for name, array in columns.items()
+                if name not in _OWN
+            },
+            places=places,
+            dictionaries=self.dictionaries,
+        )
+        return ColumnBatch(rows, slice(0, len(places)), times.starts, times.ends, times.domains)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Intervals:
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    domains: NDArray[np.uint8]
+
+    def take(self, rows: NDArray[np.int64]) -> _Intervals:
+        return _Intervals(self.starts[rows], self.ends[rows], self.domains[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Rows that are being judged."""
+
+    table: Table
+    columns: dict[str, Any]
+    count: int
+
+    def judged(self) -> tuple[_Intervals, dict[int, str]]:
+        """The times of all rows, and why some are no events: the first reason of each."""
+        faults = self._no_text()
+        start = read_times(self.columns["time"], integers_in_text=self.table.integers_in_text)
+        _note(faults, start.faults)
+        _note(faults, dict.fromkeys(np.flatnonzero(~start.given).tolist(), 'no time: "time" is empty'))
+        interval = self._interval(start, faults)
+        types = self.columns["type"]
+        empty = ~is_valid(types) if types.null_count else np.zeros(len(types), np.bool_)
+        if pa.types.is_dictionary(types.type) and len(types.dictionary):
+            blank = np.array([text == b"" for text in types.dictionary.cast(pa.binary()).to_pylist()])
+            empty |= blank[indices(types)] if blank.any() else False
+        _note(faults, dict.fromkeys(np.flatnonzero(empty).tolist(), _NO_TYPE))
+        self._judge_moments(faults)
+        self._judge_sizes(faults)
+        return interval, faults
+
+    def _interval(self, start: Times, faults: dict[int, str]) -> _Intervals:
+        if "end" not in self.columns:
+            return _Intervals(start.times, start.times, start.domains)
+        end = read_times(self.columns["end"], integers_in_text=self.table.integers_in_text)
+        _note(faults, end.faults)
+        ends = np.where(end.given, end.times, start.times)
+        mixed = np.flatnonzero(end.given & (end.domains != start.domains))
+        _note(faults, dict.fromkeys(mixed.tolist(), "its start and its end are not of one kind: a tick and a date"))
+        _note(faults, dict.fromkeys(np.flatnonzero(ends < start.times).tolist(), "it ends before it starts"))
+        return _Intervals(start.times, ends, start.domains)
+
+    def _no_text(self) -> dict[int, str]:
+        """Rows with bytes that are no UTF-8. Their columns are written anew, without them."""
+        faults: dict[int, str] = {}
+        for name, array in self.columns.items():
+            if not pa.types.is_dictionary(array.type):
+                continue
+            try:
+                array.dictionary.validate(full=True)
+            except pa.ArrowInvalid:
+                written = array.dictionary.cast(pa.binary()).to_pylist()
+                texts = [each.decode("utf-8", "replace") for each in written]
+                wrong = np.array([text.encode() != each for text, each in zip(texts, written, strict=True)])
+                rows = np.flatnonzero(wrong[indices(array)] & is_valid(array))
+                _note(faults, dict.fromkeys(rows.tolist(), f'column "{name:.80}" is no UTF-8'))
+                self.columns[name] = pa.DictionaryArray.from_arrays(array.indices, pa.array(texts, pa.string()))
+        return faults
+
+    def _judge_moments(self, faults: dict[int, str]) -> None:
+        for name, array in self.columns.items():
+            if name not in _OWN and pa.types.is_timestamp(array.type):
+                _note(faults, read_times(array, integers_in_text=False).faults)
+
+    def _judge_sizes(self, faults: dict[int, str]) -> None:
+        """Rows whose names and texts are larger than an event may be; nearly always all texts together are smaller."""
+        most = self.table.limits.event_bytes
+        names = [name for name in self.columns if name not in _OWN[1:4]]
+        least = sum(len(predicate_term(name, self.table.namespace).value) for name in names)
+        texts = [self.columns[name] for name in names if pa.types.is_dictionary(self.columns[name].type)]
+        if least + sum(array.dictionary.nbytes for array in texts) <= most:
+            return
+        sizes = np.full(self.count, least, np.int64)
+        for array in texts:
+            lengths = pc.binary_length(array.dictionary).fill_null(0).to_numpy(zero_copy_only=False)
+            sizes += lengths[indices(array)] if len(lengths) else 0
+        _note(faults, dict.fromkeys(np.flatnonzero(sizes > most).tolist(), self.table.limits.describe_event()))
+
+    def text(self, row: int) -> str:
+        """A row as one would write it down."""
+        cells = {name: _shown(array, row) for name, array in self.columns.items()}
+        return json.dumps({name: cell for name, cell in cells.items() if cell is not None}, ensure_ascii=False)
+
+
+def _note(faults: dict[int, str], more: Mapping[int, str]) -> None:
+    for row, reason in more.items():
+        faults.setdefault(row, reason)
+
+
+def _repeats(names: Sequence[str]) -> bool:
+    return len(set(names)) < len(names)
+
+
+def _is_possible(name: str, kind: Any) -> bool:
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    match name:
+        case "time" | "end":
+            return is_time(kind)
+        case "type":
+            return is_text(values) or pa.types.is_null(values)
+        case "id" | "subject":
+            return is_text(values) or pa.types.is_null(values) or pa.types.is_integer(values)
+        case _:
+            return has_values(kind)
+
+
+def _cure(name: str) -> str:
+    match name:
+        case "time" | "end":
+            return "Try: integers, timestamps, or ISO 8601 text"
+        case "type":
+            return "Try: text"
+        case "id" | "subject":
+            return "Try: text, or integers"
+        case _:
+            return "Try: numbers, text, booleans, dates or timestamps, or leave the column out"
+
+
+def _shown(array: Any, row: int) -> object:
+    """A cell as JSON has it, and of a long one the beginning."""
+    cell = array.slice(row, 1)
+    if pa.types.is_dictionary(array.type):
+        text = cell.dictionary_decode()[0].as_py()
+        return None if text is None else text[: BadEvent.LONGEST]
+    if pa.types.is_integer(array.type) or pa.types.is_boolean(array.type) or pa.types.is_null(array.type):
+        return cell[0].as_py()
+    return cell.cast(pa.string())[0].as_py()
