@@ -2,12 +2,13 @@
 
 An event's quads stand together, its time among them or directly before or after, in the graph itself or in the default
 graph. So each quad has an *owner*, its graph or the graph whose time it tells, and an event is a run of quads with one
-owner.
+owner. A time alone is an event too, whose graph is empty.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,7 @@ class Group:
     rest: int  # where in the data the last event starts, which may go on in what follows
     lines: int  # how many lines stand before it
     skipping: str | None  # the graph of that event, if it is too large already
+    gap: bool  # whether something stands directly before it that can't be read and may be any graph's
 
 
 @dataclass(slots=True, eq=False)
@@ -64,11 +66,12 @@ def group(
     first_line: int,
     last: bool,
     skipping: str | None,
+    gaps: Iterable[int] = (),
     torn: str | None = None,
     origins: Origins | None = None,
 ) -> Group:
-    """The events in some quads. Unless these are the `last`, the final run is left for next time. Where the lines were
-    made of others, `origins` knows those."""
+    """The events in some quads. Unless these are the `last`, the final run is left for next time. `gaps` are the lines
+    before which something stood that can't be read. Where the lines were made of others, `origins` knows those."""
     owners, tells_time = _owners(quads)
     runs = _runs(owners)
     final = len(runs) if last else _first_open(runs)
@@ -87,7 +90,9 @@ def group(
     if torn is not None and len(runs):
         runs.faults[len(runs) - 1] = torn
     content = ~tells_time & (quads.subjects != UNBOUND)
-    _judge(quads, runs, final, content, limits)
+    _judge(quads, runs, content, limits)
+    around = _gaps(quads, runs, (line - first_line for line in gaps))
+    _judge_times_alone(runs, content, around)
     starts, ends, domains = _times(quads, runs, tells_time, final)
     good = np.ones(len(runs), np.bool_)
     good[list(runs.faults)] = False
@@ -101,7 +106,8 @@ def group(
         bad.append(BadEvent(stream, first_line, torn, ""))
     chosen = np.flatnonzero(good[:final])
     batch = _batch(quads, runs, content, chosen, starts, ends, domains, stream, first_line, origins)
-    return Group(batch, bad, rest, int(np.searchsorted(quads.spans, rest)), skip_next)
+    lines = int(np.searchsorted(quads.spans, rest))
+    return Group(batch, bad, rest, lines, skip_next, bool(around[final]))
 
 
 def _owners(quads: Quads) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
@@ -138,7 +144,7 @@ def _runs(owners: NDArray[np.int32]) -> _Runs:
     return _Runs(bounds, np.cumsum(changes) - 1, owners[first], {})
 
 
-def _judge(quads: Quads, runs: _Runs, final: int, content: NDArray[np.bool_], limits: Limits) -> None:
+def _judge(quads: Quads, runs: _Runs, content: NDArray[np.bool_], limits: Limits) -> None:
     """Note the runs that are no events, whatever their time."""
     counts = np.bincount(runs.of_quad[content], minlength=len(runs))
     sizes = quads.spans[quads.lines[runs.bounds[1:] - 1] + 1] - quads.spans[quads.lines[runs.bounds[:-1]]]
@@ -149,8 +155,23 @@ def _judge(quads: Quads, runs: _Runs, final: int, content: NDArray[np.bool_], li
         runs.faults.setdefault(int(runs.of_quad[quad]), reason)
     for run in np.flatnonzero(runs.owners == _STRAY).tolist():
         runs.faults.setdefault(run, "a triple outside any graph, which tells no graph's time")
-    for run in np.flatnonzero((counts == 0) & (runs.owners >= 0)).tolist():
-        runs.faults.setdefault(run, "a time for a graph that has no triples beside it")
+
+
+def _gaps(quads: Quads, runs: _Runs, lines: Iterable[int]) -> NDArray[np.bool_]:
+    """Whether something stands before each run, and behind the last, that can't be read and may be any graph's."""
+    found = np.zeros(len(runs) + 1, np.bool_)
+    lost = np.flatnonzero(runs.owners == _UNKNOWN)
+    found[lost] = found[lost + 1] = True
+    before = np.searchsorted(quads.lines, np.fromiter(lines, np.int64))
+    found[np.flatnonzero(np.isin(runs.bounds, before))] = True
+    return found
+
+
+def _judge_times_alone(runs: _Runs, content: NDArray[np.bool_], gaps: NDArray[np.bool_]) -> None:
+    """A time alone is an empty graph's, but not beside something that can't be read: that may be its graph."""
+    counts = np.bincount(runs.of_quad[content], minlength=len(runs))
+    for run in np.flatnonzero((counts == 0) & (runs.owners >= 0) & (gaps[:-1] | gaps[1:])).tolist():
+        runs.faults.setdefault(run, "a time without a graph, beside something that can't be read")
 
 
 def _times(

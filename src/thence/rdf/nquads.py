@@ -34,8 +34,10 @@ def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits
     first_line = 1
     skipping: str | None = None  # the graph of an event that was too large: what is left of it
     too_long: set[int] = set()  # lines that were cut short
+    gaps: set[int] = set()  # lines before which something stood that can't be read
     for piece in chain(pieces, [b""]):
         if isinstance(piece, BadEvent):
+            gaps.add(first_line + rest.count(b"\n"))
             yield piece
             continue
         if isinstance(piece, Converted):
@@ -53,6 +55,7 @@ def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits
             first_line=first_line,
             last=not piece,
             skipping=skipping,
+            gaps=gaps,
             torn=piece.reason if isinstance(piece, _Torn) else None,
             origins=origins,
         )
@@ -65,6 +68,7 @@ def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits
         if origins:
             origins.forget(first_line)
         too_long = {line for line in too_long if line >= first_line}
+        gaps = {line for line in gaps if line >= first_line} | ({first_line} if grouped.gap else set())
 
 
 class _Torn(bytes):

@@ -27,6 +27,8 @@ _CHUNK = 1 << 18
 _LIMITS = Limits()
 _LONGEST_PROLOGUE = 1 << 20
 _SHORT_PROLOGUE = 1 << 12
+_MOST_TIMES = 8  # pieces that are held back because they tell a time
+_LONGEST_TIMES = 1 << 12
 _TIME = re.compile(  # a line that tells a graph's time
     rb"(<[^<>\s]*+>|_:\S++) <" + re.escape(PROV.encode()) + rb"(?:generated|started|ended)AtTime>"
     rb" \"[^\"\\\n]*+\"(?:\^\^<[^<>\n]*+>)?+ \.\n"
@@ -54,23 +56,40 @@ def trig_chunks(
     b'<http://a/s> <http://a/p> <http://a/o> <http://a/g3> .\\n'
     """
     converter = _Converter(stream_name, limits, base)
-    last: Converted | _Bad | None = None  # held back: it may tell the time of a bad graph, and rubbish may follow on it
+    held: list[Converted | _Bad] = []  # what may tell the time of a bad graph, and a bad one that rubbish may follow on
     for part in converter.convert(Splitter(stream, limits=limits, chunk=chunk)):
-        match last, part:
-            case _Bad(_, graph), Converted():
+        match held[-1:], part:
+            case [_Bad(_, graph)], Converted():
                 part = _without_times_behind(part, graph)
-            case Converted(), _Bad(_, graph):
-                last = _without_times_before(last, graph)
-            case _Bad(event), _Bad(more, opens=False):
+            case [_Bad(event) as last], _Bad(more, opens=False):
                 text = event.text.rstrip() + "\n" + more.text
-                last = replace(last, event=replace(event, text=text))
+                held[-1] = replace(last, event=replace(event, text=text))
                 continue
+            case [Converted()], _Bad(_, graph):
+                _drop_times(held, graph)
         if part:
-            if last:
-                yield _handed_out(last)
-            last = part
-    if last:
-        yield _handed_out(last)
+            if not (len(held) < _MOST_TIMES and _tells_one_time(part)):
+                yield from map(_handed_out, held)
+                held = []
+            held.append(part)
+    yield from map(_handed_out, held)
+
+
+def _tells_one_time(part: Converted | _Bad) -> bool:
+    """Whether there is nothing in it but the times of one graph, be they in several statements."""
+    if isinstance(part, _Bad) or len(part) > _LONGEST_TIMES or not (found := _TIME.match(part)):
+        return False
+    return not _without_times_behind(part, found[1])
+
+
+def _drop_times(held: list[Converted | _Bad], graph: bytes | None) -> None:
+    """Leave out the lines at the end that tell this graph's time."""
+    while held and isinstance(last := held[-1], Converted):
+        rest = _without_times_before(last, graph)
+        if rest:
+            held[-1] = rest
+            return
+        held.pop()
 
 
 def _handed_out(part: Converted | _Bad) -> Converted | BadEvent:
