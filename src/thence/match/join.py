@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from thence.errors import LimitError
+from thence.rdf.compiled import entry, inner
 from thence.rdf.dictionary import UNBOUND
 
 MAX_ROWS = 1 << 26
@@ -41,7 +41,7 @@ def join_rows(left: NDArray[np.int32], right: Index) -> tuple[NDArray[np.int64],
     return lefts, rights
 
 
-@njit(cache=True)
+@inner
 def _hash(keys, certain, row):
     code = np.uint64(1469598103934665603)
     for k in range(certain):
@@ -50,7 +50,7 @@ def _hash(keys, certain, row):
     return code
 
 
-@njit(cache=True)
+@inner
 def _agree(left, i, right, j, certain):
     for k in range(certain):
         if left[k, i] != right[k, j]:
@@ -61,7 +61,7 @@ def _agree(left, i, right, j, certain):
     return True
 
 
-@njit(cache=True)
+@entry
 def _chains(keys, certain):
     """Chained hashing: the first row of each chain, and of each row the next."""
     rows = keys.shape[1]
@@ -78,7 +78,7 @@ def _chains(keys, certain):
     return heads, following
 
 
-@njit(cache=True)
+@entry
 def _join(left, right, certain, heads, following, most):
     """Stops one row beyond `most`."""
     mask = np.uint64(len(heads) - 1)
@@ -103,8 +103,9 @@ def _join(left, right, certain, heads, following, most):
     return lefts[:count].copy(), rights[:count].copy()
 
 
-@njit(cache=True)
+@inner
 def _grown(array, capacity):
     larger = np.empty(capacity, array.dtype)
-    larger[: len(array)] = array
+    for i in range(len(array)):  # not by a slice, which brings the text of an error of shapes: 3 s to compile
+        larger[i] = array[i]
     return larger

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from thence.rdf.compiled import entry, inner
 from thence.rdf.tags import (
     BLANK,
     BOOLEAN,
@@ -37,12 +38,12 @@ _POWERS = np.array([10**k for k in range(19)], np.int64)
 _MAX = np.int64(2**63 - 1)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _is_number(kind):
     return INTEGER <= kind <= DOUBLE
 
 
-@njit(cache=True)
+@inner
 def as_double(kind, scale, bits):
     """(exact or correctly rounded?, the number as a double)."""
     if kind == INTEGER:
@@ -53,7 +54,7 @@ def as_double(kind, scale, bits):
     return True, np.int64(bits).view(np.float64)
 
 
-@njit(cache=True)
+@inner
 def as_single(kind, scale, bits):
     """(exact or correctly rounded?, the number as a 32-bit float)."""
     if kind == INTEGER:
@@ -64,7 +65,7 @@ def as_single(kind, scale, bits):
     return True, np.float32(np.int64(bits).view(np.float64))
 
 
-@njit(cache=True)
+@inner
 def _order(left, right):
     if left < right:
         return LESS
@@ -73,7 +74,7 @@ def _order(left, right):
     return EQUAL if left == right else UNORDERED
 
 
-@njit(cache=True)
+@inner
 def _order_decimals(left, left_scale, right, right_scale):
     """By whole part, then by the 18 digits after the point: never more than 64 bits."""
     whole_left, whole_right = left // _POWERS[left_scale], right // _POWERS[right_scale]
@@ -84,7 +85,7 @@ def _order_decimals(left, left_scale, right, right_scale):
     return _order(part_left, part_right)
 
 
-@njit(cache=True)
+@inner
 def order(left_tag, left_bits, right_tag, right_bits):
     """How two values compare."""
     left, right = left_tag & KIND_MASK, right_tag & KIND_MASK
@@ -108,13 +109,13 @@ def order(left_tag, left_bits, right_tag, right_bits):
     return UNDECIDED
 
 
-@njit(cache=True)
+@entry
 def order_all(left_tags, left_bits, right_tags, right_bits, orders):
     for i in range(len(orders)):
         orders[i] = order(left_tags[i], left_bits[i], right_tags[i], right_bits[i])
 
 
-@njit(cache=True)
+@inner
 def _decimal(number, scale, kind):
     """A tagged integer or decimal in lowest form, so that equal values have equal bits."""
     while scale > 0 and number % 10 == 0:
@@ -123,7 +124,7 @@ def _decimal(number, scale, kind):
     return np.uint16(kind | (scale << SCALE_SHIFT)), number
 
 
-@njit(cache=True)
+@inner
 def _times(left, right):
     """(fits?, product)."""
     if left == 0 or right == 0:
@@ -133,14 +134,14 @@ def _times(left, right):
     return True, left * right
 
 
-@njit(cache=True)
+@inner
 def _plus(left, right):
     if (right > 0 and left > _MAX - right) or (right < 0 and left < -_MAX - right):
         return False, np.int64(0)
     return True, left + right
 
 
-@njit(cache=True)
+@inner
 def _exact(operation, a, a_scale, b, b_scale, kind):
     """Integers and decimals; SLOW beyond 64 bits or 18 digits after the point."""
     if operation == MULTIPLY:
@@ -160,7 +161,7 @@ def _exact(operation, a, a_scale, b, b_scale, kind):
     return _decimal(number, scale, kind)
 
 
-@njit(cache=True)
+@inner
 def _quotient(a, a_scale, b, b_scale):
     """A decimal, where the division comes out even; division by zero is an error."""
     if b == 0:
@@ -182,7 +183,7 @@ def _quotient(a, a_scale, b, b_scale):
     return _decimal(number, scale, DECIMAL)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _rounded(operation, a, b):
     """Floats, 32 or 64 bits, as IEEE 754 has it."""
     if operation == ADD:
@@ -194,7 +195,7 @@ def _rounded(operation, a, b):
     return a / b
 
 
-@njit(cache=True)
+@inner
 def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
     """(tag, bits) of `left operation right`; NONE for an error, SLOW where the plain functions must decide."""
     left, right = left_tag & KIND_MASK, right_tag & KIND_MASK
@@ -219,7 +220,7 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
     return _exact(operation, left_bits, left_scale, right_bits, right_scale, widest)
 
 
-@njit(cache=True)
+@entry
 def arithmetic_all(operation, left_tags, left_bits, right_tags, right_bits, tags, bits):
     for i in range(len(tags)):
         tags[i], bits[i] = arithmetic(operation, left_tags[i], left_bits[i], right_tags[i], right_bits[i])

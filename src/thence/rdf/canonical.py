@@ -4,9 +4,9 @@ and doubles as typed events write them."""
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from thence.rdf.compiled import entry, inner
 from thence.rdf.dictionary import Terms
 from thence.rdf.tagged import NON_CANONICAL, SHORTEST, shortest_text, tagged_literal
 from thence.rdf.tags import BOOLEAN, DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MASK, OTHER
@@ -65,7 +65,7 @@ def are_canonical(terms: Terms, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
     return canonical
 
 
-@njit(cache=True)
+@entry
 def _mark_exact(text, ends, ids, kinds, canonical):
     for row in range(len(ids)):
         start = ends[ids[row] - 1] if ids[row] > 0 else 0
@@ -79,13 +79,13 @@ def _mark_exact(text, ends, ids, kinds, canonical):
             canonical[row] = _digits_are_canonical(text, start + 1, stop - _DECIMAL_SUFFIX, True)
 
 
-@njit(cache=True)
+@inner
 def _has_name(text, stop, first, second, third):
     """Whether the datatype is `#integer`: seven letters that begin so."""
     return text[stop - 9] == 35 and text[stop - 8] == first and text[stop - 7] == second and text[stop - 6] == third
 
 
-@njit(cache=True)
+@inner
 def _digits_are_canonical(text, i, stop, fraction):
     negative = i < stop and text[i] == 45
     if negative:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from thence.rdf.compiled import entry, inner
 
 
 def without_duplicates(
@@ -16,7 +17,7 @@ def without_duplicates(
     return keep
 
 
-@njit(cache=True)
+@entry
 def _mark_duplicates(offsets, subjects, predicates, objects, keep):
     for event in range(len(offsets) - 1):
         first, last = offsets[event], offsets[event + 1]
@@ -30,7 +31,7 @@ def _mark_duplicates(offsets, subjects, predicates, objects, keep):
                         break
 
 
-@njit(cache=True)
+@inner
 def _mark_by_hash(first, last, subjects, predicates, objects, keep):
     size = 64
     while size < 2 * (last - first):

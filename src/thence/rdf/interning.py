@@ -7,19 +7,20 @@ The caller makes room beforehand (`Terms.reserve`), so that nothing here allocat
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from thence.rdf.compiled import entry, inlined, inner
 
 OFFSET = np.uint64(14695981039346656037)  # FNV-1a, 64 bits
 PRIME = np.uint64(1099511628211)
 FREE = -1
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def hash_step(code, byte):
     return (code ^ np.uint64(byte)) * PRIME
 
 
-@njit(cache=True)
+@inner
 def hash_bytes(source, start, stop):
     code = OFFSET
     for i in range(start, stop):
@@ -27,7 +28,7 @@ def hash_bytes(source, start, stop):
     return code
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def same_bytes(left, i, right, j, length):
     # unsigned, since a signed index costs a test for being negative each time
     a, b = np.uint64(i), np.uint64(j)
@@ -37,19 +38,19 @@ def same_bytes(left, i, right, j, length):
     return True
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _first_slot(code, slots):
     # FNV's low bits are weak for short keys: fold the high half in
     return np.int64((code ^ (code >> np.uint64(32))) & np.uint64(len(slots) - 1))
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _mark(code, entry):
     """What a slot holds: the upper half of the hash, which settles most misses at once, and the entry."""
     return np.int64((code & np.uint64(0x7FFFFFFF00000000)) | np.uint64(entry))
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def find(text, ends, slots, source, start, stop, code):
     """The id of `source[start:stop]`, or -1 - the free slot where it belongs."""
     slot = _first_slot(code, slots)
@@ -66,7 +67,7 @@ def find(text, ends, slots, source, start, stop, code):
         slot = (slot + 1) & (len(slots) - 1)
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def append(text, ends, hashes, slots, count, source, start, stop, code, slot):
     """Make `source[start:stop]` entry number `count`, at a slot that `find` gave."""
     begin = ends[count - 1] if count > 0 else 0
@@ -77,17 +78,17 @@ def append(text, ends, hashes, slots, count, source, start, stop, code, slot):
     slots[slot] = _mark(code, count)
 
 
-@njit(cache=True)
+@entry
 def rehash(hashes, count, slots):
     """Enter the first `count` entries into an empty, larger table."""
-    for entry in range(count):
-        slot = _first_slot(hashes[entry], slots)
+    for number in range(count):
+        slot = _first_slot(hashes[number], slots)
         while slots[slot] != FREE:
             slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = _mark(hashes[entry], entry)
+        slots[slot] = _mark(hashes[number], number)
 
 
-@njit(cache=True)
+@entry
 def find_all(text, ends, slots, source, bounds, found):
     """The id of each `source[bounds[i]:bounds[i+1]]`, or a negative number."""
     for i in range(len(found)):
@@ -95,7 +96,7 @@ def find_all(text, ends, slots, source, bounds, found):
         found[i] = find(text, ends, slots, source, start, stop, hash_bytes(source, start, stop))
 
 
-@njit(cache=True)
+@entry
 def add_all(text, ends, hashes, slots, count, source, bounds, found):
     """The id of each `source[bounds[i]:bounds[i+1]]`, entered where new; the new count."""
     for i in range(len(found)):
@@ -110,7 +111,7 @@ def add_all(text, ends, hashes, slots, count, source, bounds, found):
     return count
 
 
-@njit(cache=True)
+@entry
 def import_all(text, ends, hashes, slots, count, source_text, source_ends, source_hashes, ids, found):
     """The id here of each of some entries of another table, entered where new; the new count."""
     for i in range(len(ids)):

@@ -9,14 +9,17 @@ are found by their bytes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from thence.rdf.compiled import entry, inlined, inner
 from thence.rdf.interning import OFFSET, append, find, hash_step, same_bytes
 
 PLAIN = 0
 EMPTY = 1  # blank, or a comment
 ODD = 2
 
+# named, since Numba compiles ord("…") as a call
+_DOT, _COLON, _SLASH, _QUESTION, _HASH, _AT, _MINUS, _UNDERSCORE = b".:/?#@-_"
+_LESS, _GREATER, _QUOTE, _BACKSLASH, _CARET, _LOWER_A, _LOWER_Z = b'<>"\\^az'
 _SPACE, _TAB, _NEWLINE, _RETURN = 32, 9, 10, 13
 _STRING_TYPE = np.frombuffer(b"^^<http://www.w3.org/2001/XMLSchema#string>", np.uint8)
 _LANG_TYPE = np.frombuffer(b"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#", np.uint8)  # rdf:langString needs a tag
@@ -36,7 +39,7 @@ _PATH = _byte_set(_LETTERS + _DIGITS + "-._~/!$&'()*+,;=:@")
 _LABEL = _byte_set(_LETTERS + _DIGITS + "_")
 
 
-@njit(cache=True)
+@entry
 def scan(source, position, line, text, ends, hashes, slots, count, utf8, lines, status, quads):
     """Scan whole lines from `position` on, until all are read or the dictionary is full: (position, line, terms' new
     count).
@@ -59,7 +62,7 @@ def scan(source, position, line, text, ends, hashes, slots, count, utf8, lines, 
     return position, line, count
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, line):
     """One line from i on: (terms' count, status, where its newline is, or where it turned odd)."""
     quads[:, line] = -1
@@ -68,7 +71,7 @@ def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, l
         return count, EMPTY, i
     for place in range(4):
         byte = source[i]
-        if place == 3 and byte == ord("."):
+        if place == 3 and byte == _DOT:
             break
         repeated = _repeated(source, i, size, text, ends, quads, place, line)
         if repeated > 0:
@@ -78,11 +81,11 @@ def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, l
                 return count, ODD, i
             continue
         start = i
-        if byte == ord("<"):
+        if byte == _LESS:
             code, i = _iri_end(source, i, size)
-        elif byte == ord("_") and place != 1:
+        elif byte == _UNDERSCORE and place != 1:
             code, i = _label_end(source, i, size)
-        elif byte == ord('"') and place == 2:
+        elif byte == _QUOTE and place == 2:
             code, i = _literal_end(source, i, size, utf8)
         else:
             return count, ODD, start
@@ -99,7 +102,7 @@ def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, l
         i = _skip_blanks(source, i, size)
         if i == size:
             return count, ODD, i
-    if source[i] != ord("."):
+    if source[i] != _DOT:
         return count, ODD, i
     i = _skip_blanks(source, i + 1, size)
     if i < size and source[i] == _RETURN:
@@ -109,18 +112,18 @@ def _scan_line(source, i, size, text, ends, hashes, slots, count, utf8, quads, l
     return count, PLAIN, i
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _skip_blanks(source, i, size):
     while i < size and (source[i] == _SPACE or source[i] == _TAB):
         i += 1
     return i
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _repeated(source, i, size, text, ends, quads, place, line):
     """Where the IRI ends that stands here and in the same place of the line before; 0 if it is another. An event's
     quads stand together, so that its graph, and often its subject, need not be looked up again."""
-    if line == 0 or (place != 0 and place != 3) or source[i] != ord("<"):
+    if line == 0 or (place != 0 and place != 3) or source[i] != _LESS:
         return 0
     entry = quads[place, line - 1]
     if entry < 0:
@@ -135,23 +138,23 @@ def _repeated(source, i, size, text, ends, quads, place, line):
     return i + length
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _iri_end(source, i, size):
     """(hash of the IRI, where it ends), or an end of -1."""
     code = OFFSET
     for k in range(np.uint64(i), np.uint64(size)):  # unsigned: see `same_bytes`
         byte = source[k]
         code = hash_step(code, byte)
-        if byte == ord(">"):
+        if byte == _GREATER:
             return code, np.int64(k) + 1
         if byte == _NEWLINE:
             break
     return code, -1
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _label_end(source, i, size):
-    if i + 2 >= size or source[i + 1] != ord(":"):
+    if i + 2 >= size or source[i + 1] != _COLON:
         return OFFSET, -1
     code = hash_step(hash_step(OFFSET, source[i]), source[i + 1])
     i += 2
@@ -164,50 +167,50 @@ def _label_end(source, i, size):
     return code, i
 
 
-@njit(cache=True, forceinline=True)
+@inlined
 def _literal_end(source, i, size, utf8):
     code = hash_step(OFFSET, source[i])
     close = np.int64(-1)
     for k in range(np.uint64(i + 1), np.uint64(size)):
         byte = source[k]
         code = hash_step(code, byte)
-        if byte == ord('"'):
+        if byte == _QUOTE:
             close = np.int64(k) + 1
             break
-        if byte == ord("\\") or (byte < _SPACE and byte != _TAB) or (byte > 127 and not utf8):
+        if byte == _BACKSLASH or (byte < _SPACE and byte != _TAB) or (byte > 127 and not utf8):
             break
     if close < 0:
         return code, -1
     i = close
-    if i + 2 < size and source[i] == ord("^") and source[i + 1] == ord("^") and source[i + 2] == ord("<"):
+    if i + 2 < size and source[i] == _CARET and source[i + 1] == _CARET and source[i + 2] == _LESS:
         for k in range(np.uint64(i), np.uint64(size)):
             byte = source[k]
             code = hash_step(code, byte)
-            if byte == ord(">"):
+            if byte == _GREATER:
                 return code, np.int64(k) + 1
             if byte == _NEWLINE:
                 break
         return code, -1
-    if i < size and source[i] == ord("@"):
-        while i < size and (source[i] == ord("@") or source[i] == ord("-") or _LABEL[source[i]]):
+    if i < size and source[i] == _AT:
+        while i < size and (source[i] == _AT or source[i] == _MINUS or _LABEL[source[i]]):
             code = hash_step(code, source[i])
             i += 1
     return code, i
 
 
-@njit(cache=True)
+@inner
 def _is_plain(source, start, stop):
     """Is this new term's text canonical, and beyond doubt?"""
-    if source[start] == ord("<"):
+    if source[start] == _LESS:
         return _is_plain_iri(source, start + 1, stop - 1)
-    if source[start] == ord("_"):
+    if source[start] == _UNDERSCORE:
         return stop - start > 2
     last = source[stop - 1]
-    if last == ord('"'):
+    if last == _QUOTE:
         return True
-    if last == ord(">"):
+    if last == _GREATER:
         i = stop - 1
-        while source[i] != ord("<"):
+        while source[i] != _LESS:
             i -= 1
         return (
             not _continues(source, i - 2, stop, _STRING_TYPE)
@@ -217,7 +220,7 @@ def _is_plain(source, start, stop):
     return _is_plain_tag(source, start, stop)
 
 
-@njit(cache=True)
+@inner
 def _continues(source, i, stop, expected):
     if stop - i < len(expected):
         return False
@@ -227,49 +230,49 @@ def _continues(source, i, stop, expected):
     return True
 
 
-@njit(cache=True)
+@inner
 def _is_plain_tag(source, start, stop):
     """`@xx`, `@xxx`, `@xx-yy`, in lower case: the tags whose well-formedness needs no thought."""
     i = stop - 1
-    while source[i] != ord("@"):
-        if not (ord("a") <= source[i] <= ord("z") or source[i] == ord("-")):
+    while source[i] != _AT:
+        if not (_LOWER_A <= source[i] <= _LOWER_Z or source[i] == _MINUS):
             return False
         i -= 1
     length = stop - i - 1
     for k in range(i + 1, stop):
-        if source[k] == ord("-") and not (length == 5 and k == i + 3):
+        if source[k] == _MINUS and not (length == 5 and k == i + 3):
             return False
-    return length == 2 or length == 3 or (length == 5 and source[i + 3] == ord("-"))
+    return length == 2 or length == 3 or (length == 5 and source[i + 3] == _MINUS)
 
 
-@njit(cache=True)
+@inner
 def _is_plain_iri(source, i, stop):
     """An absolute IRI of ordinary ASCII characters: scheme, host with an optional port, path, query, fragment."""
     if i == stop or not (65 <= source[i] <= 90 or 97 <= source[i] <= 122):
         return False
     while i < stop and _SCHEME[source[i]]:
         i += 1
-    if i == stop or source[i] != ord(":"):
+    if i == stop or source[i] != _COLON:
         return False
     i += 1
-    if i + 1 < stop and source[i] == ord("/") and source[i + 1] == ord("/"):
+    if i + 1 < stop and source[i] == _SLASH and source[i + 1] == _SLASH:
         i += 2
         while i < stop and _HOST[source[i]]:
             i += 1
-        if i < stop and source[i] == ord(":"):
+        if i < stop and source[i] == _COLON:
             i += 1
             while i < stop and 48 <= source[i] <= 57:
                 i += 1
-        if i < stop and source[i] != ord("/") and source[i] != ord("?") and source[i] != ord("#"):
+        if i < stop and source[i] != _SLASH and source[i] != _QUESTION and source[i] != _HASH:
             return False
     fragment = False
     while i < stop:
         byte = source[i]
-        if byte == ord("#"):
+        if byte == _HASH:
             if fragment:
                 return False
             fragment = True
-        elif byte != ord("?") and not _PATH[byte]:
+        elif byte != _QUESTION and not _PATH[byte]:
             return False
         i += 1
     return True

@@ -16,7 +16,8 @@ others     the term's id
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from thence.rdf.compiled import entry, inner
 
 NONE = 0  # an error, or unbound
 IRI_ = 1
@@ -30,6 +31,10 @@ FLOAT = 8
 DOUBLE = 9
 BOOLEAN = 10
 DATETIME = 11
+
+# named, since Numba compiles ord("…") as a call
+_LESS, _UNDERSCORE, _QUOTE, _AT, _MINUS, _PLUS, _DOT = b'<_"@-+.'
+_0, _1, _9, _LOWER_A, _LOWER_E, _E, _F, _I, _N, _T, _Z = b"019aeEFINTZ"
 
 KIND_MASK = 0xFF
 SCALE_SHIFT = 8  # tag = kind | scale << 8; only a DECIMAL has a scale
@@ -64,7 +69,7 @@ _DOUBLE_POWERS = np.array([10.0**k for k in range(23)], np.float64)  # exact
 _FLOAT_POWERS = np.array([10.0**k for k in range(11)], np.float32)  # exact
 
 
-@njit(cache=True)
+@entry
 def classify(text, ends, first, last, tags, bits):
     """Fill `tags` and `bits` for the terms `first` to `last` (exclusive)."""
     for index in range(first, last):
@@ -74,18 +79,18 @@ def classify(text, ends, first, last, tags, bits):
         bits[index] = value if tag >= INTEGER else index
 
 
-@njit(cache=True)
+@inner
 def _classify_one(text, start, stop):
-    if text[start] == ord("<"):
+    if text[start] == _LESS:
         return IRI_, 0
-    if text[start] == ord("_"):
+    if text[start] == _UNDERSCORE:
         return BLANK, 0
     close = stop - 1
-    if text[close] == ord('"'):
+    if text[close] == _QUOTE:
         return STRING, 0
-    while text[close] != ord('"'):
+    while text[close] != _QUOTE:
         close -= 1
-    if text[close + 1] == ord("@"):
+    if text[close + 1] == _AT:
         return LANG, 0
     datatype = _datatype(text, close + 1, stop)
     begin = start + 1
@@ -104,7 +109,7 @@ def _classify_one(text, start, stop):
     return _datetime(text, begin, close)
 
 
-@njit(cache=True)
+@inner
 def _datatype(text, start, stop):
     """The number of the datatype in `^^<…>`, or -1 for one without values here."""
     name = start + len(_XSD)
@@ -128,15 +133,15 @@ def _datatype(text, start, stop):
     return -1
 
 
-@njit(cache=True)
+@inner
 def _sign(text, i, stop):
     """(negative?, where the digits begin)."""
-    if i < stop and (text[i] == ord("-") or text[i] == ord("+")):
-        return text[i] == ord("-"), i + 1
+    if i < stop and (text[i] == _MINUS or text[i] == _PLUS):
+        return text[i] == _MINUS, i + 1
     return False, i
 
 
-@njit(cache=True)
+@inner
 def _integer(text, i, stop, low, high):
     negative, i = _sign(text, i, stop)
     if i == stop:
@@ -160,7 +165,7 @@ def _integer(text, i, stop, low, high):
     return INTEGER, number
 
 
-@njit(cache=True)
+@inner
 def _digits(text, i, stop):
     """Digits with an optional point: (mantissa, digits after the point, where it ends); the mantissa is -1 where there
     is no digit, or more than 18 that count. Trailing zeros after the point are dropped."""
@@ -171,11 +176,11 @@ def _digits(text, i, stop):
     zeros = 0  # zeros after the point that count only if another digit follows
     while i < stop:
         byte = text[i]
-        if byte == ord(".") and not point:
+        if byte == _DOT and not point:
             point = True
-        elif ord("0") <= byte <= ord("9"):
+        elif _0 <= byte <= _9:
             seen = True
-            if point and byte == ord("0"):
+            if point and byte == _0:
                 zeros += 1
             else:
                 shift = zeros + 1
@@ -198,7 +203,7 @@ def _digits(text, i, stop):
     return number, scale, i
 
 
-@njit(cache=True)
+@inner
 def _decimal(text, i, stop):
     negative, i = _sign(text, i, stop)
     number, scale, i = _digits(text, i, stop)
@@ -207,7 +212,7 @@ def _decimal(text, i, stop):
     return DECIMAL | (scale << SCALE_SHIFT), -number if negative else number
 
 
-@njit(cache=True)
+@inner
 def _scientific(text, i, stop):
     """mantissa × 10^exponent: (negative?, mantissa or -1, exponent)."""
     negative, i = _sign(text, i, stop)
@@ -215,7 +220,7 @@ def _scientific(text, i, stop):
     exponent = np.int64(-scale)
     if number < 0 or i == stop:
         return negative, number, exponent
-    if text[i] != ord("e") and text[i] != ord("E"):
+    if text[i] != _LOWER_E and text[i] != _E:
         return negative, np.int64(-1), exponent
     down, i = _sign(text, i + 1, stop)
     if i == stop or stop - i > 4:
@@ -230,23 +235,23 @@ def _scientific(text, i, stop):
     return negative, number, exponent + (-power if down else power)
 
 
-@njit(cache=True)
+@inner
 def double_bits(value):
     return np.float64(value).view(np.int64)
 
 
-@njit(cache=True)
+@inner
 def _special(text, i, stop):
     """INF, +INF, -INF and NaN: (is it one?, its value)."""
-    if stop - i == 3 and text[i] == ord("N") and text[i + 1] == ord("a") and text[i + 2] == ord("N"):
+    if stop - i == 3 and text[i] == _N and text[i + 1] == _LOWER_A and text[i + 2] == _N:
         return True, np.nan
     negative, i = _sign(text, i, stop)
-    if stop - i == 3 and text[i] == ord("I") and text[i + 1] == ord("N") and text[i + 2] == ord("F"):
+    if stop - i == 3 and text[i] == _I and text[i + 1] == _N and text[i + 2] == _F:
         return True, -np.inf if negative else np.inf
     return False, 0.0
 
 
-@njit(cache=True)
+@inner
 def _double(text, i, stop):
     special, value = _special(text, i, stop)
     if special:
@@ -260,7 +265,7 @@ def _double(text, i, stop):
     return DOUBLE, double_bits(-value if negative else value)
 
 
-@njit(cache=True)
+@inner
 def _float(text, i, stop):
     special, value = _special(text, i, stop)
     if special:
@@ -274,10 +279,10 @@ def _float(text, i, stop):
     return FLOAT, double_bits(-value if negative else value)
 
 
-@njit(cache=True)
+@inner
 def _boolean(text, i, stop):
     length = stop - i
-    if length == 1 and (text[i] == ord("0") or text[i] == ord("1")):
+    if length == 1 and (text[i] == _0 or text[i] == _1):
         return BOOLEAN, np.int64(text[i]) - 48
     true = length == 4 and text[i] == 116 and text[i + 1] == 114
     if true and text[i + 2] == 117 and text[i + 3] == 101:
@@ -288,7 +293,7 @@ def _boolean(text, i, stop):
     return OTHER, 0
 
 
-@njit(cache=True)
+@inner
 def _number(text, i, length):
     """`length` digits at i, or -1."""
     number = np.int64(0)
@@ -300,7 +305,7 @@ def _number(text, i, length):
     return number
 
 
-@njit(cache=True)
+@inner
 def _days(year, month, day):
     """Days since 1970-01-01 in the proleptic Gregorian calendar, or a huge number if there is no such day."""
     leap = (year % 4 == 0 and year % 100 != 0) or year % 400 == 0
@@ -318,12 +323,12 @@ def _days(year, month, day):
     return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
 
 
-@njit(cache=True)
+@inner
 def _datetime(text, i, stop):
     """`YYYY-MM-DDThh:mm:ss[.ffffff][Z|±hh:mm]`; stranger ones (year 10000, 24:00:00, nanoseconds) are OTHER."""
     if stop - i < 19:
         return OTHER, 0
-    if text[i + 4] != 45 or text[i + 7] != 45 or text[i + 10] != ord("T") or text[i + 13] != 58 or text[i + 16] != 58:
+    if text[i + 4] != 45 or text[i + 7] != 45 or text[i + 10] != _T or text[i + 13] != 58 or text[i + 16] != 58:
         return OTHER, 0
     year, month, day = _number(text, i, 4), _number(text, i + 5, 2), _number(text, i + 8, 2)
     hour, minute, second = _number(text, i + 11, 2), _number(text, i + 14, 2), _number(text, i + 17, 2)
@@ -334,10 +339,10 @@ def _datetime(text, i, stop):
         return OTHER, 0
     i += 19
     micros = np.int64(0)
-    if i < stop and text[i] == ord("."):
+    if i < stop and text[i] == _DOT:
         i += 1
         places = 0
-        while i < stop and ord("0") <= text[i] <= ord("9"):
+        while i < stop and _0 <= text[i] <= _9:
             if places == 6:
                 return OTHER, 0
             micros = micros * 10 + (np.int64(text[i]) - 48)
@@ -348,7 +353,7 @@ def _datetime(text, i, stop):
         micros *= _POWERS[6 - places]
     offset = np.int64(0)
     if i < stop:
-        if text[i] == ord("Z"):
+        if text[i] == _Z:
             i += 1
         elif stop - i == 6 and (text[i] == 43 or text[i] == 45) and text[i + 3] == 58:
             hours, minutes = _number(text, i + 1, 2), _number(text, i + 4, 2)
