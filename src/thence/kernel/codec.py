@@ -47,7 +47,6 @@ def save(program: SequenceProgram, state: SequenceState) -> bytes:
         "arrays": [[str(array.dtype), list(array.shape)] for array in arrays],
         "latest": state.latest,
         "next_ref": state.next_ref,
-        "partitions": len(state.contiguity.known),
     }
     described = json.dumps(head).encode()
     body = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
@@ -72,14 +71,11 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
     pieces = np.split(texts, ends[:-1]) if len(ends) else []
     terms.add_texts([piece.tobytes() for piece in pieces])
     memory = reader.next()
-    known = {}
-    for _ in range(head["partitions"]):
-        key, times = reader.next(), reader.next()
-        known[tuple((int(tag), int(bits)) for tag, bits in key.reshape(-1, 2).tolist())] = times
+    keys, times = reader.next(), reader.next()
     return SequenceState(
         terms=terms,
         memory=memory,
-        contiguity=Contiguity(program.query.partition, known, len(known)),
+        contiguity=Contiguity(program.query.partition, keys, times, kept=len(times)),
         negated={feed: reader.matched(program.inputs[program.feeds[feed]].variables) for feed in program.negated},
         recent=[reader.matched(source.variables) for source in program.sources],
         latest=head["latest"],
@@ -93,9 +89,7 @@ def _arrays(state: SequenceState) -> Iterator[NDArray[Any]]:
     yield terms.text[: terms.used]
     yield terms.ends[: len(terms)]
     yield state.memory
-    for key, times in state.contiguity.known.items():
-        yield np.array(key, np.int64).reshape(-1)
-        yield times
+    yield from state.contiguity.known()
     for rows in (*state.negated.values(), *state.recent):
         yield rows.time
         yield rows.refs

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
+from thence.kernel.partitions import EVENT, ROW, note, place_all
 from thence.kernel.rows import Matched
 
 Times = NDArray[np.int64]
-Key = tuple[tuple[int, int], ...]
-
-BEFORE_ALL = np.int64(-(2**63))
-EVERYTHING: Key = ()
+Keys = NDArray[np.int64]
 
 _FEW = 1000
 """Partitions that are kept without asking."""
@@ -28,77 +26,82 @@ _FEW = 1000
 
 @dataclass(slots=True)
 class Contiguity:
+    """The last two times of each partition: `keys` has tag and bits of each variable, and no columns at all where
+    there is one partition of everything. `places` finds a key."""
+
     by: tuple[Variable, ...]  # the variables of PARTITION BY
-    known: dict[Key, Times] = field(default_factory=dict)  # the last two times, by partition
+    keys: Keys = field(default_factory=lambda: np.empty((0, 0), np.int64))
+    times: Times = field(default_factory=lambda: np.empty((0, 2), np.int64))
     kept: int = 0  # partitions, when they were last gone through
+    places: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        self.restore(self.keys.reshape(len(self.times), 2 * len(self.by)), self.times)
+
+    def restore(self, keys: Keys, times: Times) -> None:
+        """Remember these partitions, and no others."""
+        self.keys, self.times, self.count = keys, times, len(times)
+        self._make_room(0)
 
     def previous(self, events: Times, partitions: Sequence[Matched], listed: Sequence[Matched]) -> list[Times]:
         """For each of some tables the previous times of its rows; then `events` are known."""
-        if not self.by:
-            times = np.unique(np.concatenate([self.known.get(EVERYTHING, events[:0]), events]))
-            self.known[EVERYTHING] = times[-2:]
-            return [_latest_before(times, rows.time) for rows in listed]
-        groups = _Groups(self.by, [*partitions, *listed])
-        members = groups.codes[: len(partitions)]
-        times = np.concatenate(
-            [rows.time for rows in partitions] + [self.known.get(k, events[:0]) for k in groups.keys]
-        )
-        known = [np.full(len(self.known.get(k, ())), code) for code, k in enumerate(groups.keys)]
-        codes = np.concatenate([*members, *known]).astype(np.int64)
-        order = np.lexsort((times, codes))
-        codes, times = codes[order], times[order]
-        found = [
-            _latest_before_in(codes, times, of, rows.time)
-            for rows, of in zip(listed, groups.codes[len(partitions) :], strict=True)
-        ]
-        bounds = np.searchsorted(codes, np.arange(len(groups.keys) + 1))
-        for code, key in enumerate(groups.keys):
-            mine = times[bounds[code] : bounds[code + 1]]
-            if len(mine):
-                self.known[key] = np.unique(mine)[-2:]
-        return found
+        parts = [(events, np.empty((len(events), 0), np.int64), EVENT)] if not self.by else []
+        for number, rows in enumerate(partitions):
+            if not any(_same(rows, other, self.by) for other in (*partitions[:number], *listed)):
+                parts.append((rows.time, self._keys(rows), EVENT))
+        for rows in listed:
+            is_event = any(_same(rows, other, self.by) for other in partitions)
+            parts.append((rows.time, self._keys(rows), ROW | EVENT if is_event else ROW))
+        found = self._noted(parts)
+        return found[len(parts) - len(listed) :]
+
+    def _noted(self, parts: list[tuple[Times, Keys, int]]) -> list[Times]:
+        """The previous times of the rows of all parts, taken together in the order of time."""
+        if not parts:
+            return []
+        times = np.concatenate([time for time, _, _ in parts])
+        keys = np.ascontiguousarray(np.concatenate([keys for _, keys, _ in parts]))
+        roles = np.concatenate([np.full(len(time), role, np.uint8) for time, _, role in parts])
+        self._make_room(len(times))
+        order = np.argsort(times, kind="stable") if (times[1:] < times[:-1]).any() else np.arange(len(times))
+        found = np.empty(len(times), np.int64)
+        self.count = note(self.places, self.keys, self.times, self.count, times, keys, roles, order, found)
+        return np.split(found, np.cumsum([len(time) for time, _, _ in parts])[:-1])
+
+    def _keys(self, rows: Matched) -> Keys:
+        keys = np.empty((len(rows), 2 * len(self.by)), np.int64)
+        for column, variable in enumerate(self.by):
+            keys[:, 2 * column] = rows.columns[variable].tags
+            keys[:, 2 * column + 1] = rows.columns[variable].bits
+        return keys
+
+    def _make_room(self, more: int) -> None:
+        """For that many new partitions."""
+        wanted = self.count + (more if self.by else 1)
+        if len(self.times) < wanted:
+            room = max(wanted, 2 * len(self.times)) - len(self.times)
+            self.keys = np.concatenate([self.keys, np.empty((room, 2 * len(self.by)), np.int64)])
+            self.times = np.concatenate([self.times, np.empty((room, 2), np.int64)])
+        if len(self.places) < 2 * wanted or not more:
+            self.places = np.full(1 << (2 * wanted).bit_length(), -1, np.int64)
+            place_all(self.places, self.keys, self.count)
+
+    def known(self) -> tuple[Keys, Times]:
+        """What is remembered."""
+        return self.keys[: self.count], self.times[: self.count]
 
     def forget(self, watermark: int, lasts: Times) -> None:
         """Once the partitions have doubled, drop those whose times no run can be contiguous with: to have no previous
         time is then as good as to have this one."""
-        if not self.by or len(self.known) < max(_FEW, 2 * self.kept):
+        if not self.by or self.count < max(_FEW, 2 * self.kept):
             return
-        wanted = set(lasts.tolist())
-        self.known = {
-            key: times for key, times in self.known.items() if times[-1] >= watermark or int(times[-1]) in wanted
-        }
-        self.kept = len(self.known)
+        keys, times = self.known()
+        wanted = (times[:, 1] >= watermark) | np.isin(times[:, 1], lasts)
+        self.restore(keys[wanted], times[wanted])
+        self.kept = self.count
 
 
-class _Groups:
-    """The partitions of some rows: a number for each row, and the key behind each number."""
-
-    def __init__(self, by: tuple[Variable, ...], tables: Sequence[Matched]) -> None:
-        codes = np.zeros(sum(len(rows) for rows in tables), np.int64)
-        tags = [np.concatenate([rows.columns[v].tags for rows in tables]) for v in by]
-        bits = [np.concatenate([rows.columns[v].bits for rows in tables]) for v in by]
-        for column in [*tags, *bits]:
-            distinct, where = np.unique(column, return_inverse=True)
-            codes = np.unique(codes * len(distinct) + where, return_inverse=True)[1]
-        first = np.unique(codes, return_index=True)[1]
-        self.keys: list[Key] = [
-            tuple((int(tag[i]), int(bit[i])) for tag, bit in zip(tags, bits, strict=True)) for i in first.tolist()
-        ]
-        ends = np.cumsum([len(rows) for rows in tables])
-        self.codes = np.split(codes, ends[:-1])
-
-
-def _latest_before(times: Times, wanted: Times) -> Times:
-    where = np.searchsorted(times, wanted) - 1
-    return np.where(where >= 0, times[np.maximum(where, 0)] if len(times) else BEFORE_ALL, BEFORE_ALL)
-
-
-def _latest_before_in(codes: Times, times: Times, of: Times, wanted: Times) -> Times:
-    """As `_latest_before`, among the times of the same partition. `codes` and `times` are ordered together."""
-    if not len(times) or not len(wanted):
-        return np.full(len(wanted), BEFORE_ALL)
-    ranked, rank = np.unique(times, return_inverse=True)
-    width = np.int64(len(ranked) + 1)
-    where = np.searchsorted(codes * width + rank, of * width + np.searchsorted(ranked, wanted)) - 1
-    inside = (where >= 0) & (codes[np.maximum(where, 0)] == of)
-    return np.where(inside, times[np.maximum(where, 0)], BEFORE_ALL)
+def _same(rows: Matched, other: Matched, by: tuple[Variable, ...]) -> bool:
+    """Whether two tables are the same rows in what partitions go by."""
+    return rows.time is other.time and all(rows.columns[v] is other.columns[v] for v in by)

@@ -30,7 +30,6 @@ def keep_what_is_held(program: SequenceProgram, state: SequenceState) -> None:
     if len(state.terms) < max(_FEW, 2 * state.terms_kept):
         return
     used = [bits[_is_id(tags)] for tags, bits in _held(state)]
-    used += [np.array([bits for _, bits in _ids_of(key)], np.int64) for key in state.contiguity.known]
     kept = np.unique(np.concatenate(used)) if used else np.empty(0, np.int64)
     terms = Terms()
     terms.add_all(program.constants)  # first, so that they keep their ids: predicates name them
@@ -38,11 +37,9 @@ def keep_what_is_held(program: SequenceProgram, state: SequenceState) -> None:
     renumbered[kept] = terms.import_all(state.terms, kept.astype(np.int32))
     for tags, bits in _held(state):
         rows = _is_id(tags)
-        bits[rows] = renumbered[bits[rows]]
-    state.contiguity.known = {
-        tuple((tag, int(renumbered[bits]) if _names_a_term(tag) else bits) for tag, bits in key): times
-        for key, times in state.contiguity.known.items()
-    }
+        if rows.any():  # else they may be a file's own numbers, which can't be written to
+            bits[rows] = renumbered[bits[rows]]
+    state.contiguity.restore(*state.contiguity.known())  # known by other ids
     state.terms, state.terms_kept = terms, len(terms)
 
 
@@ -53,6 +50,8 @@ def _held(state: SequenceState) -> Iterator[tuple[NDArray[Any], Ids]]:
     yield runs[:, SLOTS::2], runs[:, SLOTS + 1 :: 2]
     nodes = region(state.memory, AT_NODES)[: state.memory[NODES]]
     yield nodes[:, ITERATED::2], nodes[:, ITERATED + 1 :: 2]
+    keys, _ = state.contiguity.known()
+    yield keys[:, 0::2], keys[:, 1::2]
     for rows in (*state.negated.values(), *state.recent):
         yield from ((values.tags, values.bits) for values in _columns(rows))
 
@@ -64,11 +63,3 @@ def _columns(rows: Matched) -> Iterator[Values]:
 def _is_id(tags: NDArray[Any]) -> NDArray[np.bool_]:
     named: NDArray[np.bool_] = ((tags > NONE) & (tags <= OTHER)) | (tags == NON_CANONICAL)
     return named
-
-
-def _names_a_term(tag: int) -> bool:
-    return NONE < tag <= OTHER or tag == NON_CANONICAL
-
-
-def _ids_of(key: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
-    return ((tag, bits) for tag, bits in key if _names_a_term(tag))
