@@ -56,7 +56,7 @@ def star_values(
 ) -> tuple[Events, dict[Variable, Values]] | None:
     """The events in which a pattern has a solution, ascending, and the value of each variable there, ids being of the
     state's dictionary. None: it is no such pattern, or a filter needs the evaluator; `batch.as_events()` has what that
-    needs."""
+    needs. Events, and numbers of which all are values, may be arrays that can't be written to: a file's own."""
     star = _star(pattern)
     if star is None:
         return None
@@ -134,9 +134,17 @@ def _columns(
             masks += [column.bits == bits] + ([] if column.tag == tag else [column.tags == tag])
     rejecting = [mask for mask in masks if not mask.all()]
     if not rejecting:
-        return np.arange(len(batch)), columns
+        return _all_events(len(batch)), columns
     events = np.flatnonzero(np.logical_and.reduce(rejecting))
     return events, {slot: column.take(events) for slot, column in columns.items()}
+
+
+@lru_cache(maxsize=8)
+def _all_events(count: int) -> Events:
+    """Kept, since most batches are of one size, and making it costs as much as a column."""
+    events = np.arange(count)
+    events.flags.writeable = False
+    return events
 
 
 def _equal(left: Tagged, right: Tagged) -> Mask:
@@ -180,10 +188,10 @@ def _by_value(column: Tagged, terms: Terms) -> Tagged:
 def _imported(column: Tagged | None, length: int, batch: ColumnBatch, state: Terms) -> Values:
     if column is None:
         return Values(np.full(length, tags.NONE, np.uint16), np.zeros(length, np.int64))
-    kinds = np.array(column.tags)  # what is read from a file can't be written to, and a state's rows are
+    kinds = np.array(column.tags)
     named = names_a_term(kinds if column.tag is None else np.array([column.tag]))
     if not named.any():
-        return Values(kinds, np.array(column.bits))
+        return Values(kinds, column.bits)
     if named.all():
         return Values(kinds, batch.shared.import_into(state, column.bits))
     bits = np.array(column.bits)

@@ -53,6 +53,8 @@ class Tagged(NamedTuple):
 
     def spread(self, where: NDArray[Any]) -> Tagged:
         """A row for each number in `where`, these being the distinct values: nearly always all of one tag."""
+        if len(self.tags) == 1:
+            return constant(int(self.tags[0]), np.broadcast_to(self.bits, where.shape))
         if (self.tags == self.tags[0]).all():
             return constant(int(self.tags[0]), self.bits[where])
         return Tagged(self.tags[where], self.bits[where])
