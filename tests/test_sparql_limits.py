@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable
 
 import pytest
@@ -78,6 +79,42 @@ def test_chains_that_make_deep_trees_are_allowed_up_to_a_limit(chain: Callable[[
     for too_many in (DEPTH + 1, 5000):
         with pytest.raises(QueryError, match=r"in a row; at most 249|may hold at most 249"):
             chain(too_many)
+
+
+@pytest.mark.parametrize(
+    ("chain", "place", "reason"),
+    [
+        (lambda: parse_expression(" + ".join(["?x"] * 100_000)), (1, 1), "250 operations in a row; at most 249"),
+        (lambda: parse_expression("1 < 1" + "+1" * 100_000), (1, 5), "250 operations in a row; at most 249"),
+        (lambda: parse_expression("1" + "-1*2" * 100_000), (1, 1), "250 operations in a row; at most 249"),
+        (lambda: parse_expression("(2" + "*?x" * 100_000 + ")"), (1, 2), "250 operations in a row; at most 249"),
+        (lambda: parse_expression("3 -1" + "/?x" * 100_000), (1, 3), "250 operations in a row; at most 249"),
+        (lambda: parse_pattern("{ {" + "OPTIONAL {}" * 90_000 + "}}"), (1, 4), "A group may hold at most 249"),
+        (lambda: parse_pattern("{ ?s ?p ?o " + "BIND(1 AS ?x)" * 50_000 + "}"), (1, 3), "A group may hold at most 249"),
+        (lambda: parse_pattern("{ " + "MINUS { ?s ?p ?o }" * 50_000), (1, 3), "A group may hold at most 249"),
+    ],
+)
+def test_a_chain_without_end_is_refused_before_it_is_read(
+    chain: Callable[[], object], place: tuple[int, int], reason: str
+) -> None:
+    parse_pattern("{}"), parse_expression("1")  # the parser itself is made when first needed
+    start = time.process_time()
+    with pytest.raises(QueryError) as refused:
+        chain()
+    assert time.process_time() - start < 1
+    assert refused.value.reason.startswith(reason)
+    assert refused.value.place is not None
+    assert (refused.value.place.line, refused.value.place.column) == place
+
+
+def test_signs_that_are_no_operations_make_no_chain() -> None:
+    numbers = " -1 +2" * 5000
+    parse_pattern(f"{{ VALUES ?x {{ {numbers} }} ?s ?p ({numbers}) }}")
+    parse_pattern("{ ?s <x:p>" + "/<x:p>*|<x:p>+" * 2000 + " ?o }")
+    parse_expression("?x IN (" + ", ".join(["1 + 1 * 2 - 3"] * 1000) + ")")
+    parse_expression(" && ".join(["1 -1 +2 > 3 * 4"] * 1000))
+    parse_pattern("{" + "{ OPTIONAL {} OPTIONAL {} }" * 500 + "}")
+    parse_pattern("{" + "OPTIONAL {} " * (DEPTH - 9) + "{ " + "OPTIONAL {} " * (DEPTH - 9) + "} }")
 
 
 def test_nesting_and_chains_together_are_limited_too() -> None:

@@ -29,6 +29,7 @@ from thence.algebra.expressions import (
     Variable,
 )
 from thence.algebra.variables import has_aggregate
+from thence.lang.long_chains import LONG_CHAIN
 from thence.lang.triples import TripleReader
 from thence.rdf.terms import IRI, Literal
 
@@ -113,7 +114,7 @@ class ExpressionReader(TripleReader):
 
     def _fold(self, first: Expression, rest: list[tuple[Operation, Expression]]) -> Expression:
         if len(rest) >= DEPTH:
-            raise self.error(f"{len(rest):,} operations in a row; at most {DEPTH - 1} are allowed.")
+            raise self.error(LONG_CHAIN.format(len(rest)))
         for operation, operand in rest:
             first = Arithmetic(operation, first, operand)
         return first

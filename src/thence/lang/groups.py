@@ -25,6 +25,7 @@ from thence.algebra.patterns import (
 )
 from thence.algebra.variables import has_aggregate, in_scope
 from thence.lang.expressions import ExpressionReader
+from thence.lang.long_chains import LONG_GROUP
 from thence.lang.triples import Triples
 from thence.rdf.terms import IRI, BlankNode, Term
 
@@ -173,7 +174,7 @@ class GroupReader(ExpressionReader):
     def _pattern(self, elements: list[Element]) -> Pattern:
         """18.2.2.6, with 18.2.2.8: what is joined with the empty pattern is itself."""
         if sum(isinstance(element, Optional | Without | Binding) for element in elements) >= DEPTH:
-            raise self.error(f"A group may hold at most {DEPTH - 1} of OPTIONAL, MINUS and BIND.")
+            raise self.error(LONG_GROUP)
         pattern: Pattern = EMPTY
         scope: set[Variable] = set()
         joined: list[Pattern] = []

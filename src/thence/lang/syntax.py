@@ -9,11 +9,13 @@ from typing import Any
 from lark import Lark, Token, Tree, UnexpectedInput
 
 from thence.lang.complaints import complain
+from thence.lang.long_chains import LongChains
 from thence.lang.mistakes import CLOSING, Mistake
+from thence.lang.tables import GRAMMARS, parser_of
 from thence.lang.text import Text
 from thence.lang.words import Words, words_of
 
-GRAMMARS = Path(__file__).parent
+__all__ = ["GRAMMARS", "Syntax", "offset"]
 
 
 class Syntax:
@@ -30,28 +32,24 @@ class Syntax:
 
     @cached_property
     def _lark(self) -> Lark:
-        return Lark.open(
-            str(self._grammar),
-            parser="lalr",
-            lexer="contextual",
-            start=self._starts,
-            propagate_positions=True,
-            import_paths=[str(GRAMMARS)],
-        )
+        return parser_of(self._grammar, self._starts)
 
     @cached_property
     def _words(self) -> Words:
         return words_of(self._lark.terminals)
 
     def parse(self, text: Text, start: str, *, nesting: int) -> Tree[Token]:
-        """The tree of a text. Brackets are counted as they are read: a million of them end at the first too many."""
+        """The tree of a text. Brackets and chains are counted as they are read: a million of them end at the first too
+        many, or soon after."""
         parser = self._lark.parse_interactive(text.read, start=start)
         opened: list[Token] = []
+        chains = LongChains(text)
         before = token = None
         try:
             for token in parser.lexer_thread.lex(parser.parser_state):  # type: ignore[no-untyped-call]
                 parser.feed_token(token)
                 before = token
+                chains.see(token, parser.parser_state.value_stack)
                 if token in CLOSING:
                     opened.append(token)
                     if len(opened) > nesting:

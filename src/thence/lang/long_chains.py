@@ -1,0 +1,56 @@
+"""Chains that would make trees too deep, noticed while a query is read: the rest of a long text is never parsed.
+
+What is refused here the reader would refuse as well, once it had the whole tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from lark import Token, Tree
+
+from thence.algebra.chains import DEPTH
+from thence.lang.text import Text
+
+LONG_CHAIN = "{:,} operations in a row; at most " + f"{DEPTH - 1} are allowed."
+LONG_GROUP = f"A group may hold at most {DEPTH - 1} of OPTIONAL, MINUS and BIND."
+
+# what Lark calls the repeated part of a rule while it grows; with its grammar's name before it, where it was imported
+_GROWING = re.compile(r"__(?:\w+__)?(?:additive_expression|multiplicative_expression|signed_term)_star_\d+")
+_STACKED = re.compile(r"_(?:\w+__)?(?:OPTIONAL|MINUS|BIND)")
+_SURELY_TOO_MANY = 2 * DEPTH
+"""Children of a chain: an operation has one of them, or two."""
+
+
+class LongChains:
+    """Watches the tokens of one text, each after the parser took it."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._groups: list[tuple[int, int]] = []  # for each open brace: where its content begins, what it holds so far
+        self._opens = False  # whether the token before was a brace
+
+    def see(self, token: Token, values: Sequence[Any]) -> None:
+        """Refuse the text if this token makes a chain too long. `values` is the parser's stack."""
+        if self._opens:
+            self._groups.append((token.start_pos or 0, 0))
+        self._opens = token == "{"
+        if token == "}" and self._groups:
+            self._groups.pop()
+        elif self._groups and _STACKED.fullmatch(token.type):
+            begin, count = self._groups[-1]
+            if count + 1 >= DEPTH:
+                raise self._text.error(LONG_GROUP, begin)
+            self._groups[-1] = begin, count + 1
+        elif len(values) > 2 and _is_too_long(values[-2]):
+            raise self._text.error(LONG_CHAIN.format(DEPTH), _start(values[-3]))
+
+
+def _is_too_long(value: Tree[Token] | Token) -> bool:
+    return isinstance(value, Tree) and len(value.children) >= _SURELY_TOO_MANY and bool(_GROWING.fullmatch(value.data))
+
+
+def _start(value: Tree[Token] | Token) -> int:
+    return (value.meta.start_pos if isinstance(value, Tree) else value.start_pos) or 0
