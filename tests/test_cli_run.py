@@ -187,11 +187,13 @@ def test_output_goes_to_a_file() -> None:
 
 def test_bad_events_are_counted_and_written_on_request() -> None:
     with Path("events.jsonl").open("a") as file:
-        file.write('{"time": "x", "graph": ""}\n{"time": "2024-05-06T07:00:00Z", "graph": "", "id": "odd"}\n')
+        file.write('{"time": "x", "graph": ""}\n')
+        file.write('{"time": "2024-05-06T07:00:00Z", "graph": "<x:s> <x:p> <x:o> .", "id": "odd"}\n')
     result = select("--format", "csv", "--problems", "problems.jsonl")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 3
-    assert said(result) == "3 events, 2 matches, 2 bad, 0 late\n"
+    first = """the first of them: S1, odd: its time is a date, the query's are ticks\n"""
+    assert said(result) == "3 events, 2 matches, 2 bad, 0 late\n" + first
     found = [json.loads(line) for line in Path("problems.jsonl").read_text().splitlines()]
     assert sorted(found, key=lambda row: row["event"]) == [
         {
@@ -199,6 +201,7 @@ def test_bad_events_are_counted_and_written_on_request() -> None:
             "reason": "its time is a date, the query's are ticks",
             "event": "odd",
             "stream": "S1",
+            "graph": "<x:s> <x:p> <x:o> .\n",
         },
         {
             "problem": "bad",
@@ -208,6 +211,48 @@ def test_bad_events_are_counted_and_written_on_request() -> None:
             "line": 4,
         },
     ]
+
+
+def test_the_first_bad_event_is_told_with_its_place_and_where_to_see_them_all() -> None:
+    with Path("events.jsonl").open("a") as file:
+        file.write('{"time": "x\\u001b[2J", "graph": ""}\n{"time": 1}\n')
+    result = select("--format", "csv")
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 3
+    counts, first = said(result).splitlines()
+    assert counts == "3 events, 2 matches, 2 bad, 0 late"
+    assert first.startswith('the first of them: S1, line 4: "x\\u001b[2J" is no time.')
+    assert first.endswith(". To see them all: --problems PATH")
+
+
+def test_where_nothing_is_bad_the_file_of_problems_is_empty() -> None:
+    assert "first of them" not in select("--problems", "problems.jsonl").stderr
+    assert Path("problems.jsonl").read_text() == ""
+
+
+def test_a_bad_event_before_a_wrong_file_leaves_no_half_output() -> None:
+    Path("bad.jsonl").write_text("rubbish\n")
+    Path("dates.jsonl").write_text('{"time": "2024-05-06T07:00:00Z", "graph": ""}\n')
+    result = thence_("run", "select.spaseq", "--stream", "bad.jsonl", "--stream", "dates.jsonl", "--output", "out.csv")
+    assert result.exit_code == 2
+    assert not Path("out.csv").exists()
+
+
+def test_a_file_that_is_no_gzip_file_is_refused_as_a_missing_one_is() -> None:
+    Path("plain.nq.gz").write_text("<x:s> <x:p> <x:o> <x:g> .\n")
+    result = thence_("run", "select.spaseq", "--stream", "plain.nq.gz")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said(result) == (
+        "thence: plain.nq.gz is no gzip file, or a damaged one. Try: a name without .gz, if it is not packed\n"
+    )
+
+
+def test_a_gzip_file_that_breaks_off_is_told_of_beside_what_came_before() -> None:
+    Path("cut.jsonl.gz").write_bytes(gzip.compress(EVENTS.encode())[:-9])
+    result = thence_("run", "select.spaseq", "--stream", "cut.jsonl.gz", "--format", "csv")
+    assert result.exit_code == 0
+    assert "1 bad" in said(result)
+    assert "ends in the middle of its gzipped data" in said(result)
 
 
 def test_several_files_of_a_stream_are_merged() -> None:
@@ -296,7 +341,7 @@ WRONG = [
     ),
     (
         ["run", "select.spaseq", "--stream", "select.spaseq"],
-        "select.spaseq: no event file has this ending. Try: .nq, .trig or .jsonl, or these with .gz",
+        "select.spaseq: no event file has this ending. Try: .nq, .trig, .jsonl or .csv, or these with .gz, or .parquet",
     ),
     (
         ["run", "select.spaseq", "--stream", "events.jsonl", "--format", "trig"],

@@ -148,11 +148,8 @@ def test_what_can_not_be_opened_is_said_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder, not a file"):
         open_input(tmp_path)
     (tmp_path / "plain.nq.gz").write_bytes(b"<x:s> <x:p> <x:o> .")
-    with (
-        open_input(tmp_path / "plain.nq.gz") as file,
-        pytest.raises(InputError, match="is no gzip file, or a damaged one"),
-    ):
-        file.read()
+    with pytest.raises(InputError, match=r"plain\.nq\.gz is no gzip file, or a damaged one\. Try: a name without \.gz"):
+        open_input(tmp_path / "plain.nq.gz")
     (tmp_path / "cut.nq.gz").write_bytes(gzip.compress(b"<x:s> <x:p> <x:o> .")[:-9])
     with open_input(tmp_path / "cut.nq.gz") as file, pytest.raises(InputError, match="ends in the middle"):
         file.read()

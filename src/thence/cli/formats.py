@@ -316,7 +316,21 @@ class TableWriter(Writer):
 
 
 def problem_line(problem: Problem) -> str:
-    """A problem as a line of JSON: the event by its id, or the text that stood in its place."""
+    """A problem as a line of JSON: the event by its id, with its graph, or the text that stood in its place."""
     event = problem.text if problem.event is None else problem.event.id
     told = {"problem": problem.problem, "reason": problem.reason, "event": event, "stream": problem.stream}
+    if problem.event is not None:
+        told["graph"] = _beginning(problem.event)
     return _line(told if problem.line is None else {**told, "line": problem.line})
+
+
+def _beginning(event: Event) -> str:
+    """An event's graph as N-Triples, as much of it as is kept of an event that can't be read."""
+    from thence.rdf.events import BadEvent
+
+    graph = ""
+    for triple in event.triples:
+        if len(graph) > BadEvent.LONGEST:
+            break
+        graph += " ".join(map(str, triple)) + " .\n"
+    return graph if len(graph) <= BadEvent.LONGEST else graph[: BadEvent.LONGEST] + "…"

@@ -17,7 +17,8 @@ from thence.errors import InputError, LimitError
 
 if TYPE_CHECKING:
     from thence.cli.formats import Writer
-    from thence.local.results import Counts, Match, Problem
+    from thence.cli.problems import Problems
+    from thence.local.results import Counts, Match
 
 
 @click.command()
@@ -79,6 +80,7 @@ def run(
         raise InputError("Spark is not built yet. Try: --engine local")
     from thence.cli.compiling import compilation_told
     from thence.cli.formats import check_format, writer
+    from thence.cli.problems import Problems
     from thence.cli.streams import given_background, given_streams
 
     read = read_query(query, language, namespace)
@@ -88,34 +90,36 @@ def run(
         background=given_background(background),
         lateness=lateness,
         max_runs=max_runs,
-        problems=problems is not None,
+        problems=True,
         optimise=optimise,
     )
+    noted = Problems(problems)
+    found = noted.matches_of(matching)
     try:
         with ExitStack() as opened:
             opened.enter_context(compilation_told())
             opened.enter_context(_progress(matching.counts, shown=output is not None or format == "table"))
-            first = list(islice(matching, 1))  # by then all is read: what is wrong with a file leaves no half output
+            opened.callback(noted.close)
+            first = list(islice(found, 1))  # by then all is read: what is wrong with a file leaves no half output
             out = opened.enter_context(_written(output))
-            bad = opened.enter_context(_written(problems)) if problems is not None else None
-            _write(chain(first, matching), writer(format, out, read, events=events), bad)
+            _write(chain(first, found), writer(format, out, read, events=events))
     except LimitError:  # it failed while running: how far it came is told in any case
-        click.echo(told(matching.counts), err=True)
+        _tell(matching.counts, noted)
         raise
-    click.echo(told(matching.counts), err=True)
+    _tell(matching.counts, noted)
 
 
-def _write(matching: Iterable[Match | Problem], writer: Writer, bad: TextIO | None) -> None:
-    from thence.cli.formats import problem_line
-    from thence.local.results import Match
-
+def _write(matches: Iterable[Match], writer: Writer) -> None:
     writer.begin()
-    for found in matching:
-        if isinstance(found, Match):
-            writer.write(found)
-        elif bad is not None:
-            bad.write(problem_line(found))
+    for match in matches:
+        writer.write(match)
     writer.end()
+
+
+def _tell(counts: Counts, problems: Problems) -> None:
+    click.echo(told(counts), err=True)
+    if first := problems.told():
+        click.echo(first, err=True)
 
 
 def told(counts: Counts) -> str:

@@ -56,6 +56,15 @@ def graph(triples: Iterable[Triple], prefixes: Mapping[str, str]) -> str:
     return "\n".join(line(subject, group) for subject, group in groupby(triples, key=lambda triple: triple.subject))
 
 
+def spelt_out(text: str) -> str:
+    """A text on one line, without what would steer the terminal.
+
+    >>> print(spelt_out("a" + chr(27) + "b" + chr(10) + "c"))
+    a\\u001bb c
+    """
+    return " ".join(text.translate(_SPELT_OUT).split("\n"))
+
+
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
     """A table of text as it is: what looks like markup in the data is none, and what would steer the terminal is
     spelt out."""

@@ -12,6 +12,7 @@ from thence.rdf.limits import Limits
 
 _BLOCK = 1 << 16
 _LIMITS = Limits()
+_MAGIC = b"\x1f\x8b"  # with which every gzipped file begins
 
 READ_FAILURES = (ThenceError, OSError, EOFError, zlib.error)
 """What a stream may raise while it is read: what came before it is good."""
@@ -32,20 +33,24 @@ def open_input(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> Bin
         raise InputError(f"{name} can't be read: {error.strerror}") from None
     if not name.lower().endswith(".gz"):
         return file
+    head = file.read(len(_MAGIC))
+    if not _MAGIC.startswith(head):
+        file.close()
+        raise InputError(f"{name} is no gzip file, or a damaged one. Try: a name without .gz, if it is not packed")
     # not buffered: if it fails in the end, a buffer would keep what came before to itself
-    return cast(BinaryIO, _Gunzip(file, name, limits))
+    return cast(BinaryIO, _Gunzip(file, name, limits, head))
 
 
 class _Gunzip(io.RawIOBase):
     """The content of a gzipped file, of one or several members."""
 
-    def __init__(self, file: BinaryIO, name: str, limits: Limits) -> None:
+    def __init__(self, file: BinaryIO, name: str, limits: Limits, head: bytes) -> None:
         self._file = file
         self._name = name
         self._limits = limits
         self._member = zlib.decompressobj(wbits=31)
-        self._packed = b""  # read, not yet unpacked
-        self._taken = self._given = 0
+        self._packed = head  # read, not yet unpacked
+        self._taken, self._given = len(head), 0
         self._at_start = True  # of a member
 
     def readable(self) -> bool:

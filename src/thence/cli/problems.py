@@ -1,0 +1,70 @@
+"""What became of bad and late events: written as jsonl where that is asked for, the first one told in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from thence.cli.formats import problem_line
+from thence.cli.tables import spelt_out
+from thence.errors import InputError
+
+if TYPE_CHECKING:
+    from thence.local.results import Match, Problem
+
+_LONGEST = 300  # characters that are told of one
+
+
+@dataclass(slots=True)
+class Problems:
+    """Takes the problems out of what a query gives. `path` is where they are written; None: nowhere."""
+
+    path: Path | None
+    first: Problem | None = None
+    _file: TextIO | None = field(default=None, repr=False)
+
+    def matches_of(self, found: Iterator[Match | Problem]) -> Iterator[Match]:
+        """The matches; each problem is noted as it comes."""
+        from thence.local.results import Problem
+
+        for each in found:
+            if isinstance(each, Problem):
+                self._note(each)
+            else:
+                yield each
+
+    def close(self) -> None:
+        """Where there were none, the file is there and empty."""
+        if self.path is not None:
+            self._opened(self.path).close()
+
+    def told(self) -> str | None:
+        """The first problem in a line, and how to see them all; None if there was none."""
+        if self.first is None:
+            return None
+        reason = self.first.reason if len(self.first.reason) <= _LONGEST else self.first.reason[:_LONGEST] + "…"
+        all_of_them = "" if self.path else ". To see them all: --problems PATH"
+        return f"the first of them: {spelt_out(f'{_place(self.first)}: {reason}')}{all_of_them}"
+
+    def _note(self, problem: Problem) -> None:
+        self.first = self.first or problem
+        if self.path is not None:
+            self._opened(self.path).write(problem_line(problem))
+
+    def _opened(self, path: Path) -> TextIO:
+        if self._file is None:
+            try:
+                self._file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115 - `close` closes it
+            except OSError as error:
+                raise InputError(f"{path} can't be written: {error.strerror}") from None
+        return self._file
+
+
+def _place(problem: Problem) -> str:
+    """Where a problem is: the line of its stream's file, or the event's id."""
+    if problem.line is not None:
+        return f"{problem.stream}, line {problem.line}"
+    event = problem.event
+    return problem.stream if event is None or event.id is None else f"{problem.stream}, {event.id}"
