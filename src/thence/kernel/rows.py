@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from thence.algebra.certain import never_repeats
 from thence.algebra.expressions import Variable
+from thence.kernel.star import star_values
 from thence.match import Background, solutions
 from thence.match.context import Context
 from thence.match.table import Ids, Name, Table, compatible
@@ -17,7 +18,7 @@ from thence.program.image import EVENTS, FEED, PREVIOUS, TIME
 from thence.program.sequence import SequenceProgram
 from thence.program.sequence import Table as Asked
 from thence.program.values import Values, values_of
-from thence.rdf.columns import EventBatch
+from thence.rdf.column_batch import Batch, ColumnBatch
 from thence.rdf.dictionary import Terms
 from thence.rdf.tags import NONE
 
@@ -29,7 +30,7 @@ class Arrived:
     """A batch of one stream's events. Event i is known as `first_ref + i` for as long as a run holds it."""
 
     stream: str
-    batch: EventBatch
+    batch: Batch
     first_ref: int
 
 
@@ -80,7 +81,15 @@ def _matched_in(
     context: Context,
     refused: dict[int, str],
 ) -> Matched:
-    batch = arrived.batch
+    if isinstance(arrived.batch, ColumnBatch):
+        read = star_values(asked.pattern, arrived.batch, asked.variables, terms)
+        if read is not None:
+            events, values = read
+            whole = len(events) == len(arrived.batch)
+            times = arrived.batch.ends if whole else arrived.batch.ends[events]
+            refs = (arrived.first_ref + events).reshape(-1, 1)
+            return Matched(times, refs, values, np.ones(len(events), np.bool_))
+    batch = arrived.batch.as_events()
     too_much: dict[int, str] = {}
     found = solutions(asked.pattern, batch, background=background, context=context, refused=too_much)
     refused.update((arrived.first_ref + index, reason) for index, reason in too_much.items())

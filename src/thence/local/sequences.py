@@ -19,12 +19,11 @@ from thence.kernel.sequence import SequenceState, initial_state, step
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.sequence import SequenceProgram
-from thence.rdf.columns import EventBatch
 
 if TYPE_CHECKING:
     from thence.rdf.column_batch import Batch
 
-_TOGETHER = 20_000
+_TOGETHER = 65_536
 """Events that the kernel is given at a time."""
 
 _FEW = 16
@@ -53,7 +52,7 @@ class SequenceRunner:
         for stream, listed in batches.items():
             for batch in listed:
                 if len(batch):
-                    arrived.append(Arrived(stream, batch.as_events(), self.state.next_ref))
+                    arrived.append(Arrived(stream, batch, self.state.next_ref))
                     self.state.next_ref += len(batch)
         self.held += arrived
         found = step(
@@ -70,7 +69,7 @@ class SequenceRunner:
         yield from self._distinct(ordered) if self._is_distinct() else ordered
         self._let_go()
 
-    def refused(self) -> Iterator[tuple[str, EventBatch, int, str]]:
+    def refused(self) -> Iterator[tuple[str, Batch, int, str]]:
         """The events since the last call that asked too much of the matcher: stream, batch, number and why."""
         for ref, reason in self.state.refused.items():
             yield *self.event(ref), reason
@@ -124,25 +123,24 @@ class SequenceRunner:
                 self.seen.add(bindings)
                 yield row
 
-    def event(self, ref: int) -> tuple[str, EventBatch, int]:
+    def event(self, ref: int) -> tuple[str, Batch, int]:
         """The stream, batch and number of an event."""
         each = self.held[bisect_right(self.held, ref, key=lambda arrived: arrived.first_ref) - 1]
         return each.stream, each.batch, ref - each.first_ref
 
     def run(self, streams: Mapping[str, Sequence[Batch]]) -> Iterator[Row]:
         """All rows of finite streams, in whatever order their events stand."""
-        ordered = {name: [_by_time(batch) for batch in listed] for name, listed in streams.items()}
+        ordered = {name: [_by_time(batch) for batch in listed if len(batch)] for name, listed in streams.items()}
         times = [batch.ends for listed in ordered.values() for batch in listed]
         cuts = _cuts(np.concatenate(times)) if times else []
         for low, high in cuts:
-            slices = {name: [_between(batch, low, high) for batch in listed] for name, listed in ordered.items()}
-            yield from self.feed(slices, high)
+            yield from self.feed({name: _between(listed, low, high) for name, listed in ordered.items()}, high)
         yield from self.feed({}, int(NEVER))
 
 
 def _by_time(batch: Batch) -> Batch:
-    order = np.argsort(batch.ends, kind="stable")
-    return batch if np.array_equal(order, np.arange(len(order))) else batch.take(order)
+    in_order = (batch.ends[1:] >= batch.ends[:-1]).all()
+    return batch if in_order else batch.take(np.argsort(batch.ends, kind="stable"))
 
 
 def _cuts(times: np.ndarray) -> list[tuple[int, int]]:
@@ -152,6 +150,11 @@ def _cuts(times: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(bounds, [*bounds[1:], int(ordered[-1]) + 1], strict=True)) if bounds else []
 
 
-def _between(batch: Batch, low: int, high: int) -> Batch:
-    first, last = np.searchsorted(batch.ends, [low, high])
-    return batch.take(np.arange(first, last))
+def _between(batches: Sequence[Batch], low: int, high: int) -> list[Batch]:
+    """The events of some batches, each in the order of time, with low <= time < high."""
+    found = []
+    for batch in batches:
+        if batch.ends[0] < high and batch.ends[-1] >= low:
+            first, last = np.searchsorted(batch.ends, [low, high])
+            found.append(batch if last - first == len(batch) else batch.take(np.arange(first, last)))
+    return found
