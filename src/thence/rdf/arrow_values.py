@@ -87,12 +87,22 @@ def encoded(array: Any) -> Any:
     """Text as a dictionary array; anything else as a plain one."""
     if pa.types.is_dictionary(array.type):
         if is_text(array.type.value_type) and not array.dictionary.null_count:
-            return array
+            # a row group's dictionary comes with each of its batches, though they use a part of it
+            return array if len(array.dictionary) <= len(array) else _compact(array)
         array = array.dictionary_decode()
     if not is_text(array.type):
         return array
     plain = array.cast(pa.string()) if pa.types.is_string_view(array.type) else array
     return plain.dictionary_encode()
+
+
+def _compact(array: Any) -> Any:
+    """The same texts, in a dictionary without others."""
+    used, where = np.unique(indices(array), return_inverse=True)
+    mask = ~is_valid(array) if array.null_count else None
+    return pa.DictionaryArray.from_arrays(
+        pa.array(where.astype(np.int32), mask=mask), array.dictionary.take(pa.array(used))
+    )
 
 
 def tagged(column: Attribute, shared: SharedTerms) -> Tagged:

@@ -39,6 +39,11 @@ def read_batches(
         open_input(path).close()  # so that a missing file is told as ever
         yield from read_parquet(path, stream=stream, limits=limits)
         return
+    if name.lower().removesuffix(".gz").endswith(".csv"):
+        from thence.rdf.csv_files import read_csv  # heavy
+
+        yield from read_csv(path, stream=stream, limits=limits)
+        return
     with open_input(path, limits=limits) as source:
         match name.lower().removesuffix(".gz").rpartition(".")[2]:
             case "nq":

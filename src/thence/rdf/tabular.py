@@ -21,7 +21,7 @@ from thence.rdf.shared_terms import Dictionaries
 from thence.rdf.time_columns import Times, is_time, read_times
 from thence.rdf.typed import predicate_term
 
-_OWN = ("type", "time", "end", "id", "subject")
+OWN_COLUMNS = ("type", "time", "end", "id", "subject")
 """Columns that are no attributes."""
 
 _NO_TYPE = 'a typed event needs a "type", which is text'
@@ -84,7 +84,7 @@ class Table:
             attributes={
                 predicate_term(name, self.namespace): Attribute(name, array, self.reads.get(name))
                 for name, array in columns.items()
-                if name not in _OWN
+                if name not in OWN_COLUMNS
             },
             places=places,
             dictionaries=self.dictionaries,
@@ -157,13 +157,13 @@ class _Rows:
 
     def _judge_moments(self, faults: dict[int, str]) -> None:
         for name, array in self.columns.items():
-            if name not in _OWN and pa.types.is_timestamp(array.type):
+            if name not in OWN_COLUMNS and pa.types.is_timestamp(array.type):
                 _note(faults, read_times(array, integers_in_text=False).faults)
 
     def _judge_sizes(self, faults: dict[int, str]) -> None:
         """Rows whose names and texts are larger than an event may be; nearly always all texts together are smaller."""
         most = self.table.limits.event_bytes
-        names = [name for name in self.columns if name not in _OWN[1:4]]
+        names = [name for name in self.columns if name not in OWN_COLUMNS[1:4]]
         least = sum(len(predicate_term(name, self.table.namespace).value) for name in names)
         texts = [self.columns[name] for name in names if pa.types.is_dictionary(self.columns[name].type)]
         if least + sum(array.dictionary.nbytes for array in texts) <= most:

@@ -1,0 +1,134 @@
+"""A CSV file in blocks of whole records that Arrow can read: what it would stumble over is a bad event here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.rdf.csv_records import find_records
+from thence.rdf.events import BadEvent
+from thence.rdf.guard import BOM
+from thence.rdf.gunzip import READ_FAILURES
+from thence.rdf.limits import Limits, size
+
+_BLOCK = 1 << 20
+_SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
+_UNCLOSED = "a quote that nothing closes"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Records of one length, as text that is UTF-8, and the line on which each begins."""
+
+    text: bytes
+    lines: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """A record that is none: where it begins, why, and its text."""
+
+    line: int
+    reason: str
+    text: str = ""
+
+
+@dataclass(slots=True)
+class CsvBlocks:
+    """Reads a file: the first record, then the others. A stream that fails ends in a flaw with the reason."""
+
+    stream: BinaryIO
+    limits: Limits
+    cells: int = 0  # of the first record, and so of all
+    _line: int = 1
+    _rest: bytes = b""
+    _ended: bool = False
+    _failure: str = ""
+
+    def header(self) -> bytes | None:
+        """The first record, where there is one."""
+        self._rest = self._read().removeprefix(BOM)
+        while True:
+            records, _, _ = find_records(np.frombuffer(self._rest, np.uint8), final=self._ended)
+            if len(records):
+                start, stop, line, self.cells = records[0].tolist()
+                first = self._rest[start:stop]
+                end = 2 if self._rest[stop : stop + 2] == b"\r\n" else 1
+                self._rest = self._rest[stop + end :]
+                self._line += line + first.count(b"\n") + 1
+                return first
+            if self._ended or len(self._rest) > self.limits.event_bytes:
+                return None
+            self._rest += self._read()
+
+    def __iter__(self) -> Iterator[Block | Flaw]:
+        while True:
+            data = self._rest
+            records, taken, lines = find_records(np.frombuffer(data, np.uint8), final=self._ended)
+            if len(records):
+                yield from self._judged(data, records)
+            self._line += lines
+            self._rest = data[taken:]
+            if self._rest and (self._ended or len(self._rest) > self.limits.event_bytes):
+                yield self._skipped()
+            elif not self._ended:
+                self._rest += self._read()
+            elif not self._rest:
+                break
+        if self._failure:
+            yield Flaw(self._line, self._failure)
+
+    def _read(self) -> bytes:
+        try:
+            block = self.stream.read(_BLOCK)
+        except READ_FAILURES as error:
+            self._failure, block = str(error) or type(error).__name__, b""
+        self._ended = not block
+        return block
+
+    def _skipped(self) -> Flaw:
+        """Leave out the line on which a record begins that does not end, or is too long."""
+        text = self._rest[:_SHOWN].partition(b"\n")[0].decode("utf-8", "replace")
+        reason = _UNCLOSED if self._ended else f"a record longer than {size(self.limits.event_bytes)}"
+        _, newline, self._rest = self._rest.partition(b"\n")
+        while not newline and not self._ended:
+            _, newline, self._rest = self._read().partition(b"\n")
+        self._line += 1
+        return Flaw(self._line - 1, reason, text)
+
+    def _judged(self, data: bytes, records: NDArray[np.int64]) -> Iterator[Block | Flaw]:
+        flaws = [
+            self._flaw(data, row, self._wrong_length(row[3])) for row in records[records[:, 3] != self.cells].tolist()
+        ]
+        good = records[records[:, 3] == self.cells]
+        too_long = good[:, 1] - good[:, 0] > self.limits.event_bytes
+        flaws += [self._flaw(data, row, self.limits.describe_event()) for row in good[too_long].tolist()]
+        good = good[~too_long]
+        if not _is_utf8(data):
+            wrong = np.array([not _is_utf8(data[start:stop]) for start, stop, _, _ in good.tolist()], np.bool_)
+            flaws += [self._flaw(data, row, "no UTF-8") for row in good[wrong].tolist()]
+            good = good[~wrong]
+        if len(good):
+            whole = len(good) == len(records)
+            text = data[: int(records[-1, 1])] if whole else b"\n".join(data[a:b] for a, b in good[:, :2].tolist())
+            yield Block(text, self._line + good[:, 2])
+        yield from sorted(flaws, key=lambda flaw: flaw.line)
+
+    def _wrong_length(self, cells: int) -> str:
+        return f"{cells:,} cells, where the first line has {self.cells:,}"
+
+    def _flaw(self, data: bytes, record: list[int], reason: str) -> Flaw:
+        start, stop, line, _ = record
+        return Flaw(self._line + line, reason, data[start : min(stop, start + _SHOWN)].decode("utf-8", "replace"))
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
