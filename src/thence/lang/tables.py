@@ -85,7 +85,10 @@ def _read(path: Path) -> Lark:
     table = kept["data"]["parser"]["parser"]
     table["tokens"] = _numbered(table["tokens"])
     table["states"] = {state: _numbered(actions) for state, actions in _numbered(table["states"]).items()}
-    return Lark.load({"data": kept["data"], "memo": _numbered(kept["memo"])})
+    parser = Lark.load({"data": kept["data"], "memo": _numbered(kept["memo"])})
+    for terminal in parser.terminals:
+        terminal.pattern.flags = frozenset(terminal.pattern.flags)  # Lark leaves lists, and asks for subsets
+    return parser
 
 
 def _numbered(items: dict[str, Any]) -> dict[int, Any]:
