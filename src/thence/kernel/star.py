@@ -19,10 +19,10 @@ from thence.match import numbers
 from thence.match.columns import HOLDS
 from thence.program.values import NON_CANONICAL, Values
 from thence.rdf import tags
-from thence.rdf.arrow_values import Tagged
-from thence.rdf.column_batch import ColumnBatch, names_a_term
+from thence.rdf.column_batch import ColumnBatch
 from thence.rdf.dictionary import Terms
 from thence.rdf.terms import IRI, BlankNode, Literal
+from thence.rdf.value_columns import Tagged, names_a_term
 
 Events = NDArray[np.int64]
 Mask = NDArray[np.bool_]

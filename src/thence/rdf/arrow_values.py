@@ -15,13 +15,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from thence.rdf import tags
-from thence.rdf.canonical import as_values
 from thence.rdf.dictionary import Terms
 from thence.rdf.shared_terms import SharedTerms
 from thence.rdf.tagged import SHORTEST
 from thence.rdf.terms import XSD, Literal, Term
 from thence.rdf.times import Domain, format_time
 from thence.rdf.typed import value_term
+from thence.rdf.value_columns import Rows, Tagged, constant, of_terms
 
 _BEYOND = 10**18
 """Numbers with more digits than 18 are terms: the dictionary gives them no value either."""
@@ -29,35 +29,6 @@ _BEYOND = 10**18
 _NAN = int(np.float64(np.nan).view(np.int64))
 _DAY = 86_400_000_000
 _UNITS = {"s": 1_000_000, "ms": 1000, "us": 1}
-
-Rows = NDArray[np.int64]
-
-
-class Tagged(NamedTuple):
-    """A value a row; tag NONE is none."""
-
-    tags: NDArray[np.uint16]
-    bits: NDArray[np.int64]
-
-    @property
-    def tag(self) -> int | None:
-        """The tag of all rows, where it is known without looking that they have one: `constant` makes it a view of one
-        number."""
-        return int(self.tags[0]) if len(self.tags) and self.tags.strides == (0,) else None
-
-    def take(self, rows: slice | Rows) -> Tagged:
-        tag = self.tag
-        if tag is not None:
-            return constant(tag, self.bits[rows])
-        return Tagged(self.tags[rows], self.bits[rows])
-
-    def spread(self, where: NDArray[Any]) -> Tagged:
-        """A row for each number in `where`, these being the distinct values: nearly always all of one tag."""
-        if len(self.tags) == 1:
-            return constant(int(self.tags[0]), np.broadcast_to(self.bits, where.shape))
-        if (self.tags == self.tags[0]).all():
-            return constant(int(self.tags[0]), self.bits[where])
-        return Tagged(self.tags[where], self.bits[where])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,6 +120,19 @@ def _texts(column: Attribute, shared: SharedTerms) -> Tagged:
     return constant(tags.STRING, ids[indices(column.array)])
 
 
+def named(column: str, array: Any, make: Callable[[Any], Term], shared: SharedTerms) -> Tagged:
+    """The values of a column of names, each of which is an IRI or a blank node."""
+    array = encoded(array)
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    if not len(array.dictionary):
+        return constant(tags.NONE, np.zeros(len(array), np.int64))
+    found = of_terms(shared.ids(column, array.dictionary, make), shared.terms).spread(indices(array))
+    if not array.null_count:
+        return found
+    return Tagged(np.where(is_valid(array), found.tags, np.uint16(tags.NONE)), found.bits)
+
+
 def _integers(numbers: NDArray[Any], terms: Terms) -> Tagged:
     found = constant(tags.INTEGER, numbers.astype(np.int64, copy=False))
     if numbers.dtype.itemsize < 8 or not len(numbers):
@@ -211,12 +195,6 @@ def _moments(times: Rows, terms: Terms) -> Tagged:
     return of_terms(terms.add_all(Literal(text, XSD + "dateTime") for text in texts), terms).spread(where)
 
 
-def of_terms(ids: NDArray[Any], terms: Terms) -> Tagged:
-    """Terms of a dictionary as values in the sense of that dictionary."""
-    kinds, bits, _ = as_values(terms, ids.astype(np.int32))
-    return Tagged(kinds, bits)
-
-
 class Moments(NamedTuple):
     """Timestamps in microseconds, and which of them are not: finer, or out of range."""
 
@@ -239,11 +217,6 @@ def microseconds(array: Any) -> Moments:
 
 
 # Arrow's buffers
-
-
-def constant(tag: int, bits: NDArray[np.int64]) -> Tagged:
-    """One tag for all rows."""
-    return Tagged(np.broadcast_to(np.uint16(tag), bits.shape), bits)
 
 
 def raw(array: Any) -> NDArray[Any]:

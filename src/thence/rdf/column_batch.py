@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from thence.rdf import tags
-from thence.rdf.arrow_values import Attribute, Tagged, encoded, indices, is_valid, of_terms, tagged
 from thence.rdf.columns import EventBatch, label_of
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.events import Event
 from thence.rdf.shared_terms import Dictionaries, SharedTerms
-from thence.rdf.tagged import NON_CANONICAL, tagged_literal
+from thence.rdf.tagged import tagged_literal
 from thence.rdf.terms import IRI, Literal, Term, Triple
 from thence.rdf.times import Domain
 from thence.rdf.typed import RDF_TYPE, name_term, subject_term
+from thence.rdf.value_columns import Rows, Tagged, names_a_term
 
-Rows = NDArray[np.int64]
+if TYPE_CHECKING:
+    from thence.rdf.arrow_values import Attribute
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +80,8 @@ class TypedRows:
             if predicate == RDF_TYPE:
                 self._values[predicate] = self._named("type", self.types, lambda name: name_term(name, self.namespace))
             elif predicate in self.attributes:
+                from thence.rdf.arrow_values import tagged  # heavy, and only tables need it
+
                 self._values[predicate] = tagged(self.attributes[predicate], self.shared)
             else:
                 return None
@@ -111,16 +113,9 @@ class TypedRows:
         return Tagged(kinds, bits)
 
     def _named(self, column: str, array: Any, make: Callable[[Any], Term]) -> Tagged:
-        """A column of names, which are IRIs or blank nodes."""
-        array = encoded(array)
-        if not pa.types.is_dictionary(array.type):
-            array = array.dictionary_encode()
-        if not len(array.dictionary):
-            return Tagged(np.zeros(len(array), np.uint16), np.zeros(len(array), np.int64))
-        found = of_terms(self.shared.ids(column, array.dictionary, make), self.shared.terms).spread(indices(array))
-        if not array.null_count:
-            return found
-        return Tagged(np.where(is_valid(array), found.tags, np.uint16(tags.NONE)), found.bits)
+        from thence.rdf.arrow_values import named  # heavy, and only tables need it
+
+        return named(column, array, make, self.shared)
 
     def id(self, row: int) -> str:
         given = None if self.ids is None else self.ids[row].as_py()
@@ -245,11 +240,6 @@ class ColumnBatch:
 
 Batch: TypeAlias = EventBatch | ColumnBatch
 """Events as columns: of triples, or of values."""
-
-
-def names_a_term(tag: Any) -> Any:
-    """Whether the bits beside a tag, or beside each of an array of tags, are a term's id."""
-    return (tag <= tags.OTHER) | (tag == NON_CANONICAL)
 
 
 def _entered(values: Tagged, source: Terms, terms: Terms) -> NDArray[np.int32]:

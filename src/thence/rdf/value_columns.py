@@ -1,0 +1,58 @@
+"""Columns of values: a tag and 64 bits a row, in the sense of `canonical.as_values`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.rdf import tags
+from thence.rdf.canonical import as_values
+from thence.rdf.dictionary import Terms
+from thence.rdf.tagged import NON_CANONICAL
+
+Rows = NDArray[np.int64]
+
+
+class Tagged(NamedTuple):
+    """A value a row; tag NONE is none."""
+
+    tags: NDArray[np.uint16]
+    bits: NDArray[np.int64]
+
+    @property
+    def tag(self) -> int | None:
+        """The tag of all rows, where it is known without looking that they have one: `constant` makes it a view of one
+        number."""
+        return int(self.tags[0]) if len(self.tags) and self.tags.strides == (0,) else None
+
+    def take(self, rows: slice | Rows) -> Tagged:
+        tag = self.tag
+        if tag is not None:
+            return constant(tag, self.bits[rows])
+        return Tagged(self.tags[rows], self.bits[rows])
+
+    def spread(self, where: NDArray[Any]) -> Tagged:
+        """A row for each number in `where`, these being the distinct values: nearly always all of one tag."""
+        if len(self.tags) == 1:
+            return constant(int(self.tags[0]), np.broadcast_to(self.bits, where.shape))
+        if (self.tags == self.tags[0]).all():
+            return constant(int(self.tags[0]), self.bits[where])
+        return Tagged(self.tags[where], self.bits[where])
+
+
+def constant(tag: int, bits: NDArray[np.int64]) -> Tagged:
+    """One tag for all rows."""
+    return Tagged(np.broadcast_to(np.uint16(tag), bits.shape), bits)
+
+
+def of_terms(ids: NDArray[Any], terms: Terms) -> Tagged:
+    """Terms of a dictionary as values in the sense of that dictionary."""
+    kinds, bits, _ = as_values(terms, ids.astype(np.int32))
+    return Tagged(kinds, bits)
+
+
+def names_a_term(tag: Any) -> Any:
+    """Whether the bits beside a tag, or beside each of an array of tags, are a term's id."""
+    return (tag <= tags.OTHER) | (tag == NON_CANONICAL)
