@@ -39,10 +39,16 @@ def test_the_text_says_how_each_pattern_is_evaluated_and_where_each_filter_acts(
         "FILTER ?v > ?w: tested by the machine",
         "FILTER STRLEN(STR(?v)) > STRLEN(STR(?w)): tested by the plain evaluator",
         "C on S2: event by event, because of a property path; binds ?house ?city ?o",
-        "joined with GRAPH <http://example.org/kb>",
+        "GRAPH <http://example.org/kb>: joined with every event",
         "X on S2: vectorised; binds ?house ?z",
         "N on S2: vectorised; binds ?house ?y",
     ]
+
+
+def test_the_text_says_what_is_joined_at_the_end_and_what_drops_a_run_early() -> None:
+    text = alone("A ; B ; C").explain()
+    assert "GRAPH <http://example.org/kb>: joined with complete matches" in text
+    assert "then dropped, unless ?b > ?a: tested by the machine" in section(text, "Automaton")
 
 
 def test_the_text_tells_states_and_edges_in_words() -> None:
@@ -62,7 +68,7 @@ def test_the_text_tells_states_and_edges_in_words() -> None:
 
 def test_the_text_ends_with_key_window_and_contiguity() -> None:
     assert thence.parse(QUERY).explain().splitlines()[-3:] == [
-        "Key: ?house, which every step joins by equality",
+        "Key: ?house, which every part joins by equality",
         "Window: WITHIN 10 MINUTES",
         "Contiguity: judged among all events of all streams",
     ]
@@ -84,7 +90,12 @@ ALONE = """
 PREFIX : <http://example.org/>
 SELECT * {within} {partition}
 FROM STREAM S <http://example.org/s>
-WHERE {{ SEQ ({sequence}) DEFINE GPM A ON S {{ ?x :is ?a }} DEFINE GPM B ON S {{ ?x :was ?b }} }}
+WHERE {{
+  SEQ ({sequence})
+  DEFINE GPM A ON S {{ ?x :is ?a GRAPH :kb {{ ?x :owner ?o }} }}
+  DEFINE GPM B ON S {{ ?x :was ?b }}
+  DEFINE GPM C ON S {{ ?x :had ?c FILTER(?b > ?a) }}
+}}
 """
 
 

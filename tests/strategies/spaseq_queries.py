@@ -240,11 +240,11 @@ def _filtered(draw: st.DrawFn, query: Query, gpm: Gpm, options: Options) -> Gpm:
     numbers = [name for name in sorted(sight) if name[0] in NUMERIC]
     if not options.filters or not numbers:
         return gpm
-    count = pick(draw, {0: 3, 1: 3, 2: 2} if options.foreign_filters else {0: 5, 1: 4, 2: 1})
+    count = pick(draw, {0: 1, 1: 4, 2: 2} if options.foreign_filters else {0: 5, 1: 4, 2: 1})
     foreign = [name for name in numbers if name not in gpm.variables()]
     conditions = []
     for _ in range(count):
-        named = foreign if options.foreign_filters and foreign and chance(draw, 60) else numbers
+        named = foreign if options.foreign_filters and foreign and chance(draw, 85) else numbers
         conditions.append(draw(_conditions(gpm, named, sorted(sight))))
     return replace(gpm, filters=tuple(conditions))
 

@@ -62,10 +62,10 @@ def rows(program: SequenceProgram, matches: Matches, terms: Terms, context: Cont
 
 def _solution(program: SequenceProgram, matches: Matches, number: int, terms: Terms) -> Solution:
     solution: Solution = {}
-    for slot in range(program.automaton.slots):
+    for slot, variable in enumerate(program.outputs):
         term = term_of(int(matches.tags[number, slot]), int(matches.bits[number, slot]), terms)
         if term is not None:
-            solution[program.slots[slot]] = term
+            solution[variable] = term
     return solution
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from thence.errors import LimitError
 from thence.kernel import machine
 from thence.kernel.contiguity import Contiguity
+from thence.kernel.enrich import enriched
 from thence.kernel.history import chains, lengths
 from thence.kernel.memory import (
     ANSWER_CAPACITY,
@@ -126,8 +128,8 @@ def step(
     context = context or Context()
     rows, negated = _rows(program, state, arrived, background, context)
     runner = _Runner(program, state, negated, context, max_runs)
-    yield from runner.take(rows)
-    yield from runner.resolve(watermark)
+    for matches in chain(runner.take(rows), runner.resolve(watermark)):
+        yield from enriched(program, matches, state.terms, background, context)
     _forget(program, state, watermark)
 
 

@@ -91,6 +91,7 @@ class Background:
     data: BackgroundData = field(default_factory=BackgroundData)
     cache: dict[tuple[Graph, str | None], Foreign] = field(default_factory=dict)
     plain: dict[GraphName, PlainGraph] = field(default_factory=dict)
+    lookups: dict[GraphName, object] = field(default_factory=dict)
 
     def check(self, pattern: Pattern) -> None:
         """InputError if a GRAPH of the pattern names what the background lacks, be it evaluated or not."""

@@ -105,27 +105,9 @@ class _Evaluation:
 
     def _triple(self, triple: TriplePattern | PathPattern) -> Table:
         assert isinstance(triple, TriplePattern), "a path is evaluated event by event"
-        columns: dict[Name, Ids] = {}
-        rows: NDArray[np.int64] | None = None
-        places = (
-            (triple.predicate, self.batch.predicates),  # the predicate is nearly always a constant
-            (triple.subject, self.batch.subjects),
-            (triple.object, self.batch.objects),
-        )
-        for slot, ids in places:
-            if not isinstance(slot, Variable | BlankNode):
-                rows = _where_equal(ids, self.batch.terms.find(slot), rows)
-        for slot, ids in places:
-            if isinstance(slot, Variable | BlankNode):
-                taken = ids if rows is None else ids[rows]
-                if slot in columns:
-                    same = np.flatnonzero(columns[slot] == taken)
-                    columns = {name: column[same] for name, column in columns.items()}
-                    rows = same if rows is None else rows[same]
-                else:
-                    columns[slot] = taken
+        columns, rows = matching(triple, self.batch, None)
         events = self.event_of_triple if rows is None else self.event_of_triple[rows]
-        return Table(len(events), _in_order(triple, columns), events)
+        return Table(len(events), columns, events)
 
     def _values(self, pattern: Values) -> Table:
         columns: dict[Name, Ids] = {
@@ -158,6 +140,31 @@ class _Evaluation:
         if pattern.condition is not None:
             passed = self._holds(pattern.condition, pairs.merged())
         return tables.left_join(pairs, passed)
+
+
+def matching(
+    triple: TriplePattern, batch: EventBatch, rows: NDArray[np.int64] | None
+) -> tuple[dict[Name, Ids], NDArray[np.int64] | None]:
+    """Which of these triples of a batch (None: of all) a triple pattern matches, and the columns of its variables."""
+    columns: dict[Name, Ids] = {}
+    places = (
+        (triple.predicate, batch.predicates),  # the predicate is nearly always a constant
+        (triple.subject, batch.subjects),
+        (triple.object, batch.objects),
+    )
+    for slot, ids in places:
+        if not isinstance(slot, Variable | BlankNode):
+            rows = _where_equal(ids, batch.terms.find(slot), rows)
+    for slot, ids in places:
+        if isinstance(slot, Variable | BlankNode):
+            taken = ids if rows is None else ids[rows]
+            if slot in columns:
+                same = np.flatnonzero(columns[slot] == taken)
+                columns = {name: column[same] for name, column in columns.items()}
+                rows = same if rows is None else rows[same]
+            else:
+                columns[slot] = taken
+    return _in_order(triple, columns), rows
 
 
 def _smallest(candidates: list[Table]) -> int:

@@ -8,24 +8,23 @@ state, in which the run waits for another iteration.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import product
 
 import numpy as np
 
 from thence.algebra.certain import always_bound
-from thence.algebra.closures import arms, locals_of, occurrences
+from thence.algebra.closures import alternatives, arms, locals_of, occurrences
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import (
-    Conjunction,
-    Disjunction,
     Occurrence,
-    Operand,
     Part,
     Quantifier,
     Selection,
     SelectRows,
     SequenceQuery,
 )
+from thence.algebra.variables import in_scope
+from thence.optimize import rewritten
+from thence.optimize.infer_key import shard_key
 from thence.plan.order import order_of
 from thence.plan.predicates import Code
 from thence.plan.tables import tables_of
@@ -39,7 +38,7 @@ _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: AN
 def plan(query: SequenceQuery, *, optimise: bool = True) -> SequenceProgram:
     """The program of a query. Without `optimise`, every filter is left to the machine, no run is found by its key, and
     every GPM is matched by itself, with all its variables."""
-    return _Plan(query, optimise).program()
+    return _Plan(query, rewritten(query, optimise=optimise), optimise).program()
 
 
 @dataclass(slots=True)
@@ -67,24 +66,13 @@ class _State:
     key: list[int] = field(default_factory=list)  # slots
 
 
-def alternatives(operand: Operand) -> list[tuple[Occurrence, ...]]:
-    """An operand as a disjunction of conjunctions."""
-    match operand:
-        case Occurrence():
-            return [(operand,)]
-        case Disjunction():
-            return alternatives(operand.left) + alternatives(operand.right)
-        case Conjunction():
-            pairs = product(alternatives(operand.left), alternatives(operand.right))
-            return [left + right for left, right in pairs]
-
-
 class _Plan:
-    def __init__(self, query: SequenceQuery, optimise: bool) -> None:
+    def __init__(self, written: SequenceQuery, query: SequenceQuery, optimise: bool) -> None:
+        self.written = written
         self.query = query
         self.optimise = optimise
         self.gpms = {gpm.name: gpm for gpm in query.gpms}
-        self.tables = tables_of(query, optimise=optimise)
+        self.tables = tables_of(query, written, optimise=optimise)
         self.sources = self.tables.sources
         self.source_of = {source.gpm: number for number, source in enumerate(self.sources)}
         self.inputs: list[Input] = []
@@ -103,7 +91,8 @@ class _Plan:
         for arm in arms(self.query):
             self._arm(arm)
         return SequenceProgram(
-            query=self.query,
+            query=self.written,
+            rewritten=self.query,
             tables=self.tables.tables,
             sources=self.sources,
             inputs=tuple(self.inputs),
@@ -111,6 +100,8 @@ class _Plan:
             negated=tuple(dict.fromkeys(self.negated)),
             partitions=self.tables.partitions,
             slots=tuple(self.slots),
+            outputs=self._outputs(),
+            key=shard_key(self.written) if self.optimise else (),
             iterated=self.iterated,
             predicates=tuple(self.code.predicates),
             constants=tuple(self.code.constants),
@@ -131,6 +122,10 @@ class _Plan:
                 if part.quantifier is not Quantifier.NOT:
                     kept |= found
         return tuple(kept), tuple(variable for variable in all_of_them if variable not in kept)
+
+    def _outputs(self) -> tuple[Variable, ...]:
+        held = tuple(self.slots)[: self.run_slots]
+        return tuple(dict.fromkeys((*held, *(v for late in self.query.late for v in in_scope(late.block)))))
 
     def _input(self, alternative: tuple[Occurrence, ...]) -> int:
         sources = tuple(self.source_of[occurrence.gpm] for occurrence in alternative)
@@ -180,6 +175,7 @@ class _Plan:
             if part.quantifier is Quantifier.PLUS:
                 alone = len(arm) == 1
                 shape.loop = self._state(Selection.NEXT if alone else Selection.STRICT)
+            shape.prunes = [self.code.compile_predicate(condition) for condition in part.demands]
             self._edges(part, shape, guards, bound, possible, frozenset())
             possible |= self._possible(part)
             if part.quantifier is Quantifier.PLUS:
@@ -221,6 +217,7 @@ class _Plan:
             edge = _Edge(number, shape.state, shape.target, shape.loop, shape.accept, guards=guards, ends=shape.ends)
             self._bindings(edge, columns, possible - anew, anew, self._tests(alternative))
             edge.key = [columns[variable] for variable in key]
+            edge.prunes = shape.prunes
             edge.places = [occurrence.place for occurrence in alternative]
             if part.quantifier is Quantifier.PLUS:
                 edge.iterated = [columns.get(variable, -1) for variable in self.iterated]
@@ -252,8 +249,7 @@ class _Plan:
 
     def _tests(self, alternative: tuple[Occurrence, ...]) -> list[int]:
         gpms = [self.gpms[occurrence.gpm] for occurrence in alternative]
-        left = [test for gpm in gpms for test in gpm.filters if test not in self.tables.pushed[gpm.name]]
-        return [self.code.compile_predicate(test) for test in left]
+        return [self.code.compile_predicate(test) for gpm in gpms for test in gpm.filters]
 
     def _guard(self, negation: Part) -> int:
         """A negation: for each alternative of its operand an edge that leads nowhere, and that no run may take."""

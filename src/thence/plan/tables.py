@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from thence.algebra.certain import always_bound
-from thence.algebra.closures import occurrences, variables_of
-from thence.algebra.expressions import Expression, Variable
+from thence.algebra.closures import occurrences, variables_of, whole_pattern
+from thence.algebra.expressions import Variable
 from thence.algebra.patterns import (
     Bgp,
     Extend,
@@ -21,21 +20,19 @@ from thence.algebra.patterns import (
     Union,
     Values,
 )
-from thence.algebra.sequences import Gpm, SelectRows, SequenceQuery
-from thence.algebra.variables import in_scope, mentioned
+from thence.algebra.sequences import SelectRows, SequenceQuery
+from thence.algebra.variables import in_scope
 from thence.algebra.walk import nodes, numbered
 from thence.program.sequence import Partition, Source, Table
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of a query, its GPMs as sources over them, what tells its partitions, and the filters that the
-    matcher judges."""
+    """The tables of a query, its GPMs as sources over them, and what tells its partitions."""
 
     tables: tuple[Table, ...]
     sources: tuple[Source, ...]
     partitions: tuple[Partition, ...]
-    pushed: dict[str, frozenset[Expression]]
 
 
 @dataclass(slots=True)
@@ -49,16 +46,15 @@ class _Asked:
     table: int = field(default=-1)
 
 
-def tables_of(query: SequenceQuery, *, optimise: bool) -> Tables:
-    """Without `optimise`, each GPM has its own table, of all its variables, and no filter is the matcher's."""
-    pushed = {gpm.name: _alone(gpm) if optimise else () for gpm in query.gpms}
-    wanted = wanted_variables(query, pushed) if optimise else None
+def tables_of(query: SequenceQuery, written: SequenceQuery, *, optimise: bool) -> Tables:
+    """Without `optimise`, each GPM has its own table, of all its variables. Partitions go by the query as written."""
+    wanted = wanted_variables(query) if optimise else None
     sources = []
     for gpm in query.gpms:
         variables = variables_of(gpm)
         kept = frozenset(variables) if wanted is None else frozenset(variables) & wanted
-        sources.append(_Asked(gpm.stream, _asked_pattern(gpm, pushed[gpm.name]), variables, kept))
-    partitions = _partitions(query)
+        sources.append(_Asked(gpm.stream, whole_pattern(gpm), variables, kept))
+    partitions = _partitions(written)
     tables = _shared([*sources, *partitions], optimise)
     return Tables(
         tables=tables,
@@ -67,29 +63,12 @@ def tables_of(query: SequenceQuery, *, optimise: bool) -> Tables:
             for gpm, asked in zip(query.gpms, sources, strict=True)
         ),
         partitions=tuple(Partition(asked.table, _named(asked, tables)) for asked in partitions),
-        pushed={name: frozenset(tests) for name, tests in pushed.items()},
     )
 
 
-def _alone(gpm: Gpm) -> tuple[Expression, ...]:
-    """The filters of a GPM that no other event can change."""
-    certain = always_bound(_asked_pattern(gpm, ()))
-    return tuple(test for test in gpm.filters if mentioned(test) <= certain)
-
-
-def _asked_pattern(gpm: Gpm, tests: tuple[Expression, ...]) -> Pattern:
-    """A GPM with its GRAPH blocks, and with some of its filters."""
-    pattern: Pattern = gpm.pattern
-    for block in gpm.graphs:
-        pattern = Join(pattern, block)
-    for test in tests:
-        pattern = Filter(test, pattern)
-    return pattern
-
-
-def wanted_variables(query: SequenceQuery, pushed: dict[str, tuple[Expression, ...]]) -> frozenset[Variable]:
+def wanted_variables(query: SequenceQuery) -> frozenset[Variable]:
     """The variables that anything looks at but the match of one event: what is selected, what the machine's filters
-    name, what two occurrences share, what partitions go by."""
+    name, what two occurrences share, what partitions go by, what complete matches are joined by."""
     seen = Counter(
         variable
         for part in query.sequence
@@ -97,8 +76,9 @@ def wanted_variables(query: SequenceQuery, pushed: dict[str, tuple[Expression, .
         for variable in variables_of(query.gpm(found.gpm))
     )
     wanted = {variable for variable, times in seen.items() if times > 1} | set(query.partition)
-    for gpm in query.gpms:
-        wanted |= _variables_in([test for test in gpm.filters if test not in pushed[gpm.name]])
+    wanted |= _variables_in([gpm.filters for gpm in query.gpms])
+    wanted |= _variables_in([part.demands for part in query.sequence])
+    wanted.update(variable for late in query.late for variable in in_scope(late.block))
     if not isinstance(query.form, SelectRows):
         return frozenset(variable for gpm in query.gpms for variable in variables_of(gpm))
     for column in query.form.columns:

@@ -56,7 +56,10 @@ class Input:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SequenceProgram:
+    """`query` is as it was written; all the rest is made of what the optimiser has `rewritten` it to."""
+
     query: SequenceQuery
+    rewritten: SequenceQuery
     tables: tuple[Table, ...]
     sources: tuple[Source, ...]
     inputs: tuple[Input, ...]
@@ -64,6 +67,8 @@ class SequenceProgram:
     negated: tuple[int, ...]  # feeds that guards look at
     partitions: tuple[Partition, ...]  # empty: contiguity is over all events
     slots: tuple[Variable, ...]  # those of a run, then those that negated parts use
+    outputs: tuple[Variable, ...]  # of a complete match: a run's slots, then what late GRAPH blocks add
+    key: tuple[Variable, ...]  # events that differ in these never meet; empty: all may
     iterated: tuple[Variable, ...]
     predicates: tuple[Expression, ...]
     constants: tuple[Term, ...]  # the first entries of every state's dictionary, in this order

@@ -67,8 +67,9 @@ def background_of(given: Any, program: SequenceProgram) -> Background:
     background = NO_BACKGROUND if given is None else given
     if not isinstance(background, Background):
         background = Background(load_background(background))
-    for source in program.sources:
-        background.check(source.pattern)
+    late = (late.block for late in program.rewritten.late)
+    for pattern in (*(source.pattern for source in program.sources), *late):
+        background.check(pattern)
     return background
 
 

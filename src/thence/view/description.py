@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from thence.algebra.closures import variables_of
 from thence.algebra.expressions import Expression, Variable
-from thence.algebra.patterns import Filter, Pattern
 from thence.algebra.show import show
 from thence.match.choice import reason_for_plain
+from thence.optimize.split_filters import conjuncts
 from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT
 from thence.program.opcodes import ASK
 from thence.program.sequence import SequenceProgram, Source
 
 IN_THE_MATCH = "in the graph match"
+AT_THE_END = "with complete matches"
+IN_ITS_PLACE = "with every event"
 BY_THE_MACHINE = "by the machine"
 BY_THE_PLAIN_EVALUATOR = "by the plain evaluator"
 
@@ -33,13 +35,21 @@ class FilterTold:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphTold:
+    """A GRAPH block of a GPM, and what it is joined with."""
+
+    name: str
+    joined: str
+
+
+@dataclass(frozen=True, slots=True)
 class GpmTold:
     """A GPM as the graph matcher is asked it. `event_by_event` is why it is not vectorised, if it is not."""
 
     name: str
     stream: str
     variables: tuple[str, ...]
-    graphs: tuple[str, ...]
+    graphs: tuple[GraphTold, ...]
     filters: tuple[FilterTold, ...]
     event_by_event: str | None
 
@@ -58,7 +68,8 @@ class StateTold:
 @dataclass(frozen=True, slots=True)
 class EdgeTold:
     """How a run goes on. No `source`: it begins one. `again` is where a closure waits for another iteration. `match`:
-    it completes one; `then_no` must be absent until the window ends, `between_no` since the run's last event."""
+    it completes one; `then_no` must be absent until the window ends, `between_no` since the run's last event. `demands`
+    are filters of later parts: a run that fails them is dropped here."""
 
     source: int | None
     over: str
@@ -67,6 +78,7 @@ class EdgeTold:
     match: bool
     equal: tuple[str, ...]
     filters: tuple[FilterTold, ...]
+    demands: tuple[FilterTold, ...]
     between_no: tuple[str, ...]
     then_no: tuple[str, ...]
 
@@ -77,19 +89,18 @@ class Description:
     states: tuple[StateTold, ...]
     edges: tuple[EdgeTold, ...]
     negations: tuple[EdgeTold, ...]  # what each negation asks of an event
-    key: tuple[str, ...]  # in the key of every state
+    key: tuple[str, ...]  # what every part has bound: events that differ in it never meet
 
 
 def describe(program: SequenceProgram) -> Description:
     edges = tuple(_edge(program, edge) for edge in _walked(program))
     states = tuple(_state(program, state, edges) for state in range(len(program.automaton.selection)))
-    shared = [name for name in states[0].key if all(name in state.key for state in states)] if states else []
     return Description(
         gpms=tuple(_gpm(program, source) for source in program.sources),
         states=states,
         edges=edges,
         negations=tuple(dict.fromkeys(_edge(program, edge) for edge in _negations(program))),
-        key=tuple(shared),
+        key=tuple(map(str, program.key)),
     )
 
 
@@ -105,25 +116,19 @@ def _negations(program: SequenceProgram) -> list[int]:
 
 def _gpm(program: SequenceProgram, source: Source) -> GpmTold:
     gpm = program.query.gpm(source.gpm)
-    pushed = _outer_filters(source.pattern)
+    left = program.rewritten.gpm(source.gpm).filters  # to the machine
+    late = [late.block for late in program.rewritten.late]
+    tests = [part for test in gpm.filters for part in ([test] if test in left else conjuncts(test))]
     return GpmTold(
         name=gpm.name,
         stream=gpm.stream,
         variables=tuple(str(variable) for variable in variables_of(gpm)),
-        graphs=tuple(str(block.name) for block in gpm.graphs),
+        graphs=tuple(GraphTold(str(block.name), AT_THE_END if block in late else IN_ITS_PLACE) for block in gpm.graphs),
         filters=tuple(
-            FilterTold(show(test), IN_THE_MATCH if test in pushed else _tester(program, test)) for test in gpm.filters
+            FilterTold(show(test), _tester(program, test) if test in left else IN_THE_MATCH) for test in tests
         ),
         event_by_event=reason_for_plain(source.pattern),
     )
-
-
-def _outer_filters(pattern: Pattern) -> list[Expression]:
-    found = []
-    while isinstance(pattern, Filter):
-        found.append(pattern.condition)
-        pattern = pattern.pattern
-    return found
 
 
 def _tester(program: SequenceProgram, test: Expression) -> str:
@@ -152,6 +157,7 @@ def _edge(program: SequenceProgram, edge: int) -> EdgeTold:
         int(column[edge]) for column in (automaton.edge_state, automaton.edge_target, automaton.edge_loop)
     )
     tests = [program.predicates[p] for p in _items(automaton.test_from, automaton.test_predicate, edge)]
+    demands = [program.predicates[p] for p in _items(automaton.prune_from, automaton.prune_predicate, edge)]
     return EdgeTold(
         source=None if state <= START else state + 1,
         over=_input(program, int(automaton.edge_input[edge])),
@@ -160,6 +166,7 @@ def _edge(program: SequenceProgram, edge: int) -> EdgeTold:
         match=bool(automaton.edge_accept[edge]),
         equal=tuple(str(variable) for variable in _equal(program, edge)) if state != START else (),
         filters=tuple(FilterTold(show(test), _tester(program, test)) for test in tests),
+        demands=tuple(FilterTold(show(test), _tester(program, test)) for test in demands),
         between_no=_guards(program, _items(automaton.guard_from, automaton.guard, edge)),
         then_no=_guards(program, _items(automaton.end_from, automaton.end, edge)),
     )

@@ -78,7 +78,7 @@ def _text(query: SequenceQuery, description: Description) -> Iterator[str]:
 def _gpm(gpm: GpmTold) -> Iterator[str]:
     how = "vectorised" if gpm.event_by_event is None else f"event by event, because of {gpm.event_by_event}"
     yield f"  {gpm.name} on {gpm.stream}: {how}; binds {' '.join(gpm.variables) or 'nothing'}"
-    yield from (f"      joined with GRAPH {name}" for name in gpm.graphs)
+    yield from (f"      GRAPH {graph.name}: joined {graph.joined}" for graph in gpm.graphs)
     yield from _filters(gpm.filters, 6)
 
 
@@ -101,6 +101,7 @@ def _edge(begins: str, edge: EdgeTold) -> Iterator[str]:
     start = f"  {begins}: " if begins else "      "
     yield f"{start}{edge.over}{_with(edge)}{guards} → {' and '.join(goes)}"
     yield from _filters(edge.filters, 10)
+    yield from (f"{' ' * 10}then dropped, unless {told.text}: tested {told.tested}" for told in edge.demands)
 
 
 def _with(edge: EdgeTold) -> str:
@@ -111,8 +112,8 @@ def _key(description: Description) -> str:
     if not description.states:
         return "none is needed, no run waits"
     if description.key:
-        return f"{' '.join(description.key)}, which every step joins by equality"
-    return "none: no variable is joined by equality in every step, so all events meet in one shard"
+        return f"{' '.join(description.key)}, which every part joins by equality"
+    return "none: no variable is joined by equality in every part, so all events meet in one shard"
 
 
 def _among(query: SequenceQuery) -> str:

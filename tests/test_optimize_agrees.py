@@ -1,0 +1,73 @@
+"""Each rule of the optimiser, alone and with the others, gives the rows that the definitions give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from unittest.mock import patch
+
+import pytest
+from hypothesis import Phase, given, settings
+
+from strategies.spaseq import Case, Options, cases, text
+from test_spaseq_agrees import told_by_the_engine, told_by_the_oracle
+from thence import optimize
+from thence.lang.spaseq import parse
+from thence.optimize import RULES, Rule, late_graph, rewritten
+
+pytestmark = pytest.mark.numba
+
+BLOCKS = Options(often_graphs=True)
+FILTERS = Options(foreign_filters=True)
+PLAIN_PARTS = Options(foreign_filters=True, groups=False, partition=False)  # where most demands are found
+
+
+@given(cases(BLOCKS))
+def test_background_joined_at_the_end_gives_the_rows_of_the_definitions(case: Case) -> None:
+    assert told_by_the_engine(case) == told_by_the_oracle(case)
+
+
+@given(cases(FILTERS) | cases(PLAIN_PARTS))
+def test_runs_dropped_early_give_the_rows_of_the_definitions(case: Case) -> None:
+    assert told_by_the_engine(case) == told_by_the_oracle(case)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_each_rule_alone_changes_no_row(rule: Rule) -> None:
+    @settings(max_examples=40)
+    @given(cases(Options(often_graphs=True, foreign_filters=True)))
+    def agrees(case: Case) -> None:
+        with patch.object(optimize, "RULES", (rule,)):
+            found = told_by_the_engine(case)
+        assert found == told_by_the_oracle(case)
+
+    agrees()
+
+
+def changed_by(rule: Rule, options: Options) -> Counter[bool]:
+    """In how many random queries with matches a rule, after those before it, has something to do."""
+    seen: Counter[bool] = Counter()
+
+    @settings(max_examples=150, derandomize=True, phases=[Phase.generate], database=None, deadline=None)
+    @given(cases(options))
+    def look(case: Case) -> None:
+        if told_by_the_oracle(case):
+            query = parse(text(case.query))
+            for earlier in RULES[: RULES.index(rule)]:
+                query = earlier(query)
+            seen[rule(query) != query] += 1
+
+    look()
+    return seen
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_rule_has_something_to_do_in_many_cases_with_answers(rule: Rule) -> None:
+    seen = changed_by(rule, BLOCKS if rule is late_graph else PLAIN_PARTS)
+    assert seen[True] > 0.05 * seen.total() > 2
+
+
+@given(cases(Options(often_graphs=True, foreign_filters=True)))
+def test_rules_have_nothing_to_do_where_they_have_been(case: Case) -> None:
+    query = rewritten(parse(text(case.query)))
+    for rule in RULES:
+        assert rule(query) == query
