@@ -9,9 +9,12 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 import rdflib
+from hypothesis import given
+from hypothesis import strategies as st
 
 from thence.errors import InputError, LimitError, Place, RdfError
 from thence.rdf.limits import Limits
+from thence.rdf.oxigraph import Labels, rdf_11, to_ox_quad
 from thence.rdf.read import Format, from_store, nquads_of, open_input, parse
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Quad
 
@@ -220,3 +223,53 @@ def test_a_faulty_file_is_an_error_with_its_name_and_place(tmp_path: Path) -> No
     path.write_text('<x:s> <x:p> "x"@en--ltr .')
     with pytest.raises(RdfError, match="base directions"):
         list(nquads_of(path))
+
+
+LABELS = [
+    "d684ec134b6e42bc190808778ab5dd7c",
+    "d684ec134b6e42bc1908",
+    "anon0",
+    "anon7",
+    "anon7x",
+    "anon",
+    "house",
+    "d684",
+]
+NODES = st.sampled_from(LABELS).map(BlankNode)
+IRIS = st.sampled_from(["x:_:anon0", "x:p--ltr", "x:<<"]).map(lambda value: IRI(value.replace("<", "%3C")))
+TEXTS = st.lists(
+    st.sampled_from([*(f"_:{label} " for label in LABELS), '"', "\\", "\n", " ", '"@en--ltr ', "\n_:anon0 ", " <<( "])
+)
+LITERALS = TEXTS.map("".join).flatmap(lambda text: st.sampled_from([Literal(text), Literal(text, language="en-x-b")]))
+WRITTEN = st.builds(Quad, NODES | IRIS, IRIS, NODES | IRIS | LITERALS, st.none() | NODES | IRIS)
+
+
+@given(st.lists(WRITTEN, min_size=1, max_size=8))
+def test_labels_are_made_steady_in_the_nodes_of_written_quads_and_nowhere_else(quads: list[Quad]) -> None:
+    labels, expected = Labels(), []
+    for quad in quads:
+        terms = (BlankNode(labels.of(term.value)) if isinstance(term, BlankNode) else term for term in quad)
+        expected.append(Quad(*terms))  # type: ignore[arg-type]
+    made = rdf_11(ox.serialize(map(to_ox_quad, quads), format=ox.RdfFormat.N_QUADS), Labels())
+    assert list(parse(made, Format.N_QUADS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("object", "refused"),
+    [
+        ('"x"@en--ltr', True),
+        ('"a \\" b"@en-GB--rtl', True),
+        ("<<( <x:s> <x:p> <x:o> )>>", True),
+        ('"a"@en <x:g--ltr>', False),
+        ('"\\"@en--ltr"', False),
+        ('" <<( "', False),
+        ("<x:a--b>", False),
+    ],
+)
+def test_what_only_rdf_12_has_is_refused_in_written_quads(object: str, refused: bool) -> None:
+    line = f"<x:s> <x:p> {object} .\n".encode()
+    if refused:
+        with pytest.raises(RdfError, match=r"RDF 1\.2 is not supported"):
+            rdf_11(line, Labels())
+    else:
+        assert rdf_11(line, Labels()) == line

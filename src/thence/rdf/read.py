@@ -65,7 +65,9 @@ def nquads_of(source: object, *, limits: Limits = _LIMITS) -> Iterator[bytes]:
             yield from _lines(file)
             return
         try:
-            yield from _written(rdf_11(_parser(file, format, None, name, limits), Labels()))
+            labels = Labels()
+            for piece in _written(_parser(file, format, None, name, limits)):
+                yield rdf_11(piece, labels)
         except (SyntaxError, MemoryError) as error:
             raise explain(error, Place(1, 1, name)) from None
 

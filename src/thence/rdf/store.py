@@ -18,7 +18,7 @@ from thence.rdf.duplicates import without_duplicates
 from thence.rdf.lines import scan_quads
 from thence.rdf.read import nquads_of
 from thence.rdf.tags import BLANK, KIND_MASK
-from thence.rdf.terms import IRI, BlankNode, Literal, Term
+from thence.rdf.terms import IRI, Literal, Term
 
 Ids = NDArray[np.int32]
 
@@ -93,6 +93,7 @@ def _columns(source: Any, terms: Terms, prefix: str) -> Iterator[tuple[Ids, Ids,
     """The quads of a source as columns, a piece at a time; blank nodes are the source's own."""
     place = str(source) if isinstance(source, str | Path) else type(source).__name__
     line = 1
+    own = f"_:{prefix}".encode()
     for data in nquads_of(source):
         quads = scan_quads(data, terms=terms)
         for number, reason in quads.errors.items():
@@ -103,7 +104,8 @@ def _columns(source: Any, terms: Terms, prefix: str) -> Iterator[tuple[Ids, Ids,
         for ids in (quads.subjects, quads.objects, quads.graphs):
             rows = np.flatnonzero((ids != UNBOUND) & blank[ids])
             distinct, where = np.unique(ids[rows], return_inverse=True)
-            ids[rows] = terms.add_all(BlankNode(prefix + terms[i].value) for i in distinct.tolist())[where]
+            labels = (text.removeprefix(b"_:") for text in terms.texts(distinct))
+            ids[rows] = terms.add_texts([own + label for label in labels])[where]
         yield columns
 
 

@@ -236,13 +236,15 @@ class _Converter:
         may_be_odd = b"--" in text or (_has_anonymous(text) and (b"_:" in text or b"\\" in text))
         labels = Labels(self._anonymous, text)
         try:
-            ox.serialize(rdf_11(parser, labels) if may_be_odd else parser, written, format=ox.RdfFormat.N_QUADS)
+            ox.serialize(parser, written, format=ox.RdfFormat.N_QUADS)
         except (SyntaxError, MemoryError) as error:
             raise explain(error, start, before=1) from None
         quads = written.getvalue()
         if quads.count(b"\n") > self._limits.event_triples:
             raise LimitError(self._limits.describe_event())
-        if _has_anonymous(text) and not may_be_odd:  # then all labels are generated, and none stands in a literal
+        if may_be_odd:
+            quads = rdf_11(quads, labels)
+        elif _has_anonymous(text):  # then all labels are generated, and none stands in a literal
             quads = _GENERATED.sub(lambda found: b"_:" + labels.of(found[1].decode()).encode(), quads)
         self._prologue.declare(parser.prefixes)
         self._base, self._anonymous = parser.base_iri, labels.next
