@@ -117,7 +117,7 @@ def _texts(column: Attribute, shared: SharedTerms) -> Tagged:
     ids = shared.ids(column.name, column.array.dictionary, term)
     if column.read is not None:
         return of_terms(ids, shared.terms).spread(indices(column.array))
-    return constant(tags.STRING, ids[indices(column.array)])
+    return constant(tags.STRING, ids).spread(indices(column.array))
 
 
 def named(column: str, array: Any, make: Callable[[Any], Term], shared: SharedTerms) -> Tagged:

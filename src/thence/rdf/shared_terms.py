@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from thence.rdf.canonical import as_values
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.terms import Term
+from thence.rdf.translate import translated
 
 _MANY = 200_000
 """Terms after which the next batch begins a new dictionary, and likewise bytes of text: a column that never repeats
@@ -55,12 +56,11 @@ class SharedTerms:
         if len(self._imported) < len(self.terms):
             more = np.full(len(self.terms) - len(self._imported), UNBOUND, np.int64)
             self._imported = np.concatenate([self._imported, more])
-        found = self._imported[ids]
-        unknown = found == UNBOUND
-        if unknown.any():
-            new = np.unique(ids[unknown]).astype(np.int32)
+        found, is_lacking = translated(self._imported, ids)
+        if is_lacking:
+            new = np.unique(ids[found == UNBOUND]).astype(np.int32)
             self._imported[new] = state.import_all(self.terms, new)
-            found = self._imported[ids]
+            found, _ = translated(self._imported, ids)
         return found
 
     @property

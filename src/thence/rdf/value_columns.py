@@ -11,6 +11,7 @@ from thence.rdf import tags
 from thence.rdf.canonical import as_values
 from thence.rdf.dictionary import Terms
 from thence.rdf.tagged import NON_CANONICAL
+from thence.rdf.translate import translated
 
 Rows = NDArray[np.int64]
 
@@ -38,7 +39,7 @@ class Tagged(NamedTuple):
         if len(self.tags) == 1:
             return constant(int(self.tags[0]), np.broadcast_to(self.bits, where.shape))
         if (self.tags == self.tags[0]).all():
-            return constant(int(self.tags[0]), self.bits[where])
+            return constant(int(self.tags[0]), translated(self.bits, where)[0])
         return Tagged(self.tags[where], self.bits[where])
 
 
