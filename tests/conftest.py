@@ -1,4 +1,7 @@
-"""Random cases: a hundred a property, the same at each run; or as many fresh ones as THENCE_CASES says."""
+"""Random cases: a hundred a property, the same at each run; or as many fresh ones as THENCE_CASES says.
+
+The one that compares the engine with the definitions takes five times as many (test_spaseq_agrees).
+"""
 
 from __future__ import annotations
 
