@@ -21,8 +21,15 @@ from thence.rdf.store import BackgroundData
 
 def solutions(pattern: Pattern, dataset: Dataset, context: Context) -> Iterator[Solution]:
     """Vectorised where that applies, else plain."""
+    found = evaluated(pattern, dataset, context)
+    return plain.solutions(pattern, dataset, context) if found is None else iter(found)
+
+
+def evaluated(pattern: Pattern, dataset: Dataset, context: Context) -> list[Solution] | None:
+    """The solutions, vectorised; None where that does not apply: for the pattern, or since the dataset lacks a graph,
+    which means no solutions in the standard, and with us an error."""
     if reason_for_plain(pattern):
-        return plain.solutions(pattern, dataset, context)
+        return None
     terms = Terms()
     named = {name: _batch(graph, terms) for name, graph in dataset.named.items()}
     batch = _batch(dataset.default, Terms())
@@ -30,12 +37,12 @@ def solutions(pattern: Pattern, dataset: Dataset, context: Context) -> Iterator[
     try:
         background.check(pattern)
         found = vectorised.evaluate(pattern, batch, background, context)
-    except InputError:  # the dataset lacks a graph: no solutions in the standard, with us an error
-        return plain.solutions(pattern, dataset, context)
-    return (
+    except InputError:
+        return None
+    return [
         {name: batch.terms[int(ids[row])] for name, ids in found.columns.items() if ids[row] != UNBOUND}
         for row in range(len(found))
-    )
+    ]
 
 
 def _batch(graph: Graph, terms: Terms) -> EventBatch:
