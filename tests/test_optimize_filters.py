@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import thence
 from rewriting import after, query_of
+from thence.algebra.show import show
 from thence.errors import QueryError
 from thence.optimize import early_filters, place_exists, push_filters, split_filters
+
+pytestmark = pytest.mark.numba
 
 A = "?x :a ?a"
 A_SHOWN = "DEFINE GPM A ON S { ?x <x:a> ?a . }"
@@ -63,6 +67,14 @@ def test_exists_is_asked_of_its_own_event_whether_or_not_queries_are_optimised()
         f"SEQ (A; B) {A_SHOWN} DEFINE GPM B ON S {{"
         " { ?x <x:b> ?b . FILTER (EXISTS { ?x <x:c> ?c . }) } FILTER (?b > ?a) }"
     )
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+def test_exists_lets_through_the_events_that_have_it(optimise: bool) -> None:
+    text = show(query_of("A ; B", A=A, B="?x :b ?b FILTER(?b > ?a && EXISTS { ?x :c ?c })"))
+    graphs = ["<x:h> <x:a> 1 .", "<x:h> <x:b> 2 .", "<x:h> <x:b> 2 ; <x:c> 3 ."]
+    events = [thence.Event(time, graph) for time, graph in enumerate(graphs)]
+    assert [match.times for match in thence.parse(text).match(events, optimise=optimise)] == [(0, 2)]
 
 
 def test_a_condition_of_which_exists_is_only_a_part_must_be_about_one_event() -> None:

@@ -100,6 +100,7 @@ BLOCKS = [
     "GRAPH :kb { ?x :price ?p OPTIONAL { ?x :owner ?o } }",
     "GRAPH :kb { { ?x :price ?p } UNION { ?x :owner ?o } UNION { ?x :price ?p } }",
     "GRAPH :kb { ?someone :owner ?o }",
+    "GRAPH :kb { ?x :owner ?o . ?o :phone ?p FILTER(?p != '2') }",
     f"{OWNER} GRAPH :kb {{ ?o :phone ?p }}",
     "GRAPH :kb { ?x :price ?p OPTIONAL { ?x :owner ?o } } GRAPH :kb { ?o :phone ?q }",
     "GRAPH :kb { { ?x :owner ?o } UNION { ?s :owner ?o } }",
