@@ -299,7 +299,7 @@ def test_check_says_what_the_query_is() -> None:
     assert thence_("check", "construct.spaseq").stdout.endswith("reads S1, S2, makes events\n")
 
 
-@pytest.mark.parametrize("format", ["text", "mermaid", "json"])
+@pytest.mark.parametrize("format", ["text", "mermaid", "svg", "json"])
 def test_explain_prints_what_the_query_itself_says(format: str) -> None:
     result = thence_("explain", "select.spaseq", "--format", format)
     assert result.stdout == thence.parse(SELECT).explain(format) + "\n"

@@ -140,5 +140,5 @@ def test_json_has_the_same_facts() -> None:
 
 
 def test_an_unknown_format_is_told() -> None:
-    with pytest.raises(thence.InputError, match="Try: text, mermaid, json"):
+    with pytest.raises(thence.InputError, match="Try: text, mermaid, svg, json"):
         alone("A").explain("pdf")

@@ -11,7 +11,7 @@ from thence.cli.queries import read_query, takes_a_query
 
 @click.command()
 @takes_a_query
-@click.option("--format", type=click.Choice(("text", "mermaid", "json")), default="text", show_default=True)
+@click.option("--format", type=click.Choice(("text", "mermaid", "svg", "json")), default="text", show_default=True)
 @click.option("--optimise/--no-optimise", default=True, help="Explain the query as it runs without optimisation.")
 def explain(query: Path, language: str | None, namespace: str | None, format: str, optimise: bool) -> None:
     """Show how a query is run: algebra, automaton, key, window, and where each filter acts."""

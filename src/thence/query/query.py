@@ -162,7 +162,7 @@ class Query:
 
     def explain(self, format: str = "text", *, optimise: bool = True) -> str:
         """How the query is run: its algebra, automaton, keys and window, and where each filter acts. `format` is
-        `text`, `mermaid` (a state diagram) or `json`."""
+        `text`, `mermaid` (a state diagram), `svg` (a drawing) or `json`."""
         from thence.view.explain import explain
 
         return explain(plan(self.algebra, optimise=optimise), format)

@@ -13,8 +13,9 @@ from thence.errors import InputError
 from thence.program.sequence import SequenceProgram
 from thence.view.description import Description, EdgeTold, FilterTold, GpmTold, StateTold, describe
 from thence.view.mermaid import state_diagram
+from thence.view.svg import drawing
 
-FORMATS = ("text", "mermaid", "json")
+FORMATS = ("text", "mermaid", "svg", "json")
 
 
 def explain(program: SequenceProgram, format: str = "text") -> str:
@@ -25,6 +26,9 @@ def explain(program: SequenceProgram, format: str = "text") -> str:
             return "\n".join(_text(program.query, description))
         case "mermaid":
             return state_diagram(description)
+        case "svg":
+            notes = (f"Window: {_window_told(program.query)}", f"Key: {_key(description)}")
+            return drawing(description, notes=notes)
         case "json":
             return _json(program.query, description)
         case _:

@@ -1,0 +1,133 @@
+"""`explain("svg")`: a drawing that stands alone, shows the whole automaton, and holds no text that isn't escaped."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import thence
+
+SVG = "{http://www.w3.org/2000/svg}"
+HEAD = "PREFIX : <http://example.org/> SELECT ?x WITHIN 9 TICKS FROM STREAM S <http://example.org/s> WHERE { "
+GPMS = " ".join(f"DEFINE GPM {name} ON S {{ ?x :is :{name} }}" for name in "ABCD")
+EXAMPLES = Path(__file__).parent.parent / "examples"
+QUERIES = {path.name: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.spaseq"))} | {
+    "optionals": f"{HEAD} SEQ (A; B?; C?, D) {GPMS} }}",
+    "one part": f"{HEAD} SEQ (A) {GPMS} }}",
+    "a closure alone": f"{HEAD} SEQ (A+) {GPMS} }}",
+    "negations": f"{HEAD} SEQ (A; B!; C; D!) {GPMS} }}",
+    "groups": f"{HEAD} SEQ ((A & B)+ : (C | D)) {GPMS} }}",
+}
+
+
+@pytest.fixture(params=QUERIES)
+def query(request: pytest.FixtureRequest) -> thence.Query:
+    return thence.parse(QUERIES[request.param], language="spaseq")
+
+
+def drawn(query: thence.Query) -> ElementTree.Element:
+    return ElementTree.fromstring(query.explain("svg"))
+
+
+def boxes(root: ElementTree.Element) -> list[tuple[str, list[str], tuple[float, float, float, float]]]:
+    """Of each its kind, its lines (whole, from the tooltip), and where it is: left, top, right, bottom."""
+    found = []
+    for group in root.iter(f"{SVG}g"):
+        rect, title = group.find(f"{SVG}rect"), group.find(f"{SVG}title")
+        assert rect is not None
+        assert title is not None
+        x, y, width, height = (float(rect.attrib[name]) for name in ("x", "y", "width", "height"))
+        found.append((rect.attrib["class"], (title.text or "").split("\n"), (x, y, x + width, y + height)))
+    return found
+
+
+def test_all_states_edges_and_what_is_said_of_them_are_there(query: thence.Query) -> None:
+    told = query.explain()
+    found = boxes(drawn(query))
+    states = [lines for kind, lines, _ in found if kind == "state"]
+    assert sorted(lines[0] for lines in states) == re.findall(r"^  (state \d+) waits", told, re.MULTILINE)
+    edges = [lines for kind, lines, _ in found if kind == "edge"]
+    assert len(edges) == len(re.findall("→", told))
+    automaton = told[told.index("\nAutomaton") :]
+    for filtered in re.findall(r"FILTER (.*): tested", automaton):
+        assert any(f"FILTER {filtered}" in line for _, lines, _ in found for line in lines)
+    assert len([kind for kind, _, _ in found if kind == "negation"]) == len(re.findall(r"^  no ", told, re.MULTILINE))
+    assert [kind for kind, _, _ in found if kind in ("start", "match")] == ["start", "match"]
+
+
+def test_window_and_key_are_told(query: thence.Query) -> None:
+    texts = [text.text or "" for text in drawn(query).findall(f"{SVG}text")]
+    assert [text.partition(":")[0] for text in texts] == ["Window", "Key"]
+    told = query.explain().splitlines()
+    assert all(any(line.startswith(text.rstrip("…")) for line in told) for text in texts)
+
+
+def test_every_line_leads_from_a_box_to_a_box(query: thence.Query) -> None:
+    root = drawn(query)
+    sides = [(box[0], box[1], box[2], box[3]) for _, _, box in boxes(root)]
+    paths = [path.attrib["d"] for path in root.findall(f"{SVG}path")]
+    goals = sum(
+        (edge["target"] is not None) + (edge["again"] is not None and edge["again"] != edge["target"]) + edge["match"]
+        for edge in _edges(query)
+    )
+    assert len(paths) == len(_edges(query)) + goals
+    for path in paths:
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", path)]
+        ending = numbers[-2:] if "C" in path else [numbers[-1], numbers[-2]]
+        assert any(abs(right - numbers[0]) < 0.2 and top <= numbers[1] <= bottom for _, top, right, bottom in sides)
+        assert any(abs(left - ending[0]) < 0.2 and top <= ending[1] <= bottom for left, top, _, bottom in sides)
+
+
+def _edges(query: thence.Query) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(query.explain("json"))["edges"]
+    return found
+
+
+def test_boxes_stand_apart_and_on_the_page(query: thence.Query) -> None:
+    root = drawn(query)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    placed = [box for _, _, box in boxes(root)]
+    assert all(0 < left < right < width and 0 < top < bottom < height for left, top, right, bottom in placed)
+    for number, (left, top, right, bottom) in enumerate(placed):
+        for other in placed[number + 1 :]:
+            assert right < other[0] or other[2] < left or bottom < other[1] or other[3] < top
+
+
+def test_the_same_query_is_drawn_the_same() -> None:
+    text = QUERIES["groups"]
+    assert thence.parse(text).explain("svg") == thence.parse(text).explain("svg")
+
+
+def test_hostile_text_is_escaped_and_shown_whole_in_the_tooltip() -> None:
+    hostile = "</text><script>alert('&amp;')</script><!-- ]]> " + "x" * 100
+    filters = f'FILTER(?y != "{hostile}") FILTER(?y != "\\u0001\\uFFFE")'
+    query = thence.parse(
+        f"{HEAD} SEQ (A; B) DEFINE GPM A ON S {{ ?x :is ?y {filters} }} DEFINE GPM B ON S {{ ?x :is :b }} }}"
+    )
+    root = drawn(query)
+    assert {element.tag for element in root.iter()} == {
+        f"{SVG}{tag}" for tag in ("svg", "title", "style", "defs", "marker", "path", "rect", "g", "text")
+    }
+    assert any(hostile in line for _, lines, _ in boxes(root) for line in lines)
+    assert all(len(text.text or "") <= 120 for text in root.iter(f"{SVG}text"))
+
+
+def test_it_asks_for_nothing_from_elsewhere(query: thence.Query) -> None:
+    text = query.explain("svg")
+    assert not re.search(r"\b(?:href|src|onload|onclick)\b\s*=", text)
+    assert re.findall(r"url\(([^)]*)\)", text) == ["#tip"] * text.count("url(")
+
+
+def test_wide_characters_have_the_place_that_they_take() -> None:
+    narrow, wide = (
+        thence.parse(f"SELECT ?x FROM STREAM S <x:s> {{ SEQ ({name}) DEFINE GPM {name} ON S {{ ?x <x:p> 1 }} }}")
+        for name in ("a" * 20, "価" * 20)
+    )
+    (left, _, right, _), (start, _, end, _) = (
+        next(place for kind, _, place in boxes(drawn(query)) if kind == "edge") for query in (narrow, wide)
+    )
+    assert end - start > 1.8 * (right - left)
