@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tables import rows, tables
-from thence.errors import InputError, LimitError
+from thence.errors import InputError, LimitError, ThenceError
 from thence.rdf import parquet, shared_terms
 from thence.rdf.column_batch import ColumnBatch
 from thence.rdf.columns import encode
@@ -222,3 +224,17 @@ def test_a_column_that_never_repeats_itself_does_not_grow_one_dictionary_for_eve
         batch.column(batch.predicates[1])
         sizes.append(len(batch.terms))
     assert sizes == [600, 1200, 600, 1200, 600]
+
+
+def test_whatever_byte_of_a_file_is_wrong_it_is_read_or_told(tmp_path: Path) -> None:
+    path = tmp_path / "s.parquet"
+    columns = {"type": ["T"] * 300, "time": range(300), "x": [f"x{i % 7}" for i in range(300)]}
+    pq.write_table(pa.table(columns), path)
+    whole, random = path.read_bytes(), Random(1)
+    for _ in range(300):
+        content = bytearray(whole)
+        content[random.randrange(len(content))] = random.randrange(256)
+        path.write_bytes(content)
+        with suppress(ThenceError):
+            for found in read_batches(path):
+                assert isinstance(found, BadEvent) or len(list(found.as_events())) == len(found)

@@ -52,7 +52,7 @@ def _opened(name: str, limits: Limits) -> Any:
         schema = parquet.read_schema(name)
         texts = [column.name for column in schema if is_text(column.type)]
         file = parquet.ParquetFile(name, read_dictionary=texts)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last by a column's name
         raise InputError(f"{name} is no Parquet file, or a damaged one: {_reason(error)}") from None
     unpacked = sum(file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups))
     if unpacked > limits.event_bytes and unpacked > os.path.getsize(name) * limits.gunzip_ratio:

@@ -60,7 +60,10 @@ class Table:
 
     def read(self, record: Any, places: Places) -> Iterator[ColumnBatch | BadEvent]:
         """The events of some rows, and those that are none."""
-        rows = _Rows(self, {name: encoded(record.column(name)) for name in record.schema.names}, record.num_rows)
+        columns = {name: record.column(name) for name in record.schema.names}
+        for array in columns.values():
+            _check_indices(array)
+        rows = _Rows(self, {name: encoded(array) for name, array in columns.items()}, record.num_rows)
         times, faults = rows.judged()
         if not faults:
             yield self._batch(rows.columns, places, times)
@@ -212,6 +215,14 @@ def _cure(name: str) -> str:
             return "Try: text, or integers"
         case _:
             return "Try: numbers, text, booleans, dates or timestamps, or leave the column out"
+
+
+def _check_indices(array: Any) -> None:
+    """That a dictionary has what its rows name: nothing in Arrow looks, if the file is damaged."""
+    if pa.types.is_dictionary(array.type) and array.null_count < len(array):
+        named = indices(array)
+        if named.min() < 0 or named.max() >= len(array.dictionary):
+            raise pa.ArrowInvalid("a text that the dictionary does not have")
 
 
 def _shown(array: Any, row: int) -> object:
