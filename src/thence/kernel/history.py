@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from numba import njit
+from thence.kernel.memory import PARENT
+from thence.rdf.compiled import entry
 
 
-@njit(cache=True)
-def lengths(parents, nodes, offsets):
-    """How many events each match has, into `offsets[1:]`."""
-    for match in range(len(nodes)):
-        node = nodes[match]
+@entry
+def lengths(nodes, last, offsets):
+    """Where the events of each match begin and end, into `offsets`; `last` is the last node of each."""
+    offsets[0] = 0
+    for match in range(len(last)):
+        node, count = last[match], 0
         while node >= 0:
-            offsets[match + 1] += 1
-            node = parents[node]
+            count += 1
+            node = nodes[node, PARENT]
+        offsets[match + 1] = offsets[match] + count
 
 
-@njit(cache=True)
-def chains(parents, nodes, offsets, chain):
+@entry
+def unrolled(nodes, last, offsets, history):
     """The nodes of each match, in the order of its events."""
-    for match in range(len(nodes)):
-        node = nodes[match]
-        place = offsets[match + 1]
+    for match in range(len(last)):
+        node, place = last[match], offsets[match + 1]
         while node >= 0:
             place -= 1
-            chain[place] = node
-            node = parents[node]
+            for k in range(nodes.shape[1]):
+                history[place, k] = nodes[node, k]
+            node = nodes[node, PARENT]

@@ -7,7 +7,6 @@ plain evaluator, or that matches be taken away. Its place is kept in the memory;
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from thence.kernel.memory import (
     ANSWERS,
@@ -75,6 +74,7 @@ from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
 from thence.program import image as layout
 from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT
 from thence.program.image import EVENTS, FEED, PREVIOUS, TIME
+from thence.rdf.compiled import entry, inlined, inner
 from thence.rdf.tags import KIND_MASK, NONE
 
 DONE, ROOM, FULL, ASKING, TOO_MANY = 0, 1, 2, 3, 4
@@ -84,7 +84,7 @@ _STAYS, _DROPPED, _MAY_JOIN = 0, 1, 2
 _NO, _NONE_FROM_HERE = 0, 3
 
 
-@njit(cache=True)
+@entry
 def step(image, memory, rows, negated, term_tags, term_bits, most):
     """Take every row. `negated` are the rows that guards look at, `most` is how many runs there may be."""
     memory[ROW_WIDTH], memory[NEGATED] = rows.shape[1], len(negated)
@@ -100,7 +100,7 @@ def step(image, memory, rows, negated, term_tags, term_bits, most):
     )
 
 
-@njit(cache=True)
+@inner
 def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
     at_runs, width, at_heads = memory[AT_RUNS], memory[RUN_WIDTH], memory[AT_HEADS]
     at_edges, at_feeds, mask = image[layout.AT_EDGES], image[layout.AT_FEEDS], np.uint64(memory[BUCKETS] - 1)
@@ -158,7 +158,7 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
     return DONE
 
 
-@njit(cache=True)
+@inlined
 def _code_of(image, rows, row, edge):
     """What the bucket of the runs that may join with this row is found by."""
     code = of_state(image[edge + layout.STATE_OF])
@@ -168,7 +168,7 @@ def _code_of(image, rows, row, edge):
     return code
 
 
-@njit(cache=True)
+@inlined
 def _fate(image, memory, rows, row, edge, at):
     """What becomes of a run in this row's bucket: it stays as it is, is dropped, or may join."""
     time, last = rows[row + TIME], memory[at + LAST]
@@ -185,7 +185,7 @@ def _fate(image, memory, rows, row, edge, at):
     return _MAY_JOIN
 
 
-@njit(cache=True)
+@inner
 def _same_key(image, memory, rows, row, edge, at):
     """Whether run and row have the same key, and not just the same bucket."""
     slots = image[image[layout.AT_STATES] + image[edge + layout.STATE_OF] * layout.STATE_WIDTH + layout.STATE_KEY]
@@ -197,7 +197,7 @@ def _same_key(image, memory, rows, row, edge, at):
     return True
 
 
-@njit(cache=True)
+@inlined
 def _sifted(image, memory, rows, row, edge, at):
     """Whether a run joins, as far as that is told without a frame: not, TRUE, or ASK for a closer look; or that neither
     it nor any run behind it in its bucket does."""
@@ -240,7 +240,7 @@ def _sifted(image, memory, rows, row, edge, at):
     return TRUE if all_told else ASK
 
 
-@njit(cache=True)
+@inner
 def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, sure):
     """One run (-1: none yet) with one row: compatible, and the filters of what joins hold (`sure`: they do); then no
     guard may object."""
@@ -290,7 +290,7 @@ def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, n
     return DONE
 
 
-@njit(cache=True)
+@inlined
 def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sure):
     """Bring a row into a frame: TRUE if it is compatible and the edge's predicates hold, else not; or ASK."""
     frame = memory[AT_FRAMES] + which * memory[FRAME_WIDTH]
@@ -312,7 +312,7 @@ def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sure):
     return _hold(image, memory, term_tags, term_bits, image[edge + layout.TEST], image[edge + layout.TEST_END], which)
 
 
-@njit(cache=True)
+@inner
 def _hold(image, memory, term_tags, term_bits, first, last, which):
     """Whether some predicates hold in a frame; or ASK."""
     frame = memory[AT_FRAMES] + which * memory[FRAME_WIDTH]
@@ -328,7 +328,7 @@ def _hold(image, memory, term_tags, term_bits, first, last, which):
     return TRUE
 
 
-@njit(cache=True)
+@inner
 def _answer(memory, predicate, which):
     """What the plain evaluator said of this predicate in this frame, or ASK, with the question noted."""
     asked = memory[ASKED]
@@ -340,7 +340,7 @@ def _answer(memory, predicate, which):
     return ASK
 
 
-@njit(cache=True)
+@inner
 def _objection(image, memory, negated, term_tags, term_bits, first, last, after, before):
     """Whether an event strictly between two times satisfies one of some negations, together with the first frame."""
     width = memory[ROW_WIDTH]
@@ -369,7 +369,7 @@ def _objection(image, memory, negated, term_tags, term_bits, first, last, after,
     return _NO
 
 
-@njit(cache=True)
+@inlined
 def _extend(image, memory, rows, row, edge, number, run):
     """The run goes on: its successors are born, or its match is made."""
     time = rows[row + TIME]
@@ -401,7 +401,7 @@ def _extend(image, memory, rows, row, edge, number, run):
             _emit(image, memory, time, first, time, node)
 
 
-@njit(cache=True)
+@inlined
 def _deadline(image, first):
     """The latest time that an event of a match with this first event may have."""
     window = image[layout.WINDOW]
@@ -413,7 +413,7 @@ def _deadline(image, first):
     return start + window if start <= NEVER - window else NEVER
 
 
-@njit(cache=True)
+@inlined
 def _add_node(memory, parent, place, ref):
     node = memory[NODES]
     at = memory[AT_NODES] + node * memory[NODE_WIDTH]
@@ -426,7 +426,7 @@ def _add_node(memory, parent, place, ref):
     return node
 
 
-@njit(cache=True)
+@inlined
 def _new_run(image, memory, state, first, last, deadline, node):
     memory[FREE] -= 1
     run = memory[memory[AT_FREE] + memory[FREE]]
@@ -443,14 +443,14 @@ def _new_run(image, memory, state, first, last, deadline, node):
     return run
 
 
-@njit(cache=True)
+@inlined
 def _free(memory, run):
     memory[memory[AT_RUNS] + run * memory[RUN_WIDTH] + STATE] = -1
     memory[memory[AT_FREE] + memory[FREE]] = run
     memory[FREE] += 1
 
 
-@njit(cache=True)
+@inlined
 def _emit(image, memory, certain, first, last, node):
     at = memory[AT_MATCHES] + memory[MATCHES] * memory[MATCH_WIDTH]
     memory[at + CERTAIN] = certain
@@ -463,7 +463,7 @@ def _emit(image, memory, certain, first, last, node):
     memory[MATCHES] += 1
 
 
-@njit(cache=True)
+@entry
 def resolve(image, memory, negated, term_tags, term_bits, watermark):
     """Complete runs that waited for an absence, and need wait no longer: a match, if nothing came that may not."""
     memory[ROW_WIDTH], memory[NEGATED] = negated.shape[1], len(negated)
@@ -472,7 +472,7 @@ def resolve(image, memory, negated, term_tags, term_bits, watermark):
     )
 
 
-@njit(cache=True)
+@inner
 def _resolve(image, memory, negated, term_tags, term_bits, watermark):
     while memory[ROW] < memory[PENDING]:
         run = memory[memory[AT_PENDING] + memory[ROW]]

@@ -9,12 +9,12 @@ parent the node before it, so that a thousand runs that begin alike hold their b
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from thence.program.automaton import Automaton
 from thence.program.image import AT_STATES, GREATEST, ORDERED, STATE_KEY, STATE_KEY_END, STATE_WIDTH
 from thence.program.opcodes import DEPTH
+from thence.rdf.compiled import entry, inlined
 from thence.rdf.tags import DOUBLE, INTEGER, KIND_MASK, NONE
 
 Memory = NDArray[np.int64]
@@ -77,7 +77,7 @@ BEGIN, FINISHED = -2, -1
 """`memory[RUN]`: an edge not yet begun; an edge of which all runs were seen."""
 
 # a run; then tag and bits of each slot
-STATE, FIRST, LAST, DEADLINE, TAKEN, NODE, NEXT_RUN, BOUND_KIND, BOUND, SLOTS = range(10)
+STATE, LAST, NEXT_RUN, DEADLINE, TAKEN, BOUND_KIND, BOUND, NODE, FIRST, SLOTS = range(10)
 # a node; then tag and bits of each iterated variable
 PARENT, PLACE, REF, ITERATED = range(4)
 # a match; then tag and bits of each slot
@@ -161,20 +161,20 @@ def with_room(memory: Memory) -> Memory:
     return larger
 
 
-@njit(cache=True)
+@inlined
 def of_state(state):
     """What buckets are found by, before the key is mixed in."""
     return np.uint64(state) * np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True)
+@inlined
 def mixed(code, tag, bits):
     code = (code ^ np.uint64(tag)) * np.uint64(0xC2B2AE3D27D4EB4F)
     code = (code ^ np.uint64(bits)) * np.uint64(0x9E3779B97F4A7C15)
     return code ^ (code >> np.uint64(29))
 
 
-@njit(cache=True)
+@inlined
 def link(image, memory, run):
     """Put a run into its bucket, in front: by its state and the values of its key."""
     at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
@@ -193,7 +193,7 @@ def link(image, memory, run):
         _set_bound(image, memory, record, at, following)
 
 
-@njit(cache=True)
+@inlined
 def _set_bound(image, memory, record, at, following):
     """The greatest value (the least, if the state says so) of the slot that all filters of a state compare, of this run
     and of all behind it in its bucket: where that does not do, none of them joins. Unknown, unless all are alike."""
@@ -234,7 +234,7 @@ def tidy(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
     return memory
 
 
-@njit(cache=True)
+@entry
 def _swept(memory, now):
     """The runs that wait on, those in front last, so that they come in front again; the others are free."""
     waiting = np.empty(memory[RUN_CAPACITY] - memory[FREE], np.int64)
@@ -254,13 +254,13 @@ def _swept(memory, now):
     return waiting[count:]
 
 
-@njit(cache=True)
+@entry
 def _link_all(image, memory, runs):
     for run in runs:
         link(image, memory, run)
 
 
-@njit(cache=True)
+@entry
 def _compact(memory):
     """Keep only the history that some run has."""
     nodes, width, start = memory[NODES], memory[NODE_WIDTH], memory[AT_NODES]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from thence.kernel.memory import mixed
+from thence.rdf.compiled import entry, inlined
 
 BEFORE_ALL = np.int64(-(2**63))
 """The previous time of what nothing comes before."""
@@ -14,7 +14,7 @@ EVENT, ROW = 1, 2
 """What a row is: an event of its partition; a row that asks for its previous time; or both."""
 
 
-@njit(cache=True)
+@entry
 def note(places, keys, times, count, row_times, row_keys, roles, order, previous):
     """Take rows in the order of time: events become known, and rows learn the latest time before their own. Returns how
     many partitions there are now."""
@@ -45,18 +45,18 @@ def note(places, keys, times, count, row_times, row_keys, roles, order, previous
     return count
 
 
-@njit(cache=True)
+@entry
 def place_all(places, keys, count):
     """Make the first `count` keys findable."""
     mask = len(places) - 1
-    for entry in range(count):
-        place = np.int64(_code(keys, entry, keys.shape[1]) & np.uint64(mask))
+    for number in range(count):
+        place = np.int64(_code(keys, number, keys.shape[1]) & np.uint64(mask))
         while places[place] >= 0:
             place = (place + 1) & mask
-        places[place] = entry
+        places[place] = number
 
 
-@njit(cache=True)
+@inlined
 def _code(keys, row, width):
     code = np.uint64(0)
     for k in range(0, width, 2):
@@ -64,7 +64,7 @@ def _code(keys, row, width):
     return code
 
 
-@njit(cache=True)
+@inlined
 def _equal(left, i, right, j, width):
     for k in range(width):
         if left[i, k] != right[j, k]:

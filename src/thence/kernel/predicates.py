@@ -4,18 +4,18 @@ tell."""
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from thence.match import numbers
 from thence.program import opcodes
 from thence.program.image import AT_CODES, AT_CONSTANTS, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.values import NON_CANONICAL
 from thence.rdf import tags
+from thence.rdf.compiled import inlined, inner
 
 TRUE, FALSE, ERROR, ASK = 1, 0, -1, 2
 
 
-@njit(cache=True)
+@inner
 def test(image, predicate, memory, frame, stack, term_tags, term_bits):
     """The effective boolean value of a predicate in the frame of slots that begins at `frame`; `stack` is where the
     memory has room for values."""
@@ -56,7 +56,7 @@ def test(image, predicate, memory, frame, stack, term_tags, term_bits):
     return _truth(memory[top], memory[top + 1])
 
 
-@njit(cache=True, inline="always")
+@inlined
 def compared(comparison, left_tag, left_bits, right_tag, right_bits):
     """A comparison of two values that are told at a glance; ASK for any others."""
     left, right = left_tag & tags.KIND_MASK, right_tag & tags.KIND_MASK
@@ -69,7 +69,7 @@ def compared(comparison, left_tag, left_bits, right_tag, right_bits):
     return ASK
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _holds(comparison, left, right):
     if comparison == opcodes.LESS:
         return TRUE if left < right else FALSE
@@ -84,7 +84,7 @@ def _holds(comparison, left, right):
     return TRUE if left != right else FALSE
 
 
-@njit(cache=True)
+@inner
 def _binary(operation, argument, left_tag, left_bits, right_tag, right_bits):
     """(tag, bits) of an operation on two values; SLOW for ASK."""
     if operation == opcodes.ARITHMETIC:
@@ -106,7 +106,7 @@ def _binary(operation, argument, left_tag, left_bits, right_tag, right_bits):
     return np.int64(tags.BOOLEAN), np.int64(truth)
 
 
-@njit(cache=True)
+@inner
 def _truth(tag, bits):
     kind = tag & tags.KIND_MASK
     if kind == tags.BOOLEAN or kind == tags.INTEGER or kind == tags.DECIMAL:
@@ -119,7 +119,7 @@ def _truth(tag, bits):
     return ERROR
 
 
-@njit(cache=True)
+@inner
 def _compare(comparison, left_tag, left_bits, right_tag, right_bits):
     if left_tag == tags.NONE or right_tag == tags.NONE:
         return ERROR

@@ -14,7 +14,7 @@ from thence.errors import LimitError
 from thence.kernel import machine
 from thence.kernel.contiguity import Contiguity
 from thence.kernel.enrich import enriched
-from thence.kernel.history import chains, lengths
+from thence.kernel.history import lengths, unrolled
 from thence.kernel.memory import (
     ANSWER_CAPACITY,
     ANSWERS,
@@ -32,8 +32,6 @@ from thence.kernel.memory import (
     MATCH_NODE,
     MATCH_SLOTS,
     MATCHES,
-    NODES,
-    PARENT,
     PLACE,
     PREDICATE,
     REF,
@@ -266,13 +264,11 @@ class _Runner:
         memory[MATCHES] = 0
         found = region(memory, AT_MATCHES)[:count].copy()
         nodes = region(memory, AT_NODES)
-        parents = np.ascontiguousarray(nodes[: memory[NODES], PARENT])
-        offsets = np.zeros(count + 1, np.int64)
-        lengths(parents, found[:, MATCH_NODE], offsets)
-        np.cumsum(offsets, out=offsets)
-        chain = np.empty(int(offsets[-1]), np.int64)
-        chains(parents, found[:, MATCH_NODE], offsets, chain)
-        history = nodes[chain]
+        last = np.ascontiguousarray(found[:, MATCH_NODE])
+        offsets = np.empty(count + 1, np.int64)
+        lengths(nodes, last, offsets)
+        history = np.empty((int(offsets[-1]), nodes.shape[1]), np.int64)
+        unrolled(nodes, last, offsets, history)
         yield Matches(
             certain=found[:, CERTAIN],
             first=found[:, MATCH_FIRST],
