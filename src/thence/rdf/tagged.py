@@ -44,11 +44,10 @@ def tagged_literal(tag: int, bits: int) -> Literal:
     >>> print(tagged_literal(SHORTEST, 0))
     "0.0"^^<http://www.w3.org/2001/XMLSchema#double>
     """
-    number = untag(tag, bits)
-    if tag == SHORTEST:
-        assert isinstance(number, float)
-        return Literal(shortest_text(number), XSD_DOUBLE)
-    return literal(number)
+    if tag == SHORTEST:  # of which there may be several in each row of an answer
+        (double,) = struct.unpack("d", struct.pack("q", bits))
+        return Literal(repr(double), XSD_DOUBLE)
+    return literal(untag(tag, bits))
 
 
 def shortest_text(number: float) -> str:
