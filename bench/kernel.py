@@ -1,0 +1,250 @@
+"""Sequences over stock ticks in one process, side by side.
+
+Usage: python bench/kernel.py [--events 1000000] [--repeat 3] [--windows 1000 10000 100000]
+                              [--only memory check strict next objects patterns runs]
+
+Every contender reads the same Parquet file with one thread, and must find as many matches as the others; on the first
+ticks, the same ones. Contenders take turns, and each one's best time counts. Ratios are of CPU time, which other work
+on the machine disturbs less. "File to columns" goes from the query's text and the file to a table of matches; "match()"
+is the public interface, which makes an object of each, and gets a tenth of the ticks; "kernel alone" is given batches
+that were read before, and counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sized
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from stocks import databases, loops, ours, queries, ticks
+
+CONSOLE = Console()
+LONG = 1_000_000
+"""A window of strict patterns, in ticks: longer than any match."""
+FEW = 20_000
+"""Ticks of which all contenders' rows are compared."""
+SLOW = 15.0
+"""Seconds from which a measurement is not repeated."""
+
+
+@dataclass(slots=True)
+class Time:
+    """The best of several measurements."""
+
+    cpu: float = float("inf")
+    wall: float = float("inf")
+    found: int = -1
+
+
+def measured(contenders: Mapping[str, Callable[[], Sized]], repeat: int) -> dict[str, Time]:
+    """The contenders in turns, after a round that is not counted: it compiles."""
+    times = {name: Time() for name in contenders}
+    for turn in range(repeat + 1):
+        for name, contender in contenders.items():
+            best = times[name]
+            if turn and SLOW < best.wall < float("inf"):
+                continue
+            gc.collect()
+            cpu, wall = time.process_time(), time.perf_counter()
+            best.found = len(contender())
+            cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+            if turn or wall > SLOW:
+                best.cpu, best.wall = min(best.cpu, cpu), min(best.wall, wall)
+    return times
+
+
+def show(title: str, times: Mapping[str, Time], events: int) -> None:
+    """A table with each contender's time as a multiple of the first one's."""
+    table = Table(title=title, title_justify="left")
+    for heading in ("", "CPU s", "wall s", "events/s", "times ours", "matches"):
+        table.add_column(heading, justify="right" if heading else "left")
+    ours_cpu = next(iter(times.values())).cpu
+    for name, best in times.items():
+        numbers = f"{best.cpu:.3f}", f"{best.wall:.3f}", f"{events / best.cpu:,.0f}", f"{best.cpu / ours_cpu:.2f}"
+        table.add_row(name, *numbers, f"{best.found:,}")
+    CONSOLE.print(table)
+
+
+def agreeing(times: dict[str, Time]) -> dict[str, Time]:
+    found = {name: best.found for name, best in times.items()}
+    assert len(set(found.values())) == 1, f"they differ: {found}"
+    return times
+
+
+def ours_of(text: str, path: Path, batches: list[ours.ColumnBatch]) -> dict[str, Callable[[], Sized]]:
+    program = ours.program_of(text)
+    return {
+        "ours, file to columns": partial(ours.columns, text, path),
+        "ours, kernel alone": partial(ours.kernel, program, batches),
+    }
+
+
+def check(path: Path, options: argparse.Namespace) -> None:
+    """The first ticks: all contenders give the same rows."""
+    del path
+    with tempfile.TemporaryDirectory() as folder:
+        few = Path(folder) / "few.parquet"
+        ticks.write(few, FEW)
+        text = queries.strict(queries.V, LONG)
+        expected = sorted(ours.rows(text, few))
+        assert in_order(ours.columns(text, few)) == expected
+        for contender in (databases.duckdb_strict, databases.polars_strict, loops.python_strict, loops.numba_strict):
+            assert in_order(contender(few)) == expected, contender.__name__
+        CONSOLE.print(f"strict: the same {len(expected):,} rows of {FEW:,} ticks from all")
+        for window in options.windows:
+            text = queries.skip_till_next(queries.V, window)
+            expected = sorted(ours.rows(text, few))
+            assert in_order(ours.columns(text, few)) == expected
+            for loop in (loops.python_runs, loops.python_stacks, loops.numba_runs, loops.numba_stacks):
+                assert in_order(loop(few, window)) == expected, loop.__name__
+            CONSOLE.print(f"skip-till-next within {window:,}: the same {len(expected):,} rows from all")
+
+
+def in_order(found: object) -> list[tuple[object, ...]]:
+    """A contender's rows, however it holds them."""
+    match found:
+        case list():
+            return sorted(found)
+        case databases.polars.DataFrame():
+            return sorted(found.rows())
+        case databases.pa.Table():
+            return sorted(zip(*(column.to_pylist() for column in found.columns), strict=True))
+        case _:
+            raise TypeError(type(found).__name__)
+
+
+def strict(path: Path, options: argparse.Namespace) -> None:
+    contenders = ours_of(queries.strict(queries.V, LONG), path, list(ours.read(path))) | {
+        "DuckDB, one thread": partial(databases.duckdb_strict, path),
+        "Polars, one thread": partial(databases.polars_strict, path),
+        "Python loop": partial(loops.python_strict, path),
+        "Numba loop": partial(loops.numba_strict, path),
+    }
+    show("V pattern, strict", agreeing(measured(contenders, options.repeat)), options.events)
+
+
+def skip_till_next(path: Path, options: argparse.Namespace) -> None:
+    batches = list(ours.read(path))
+    for window in options.windows:
+        contenders = ours_of(queries.skip_till_next(queries.V, window), path, batches) | {
+            "Python loop": partial(loops.python_runs, path, window),
+            "Python loop, stacks": partial(loops.python_stacks, path, window),
+            "Numba loop": partial(loops.numba_runs, path, window),
+            "Numba loop, stacks": partial(loops.numba_stacks, path, window),
+        }
+        times = agreeing(measured(contenders, options.repeat))
+        show(f"V pattern, skip-till-next within {window:,} ticks", times, options.events)
+
+
+def objects(path: Path, options: argparse.Namespace) -> None:
+    """What the public interface costs beside columns."""
+    few = options.events // 10
+    tenth = path.with_name("tenth.parquet")
+    ticks.write(tenth, few)
+    texts = {"strict": queries.strict(queries.V, LONG)}
+    texts |= {
+        f"skip-till-next within {window:,}": queries.skip_till_next(queries.V, window) for window in options.windows
+    }
+    for title, text in texts.items():
+        contenders = {
+            "ours, file to columns": partial(ours.columns, text, tenth),
+            "ours, match()": partial(ours.objects, text, tenth),
+        }
+        show(f"V pattern, {title}, {few:,} ticks", agreeing(measured(contenders, options.repeat)), few)
+
+
+def patterns(path: Path, options: argparse.Namespace) -> None:
+    batches = list(ours.read(path))
+    texts = {"head and shoulders, strict": queries.strict(queries.SHOULDERS, LONG)}
+    for window in options.windows:
+        texts[f"head and shoulders, skip-till-next within {window:,}"] = queries.skip_till_next(
+            queries.SHOULDERS, window
+        )
+    for window in options.windows:
+        texts[f"A, B+, C within {window:,}"] = queries.kleene(window)
+    for title, text in texts.items():
+        show(title, agreeing(measured(ours_of(text, path, batches), options.repeat)), options.events)
+
+
+def memory(path: Path, options: argparse.Namespace) -> None:
+    """Ten times the events: what the process holds must not grow."""
+    del path
+    program = ours.program_of(queries.skip_till_next(queries.V, 10_000))
+    marks = [options.events * times for times in (1, 2, 5, 10)]
+    table = Table("events", "resident MB", "partial matches", title="Memory, within 10,000 ticks", title_justify="left")
+    for so_far in ours.stepped(program, ours.as_batches(ticks.ticks(marks[-1]))):
+        if so_far.events >= marks[0]:
+            marks.pop(0)
+            table.add_row(f"{so_far.events:,}", f"{resident():,.0f}", f"{so_far.live:,}")
+    CONSOLE.print(table)
+
+
+def resident() -> float:
+    """Of this process, in MB."""
+    told = subprocess.run(["ps", "-o", "rss=", "-p", str(os.getpid())], capture_output=True, text=True, check=True)
+    return int(told.stdout) / 1024
+
+
+def runs(path: Path, options: argparse.Namespace) -> None:
+    """Partial matches of other companies must cost nothing: more companies at one window, the window and the companies
+    together, the window alone."""
+    del path
+    table = Table(title="Cost of partial matches, V skip-till-next, kernel alone", title_justify="left")
+    for heading in ("companies", "within", "partial matches", "a company", "CPU µs an event"):
+        table.add_column(heading, justify="right")
+    for companies, window in cases(options.windows):
+        batches = list(ours.as_batches(ticks.ticks(options.events, companies=companies)))
+        program = ours.program_of(queries.skip_till_next(queries.V, window))
+        found = ours.kernel(program, batches)
+        best = measured({"kernel": partial(ours.kernel, program, batches)}, options.repeat)["kernel"]
+        each = f"{found.live / companies:,.1f}", f"{1e6 * best.cpu / options.events:.2f}"
+        table.add_row(f"{companies:,}", f"{window:,}", f"{found.live:,}", *each)
+    CONSOLE.print(table)
+
+
+def cases(windows: Iterable[int]) -> list[tuple[int, int]]:
+    first, *rest = sorted(windows)
+    same_window = [(companies, first) for companies in (110, 1_100, 11_000)]
+    in_step = [(110 * window // first, window) for window in rest]
+    return list(dict.fromkeys([*same_window, *in_step, *((110, window) for window in rest)]))
+
+
+SECTIONS = {
+    "memory": memory,  # first, before others have made the process large
+    "check": check,
+    "strict": strict,
+    "next": skip_till_next,
+    "objects": objects,
+    "patterns": patterns,
+    "runs": runs,
+}
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--events", type=int, default=1_000_000)
+    arguments.add_argument("--repeat", type=int, default=3)
+    arguments.add_argument("--windows", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    arguments.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ticks.parquet"
+        ticks.write(path, options.events)
+        CONSOLE.print(f"{options.events:,} ticks of 110 companies, {path.stat().st_size / 1e6:.1f} MB of Parquet")
+        for name, section in SECTIONS.items():
+            if name in options.only:
+                section(path, options)
+
+
+if __name__ == "__main__":
+    main()

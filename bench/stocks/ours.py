@@ -1,0 +1,135 @@
+"""Ours: a query over ticks, from a file to columns of matches or to `Match` objects, and the kernel alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import thence
+from thence.algebra.expressions import Variable
+from thence.kernel.memory import FREE, NEVER, RUN_CAPACITY
+from thence.kernel.rows import Arrived
+from thence.kernel.sequence import Matches, initial_state, step
+from thence.plan.sequences import plan
+from thence.program.sequence import SequenceProgram
+from thence.rdf import tags
+from thence.rdf.column_batch import ColumnBatch, Places
+from thence.rdf.dictionary import Terms
+from thence.rdf.files import read_batches
+from thence.rdf.limits import Limits
+from thence.rdf.tabular import Table
+from thence.rdf.typed import DEFAULT_NAMESPACE
+
+
+def program_of(text: str) -> SequenceProgram:
+    return plan(thence.parse(text).algebra)
+
+
+def read(path: Path) -> Iterator[ColumnBatch]:
+    for batch in read_batches(path, stream="S"):
+        assert isinstance(batch, ColumnBatch), batch
+        yield batch
+
+
+def as_batches(records: Iterable[pa.RecordBatch]) -> Iterator[ColumnBatch]:
+    """Ticks that never were in a file, as a file's would come."""
+    table = Table("ticks", "S", DEFAULT_NAMESPACE, Limits())
+    first = 0
+    for record in records:
+        for batch in table.read(record, Places(first, record.num_rows)):
+            assert isinstance(batch, ColumnBatch), batch
+            yield batch
+        first += record.num_rows
+
+
+@dataclass(slots=True)
+class Stepped:
+    """What the kernel has found so far, and how many partial matches it holds."""
+
+    events: int = 0
+    matches: int = 0
+    live: int = 0
+
+    def __len__(self) -> int:
+        return self.matches
+
+
+def stepped(program: SequenceProgram, batches: Iterable[ColumnBatch]) -> Iterator[Stepped]:
+    """The kernel over batches in the order of time, told after each of them."""
+    state, so_far = initial_state(program), Stepped()
+    for batch in batches:
+        arrived = [Arrived("S", batch, so_far.events)]
+        so_far.matches += _count(step(program, state, arrived, int(batch.ends[-1]) + 1))
+        so_far.events += len(batch)
+        so_far.live = int(state.memory[RUN_CAPACITY] - state.memory[FREE])
+        yield so_far
+    so_far.matches += _count(step(program, state, [], int(NEVER)))
+
+
+def kernel(program: SequenceProgram, batches: Iterable[ColumnBatch]) -> Stepped:
+    """The kernel over all of some batches."""
+    *_, last = stepped(program, batches)
+    return last
+
+
+def _count(found: Iterable[Matches]) -> int:
+    return sum(len(matches) for matches in found)
+
+
+def columns(text: str, path: Path) -> pa.Table:
+    """From the query's text and a file to a table of matches: company, start, end and the prices."""
+    query = thence.parse(text)
+    program = plan(query.algebra)
+    state = initial_state(program)
+    tables, ref = [], 0
+    for batch in read(path):
+        arrived = [Arrived("S", batch, ref)]
+        ref += len(batch)
+        # each at once: a later step may number the state's terms anew
+        found = step(program, state, arrived, int(batch.ends[-1]) + 1)
+        tables += [_table(program, query.columns, matches, state.terms) for matches in found]
+    found = step(program, state, [], int(NEVER))
+    tables += [_table(program, query.columns, matches, state.terms) for matches in found]
+    return pa.concat_tables(tables)
+
+
+def _table(program: SequenceProgram, names: Iterable[str], matches: Matches, terms: Terms) -> pa.Table:
+    company, *prices = names
+    made = {"company": _iris(*_slot(program, company, matches), terms)}
+    made |= {"start": pa.array(matches.first), "end": pa.array(matches.last)}
+    made |= {name: _doubles(*_slot(program, name, matches)) for name in prices}
+    return pa.table(made)
+
+
+def _slot(program: SequenceProgram, name: str, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
+    slot = program.slots.index(Variable(name))
+    return matches.tags[:, slot], matches.bits[:, slot]
+
+
+def _iris(kinds: np.ndarray, ids: np.ndarray, terms: Terms) -> pa.Array:
+    assert (kinds == tags.IRI_).all()
+    different, places = np.unique(ids, return_inverse=True)
+    texts = pa.array([terms[number].value for number in different.tolist()], pa.string())
+    return texts.take(pa.array(places))
+
+
+def _doubles(kinds: np.ndarray, bits: np.ndarray) -> pa.Array:
+    assert (kinds & tags.KIND_MASK == tags.DOUBLE).all()
+    return pa.array(np.ascontiguousarray(bits).view(np.float64))
+
+
+def objects(text: str, path: Path) -> list[object]:
+    """All matches, as the public interface gives them."""
+    return list(thence.parse(text).match({"S": path}))
+
+
+def rows(text: str, path: Path) -> Iterator[tuple[str, int, int, float, float, float]]:
+    """The V pattern's matches as the public interface gives them: company, start, end, p1, p2, p3."""
+    for match in thence.parse(text).match({"S": path}):
+        bound = match.bindings
+        prices = (float(bound[name].value) for name in ("p1", "p2", "p3"))
+        yield (bound["company"].value, match.start, match.end, *prices)
