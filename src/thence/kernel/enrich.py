@@ -113,7 +113,7 @@ def _merged(
     matches: Matches, rows: Rows, solutions: Rows, columns: dict[Variable, int], terms: Terms, known: Foreign
 ) -> Matches:
     """μ ∪ μ' for each pair of a match and a solution (-1: none); a set of mappings, where SPARQL gives a bag."""
-    taken = _taken(matches, rows)
+    taken = matches.take(rows)
     found = np.flatnonzero(solutions >= 0)
     for variable, column in columns.items():
         if variable not in known.table.columns:  # no graph was there to bind it
@@ -126,7 +126,7 @@ def _merged(
         taken.bits[free, column] = values.bits[free]
     if len(rows) == len(np.unique(rows)):
         return taken
-    return _taken(taken, _distinct(rows, taken, list(columns.values())))
+    return taken.take(_distinct(rows, taken, list(columns.values())))
 
 
 def _distinct(rows: Rows, matches: Matches, columns: list[int]) -> Rows:
@@ -140,23 +140,3 @@ def _widened(matches: Matches, width: int) -> Matches:
     added = ((0, 0), (0, width - matches.tags.shape[1]))
     assert NONE == 0
     return replace(matches, tags=np.pad(matches.tags, added), bits=np.pad(matches.bits, added))
-
-
-def _taken(matches: Matches, rows: Rows) -> Matches:
-    """Some of the matches, in the order given, as often as given."""
-    lengths = np.diff(matches.offsets)[rows]
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    events = np.arange(offsets[-1]) + np.repeat(matches.offsets[rows] - offsets[:-1], lengths)
-    return replace(
-        matches,
-        certain=matches.certain[rows],
-        first=matches.first[rows],
-        last=matches.last[rows],
-        tags=matches.tags[rows],
-        bits=matches.bits[rows],
-        offsets=offsets,
-        refs=matches.refs[events],
-        places=matches.places[events],
-        iterated_tags=matches.iterated_tags[events],
-        iterated_bits=matches.iterated_bits[events],
-    )

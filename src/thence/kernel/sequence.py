@@ -77,6 +77,24 @@ class Matches:
     def __len__(self) -> int:
         return len(self.certain)
 
+    def take(self, rows: NDArray[np.int64]) -> Matches:
+        """Some of the matches, in the order given, as often as given."""
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        events = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Matches(
+            certain=self.certain[rows],
+            first=self.first[rows],
+            last=self.last[rows],
+            tags=self.tags[rows],
+            bits=self.bits[rows],
+            offsets=offsets,
+            refs=self.refs[events],
+            places=self.places[events],
+            iterated_tags=self.iterated_tags[events],
+            iterated_bits=self.iterated_bits[events],
+        )
+
 
 @dataclass(slots=True)
 class SequenceState:

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thence.algebra.sequences import SelectRows
+from thence.errors import InputError
 from thence.local.answers import Answers
 from thence.local.domains import TimeDomain
 from thence.local.given import Source
 from thence.local.results import Counts, Match, Problem
+from thence.local.tables import Collected
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from thence.rdf.column_batch import Batch
 
 
@@ -38,15 +43,41 @@ class Matching(Iterator[Match | Problem]):
     def counts(self) -> Counts:
         return self.answers.counts
 
-    def _run(self) -> Iterator[Match | Problem]:
+    def table(self) -> pa.Table:
+        """All matches of a SELECT as an Arrow table: `start`, `end` and a column for each variable, in which numbers
+        are numbers where all of them are. Problems are counted, as ever, and are no rows of it."""
+        if self._made is not None:
+            raise InputError("Some matches were already taken one by one. Call match() again for a table of all.")
+        program = self.answers.runner.program
+        if not isinstance(program.query.form, SelectRows):
+            raise InputError("A table has the rows of a SELECT, and this query makes events. Take its matches instead.")
+        self._made = iter(())
         batches: dict[str, list[Batch]] = {}
+        for _ in self._all_read(batches):
+            pass
+        collected = Collected(program, self.domain.known)
+        self.answers.runner.collect(batches, collected)
+        for _ in self.answers.refused():  # counts them
+            pass
+        made = collected.table()
+        self.counts.matches += len(made)
+        return made
+
+    def _all_read(self, batches: dict[str, list[Batch]]) -> Iterator[Problem]:
+        """Read all streams into `batches`; what is wrong comes out."""
         for name, sources in self.streams.items():
             batches[name] = []
             for found in self._read(name, sources):
-                if not isinstance(found, Problem):
-                    batches[name].append(found)
-                elif self.problems:
+                if isinstance(found, Problem):
                     yield found
+                else:
+                    batches[name].append(found)
+
+    def _run(self) -> Iterator[Match | Problem]:
+        batches: dict[str, list[Batch]] = {}
+        for problem in self._all_read(batches):
+            if self.problems:
+                yield problem
         yield from self.answers.of(self.answers.runner.run(batches), self.domain.known)
         refused = list(self.answers.refused())
         yield from refused if self.problems else ()

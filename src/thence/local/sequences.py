@@ -10,15 +10,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thence.algebra.sequences import SelectRows
 from thence.kernel.memory import AT_NODES, NEVER, NODES, REF, region
 from thence.kernel.projection import Cell, Row, rows
 from thence.kernel.rows import Arrived
-from thence.kernel.sequence import SequenceState, initial_state, step
+from thence.kernel.sequence import Matches, SequenceState, initial_state, step
+from thence.local.tables import Collected, is_plain
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.sequence import SequenceProgram
+from thence.rdf.terms import Term
 
 if TYPE_CHECKING:
     from thence.rdf.column_batch import Batch
@@ -48,6 +51,13 @@ class SequenceRunner:
 
     def feed(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Row]:
         """Events by stream, none of them before any fed earlier; and no event before `watermark` will come."""
+        found = self._step(batches, watermark)
+        made = (row for matches in found for row in self._rows(matches))
+        ordered = self._in_order(made)
+        yield from self._distinct(ordered) if self._is_distinct() else ordered
+        self._let_go()
+
+    def _step(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Matches]:
         arrived = []
         for stream, listed in batches.items():
             for batch in listed:
@@ -55,7 +65,7 @@ class SequenceRunner:
                     arrived.append(Arrived(stream, batch, self.state.next_ref))
                     self.state.next_ref += len(batch)
         self.held += arrived
-        found = step(
+        return step(
             self.program,
             self.state,
             arrived,
@@ -64,10 +74,49 @@ class SequenceRunner:
             context=self.context,
             max_runs=self.max_runs,
         )
-        made = (row for matches in found for row in rows(self.program, matches, self.state.terms, self.context))
-        ordered = self._in_order(made)
-        yield from self._distinct(ordered) if self._is_distinct() else ordered
-        self._let_go()
+
+    def _rows(self, matches: Matches) -> Iterator[Row]:
+        return rows(self.program, matches, self.state.terms, self.context)
+
+    def collect(self, streams: Mapping[str, Sequence[Batch]], into: Collected) -> None:
+        """All matches of finite streams, as columns, in the order of `run`."""
+        if not is_plain(self.program.query):
+            into.add_rows(self.run(streams))
+            return
+        for batches, watermark in _in_time(streams):
+            found = []
+            for matches in self._step(batches, watermark):
+                into.add_matches(matches, self.state.terms)  # at once: ids mean this only until the step ends
+                found.append(matches)
+            if found:
+                into.join(len(found))
+                order = self._order_of(found, into)
+                if (order[1:] < order[:-1]).any():
+                    into.reorder(order)
+            self._let_go()
+
+    def _order_of(self, listed: Sequence[Matches], into: Collected) -> NDArray[np.int64]:
+        """The order of some matches, the last chunk of those collected, as `_in_order` has it."""
+        certain, end, start = (
+            np.concatenate([getattr(matches, name) for matches in listed]) for name in ("certain", "last", "first")
+        )
+        order = np.lexsort((start, end, certain))
+        differ = np.flatnonzero(
+            (np.diff(certain[order]) != 0) | (np.diff(end[order]) != 0) | (np.diff(start[order]) != 0)
+        )
+        bounds = np.concatenate([[0], differ + 1, [len(order)]])
+        alike = np.flatnonzero(np.diff(bounds) > 1)
+        if not len(alike):
+            return order
+        refs = [ids for matches in listed for ids in np.split(matches.refs, matches.offsets[1:-1])]
+
+        def place(row: int) -> tuple[list[str], str]:
+            return self._ids(refs[row].tolist()), _shown(into.bindings(row))
+
+        for group in alike.tolist():
+            span = slice(int(bounds[group]), int(bounds[group + 1]))
+            order[span] = sorted(order[span].tolist(), key=place)
+        return order
 
     def refused(self) -> Iterator[tuple[str, Batch, int, str]]:
         """The events since the last call that asked too much of the matcher: stream, batch, number and why."""
@@ -101,14 +150,14 @@ class SequenceRunner:
             yield from sorted(together, key=self._order) if len(together) > 1 else together
 
     def _order(self, row: Row) -> tuple[int, int, int, list[str], str]:
-        bindings = repr(
-            sorted(row.bindings.items(), key=lambda item: item[0])
-        )  # so that rows of the same events have an order too
-        return row.certain, row.end, row.start, self.ids(row), bindings
+        return row.certain, row.end, row.start, self.ids(row), _shown(row.bindings)
 
     def ids(self, row: Row) -> list[str]:
         """The ids of a row's events, in the order of the pattern."""
-        located = (self.event(ref) for ref in row.refs)
+        return self._ids(row.refs)
+
+    def _ids(self, refs: Sequence[int]) -> list[str]:
+        located = (self.event(ref) for ref in refs)
         return [batch.id(index) for _, batch, index in located]
 
     def _is_distinct(self) -> bool:
@@ -130,12 +179,22 @@ class SequenceRunner:
 
     def run(self, streams: Mapping[str, Sequence[Batch]]) -> Iterator[Row]:
         """All rows of finite streams, in whatever order their events stand."""
-        ordered = {name: [_by_time(batch) for batch in listed if len(batch)] for name, listed in streams.items()}
-        times = [batch.ends for listed in ordered.values() for batch in listed]
-        cuts = _cuts(np.concatenate(times)) if times else []
-        for low, high in cuts:
-            yield from self.feed({name: _between(listed, low, high) for name, listed in ordered.items()}, high)
-        yield from self.feed({}, int(NEVER))
+        for batches, watermark in _in_time(streams):
+            yield from self.feed(batches, watermark)
+
+
+def _shown(bindings: Mapping[str, Cell] | Mapping[str, Term]) -> str:
+    """So that rows of the same events have an order too."""
+    return repr(sorted(bindings.items(), key=lambda item: item[0]))
+
+
+def _in_time(streams: Mapping[str, Sequence[Batch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:
+    """Finite streams in the order of time, some thousand events at once, each time with the next time that may come."""
+    ordered = {name: [_by_time(batch) for batch in listed if len(batch)] for name, listed in streams.items()}
+    times = [batch.ends for listed in ordered.values() for batch in listed]
+    for low, high in _cuts(np.concatenate(times)) if times else []:
+        yield {name: _between(listed, low, high) for name, listed in ordered.items()}, high
+    yield {}, int(NEVER)
 
 
 def _by_time(batch: Batch) -> Batch:

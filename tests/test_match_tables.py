@@ -1,0 +1,116 @@
+"""`match().table()`: the same rows, in the same order, as columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+import thence
+from strategies.spaseq import Case, cases, text
+from test_spaseq_agrees import background, batches_of
+from thence.errors import InputError
+from thence.lang.spaseq import parse
+from thence.local.sequences import SequenceRunner
+from thence.local.tables import Collected, column_names
+from thence.plan.sequences import plan
+from thence.rdf.times import Domain
+
+pytestmark = pytest.mark.numba
+
+QUERY = """
+    PREFIX : <http://example.org/>
+    {form} WITHIN 10 TICKS FROM STREAM S <http://example.org/s>
+    {{ SEQ (A{sign}B) DEFINE GPM A ON S {{ ?x :is ?a }} DEFINE GPM B ON S {{ ?y :was ?b }} }}
+"""
+
+
+def query(form: str = "SELECT ?a ?b ?x", sign: str = ";") -> thence.Query:
+    return thence.parse(QUERY.format(form=form, sign=sign))
+
+
+def event(time: int, graph: str) -> thence.Event:
+    return thence.Event(time, f"@prefix : <http://example.org/> . {graph}")
+
+
+@given(cases())
+def test_a_table_has_the_rows_of_the_matches_in_their_order(case: Case) -> None:
+    program, streams, known = plan(parse(text(case.query))), batches_of(case), background(case)
+    runner = SequenceRunner(program, known)
+    rows = list(runner.run(streams))
+    names = [column.variable.name for column in program.query.form.columns]  # type: ignore[union-attr]
+    collected = Collected(program, Domain.TICKS)
+    SequenceRunner(program, known).collect(streams, collected)
+    table = collected.table()
+    assert table["start"].to_pylist() == [row.start for row in rows]
+    assert table["end"].to_pylist() == [row.end for row in rows]
+    for name, column in zip(names, table.columns[2:], strict=True):
+        cells = [row.bindings.get(name) for row in rows]
+        if pa.types.is_string(column.type):
+            assert column.to_pylist() == [None if cell is None else cell.value for cell in cells]  # type: ignore[union-attr]
+        elif pa.types.is_list(column.type):
+            expected = [[term.value for term in cell] if isinstance(cell, tuple) else None for cell in cells]
+            assert column.to_pylist() == expected
+        else:
+            assert column.to_pylist() == [None if cell is None else cell.python for cell in cells]  # type: ignore[union-attr]
+
+
+def test_numbers_are_numbers_where_all_are_of_one_kind_and_else_texts() -> None:
+    events = [event(1, ":h :is 1 . "), event(2, ":h :was 2.5e0 ."), event(3, ":h :is 7 . "), event(4, ":h :was true .")]
+    table = query().match(events).table()
+    assert table.schema.field("a").type == pa.int64()
+    assert table.to_pylist() == [
+        {"start": 1, "end": 2, "a": 1, "b": "2.5e0", "x": "http://example.org/h"},
+        {"start": 3, "end": 4, "a": 7, "b": "true", "x": "http://example.org/h"},
+    ]
+
+
+def test_what_is_computed_or_collected_is_a_column_too() -> None:
+    events = [event(1, ":h :is 1 . "), event(2, ":h :was 2 ."), event(3, ":h :was 3 .")]
+    counted = thence.parse(
+        QUERY.format(form="SELECT (?a + 1 AS ?more) (COLLECT(?b) AS ?all)", sign=";").replace("B)", "B+)")
+    )
+    assert counted.match(events).table().to_pylist() == [
+        {"start": 1, "end": 2, "more": 2, "all": ["2"]},
+        {"start": 1, "end": 3, "more": 2, "all": ["2", "3"]},
+    ]
+
+
+def test_times_are_timestamps_where_the_streams_have_dates() -> None:
+    graph = "@prefix : <http://example.org/> . "
+    events = [
+        thence.Event("2024-01-01T00:00:00Z", graph + ":h :is 1 ."),
+        thence.Event("2024-01-01T00:00:05Z", graph + ":h :was 2 ."),
+    ]
+    dated = thence.parse(QUERY.format(form="SELECT ?a", sign=";").replace("10 TICKS", "10 SECONDS"))
+    assert [str(cell) for cell in dated.match(events).table()["end"].to_pylist()] == ["2024-01-01 00:00:05+00:00"]
+
+
+def test_no_match_is_a_table_without_rows() -> None:
+    table = query().match([event(1, ":h :is 1 .")]).table()
+    assert (table.num_rows, table.column_names) == (0, ["start", "end", "a", "b", "x"])
+
+
+def test_a_name_that_is_taken_gets_a_mark() -> None:
+    assert column_names(["start", "Start", "events_", "events"]) == ["start_", "Start__", "events_", "events__"]
+
+
+def test_events_that_are_made_are_no_table() -> None:
+    with pytest.raises(InputError, match="this query makes events"):
+        query("CONSTRUCT { ?x :is ?b }").match([]).table()
+
+
+def test_matches_already_taken_are_not_silently_missing() -> None:
+    found = query().match([event(1, ":h :is 1 . "), event(2, ":h :was 2 .")])
+    next(found)
+    with pytest.raises(InputError, match="already taken"):
+        found.table()
+
+
+def test_what_could_not_be_read_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "events.nq"
+    path.write_text("nonsense\n")
+    found = query().match(path)
+    assert (found.table().num_rows, found.counts.bad) == (0, 1)
