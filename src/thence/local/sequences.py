@@ -100,7 +100,7 @@ class SequenceRunner:
         certain, end, start = (
             np.concatenate([getattr(matches, name) for matches in listed]) for name in ("certain", "last", "first")
         )
-        order = np.lexsort((start, end, certain))
+        order = _sorted(certain, end, start)
         differ = np.flatnonzero(
             (np.diff(certain[order]) != 0) | (np.diff(end[order]) != 0) | (np.diff(start[order]) != 0)
         )
@@ -181,6 +181,15 @@ class SequenceRunner:
         """All rows of finite streams, in whatever order their events stand."""
         for batches, watermark in _in_time(streams):
             yield from self.feed(batches, watermark)
+
+
+def _sorted(*keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order by several keys, the first one first; most often it is the one that they have."""
+    later, equal = np.zeros(len(keys[0]) - 1, np.bool_), np.ones(len(keys[0]) - 1, np.bool_)
+    for key in keys:
+        later |= equal & (key[1:] < key[:-1])
+        equal &= key[1:] == key[:-1]
+    return np.lexsort(keys[::-1]) if later.any() else np.arange(len(keys[0]))
 
 
 def _shown(bindings: Mapping[str, Cell] | Mapping[str, Term]) -> str:

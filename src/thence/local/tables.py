@@ -76,12 +76,12 @@ class Collected:
 
     def add_matches(self, matches: Matches, state: Terms) -> None:
         """Matches of a plain query; `state` is the dictionary of their values."""
-        self.times.append((matches.first.copy(), matches.last.copy()))
+        self.times.append((matches.first, matches.last))
         for name, column in self.columns.items():
             number = self.program.outputs.index(Variable(name))
-            tags = matches.tags[:, number].copy()
+            tags = matches.tags[:, number]
             column.tags.append(tags)
-            column.bits.append(self._entered(tags, matches.bits[:, number].copy(), state))
+            column.bits.append(self._entered(tags, matches.bits[:, number], state))
 
     def join(self, chunks: int) -> None:
         """Make one chunk of the last so many."""
@@ -131,6 +131,10 @@ class Collected:
         ids = np.flatnonzero(used)
         moved = np.empty(len(state), np.int64)
         moved[ids] = self.terms.import_all(state, ids.astype(np.int32))
+        if named.all():
+            entered: Ints = moved[bits]
+            return entered
+        bits = bits.copy()
         bits[named] = moved[bits[named]]
         return bits
 
@@ -159,7 +163,8 @@ def typed_array(tags: Ints, bits: Ints, terms: Terms) -> pa.Array:
 
     unbound = tags == NONE
     mask = unbound if unbound.any() else None
-    kinds = set(np.unique(tags & KIND_MASK).tolist()) - {NONE}
+    alike = len(tags) and (tags == tags[0]).all()
+    kinds = set(np.unique((tags[:1] if alike else tags) & KIND_MASK).tolist()) - {NONE}
     if kinds == {INTEGER}:
         return pa.array(bits, pa.int64(), mask=mask)
     if kinds == {DOUBLE}:
@@ -177,7 +182,9 @@ def _texts(tags: Ints, bits: Ints, terms: Terms) -> pa.Array:
     named = names_a_term(tags) & (tags != NONE)
     ids = np.flatnonzero(np.bincount(bits[named], minlength=1))
     texts = [terms[number].value for number in ids.tolist()]
-    indices[named] = np.searchsorted(ids, bits[named])
+    places = np.zeros(int(ids[-1]) + 1 if len(ids) else 0, np.int64)
+    places[ids] = np.arange(len(ids))
+    indices[named] = places[bits[named]]
     others = np.flatnonzero(~named & (tags != NONE))
     if len(others):
         pairs, where = np.unique(np.stack([tags[others], bits[others]], axis=1), axis=0, return_inverse=True)
