@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from thence.algebra.certain import always_bound
-from thence.algebra.closures import alternatives, arms, locals_of, occurrences
+from thence.algebra.closures import alternatives, arms, certain_in, locals_of, occurrences
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import (
     Occurrence,
@@ -24,7 +23,7 @@ from thence.algebra.sequences import (
 )
 from thence.algebra.variables import in_scope
 from thence.optimize import rewritten
-from thence.optimize.infer_key import shard_key
+from thence.optimize.infer_key import join_key, shard_key
 from thence.plan.order import order_of
 from thence.plan.predicates import Code
 from thence.plan.tables import tables_of
@@ -148,11 +147,6 @@ class _Plan:
     def _table(self, source: int) -> int:
         return self.sources[source].table
 
-    def _certain(self, alternative: tuple[Occurrence, ...]) -> frozenset[Variable]:
-        """What every row of an alternative binds."""
-        sources = [self.sources[self.source_of[occurrence.gpm]] for occurrence in alternative]
-        return frozenset().union(*(always_bound(source.pattern).intersection(source.variables) for source in sources))
-
     # The machine's part
 
     def _arm(self, arm: tuple[Part, ...]) -> None:
@@ -171,7 +165,7 @@ class _Plan:
                 ends=[self._guard(negation) for negation in gaps[-1]] if last else [],
             )
             guards = [self._guard(negation) for negation in gaps[number]]
-            following = bound | frozenset.intersection(*(self._certain(a) for a in alternatives(part.operand)))
+            following = bound | certain_in(self.query, part.operand)
             if part.quantifier is Quantifier.PLUS:
                 alone = len(arm) == 1
                 shape.loop = self._state(Selection.NEXT if alone else Selection.STRICT)
@@ -208,8 +202,8 @@ class _Plan:
         listed = alternatives(part.operand)
         key: list[Variable] = []
         if shape.state != START and self.optimise:
-            certain = frozenset.intersection(*(self._certain(alternative) for alternative in listed))
-            key = sorted((bound & certain) - anew, key=lambda variable: self.slots[variable])
+            found = join_key(self.query, part.operand, bound, anew)
+            key = sorted(found, key=lambda variable: self.slots[variable])
             self.states[shape.state].key = [self.slots[variable] for variable in key]
         for alternative in listed:
             number = self._input(alternative)
