@@ -11,6 +11,7 @@ from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Graph, Pattern, TriplePattern
 from thence.rdf.terms import IRI
 from thence.rdf.times import Span
+from thence.rdf.typed import DEFAULT_NAMESPACE
 
 
 class Selection(Enum):
@@ -170,7 +171,8 @@ class ConstructEvents:
 @dataclass(frozen=True, slots=True)
 class SequenceQuery:
     """A SPAseQ query: Q = (V, ω, SeqExp). Warnings say what is legal and hardly meant; they name places in a text, and
-    the same query may stand in another one."""
+    the same query may stand in another one. `namespace` is that of the bare names of typed events; the query's own
+    names are whole already."""
 
     form: SelectRows | ConstructEvents
     streams: tuple[Stream, ...]
@@ -180,6 +182,7 @@ class SequenceQuery:
     partition: tuple[Variable, ...] = ()
     late: tuple[LateGraph, ...] = ()
     warnings: tuple[str, ...] = field(default=(), compare=False)
+    namespace: str = field(default=DEFAULT_NAMESPACE, compare=False)
 
     def gpm(self, name: str) -> Gpm:
         """The GPM of that name."""

@@ -31,6 +31,7 @@ from thence.lang.spaseq_scope import Scope
 from thence.lang.spaseq_variables import check_filters, check_negated_variables, check_partition, unseen_inside
 from thence.lang.syntax import GRAMMARS, Syntax
 from thence.lang.text import text as read_text
+from thence.rdf.typed import DEFAULT_NAMESPACE
 
 WARNINGS = 50
 """Nobody reads more of them."""
@@ -44,12 +45,13 @@ def parse(
     """The algebra of a SPAseQ query, or a QueryError; what is legal and hardly meant is told in its `warnings`.
 
     `source` names the text in errors. `base` and `namespace`, which `:name` without a prefix is of, hold until the text
-    declares its own.
+    declares its own. Bare names of typed events are of `namespace`, else of the text's `PREFIX :`, else of its BASE.
     """
     read = read_text(text, source)
     prefixes: Mapping[str, str] = {} if namespace is None else {"": namespace}
     reader = SequenceReader(read, base=base, prefixes=prefixes)
-    return _checked(reader.read(SYNTAX.parse(read, "sequence_query", nesting=nesting)))
+    query = _checked(reader.read(SYNTAX.parse(read, "sequence_query", nesting=nesting)))
+    return replace(query, namespace=namespace or reader.prefixes.get("") or reader.base or DEFAULT_NAMESPACE)
 
 
 def _checked(draft: Draft) -> SequenceQuery:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import overload
 
 from thence.algebra.sequences import Stream
-from thence.errors import InputError
+from thence.errors import InputError, LimitError
 from thence.kernel.memory import NEVER
 from thence.local.answers import Answers
 from thence.local.domains import TimeDomain
@@ -19,6 +19,7 @@ from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.terms import IRI
 from thence.rdf.times import format_time, parse_time
+from thence.rdf.typed import DEFAULT_NAMESPACE
 
 
 @dataclass(slots=True)
@@ -35,6 +36,7 @@ class Engine:
     watermark: Watermark
     domain: TimeDomain
     problems: bool = False
+    namespace: str = DEFAULT_NAMESPACE
     _waiting: list[tuple[int, int, str, Event]] = field(default_factory=list, repr=False)  # a heap by time
     _order: count[int] = field(default_factory=count, repr=False)
     _pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
@@ -63,6 +65,10 @@ class Engine:
             self.domain.begin(name, event.domain)
         if event.domain is not self.domain.domain:
             return self._bad(Problem("bad", self.domain.reason(event.domain), name, event=event))
+        try:
+            event = event.in_namespace(self.namespace)
+        except LimitError as error:
+            return self._bad(Problem("bad", str(error), name, event=event))
         ordinal = self._pushed[name] = self._pushed.get(name, -1) + 1
         if self.watermark.now is not None and event.end < self.watermark.now:
             return self._late(name, event)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from thence.algebra.sequences import Stream
-from thence.errors import InputError
+from thence.errors import InputError, LimitError
 from thence.lang.names import closest, listed
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import BadEvent, Event
@@ -61,32 +61,33 @@ def by_stream(given: object, streams: Sequence[Stream]) -> dict[str, object]:
 @dataclass(frozen=True, slots=True)
 class Source:
     """One of the things that a stream's events come from. `label` names it in the ids of events that have none, and
-    keeps its blank nodes apart from those of the others."""
+    keeps its blank nodes apart from those of the others; `namespace` is that of the bare names of typed events."""
 
     label: str
     value: object
+    namespace: str
 
     def read(self) -> Iterator[tuple[Batch, Sequence[Event] | None] | BadEvent]:
         """Its events in batches, each with the objects that it was made of, if it was; and what was none."""
         if isinstance(self.value, str | os.PathLike):
-            for found in read_batches(self.value, stream=self.label):
+            for found in read_batches(self.value, stream=self.label, namespace=self.namespace):
                 yield found if isinstance(found, BadEvent) else (found, None)
         elif isinstance(self.value, EventBatch):
             yield self.value, None
         else:
             assert isinstance(self.value, Iterable)
-            yield from _batches(self.value, self.label)
+            yield from _batches(self.value, self.label, self.namespace)
 
 
-def sources(name: str, value: object) -> list[Source]:
-    """What a stream is made of. Files are looked for at once."""
+def sources(name: str, value: object, *, namespace: str) -> list[Source]:
+    """What a stream is made of. Files are looked for at once. `namespace` is that of the names in typed events."""
     several = value if isinstance(value, list | tuple) and _has_sources(value) else [value]
     found = []
     for number, each in enumerate(several):
         label = name if len(several) == 1 else f"{name}/{_called(each, number)}"
-        found.append(Source(label, _checked(name, each)))
+        found.append(Source(label, _checked(name, each), namespace))
     if len({source.label for source in found}) < len(found):  # files of one name, from different folders
-        found = [Source(f"{name}/{number}", source.value) for number, source in enumerate(found, start=1)]
+        found = [replace(source, label=f"{name}/{number}") for number, source in enumerate(found, start=1)]
     return found
 
 
@@ -116,13 +117,18 @@ def _checked(name: str, value: object) -> object:
     )
 
 
-def _batches(values: Iterable[object], label: str) -> Iterator[tuple[EventBatch, Sequence[Event] | None] | BadEvent]:
+def _batches(
+    values: Iterable[object], label: str, namespace: str
+) -> Iterator[tuple[EventBatch, Sequence[Event] | None] | BadEvent]:
     waiting: list[Event] = []
     first = 0
     for value in values:
         match value:
             case Event():
-                waiting.append(value)
+                try:
+                    waiting.append(value.in_namespace(namespace))
+                except LimitError as error:
+                    yield BadEvent(label, 0, str(error), repr(value.attributes))
             case BadEvent():
                 yield value
             case EventBatch():

@@ -47,7 +47,9 @@ def named(event: Event, name: str) -> Event:
     """An event with an id: its own, or else that one."""
     if event.id is not None:
         return event
-    return Event.from_columns(event.start, event.end, event.domain, name, event.triples, event.attributes)
+    return Event.from_columns(
+        event.start, event.end, event.domain, name, event.triples, event.attributes, event.namespace
+    )
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,14 @@ from thence.match.context import Context
 from thence.plan.sequences import plan
 from thence.query.languages import Language, language_named, recognised
 from thence.query.options import Duration, background_of, duration, idle_streams, most_runs
+from thence.rdf.iris import is_absolute
 from thence.rdf.times import MAX_TIME
 
 
 def parse(text: str | Path, *, language: str | None = None, namespace: str | None = None) -> Query:
     """A query. A `Path` is read, a `str` is the query's text. Without `language` it is recognised by the file's ending
-    or the text's keywords. `namespace` is that of `:name`, until the text declares its own.
+    or the text's keywords. `namespace` is that of `:name`, until the text declares its own, and of the bare names of
+    typed events, which by default are of the text's `PREFIX :`, else of its BASE, else of `http://example.org/`.
 
     >>> query = parse('''
     ...     PREFIX : <http://example.org/>
@@ -51,6 +53,8 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
     written = _read(path) if path is not None else text
     if not isinstance(written, str):
         raise InputError(f"A query is text or a Path, not {type(written).__name__}")
+    if namespace is not None and not is_absolute(namespace):
+        raise InputError(f"The namespace {namespace!r:.80} is no absolute IRI. Try: http://example.org/")
     found = language_named(language) if language is not None else recognised(written, path)
     if found is not Language.SPASEQ:
         hint = "" if language is not None else 'language="spaseq", if it is meant to be SPAseQ'
@@ -132,7 +136,10 @@ class Query:
         to them. More than `max_runs` partial matches at once are a LimitError. With `problems`, what is wrong with bad
         events comes as `Problem`, among the matches. `optimise=False` gives the same answers, slower.
         """
-        given = {name: sources(name, value) for name, value in by_stream(streams, self.algebra.streams).items()}
+        given = {
+            name: sources(name, value, namespace=self.algebra.namespace)
+            for name, value in by_stream(streams, self.algebra.streams).items()
+        }
         domain = TimeDomain.of(self.algebra, {"lateness": duration(lateness, option="lateness")})
         return Matching(self._answers(background, max_runs, optimise), given, domain, problems)
 
@@ -158,7 +165,8 @@ class Query:
         watermark = Watermark(
             self.streams, min(allowed.length, MAX_TIME), idle_names, None if idle_after is None else idle_after.length
         )
-        return Engine(self._answers(background, max_runs, optimise), self.algebra.streams, watermark, domain, problems)
+        answers = self._answers(background, max_runs, optimise)
+        return Engine(answers, self.algebra.streams, watermark, domain, problems, self.algebra.namespace)
 
     def explain(self, format: str = "text", *, optimise: bool = True) -> str:
         """How the query is run: its algebra, automaton, keys and window, and where each filter acts. `format` is

@@ -21,7 +21,8 @@ class Event:
     """Something that happened: a graph, from `start` to `end`, which are equal for a point in time.
 
     `graph` is Turtle or N-Triples text, an iterable of triples, or for a typed event a mapping with a `type`. Blank
-    nodes mean something in their own event only.
+    nodes mean something in their own event only. The names of a typed event are in `namespace`, or in that of the query
+    that it is given to.
 
     >>> Event(7, "<http://example.org/house1> <http://example.org/watts> 2150 .").triples[0].object
     Literal(value='2150', datatype='http://www.w3.org/2001/XMLSchema#integer', language=None)
@@ -36,6 +37,7 @@ class Event:
     id: str | None
     triples: tuple[Triple, ...]
     attributes: Mapping[str, Any] | None = field(hash=False)
+    namespace: str | None = field(compare=False, repr=False)  # as it was given for a typed event
 
     def __init__(
         self,
@@ -44,21 +46,17 @@ class Event:
         end: object = None,
         id: str | None = None,
         *,
-        namespace: str = DEFAULT_NAMESPACE,
+        namespace: str | None = None,
         limits: Limits = _LIMITS,
     ) -> None:
         start, stop, domain = interval(parse_time(time), end)
         attributes = None
         if isinstance(graph, Mapping):
-            if len(graph) > limits.event_triples:
-                raise LimitError(limits.describe_event())
             attributes = dict(graph)
-            triples = typed_triples(attributes, namespace=namespace)
-            if sum(len(triple.predicate.value) + len(triple.object.value) for triple in triples) > limits.event_bytes:
-                raise LimitError(limits.describe_event())
+            triples = _typed(attributes, DEFAULT_NAMESPACE if namespace is None else namespace, limits)
         else:
             triples = distinct(_text(graph, limits) if isinstance(graph, str) else map(_checked, graph), limits)
-        self._set(start, stop, domain, _id(id), triples, attributes)
+        self._set(start, stop, domain, _id(id), triples, attributes, namespace)
 
     @classmethod
     def from_columns(
@@ -69,11 +67,23 @@ class Event:
         id: str | None,
         triples: tuple[Triple, ...],
         attributes: Mapping[str, Any] | None = None,
+        namespace: str | None = None,
     ) -> Event:
         """An event from what is known to be right already: triples each once, times of one domain, in order."""
         event = cls.__new__(cls)
-        event._set(start, end, domain, id, triples, attributes)
+        event._set(start, end, domain, id, triples, attributes, namespace)
         return event
+
+    def in_namespace(self, namespace: str, limits: Limits = _LIMITS) -> Event:
+        """A typed event with its names in a namespace, if it was made without one; any other is as it is.
+
+        >>> Event(7, {"type": "Reading", "watts": 2150}).in_namespace("urn:x:").triples[1].predicate
+        IRI(value='urn:x:watts')
+        """
+        if self.attributes is None or self.namespace is not None or namespace == DEFAULT_NAMESPACE:
+            return self
+        triples = _typed(self.attributes, namespace, limits)
+        return self.from_columns(self.start, self.end, self.domain, self.id, triples, self.attributes, namespace)
 
     def _set(self, *values: object) -> None:
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
@@ -114,6 +124,18 @@ def distinct(triples: Iterable[Triple], limits: Limits = _LIMITS) -> tuple[Tripl
         if len(kept) > limits.event_triples or size > limits.event_bytes:
             raise LimitError(limits.describe_event())
     return tuple(kept)
+
+
+def _typed(attributes: Mapping[str, Any], namespace: str, limits: Limits) -> tuple[Triple, ...]:
+    """A typed event's triples, which hold the namespace once for each attribute: so its length counts before it is
+    written out."""
+    told = sum(value is not None for name, value in attributes.items() if name not in ("type", "subject"))
+    if len(attributes) > limits.event_triples or told * len(namespace) > limits.event_bytes:
+        raise LimitError(limits.describe_event())
+    triples = typed_triples(attributes, namespace=namespace)
+    if sum(len(triple.predicate.value) + len(triple.object.value) for triple in triples) > limits.event_bytes:
+        raise LimitError(limits.describe_event())
+    return triples
 
 
 def _text(text: str, limits: Limits) -> Iterable[Triple]:

@@ -16,6 +16,7 @@ from thence.rdf.jsonl import read_jsonl
 from thence.rdf.limits import Limits
 from thence.rdf.nquads import events_of, read_nquads
 from thence.rdf.trig import trig_chunks
+from thence.rdf.typed import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
     from thence.rdf.column_batch import Batch
@@ -25,10 +26,15 @@ _TOGETHER = 4096
 
 
 def read_batches(
-    path: str | os.PathLike[str], *, stream: str | None = None, limits: Limits | None = None
+    path: str | os.PathLike[str],
+    *,
+    stream: str | None = None,
+    limits: Limits | None = None,
+    namespace: str = DEFAULT_NAMESPACE,
 ) -> Iterator[Batch | BadEvent]:
     """The events of a file in batches, in the file's order, with what could not be read between them. Memory stays
     constant, however large the file. `stream` names the stream in ids and problems; by default it is the file's name.
+    `namespace` is that of the names in typed events.
     """
     limits = limits or Limits()
     name = os.path.basename(os.fspath(path))
@@ -37,12 +43,12 @@ def read_batches(
         from thence.rdf.parquet import read_parquet  # heavy
 
         open_input(path).close()  # so that a missing file is told as ever
-        yield from read_parquet(path, stream=stream, limits=limits)
+        yield from read_parquet(path, stream=stream, limits=limits, namespace=namespace)
         return
     if name.lower().removesuffix(".gz").endswith(".csv"):
         from thence.rdf.csv_files import read_csv  # heavy
 
-        yield from read_csv(path, stream=stream, limits=limits)
+        yield from read_csv(path, stream=stream, limits=limits, namespace=namespace)
         return
     with open_input(path, limits=limits) as source:
         match name.lower().removesuffix(".gz").rpartition(".")[2]:
@@ -51,7 +57,8 @@ def read_batches(
             case "trig":
                 yield from _trig(source, stream, limits)
             case "jsonl":
-                yield from batches(read_jsonl(source, stream_name=stream, limits=limits), stream=stream)
+                found = read_jsonl(source, stream_name=stream, limits=limits, namespace=namespace)
+                yield from batches(found, stream=stream)
             case _:
                 raise InputError(
                     f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig, .jsonl or .csv, or these "
