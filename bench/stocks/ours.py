@@ -1,4 +1,4 @@
-"""Ours: a query over ticks, from a file to columns of matches or to `Match` objects, and the kernel alone."""
+"""Ours: a query over ticks, from a file to a table of matches or to `Match` objects, and the kernel alone."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 import thence
-from thence.algebra.expressions import Variable
 from thence.kernel.memory import FREE, NEVER, RUN_CAPACITY
 from thence.kernel.rows import Arrived
 from thence.kernel.sequence import Matches, initial_state, step
 from thence.plan.sequences import plan
 from thence.program.sequence import SequenceProgram
-from thence.rdf import tags
 from thence.rdf.column_batch import ColumnBatch, Places
-from thence.rdf.dictionary import Terms
 from thence.rdf.files import read_batches
 from thence.rdf.limits import Limits
 from thence.rdf.tabular import Table
@@ -80,46 +76,9 @@ def _count(found: Iterable[Matches]) -> int:
     return sum(len(matches) for matches in found)
 
 
-def columns(text: str, path: Path) -> pa.Table:
-    """From the query's text and a file to a table of matches: company, start, end and the prices."""
-    query = thence.parse(text)
-    program = plan(query.algebra)
-    state = initial_state(program)
-    tables, ref = [], 0
-    for batch in read(path):
-        arrived = [Arrived("S", batch, ref)]
-        ref += len(batch)
-        # each at once: a later step may number the state's terms anew
-        found = step(program, state, arrived, int(batch.ends[-1]) + 1)
-        tables += [_table(program, query.columns, matches, state.terms) for matches in found]
-    found = step(program, state, [], int(NEVER))
-    tables += [_table(program, query.columns, matches, state.terms) for matches in found]
-    return pa.concat_tables(tables)
-
-
-def _table(program: SequenceProgram, names: Iterable[str], matches: Matches, terms: Terms) -> pa.Table:
-    company, *prices = names
-    made = {"company": _iris(*_slot(program, company, matches), terms)}
-    made |= {"start": pa.array(matches.first), "end": pa.array(matches.last)}
-    made |= {name: _doubles(*_slot(program, name, matches)) for name in prices}
-    return pa.table(made)
-
-
-def _slot(program: SequenceProgram, name: str, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
-    slot = program.slots.index(Variable(name))
-    return matches.tags[:, slot], matches.bits[:, slot]
-
-
-def _iris(kinds: np.ndarray, ids: np.ndarray, terms: Terms) -> pa.Array:
-    assert (kinds == tags.IRI_).all()
-    different, places = np.unique(ids, return_inverse=True)
-    texts = pa.array([terms[number].value for number in different.tolist()], pa.string())
-    return texts.take(pa.array(places))
-
-
-def _doubles(kinds: np.ndarray, bits: np.ndarray) -> pa.Array:
-    assert (kinds & tags.KIND_MASK == tags.DOUBLE).all()
-    return pa.array(np.ascontiguousarray(bits).view(np.float64))
+def table(text: str, path: Path) -> pa.Table:
+    """From the query's text and a file to a table of matches."""
+    return thence.parse(text).match({"S": path}).table()
 
 
 def objects(text: str, path: Path) -> list[object]:
