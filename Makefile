@@ -6,6 +6,7 @@ BIN      := $(VENV)/bin
 PYTHON   ?=
 LOCKS    := requirements/build.lock requirements/all.lock
 STAMP    := $(VENV)/.installed
+PEERS    := $(VENV)/.peers-installed
 INSTALL  := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
 # pip says a lot; this keeps what takes time
 PROGRESS := awk '/Downloading .* MB\)/ { print "  fetching", $$2, $$3, $$4; fflush() } \
@@ -39,13 +40,14 @@ test: $(STAMP)
 test-long:
 	@THENCE_CASES=$${THENCE_CASES:-2000} $(MAKE) --no-print-directory test
 
-bench: $(STAMP)
+bench: $(STAMP) $(PEERS)
 	@set -e; for script in bench/*.py; do echo "$$script"; $(BIN)/python $$script; done
 
 lock: $(STAMP)
 	@$(INSTALL) --quiet "uv>=0.9"
 	@printf 'pip\nsetuptools>=77\n' | $(BIN)/uv pip compile - $(LOCK_OPTIONS) -o requirements/build.lock
 	@$(BIN)/uv pip compile pyproject.toml --extra dev $(LOCK_OPTIONS) -o requirements/all.lock
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --extra bench --constraint requirements/all.lock $(LOCK_OPTIONS) -o requirements/bench.lock
 
 $(STAMP): pyproject.toml $(LOCKS) | $(BIN)/pip
 	@echo "Installing into $(VENV): a minute or two the first time (Spark alone is 400 MB)"
@@ -53,6 +55,11 @@ $(STAMP): pyproject.toml $(LOCKS) | $(BIN)/pip
 	@# no build isolation: Spark comes as source, and is built by the setuptools that the lock names, not by whatever is newest
 	@set -o pipefail; $(INSTALL) --require-hashes --no-build-isolation -r requirements/all.lock | $(PROGRESS)
 	@$(INSTALL) --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# what only make bench needs: systems to be measured beside
+$(PEERS): requirements/bench.lock | $(STAMP)
+	@$(INSTALL) --quiet --require-hashes --no-build-isolation -r requirements/bench.lock
 	@touch $@
 
 $(BIN)/pip:
