@@ -46,7 +46,7 @@ class Time:
 
 
 def measured(contenders: Mapping[str, Callable[[], Sized]], repeat: int) -> dict[str, Time]:
-    """The contenders in turns, each as often as the others. The first turn may compile; the best of several does not."""
+    """The contenders in turns, each as often as the others. The first turn may compile: the best does not show it."""
     times = {name: Time() for name in contenders}
     for _ in range(repeat):
         for name, contender in contenders.items():
