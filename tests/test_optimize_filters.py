@@ -113,6 +113,13 @@ def test_a_closure_decides_nothing_about_its_locals_before_it_has_ended() -> Non
     assert demanded("A ; B+ ; D ; C") == "D: 1"
 
 
+def test_a_closure_whose_first_iteration_fails_a_later_filter_goes_on() -> None:
+    text = show(query_of("A ; B+ , C", A=A, B="?x :b ?b", C=C))
+    graphs = ["<x:h> <x:a> 2 .", "<x:h> <x:b> 1 .", "<x:h> <x:b> 3 .", "<x:h> <x:c> 0 ."]
+    events = [thence.Event(time, graph) for time, graph in enumerate(graphs)]
+    assert [match.times for match in thence.parse(text).match(events)] == [(0, 3)]
+
+
 def test_a_closure_decides_what_keeps_one_value_through_its_iterations() -> None:
     assert demanded("A ; B+ ; D ; C", D="?x :d ?b") == "B: 1"
 

@@ -122,6 +122,21 @@ def test_the_rows_and_their_order_are_those_of_the_block_in_its_place(
     assert [row[:3] for row in late] == [row[:3] for row in early]
 
 
+CHOICES = {"B ; A": [(0, 2)], "B : A! : C": [(0, 3), (2, 3)], "B ; A+": [(0, 2)]}
+
+
+@pytest.mark.parametrize("sequence", CHOICES)
+def test_an_event_that_finds_nothing_in_the_background_is_passed_over(sequence: str, background: Path) -> None:
+    kinds = [("h1", "b"), ("h2", "a"), ("h1", "a"), ("h1", "c")]
+    if "!" in sequence:
+        kinds[2] = ("h1", "b")
+    happened = [thence.Event(time, f"<x:{house}> <x:{kind}> 1 .") for time, (house, kind) in enumerate(kinds)]
+    gpms = GPMS.replace("?x", "?y").replace("?y :a ?a", "?x :a ?a").format(block=OWNER)
+    text = f"PREFIX : <x:> SELECT * WITHIN 9 TICKS FROM STREAM S <x:s> {{ SEQ ({sequence}) {gpms} }}"
+    found = {match.times for match in thence.parse(text).match(happened, background=background)}
+    assert found == set(CHOICES[sequence])
+
+
 def test_columns_made_of_what_the_background_binds_are_there(background: Path) -> None:
     text = (
         "PREFIX : <x:> SELECT DISTINCT (?p * 2 AS ?twice) (COUNT(B) AS ?n) WITHIN 5 TICKS FROM STREAM S <x:s>"

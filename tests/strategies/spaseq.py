@@ -32,7 +32,7 @@ class Case:
 @st.composite
 def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008  (frozen)
     query = draw(queries(options))
-    case = Case(query, draw(streams(query, options)), draw(backgrounds(query)))
+    case = Case(query, draw(streams(query, options)), draw(backgrounds(query, options)))
     assume(all(len(fits) <= _MOST_FITS for fits in World(query, case.events, case.background).fits))
     return case
 
