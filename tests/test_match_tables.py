@@ -13,8 +13,9 @@ from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.errors import InputError
 from thence.lang.spaseq import parse
+from thence.local.columns import column_names
 from thence.local.sequences import SequenceRunner
-from thence.local.tables import Collected, column_names
+from thence.local.tables import Collected
 from thence.plan.sequences import plan
 from thence.rdf.times import Domain
 

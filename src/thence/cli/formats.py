@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from thence.errors import InputError
+from thence.local.columns import column_names
 
 if TYPE_CHECKING:
     from thence.kernel.projection import Cell
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 FORMATS = ("table", "jsonl", "csv", "tsv", "json", "trig", "ttl")
 ROWS = frozenset({"table", "jsonl", "csv", "tsv", "json"})
 EVENTS = frozenset({"table", "jsonl", "trig", "ttl"})
-
-_OURS = ("start", "end", "match_id", "events", "query")
 
 
 class Writer(ABC):
@@ -75,23 +74,6 @@ def writer(format: str, file: TextIO, query: Query, *, events: bool = False) -> 
             return TurtleWriter(file, (), events=False)
         case _:
             raise InputError(f'There is no format "{format}". Try: {", ".join(FORMATS)}')
-
-
-def column_names(variables: Sequence[str], *, taken: Sequence[str] = _OURS) -> list[str]:
-    """Names for columns beside our own: one that collides, whatever its case, gets a trailing `_`.
-
-    >>> column_names(["house", "End", "HOUSE"])
-    ['house', 'End_', 'HOUSE_']
-    """
-    known = {name.casefold() for name in taken}
-    found = []
-    for variable in variables:
-        name = variable
-        while name.casefold() in known:
-            name += "_"
-        known.add(name.casefold())
-        found.append(name)
-    return found
 
 
 def json_cell(cell: Cell) -> object:
@@ -318,8 +300,16 @@ class TableWriter(Writer):
 def problem_line(problem: Problem) -> str:
     """A problem as a line of JSON: the event by its id, with its graph, or the text that stood in its place."""
     event = problem.text if problem.event is None else problem.event.id
-    told = {"problem": problem.problem, "reason": problem.reason, "event": event, "stream": problem.stream}
-    if problem.event is not None:
+    told: dict[str, object] = {
+        "problem": problem.problem,
+        "reason": problem.reason,
+        "event": event,
+        "stream": problem.stream,
+    }
+    if problem.problem == "timed_out":
+        told["events"] = [event.id for event in problem.events]
+        told["bindings"] = {name: json_cell(cell) for name, cell in problem.bindings.items()}
+    elif problem.event is not None:
         told["graph"] = _beginning(problem.event)
     return _line(told if problem.line is None else {**told, "line": problem.line})
 

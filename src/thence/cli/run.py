@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 @click.option(
     "--problems", type=click.Path(path_type=Path), metavar="PATH", help="Write bad and late events there, as jsonl."
 )
+@click.option("--timed-out", is_flag=True, help="Count partial matches whose window ended, too, and note them there.")
 @click.option("--max-runs", type=int, metavar="N", help="Fail with more partial matches than this at once.")
 @click.option(
     "--lateness",
@@ -71,6 +72,7 @@ def run(
     output: Path | None,
     events: bool,
     problems: Path | None,
+    timed_out: bool,
     max_runs: int | None,
     lateness: str,
     optimise: bool,
@@ -91,6 +93,7 @@ def run(
         lateness=lateness,
         max_runs=max_runs,
         problems=True,
+        timed_out=timed_out,
         optimise=optimise,
     )
     noted = Problems(problems)
@@ -130,7 +133,8 @@ def told(counts: Counts) -> str:
     '12 events, 1 match, 2 bad, 0 late'
     """
     events, matches = _several(counts.events, "event", "events"), _several(counts.matches, "match", "matches")
-    return f"{events}, {matches}, {counts.bad:,} bad, {counts.late:,} late"
+    timed_out = f", {counts.timed_out:,} timed out" if counts.timed_out else ""
+    return f"{events}, {matches}, {counts.bad:,} bad, {counts.late:,} late{timed_out}"
 
 
 def _several(count: int, one: str, many: str) -> str:

@@ -25,6 +25,9 @@ NEVER = np.int64(2**63 - 1)
 GOES_ON = np.int64(2**63 - 2)
 """When a run was taken that goes on nevertheless: with skip-till-any."""
 
+TOLD = np.int64(-(2**63))
+"""When a run was taken that timed out, and was told."""
+
 (
     # how many of each
     FREE,
@@ -234,6 +237,16 @@ def tidy(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
     return memory
 
 
+def expired(memory: Memory, now: int) -> NDArray[np.int64]:
+    """The runs that waited in vain until before `now`, and were kept for being told; from now on they are not."""
+    runs = region(memory, AT_RUNS)
+    waits = (runs[:, STATE] >= 0) & (runs[:, DEADLINE] < now) & (runs[:, TAKEN] == NEVER)
+    waits[region(memory, AT_PENDING)[: memory[PENDING]]] = False
+    found = np.flatnonzero(waits)
+    runs[found, TAKEN] = TOLD
+    return found
+
+
 @entry
 def _swept(memory, now):
     """The runs that wait on, those in front last, so that they come in front again; the others are free."""
@@ -243,7 +256,8 @@ def _swept(memory, now):
         run = memory[memory[AT_HEADS] + bucket]
         while run >= 0:
             at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
-            if memory[at + DEADLINE] < now or memory[at + TAKEN] < now:
+            untold = memory[KEEP_EXPIRED] != 0 and memory[at + TAKEN] == NEVER
+            if memory[at + TAKEN] < now or (memory[at + DEADLINE] < now and not untold):
                 memory[memory[AT_FREE] + memory[FREE]] = run
                 memory[FREE] += 1
                 memory[at + STATE] = -1

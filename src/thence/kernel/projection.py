@@ -60,6 +60,21 @@ def rows(program: SequenceProgram, matches: Matches, terms: Terms, context: Cont
         )
 
 
+def partial_rows(program: SequenceProgram, matches: Matches, terms: Terms) -> Iterator[Row]:
+    """A row for each partial match: what it has bound so far, and nothing computed."""
+    for number in range(len(matches)):
+        span = slice(int(matches.offsets[number]), int(matches.offsets[number + 1]))
+        bound = _solution(program, matches, number, terms)
+        yield Row(
+            certain=int(matches.certain[number]),
+            start=int(matches.first[number]),
+            end=int(matches.last[number]),
+            refs=tuple(matches.refs[span].tolist()),
+            places=tuple(matches.places[span].tolist()),
+            bindings={variable.name: term for variable, term in bound.items()},
+        )
+
+
 def _solution(program: SequenceProgram, matches: Matches, number: int, terms: Terms) -> Solution:
     solution: Solution = {}
     for slot, variable in enumerate(program.outputs):

@@ -15,7 +15,7 @@ from thence.match.context import Context
 from thence.match.queries import instance
 from thence.rdf.columns import EventBatch
 from thence.rdf.events import Event, distinct
-from thence.rdf.times import Domain
+from thence.rdf.times import Domain, format_time
 
 _FEW = 1024
 """Given objects that are kept without asking whether their batches still are."""
@@ -55,11 +55,19 @@ class Answers:
             yield match
         self._let_go()
 
-    def refused(self) -> Iterator[Problem]:
-        """Events that asked too much of the matcher: they matched nothing, and are bad."""
+    def problems(self, domain: Domain) -> Iterator[Problem]:
+        """Since the last call: events that asked too much of the matcher, which matched nothing, and are bad; and
+        partial matches that timed out, where these are told."""
         for stream, batch, index, reason in self.runner.refused():
             self.counts.bad += 1
             yield Problem("bad", reason, stream, event=batch.event(index))
+        expired, self.runner.expired = self.runner.expired, []
+        for row, missing in expired:
+            self.counts.timed_out += 1
+            events = tuple(self._held(ref).event() for ref in row.refs)
+            stream, _, _ = self.runner.event(row.refs[-1])
+            reason = f"{missing} had not come by {format_time(row.certain, domain)}, when its window ended"
+            yield Problem("timed_out", reason, stream, events[-1], events=events, bindings=row.bindings)
 
     def _held(self, ref: int) -> Held:
         _, batch, index = self.runner.event(ref)

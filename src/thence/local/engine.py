@@ -128,8 +128,9 @@ class Engine:
         if now is None:
             return []
         ready = self._waiting and self._waiting[0][0] <= now
-        waits = now != self._come_to and self.answers.runner.program.automaton.end.size  # some rows wait for time
-        return self._feed(now) if ready or waits else []
+        runner = self.answers.runner
+        waits = runner.partial or runner.program.automaton.end.size  # some rows wait for time
+        return self._feed(now) if ready or (waits and now != self._come_to) else []
 
     def _feed(self, watermark: int) -> list[Match | Problem]:
         ready: dict[str, list[Event]] = {}
@@ -141,8 +142,8 @@ class Engine:
         try:
             rows = self.answers.runner.feed(batches, watermark)
             found: list[Match | Problem] = list(self.answers.of(rows, self.domain.known))
-            refused = list(self.answers.refused())
-            return [*found, *refused] if self.problems else found
+            wrong = list(self.answers.problems(self.domain.known))
+            return [*found, *wrong] if self.problems else found
         except Exception as error:
             self._ended = f"The engine has stopped: {error}"  # what it remembers is no longer whole
             raise

@@ -14,6 +14,7 @@ from thence.local.answers import Answers
 from thence.local.domains import TimeDomain
 from thence.local.given import Source
 from thence.local.results import Counts, Match, Problem
+from thence.local.sequences import in_time
 from thence.local.tables import Collected
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
@@ -57,7 +58,7 @@ class Matching(Iterator[Match | Problem]):
             pass
         collected = Collected(program, self.domain.known)
         self.answers.runner.collect(batches, collected)
-        for _ in self.answers.refused():  # counts them
+        for _ in self.answers.problems(self.domain.known):  # counts them
             pass
         made = collected.table()
         self.counts.matches += len(made)
@@ -78,9 +79,10 @@ class Matching(Iterator[Match | Problem]):
         for problem in self._all_read(batches):
             if self.problems:
                 yield problem
-        yield from self.answers.of(self.answers.runner.run(batches), self.domain.known)
-        refused = list(self.answers.refused())
-        yield from refused if self.problems else ()
+        for some, watermark in in_time(batches):
+            yield from self.answers.of(self.answers.runner.feed(some, watermark), self.domain.known)
+            wrong = list(self.answers.problems(self.domain.known))
+            yield from wrong if self.problems else ()
 
     def _read(self, name: str, sources: Sequence[Source]) -> Iterator[Batch | Problem]:
         """A stream's events, and what is wrong with others."""

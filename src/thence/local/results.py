@@ -121,9 +121,10 @@ def _text(cell: Cell) -> str | list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What became of an event that took no part: `bad`, or `late`.
+    """What became of an event that took no part: `bad`, or `late`; or of a partial match that `timed_out`.
 
-    `event` is the event, if it is one; else `text` is what stood in its place, at `line` of its file.
+    `event` is the event, if it is one; else `text` is what stood in its place, at `line` of its file. Of a partial
+    match it is the last one, `events` are all of them, and `bindings` is what they bind.
     """
 
     problem: str
@@ -132,6 +133,8 @@ class Problem:
     event: Event | None = None
     line: int | None = None
     text: str | None = None
+    events: tuple[Event, ...] = ()
+    bindings: Mapping[str, Cell] = field(default_factory=dict, hash=False)
 
 
 @dataclass(slots=True)
@@ -142,3 +145,4 @@ class Counts:
     matches: int = 0
     bad: int = 0
     late: int = 0
+    timed_out: int = 0  # partial matches; 0 where they are not asked for

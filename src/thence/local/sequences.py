@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from thence.algebra.sequences import SelectRows
 from thence.kernel.memory import AT_NODES, NEVER, NODES, REF, region
-from thence.kernel.projection import Cell, Row, rows
+from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.rows import Arrived
 from thence.kernel.sequence import Matches, SequenceState, initial_state, step
+from thence.kernel.timeouts import keep_timed_out, timed_out, waited_for
 from thence.local.tables import Collected, is_plain
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
@@ -41,13 +42,17 @@ class SequenceRunner:
     background: Background = NO_BACKGROUND
     context: Context = field(default_factory=Context)
     max_runs: int = 2**31 - 2
+    partial: bool = False  # whether partial matches that time out are told
     state: SequenceState = field(init=False)
     held: list[Arrived] = field(init=False, default_factory=list)  # batches whose events a run may still hold, by ref
     tidy_at: int = field(init=False, default=_FEW)  # batches held from which it is worth looking for ones to drop
+    expired: list[tuple[Row, str]] = field(init=False, default_factory=list)  # timed out, and not yet told
     seen: set[frozenset[tuple[str, Cell]]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self.state = initial_state(self.program)
+        if self.partial:
+            keep_timed_out(self.state)
 
     def feed(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Row]:
         """Events by stream, none of them before any fed earlier; and no event before `watermark` will come."""
@@ -55,7 +60,16 @@ class SequenceRunner:
         made = (row for matches in found for row in self._rows(matches))
         ordered = self._in_order(made)
         yield from self._distinct(ordered) if self._is_distinct() else ordered
+        if self.partial:
+            self.expired += self._timed_out(watermark)
         self._let_go()
+
+    def _timed_out(self, watermark: int) -> list[tuple[Row, str]]:
+        """The partial matches whose window has ended, each with what it waited for, in order."""
+        found = timed_out(self.program, self.state, watermark)
+        made = partial_rows(self.program, found.matches, self.state.terms)
+        told = [(row, waited_for(self.program, state)) for row, state in zip(made, found.states.tolist(), strict=True)]
+        return sorted(told, key=lambda pair: (*self._order(pair[0]), pair[1]))
 
     def _step(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Matches]:
         arrived = []
@@ -83,7 +97,7 @@ class SequenceRunner:
         if not is_plain(self.program.query):
             into.add_rows(self.run(streams))
             return
-        for batches, watermark in _in_time(streams):
+        for batches, watermark in in_time(streams):
             found = []
             for matches in self._step(batches, watermark):
                 into.add_matches(matches, self.state.terms)  # at once: ids mean this only until the step ends
@@ -93,6 +107,8 @@ class SequenceRunner:
                 order = self._order_of(found, into)
                 if (order[1:] < order[:-1]).any():
                     into.reorder(order)
+            if self.partial:
+                self.expired += self._timed_out(watermark)
             self._let_go()
 
     def _order_of(self, listed: Sequence[Matches], into: Collected) -> NDArray[np.int64]:
@@ -131,8 +147,9 @@ class SequenceRunner:
             return
         memory = self.state.memory
         by_runs = region(memory, AT_NODES)[: memory[NODES], REF]
+        untold = [ref for row, _ in self.expired for ref in row.refs]
         by_conjunctions = [rows.refs.ravel() for rows in self.state.recent]  # they may yet join at the latest time
-        told = np.array(list(self.state.refused), np.int64)
+        told = np.array([*self.state.refused, *untold], np.int64)
         refs = np.unique(np.concatenate([by_runs, *by_conjunctions, told]))
         bounds = np.array([(each.first_ref, each.first_ref + len(each.batch)) for each in self.held])
         first, last = np.searchsorted(refs, bounds[:, 0]), np.searchsorted(refs, bounds[:, 1])
@@ -179,7 +196,7 @@ class SequenceRunner:
 
     def run(self, streams: Mapping[str, Sequence[Batch]]) -> Iterator[Row]:
         """All rows of finite streams, in whatever order their events stand."""
-        for batches, watermark in _in_time(streams):
+        for batches, watermark in in_time(streams):
             yield from self.feed(batches, watermark)
 
 
@@ -197,7 +214,7 @@ def _shown(bindings: Mapping[str, Cell] | Mapping[str, Term]) -> str:
     return repr(sorted(bindings.items(), key=lambda item: item[0]))
 
 
-def _in_time(streams: Mapping[str, Sequence[Batch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:
+def in_time(streams: Mapping[str, Sequence[Batch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:
     """Finite streams in the order of time, some thousand events at once, each time with the next time that may come."""
     ordered = {name: [_by_time(batch) for batch in listed if len(batch)] for name, listed in streams.items()}
     times = [batch.ends for listed in ordered.values() for batch in listed]

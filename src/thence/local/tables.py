@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from thence.algebra.expressions import Variable
 from thence.algebra.sequences import SelectRows, SequenceQuery
 from thence.kernel.projection import Row
 from thence.kernel.sequence import Matches
+from thence.local.columns import column_names
 from thence.program.sequence import SequenceProgram
 from thence.program.values import term_of, value_of
 from thence.rdf.dictionary import Terms
@@ -25,25 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Ints = NDArray[np.int64]
-
-RESERVED = frozenset({"start", "end", "match_id", "events", "query"})
-
-
-def column_names(variables: Sequence[str]) -> list[str]:
-    """What the columns of some variables are called: one that collides, ignoring case, with another or with a column
-    that is always there gets a trailing `_`.
-
-    >>> column_names(["house", "End", "HOUSE"])
-    ['house', 'End_', 'HOUSE_']
-    """
-    taken = set(RESERVED)
-    names = []
-    for name in variables:
-        while name.lower() in taken:
-            name += "_"
-        taken.add(name.lower())
-        names.append(name)
-    return names
 
 
 def is_plain(query: SequenceQuery) -> bool:

@@ -23,9 +23,15 @@ RULES: tuple[Rule, ...] = (
 """In this order."""
 
 
-def rewritten(query: SequenceQuery, *, optimise: bool = True) -> SequenceQuery:
-    """The query as the planner takes it. Without `optimise` it has only been made such that it can be planned."""
+NOT_OF_PARTS = frozenset({early_filters, late_graph})
+"""Rules that keep all answers, and not which partial matches there are."""
+
+
+def rewritten(query: SequenceQuery, *, optimise: bool = True, partial: bool = False) -> SequenceQuery:
+    """The query as the planner takes it. Without `optimise` it has only been made such that it can be planned; where
+    partial matches are asked for too (`partial`), no rule may change them."""
     query = place_exists(query)
     for rule in RULES if optimise else ():
-        query = rule(query)
+        if not (partial and rule in NOT_OF_PARTS):
+            query = rule(query)
     return query

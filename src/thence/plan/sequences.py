@@ -34,10 +34,10 @@ from thence.program.sequence import Input, SequenceProgram
 _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: ANY}
 
 
-def plan(query: SequenceQuery, *, optimise: bool = True) -> SequenceProgram:
+def plan(query: SequenceQuery, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:
     """The program of a query. Without `optimise`, every filter is left to the machine, no run is found by its key, and
     every GPM is matched by itself, with all its variables."""
-    return _Plan(query, rewritten(query, optimise=optimise), optimise).program()
+    return _Plan(query, rewritten(query, optimise=optimise, partial=partial), optimise).program()
 
 
 @dataclass(slots=True)

@@ -126,6 +126,7 @@ class Query:
         lateness: Duration = 0,
         max_runs: int | None = None,
         problems: bool = False,
+        timed_out: bool = False,
         optimise: bool = True,
     ) -> Matching:
         """The matches in finite streams, in order of certainty, then end, start and ids.
@@ -134,14 +135,16 @@ class Query:
         query over one stream takes it alone. All of it is read and ordered by time, so nothing is late, whatever the
         `lateness`. `background` is a path, an rdflib or pyoxigraph store, a list of them, or a mapping from graph IRIs
         to them. More than `max_runs` partial matches at once are a LimitError. With `problems`, what is wrong with bad
-        events comes as `Problem`, among the matches. `optimise=False` gives the same answers, slower.
+        events comes as `Problem`, among the matches; with `timed_out`, partial matches whose window ended too.
+        `optimise=False` gives the same answers, slower.
         """
         given = {
             name: sources(name, value, namespace=self.algebra.namespace)
             for name, value in by_stream(streams, self.algebra.streams).items()
         }
         domain = TimeDomain.of(self.algebra, {"lateness": duration(lateness, option="lateness")})
-        return Matching(self._answers(background, max_runs, optimise), given, domain, problems)
+        answers = self._answers(background, max_runs, optimise, timed_out)
+        return Matching(answers, given, domain, problems or timed_out)
 
     def engine(
         self,
@@ -151,6 +154,7 @@ class Query:
         idle: Any = None,
         max_runs: int | None = None,
         problems: bool = False,
+        timed_out: bool = False,
         optimise: bool = True,
     ) -> Engine:
         """The query, ready to have events pushed into it: `push`, `advance`, `close`.
@@ -165,8 +169,8 @@ class Query:
         watermark = Watermark(
             self.streams, min(allowed.length, MAX_TIME), idle_names, None if idle_after is None else idle_after.length
         )
-        answers = self._answers(background, max_runs, optimise)
-        return Engine(answers, self.algebra.streams, watermark, domain, problems, self.algebra.namespace)
+        answers = self._answers(background, max_runs, optimise, timed_out)
+        return Engine(answers, self.algebra.streams, watermark, domain, problems or timed_out, self.algebra.namespace)
 
     def explain(self, format: str = "text", *, optimise: bool = True) -> str:
         """How the query is run: its algebra, automaton, keys and window, and where each filter acts. `format` is
@@ -175,8 +179,7 @@ class Query:
 
         return explain(plan(self.algebra, optimise=optimise), format)
 
-    def _answers(self, background: Any, max_runs: int | None, optimise: bool) -> Answers:
-        program = plan(self.algebra, optimise=optimise)
-        return Answers(
-            SequenceRunner(program, background_of(background, program), Context(), max_runs=most_runs(max_runs))
-        )
+    def _answers(self, background: Any, max_runs: int | None, optimise: bool, partial: bool) -> Answers:
+        program = plan(self.algebra, optimise=optimise, partial=partial)
+        known, most = background_of(background, program), most_runs(max_runs)
+        return Answers(SequenceRunner(program, known, Context(), max_runs=most, partial=partial))

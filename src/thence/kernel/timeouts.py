@@ -1,0 +1,82 @@
+"""Partial matches whose window ended while they waited: the runs that were never continued."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.kernel.history import lengths, unrolled
+from thence.kernel.memory import (
+    AT_NODES,
+    AT_RUNS,
+    DEADLINE,
+    FIRST,
+    ITERATED,
+    KEEP_EXPIRED,
+    LAST,
+    NODE,
+    PLACE,
+    REF,
+    SLOTS,
+    STATE,
+    expired,
+    region,
+)
+from thence.kernel.sequence import Matches, SequenceState
+from thence.program.automaton import STRICT
+from thence.program.sequence import SequenceProgram
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimedOut:
+    """Partial matches, each certain once its window had ended, and the state in which each of them waited."""
+
+    matches: Matches
+    states: NDArray[np.int64]
+
+
+def keep_timed_out(state: SequenceState) -> None:
+    """From now on, runs that time out are kept until `timed_out` has told them."""
+    state.memory[KEEP_EXPIRED] = 1
+
+
+def timed_out(program: SequenceProgram, state: SequenceState, watermark: int) -> TimedOut:
+    """The runs whose window ended before the watermark, since the last call. One that waits for a further iteration of
+    a closure misses nothing, and is none of them; nor is one under `,`: the very next event continues or breaks it."""
+    memory = state.memory
+    found = expired(memory, watermark)
+    states = region(memory, AT_RUNS)[found, STATE]
+    patient = program.automaton.selection[states] != STRICT
+    found = found[patient & ~np.isin(states, program.automaton.edge_loop)]
+    runs, nodes = region(memory, AT_RUNS)[found], region(memory, AT_NODES)
+    last = np.ascontiguousarray(runs[:, NODE])
+    offsets = np.empty(len(runs) + 1, np.int64)
+    lengths(nodes, last, offsets)
+    history = np.empty((int(offsets[-1]), nodes.shape[1]), np.int64)
+    unrolled(nodes, last, offsets, history)
+    slots = runs[:, SLOTS : SLOTS + 2 * program.automaton.slots]
+    matches = Matches(
+        certain=runs[:, DEADLINE],
+        first=runs[:, FIRST],
+        last=runs[:, LAST],
+        tags=slots[:, 0::2],
+        bits=slots[:, 1::2],
+        offsets=offsets,
+        refs=history[:, REF],
+        places=history[:, PLACE],
+        iterated_tags=history[:, ITERATED::2],
+        iterated_bits=history[:, ITERATED + 1 :: 2],
+    )
+    return TimedOut(matches, runs[:, STATE])
+
+
+def waited_for(program: SequenceProgram, state: int) -> str:
+    """What a run in a state waits for: `B`, or `B & C`, or either of several."""
+    automaton = program.automaton
+    edges = np.flatnonzero(automaton.edge_state == state).tolist()
+    edges.sort(key=lambda edge: int(automaton.place[automaton.place_from[edge]]))  # as the pattern has them
+    inputs = dict.fromkeys(int(automaton.edge_input[edge]) for edge in edges)
+    names = (" & ".join(program.sources[s].gpm for s in program.inputs[number].sources) for number in inputs)
+    return " | ".join(names)
