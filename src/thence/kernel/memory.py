@@ -49,8 +49,6 @@ TOLD = np.int64(-(2**63))
     # of the rows in hand
     ROW_WIDTH,
     NEGATED,
-    # rows since it was last tidied
-    UNTIDY,
     # how large and where everything is
     RUN_CAPACITY,
     RUN_WIDTH,
@@ -74,7 +72,7 @@ TOLD = np.int64(-(2**63))
     AT_STACK,
     AT_HEADS,
     HEAD,
-) = range(39)
+) = range(38)
 
 BEGIN, FINISHED = -2, -1
 """`memory[RUN]`: an edge not yet begun; an edge of which all runs were seen."""
@@ -104,7 +102,7 @@ they are laid out anew most often."""
 _SHAPES = dict(_REGIONS)
 
 
-def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 8192) -> Memory:
+def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 256) -> Memory:
     head = np.zeros(HEAD, np.int64)
     head[RUN_CAPACITY], head[RUN_WIDTH] = runs, SLOTS + 2 * automaton.slots
     head[NODE_CAPACITY], head[NODE_WIDTH] = 2 * runs, ITERATED + 2 * automaton.iterated
@@ -141,10 +139,17 @@ def live(memory: Memory) -> int:
     return int(memory[RUN_CAPACITY] - memory[FREE])
 
 
+MOST_MATCHES = 32_768
+"""Matches that wait in the memory to be taken away."""
+
+
 def with_room(memory: Memory) -> Memory:
-    """The same memory, with twice the room for what is scarce: runs, events or answers."""
+    """The same memory, with twice the room for what is scarce: runs, events or answers; or, where there are many of
+    them, matches."""
     head = memory[:HEAD].copy()
     runs = int(head[RUN_CAPACITY])
+    if head[MATCHES] == head[MATCH_CAPACITY] < MOST_MATCHES:
+        head[MATCH_CAPACITY] *= 4
     for capacity, used in (
         (RUN_CAPACITY, runs - head[FREE]),
         (NODE_CAPACITY, head[NODES]),
@@ -231,8 +236,11 @@ def tidy(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
     buckets = 1024
     while buckets < 2 * live(memory):
         buckets *= 2
-    memory = np.concatenate([memory[: memory[AT_HEADS]], np.full(buckets, -1, np.int64)])
-    memory[BUCKETS], memory[UNTIDY] = buckets, 0
+    if buckets == memory[BUCKETS]:
+        region(memory, AT_HEADS)[:] = -1
+    else:
+        memory = np.concatenate([memory[: memory[AT_HEADS]], np.full(buckets, -1, np.int64)])
+        memory[BUCKETS] = buckets
     _link_all(image, memory, waiting)
     return memory
 

@@ -27,11 +27,13 @@ from thence.kernel.memory import (
     FRAME,
     ITERATED,
     LAST,
+    MATCH_CAPACITY,
     MATCH_FIRST,
     MATCH_LAST,
     MATCH_NODE,
     MATCH_SLOTS,
     MATCHES,
+    MOST_MATCHES,
     PLACE,
     PREDICATE,
     REF,
@@ -245,7 +247,10 @@ class _Runner:
         if code == machine.ROOM:
             self.state.memory = with_room(self.state.memory)
         elif code == machine.FULL:
-            yield from self._drained()
+            if self.state.memory[MATCH_CAPACITY] < MOST_MATCHES:
+                self.state.memory = with_room(self.state.memory)
+            else:
+                yield from self._drained()
         elif code == machine.ASKING:
             self._answer()
         else:

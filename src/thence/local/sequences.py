@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.sequences import SelectRows
+from thence.kernel.history import in_order
 from thence.kernel.memory import AT_NODES, NEVER, NODES, REF, region
 from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.rows import Arrived
@@ -200,13 +201,10 @@ class SequenceRunner:
             yield from self.feed(batches, watermark)
 
 
-def _sorted(*keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The order by several keys, the first one first; most often it is the one that they have."""
-    later, equal = np.zeros(len(keys[0]) - 1, np.bool_), np.ones(len(keys[0]) - 1, np.bool_)
-    for key in keys:
-        later |= equal & (key[1:] < key[:-1])
-        equal &= key[1:] == key[:-1]
-    return np.lexsort(keys[::-1]) if later.any() else np.arange(len(keys[0]))
+def _sorted(certain: NDArray[np.int64], end: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order of some matches by certainty, end and start, which most often is nearly the one that they have."""
+    order = np.arange(len(certain))
+    return order if in_order(certain, end, start, order) else np.lexsort((start, end, certain))
 
 
 def _shown(bindings: Mapping[str, Cell] | Mapping[str, Term]) -> str:

@@ -105,6 +105,9 @@ class Collected:
 
     def _entered(self, tags: Ints, bits: Ints, state: Terms) -> Ints:
         """The bits, with ids of our own dictionary."""
+        alike = bool(len(tags)) and (tags == tags[0]).all()  # the most frequent case, and the cheapest
+        if alike and not names_a_term(int(tags[0])):
+            return bits
         named = names_a_term(tags) & (tags != NONE)
         if not named.any():
             return bits
