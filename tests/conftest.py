@@ -6,8 +6,12 @@ The one that compares the engine with the definitions takes five times as many (
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from thence.rdf import canonical, lines
 
 # deadlines measure the machine, not the code: a compiled function's first call takes seconds
 settings.register_profile("test", derandomize=True, deadline=None, database=None)
@@ -20,3 +24,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("long" if "THENCE_CASES" in os.environ else "test")
+
+
+@pytest.fixture(scope="module", params=["a few", "many"])
+def however_many(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A few lines or terms take another way than many do. Tests that ask for this go both, with the same data."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "many":
+            patch.setattr(lines, "SMALL", 0)
+            patch.setattr(canonical, "FEW", 0)
+        yield

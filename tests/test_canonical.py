@@ -15,7 +15,7 @@ from thence.rdf.tagged import SHORTEST, shortest_text, tagged_literal
 from thence.rdf.terms import XSD, Literal
 from thence.rdf.values import INTEGER_RANGES, XSD_DOUBLE
 
-pytestmark = pytest.mark.numba
+pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("however_many")]
 
 texts = st.one_of(
     st.from_regex(r"[+-]?[0-9]{0,3}(\.[0-9]{0,3})?", fullmatch=True),

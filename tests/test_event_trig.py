@@ -14,6 +14,8 @@ from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.trig import trig_chunks
 
+pytestmark = pytest.mark.usefixtures("however_many")
+
 PROLOGUE = "@prefix : <http://e/> .\nPREFIX prov: <http://www.w3.org/ns/prov#>\n"
 EVENTS = {
     "after": ":{0} {{ :s :p {1} . }}\n:{0} prov:generatedAtTime 1 .\n",

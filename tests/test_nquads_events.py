@@ -16,7 +16,7 @@ from thence.rdf.nquads import read_nquads
 from thence.rdf.terms import BlankNode
 from thence.rdf.times import Domain
 
-pytestmark = pytest.mark.numba
+pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("however_many")]
 
 AT = "<http://www.w3.org/ns/prov#generatedAtTime>"
 FROM = "<http://www.w3.org/ns/prov#startedAtTime>"

@@ -11,7 +11,7 @@ from thence.rdf.lines import scan_quads
 from thence.rdf.read import Format, parse
 from thence.rdf.terms import Quad, Term
 
-pytestmark = pytest.mark.numba
+pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("however_many")]
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
@@ -135,6 +135,7 @@ def test_what_the_library_refuses_is_an_error_of_its_line(listed: list[bytes]) -
     ],
 )
 def test_ordinary_lines_do_not_go_to_the_library(line: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("thence.rdf.lines.SMALL", 0)
     monkeypatch.setattr("thence.rdf.lines.parse", None)
     assert len(scanned(line)) == 1
 

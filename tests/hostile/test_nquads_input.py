@@ -16,6 +16,8 @@ from thence.rdf.files import read_batches
 from thence.rdf.limits import Limits
 from thence.rdf.nquads import read_nquads
 
+pytestmark = pytest.mark.usefixtures("however_many")
+
 MiB = 1 << 20
 AT = b"<http://www.w3.org/ns/prov#generatedAtTime>"
 

@@ -19,6 +19,8 @@ from thence.rdf.terms import Quad
 from thence.rdf.trig import trig_chunks
 from w3c.manifest import Entry, File, entries, needs_data, parameters
 
+pytestmark = pytest.mark.usefixtures("however_many")
+
 SUITES = ("rdf-n-triples", "rdf-n-quads", "rdf-turtle", "rdf-trig")
 TESTS = tuple(entry for suite in SUITES for entry in entries(f"rdf/rdf11/{suite}/manifest.ttl"))
 POSITIVE = tuple(entry for entry in TESTS if entry.type.endswith("PositiveSyntax"))

@@ -82,6 +82,7 @@ DONE, ROOM, FULL, ASKING, TOO_MANY = 0, 1, 2, 3, 4
 
 _STAYS, _DROPPED, _MAY_JOIN = 0, 1, 2
 _NO, _NONE_FROM_HERE = 0, 3
+_NO_RUN, _UNKNOWN = np.int64(-1), np.int64(ASK)  # not literals, for each of which Numba compiles a function anew
 
 
 @entry
@@ -114,7 +115,9 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
         while number < image[feed + layout.EDGE_TO]:
             edge = at_edges + number * layout.EDGE_WIDTH
             if image[edge + layout.STATE_OF] == START:
-                code = _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, -1, False)
+                code = _join(
+                    image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, _NO_RUN, _UNKNOWN
+                )
             else:
                 head = at_heads + np.int64(_code_of(image, rows, row, edge) & mask)
                 if run == BEGIN:
@@ -132,13 +135,12 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
                         run = following
                         continue
                     if fate == _MAY_JOIN:
-                        verdict = _sifted(image, memory, rows, row, edge, at)
-                        if verdict == _NONE_FROM_HERE:
+                        told = _sifted(image, memory, rows, row, edge, at)
+                        if told == _NONE_FROM_HERE:
                             break
-                        if verdict != _NO:
-                            sure = verdict == TRUE
+                        if told != _NO:
                             code = _join(
-                                image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, sure
+                                image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, told
                             )
                             if code != DONE:
                                 break
@@ -241,9 +243,9 @@ def _sifted(image, memory, rows, row, edge, at):
 
 
 @inner
-def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, sure):
-    """One run (-1: none yet) with one row: compatible, and the filters of what joins hold (`sure`: they do); then no
-    guard may object."""
+def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, sifted):
+    """One run (-1: none yet) with one row: compatible, and the filters of what joins hold (as `_sifted` told: TRUE, or
+    ASK); then no guard may object."""
     memory[ASKED] = 0
     events = image[image[layout.AT_FEEDS] + rows[row + FEED] * layout.FEED_WIDTH + layout.ROW_EVENTS]
     if memory[FREE] < 4 or memory[NODE_CAPACITY] - memory[NODES] <= events:
@@ -261,7 +263,7 @@ def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, n
             memory[frame + k] = memory[at + SLOTS + k]
     for k in range(known, memory[FRAME_WIDTH]):
         memory[frame + k] = NONE
-    verdict = _merge(image, memory, rows, term_tags, term_bits, row, edge, np.int64(0), sure)
+    verdict = _merge(image, memory, rows, term_tags, term_bits, row, edge, np.int64(0), sifted)
     if verdict == ASK:
         return ASKING
     if verdict == TRUE:
@@ -291,10 +293,10 @@ def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, n
 
 
 @inlined
-def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sure):
+def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sifted):
     """Bring a row into a frame: TRUE if it is compatible and the edge's predicates hold, else not; or ASK."""
     frame = memory[AT_FRAMES] + which * memory[FRAME_WIDTH]
-    if not sure:
+    if sifted != TRUE:
         for k in range(image[edge + layout.EQUAL], image[edge + layout.EQUAL_END], 2):
             slot, column = frame + image[k], image[k + 1]
             both = memory[slot] != NONE and rows[row + column] != NONE
@@ -307,7 +309,7 @@ def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sure):
         elif image[k + 2] or memory[slot] == NONE:
             memory[slot] = rows[row + column]
             memory[slot + 1] = rows[row + column + 1]
-    if sure:
+    if sifted == TRUE:
         return TRUE
     return _hold(image, memory, term_tags, term_bits, image[edge + layout.TEST], image[edge + layout.TEST_END], which)
 
@@ -361,7 +363,7 @@ def _objection(image, memory, negated, term_tags, term_bits, first, last, after,
                     for j in range(memory[FRAME_WIDTH]):
                         memory[frame + memory[FRAME_WIDTH] + j] = memory[frame + j]
                     verdict = _merge(
-                        image, memory, negated, term_tags, term_bits, low * width, edge, np.int64(1), False
+                        image, memory, negated, term_tags, term_bits, low * width, edge, np.int64(1), _UNKNOWN
                     )
                     if verdict != _NO:
                         return verdict

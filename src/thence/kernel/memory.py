@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.kernel.pointers import pointer
 from thence.program.automaton import Automaton
 from thence.program.image import AT_STATES, GREATEST, ORDERED, STATE_KEY, STATE_KEY_END, STATE_WIDTH
 from thence.program.opcodes import DEPTH
@@ -279,7 +280,7 @@ def _swept(memory, now):
 @entry
 def _link_all(image, memory, runs):
     for run in runs:
-        link(image, memory, run)
+        link(pointer(image), pointer(memory), run)
 
 
 @entry

@@ -34,6 +34,7 @@ from thence.kernel.memory import (
     MATCH_SLOTS,
     MATCHES,
     MOST_MATCHES,
+    PENDING,
     PLACE,
     PREDICATE,
     REF,
@@ -41,6 +42,7 @@ from thence.kernel.memory import (
     STATE,
     Memory,
     empty_memory,
+    live,
     region,
     tidy,
     with_room,
@@ -58,6 +60,9 @@ from thence.program.values import term_of
 from thence.rdf.dictionary import Terms
 
 Table = NDArray[np.int64]
+
+_FEW = 1024
+"""Events after which it is worth while to forget."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +117,7 @@ class SequenceState:
     questions: int = 0  # asked of the plain evaluator
     refused: dict[int, str] = field(default_factory=dict)  # events that asked too much of the matcher, and why
     terms_kept: int = 0  # when the dictionary was last gone through
+    untidy: int = 0  # events since what is no longer needed was last forgotten
 
 
 def initial_state(program: SequenceProgram) -> SequenceState:
@@ -148,7 +154,10 @@ def step(
     runner = _Runner(program, state, negated, context, max_runs)
     for matches in chain(runner.take(rows), runner.resolve(watermark)):
         yield from enriched(program, matches, state.terms, background, context)
-    _forget(program, state, watermark)
+    state.untidy += sum(len(each.batch) for each in arrived)
+    if state.untidy >= max(_FEW, live(state.memory)):  # so that many small steps cost no more than a few large ones
+        _forget(program, state, watermark)
+        state.untidy = 0
 
 
 def _rows(
@@ -232,6 +241,8 @@ class _Runner:
         )
 
     def resolve(self, watermark: int) -> Iterator[Matches]:
+        if not self.state.memory[PENDING]:
+            return
         terms = self.state.terms
         yield from self._until_done(
             lambda memory: machine.resolve(self.program.image, memory, self.negated, terms.tags, terms.bits, watermark)

@@ -112,7 +112,8 @@ def order(left_tag, left_bits, right_tag, right_bits):
 @entry
 def order_all(left_tags, left_bits, right_tags, right_bits, orders):
     for i in range(len(orders)):
-        orders[i] = order(left_tags[i], left_bits[i], right_tags[i], right_bits[i])
+        # of the types that the kernel calls it with: for others it would be compiled once more
+        orders[i] = order(np.int64(left_tags[i]), left_bits[i], np.int64(right_tags[i]), right_bits[i])
 
 
 @inner

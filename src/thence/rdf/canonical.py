@@ -52,14 +52,21 @@ def _shortest(text: str) -> float | None:
     return number if isinstance(number, float) and shortest_text(number) == lexical else None
 
 
+FEW = 64
+"""Terms for which the compiled function is not worth its compilation, or loading."""
+
+
 def are_canonical(terms: Terms, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether each of some terms is a number or boolean in its canonical form."""
     kinds = terms.tags[ids] & KIND_MASK
     canonical = np.zeros(len(ids), np.bool_)
-    _mark_exact(terms.text, terms.ends, ids, kinds, canonical)
     # floats and booleans are rare in streams, and the shortest digits of a float are no matter of a few lines
-    rare = np.flatnonzero((kinds == DOUBLE) | (kinds == FLOAT) | (kinds == BOOLEAN))
-    for row in rare.tolist():
+    one_by_one = (kinds == DOUBLE) | (kinds == FLOAT) | (kinds == BOOLEAN)
+    if len(ids) <= FEW:
+        one_by_one |= (kinds == INTEGER) | (kinds == DECIMAL)
+    else:
+        _mark_exact(terms.text, terms.ends, ids, kinds, canonical)
+    for row in np.flatnonzero(one_by_one).tolist():
         index = int(ids[row])
         canonical[row] = terms.text_of(index) == str(tagged_literal(int(terms.tags[index]), int(terms.bits[index])))
     return canonical

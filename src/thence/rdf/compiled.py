@@ -4,6 +4,7 @@ of its callers, and neither a file of its own nor a pointer for C is made of it:
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,8 +12,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config, njit
+from numba.core.compiler_lock import global_compiler_lock
 
+_SETTINGS: Any = config  # what it has is not among Numba's type hints
 _INNER: dict[str, Any] = {"no_cfunc_wrapper": True}  # not among Numba's type hints
 
 inner = njit(**_INNER)
@@ -25,11 +28,32 @@ inlined = njit(forceinline=True, **_INNER)
 def entry(function: Callable[..., Any]) -> Any:
     """For a function that Python calls. What was kept of it serves only while no module of ours has changed: a function
     holds constants and functions of others, and Numba by itself looks at the function's own file alone."""
-    compiled = njit(cache=True)(function)
+    compiled: Any = njit(cache=True)(function)
+    compiled.compile = _swiftly(compiled.compile)
     file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)  # none, where nothing can be kept
     if file is not None:
         file._source_stamp = (file._source_stamp, _stamp())
     return compiled
+
+
+def _swiftly(compile: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiling in less time: without looking for vectors, of which code that branches on single values has none, and
+    without looking for garbage among the many objects of a compilation while it goes on."""
+
+    def compiling(signature: Any) -> Any:
+        with global_compiler_lock:  # so that no other thread compiles, or ends this, meanwhile
+            settings = _SETTINGS.LOOP_VECTORIZE, _SETTINGS.SLP_VECTORIZE
+            collects = gc.isenabled()
+            gc.disable()
+            _SETTINGS.LOOP_VECTORIZE = _SETTINGS.SLP_VECTORIZE = 0
+            try:
+                return compile(signature)
+            finally:
+                _SETTINGS.LOOP_VECTORIZE, _SETTINGS.SLP_VECTORIZE = settings
+                if collects:
+                    gc.enable()
+
+    return compiling
 
 
 @lru_cache(maxsize=1)

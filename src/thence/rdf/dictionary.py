@@ -189,7 +189,8 @@ def _unescape(text: str) -> str:
 def _joined(texts: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     bounds = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=bounds[1:])
-    return np.frombuffer(b"".join(texts), np.uint8), bounds
+    # a bytearray, since arrays that can be written to are another type, which the other entries are compiled for
+    return np.frombuffer(bytearray().join(texts), np.uint8), bounds
 
 
 def _grown(array: NDArray[np.generic], used: int, capacity: int) -> NDArray:  # type: ignore[type-arg]

@@ -32,6 +32,9 @@ class Quads:
     errors: dict[int, str]  # by line
 
 
+SMALL = 16 << 10
+"""Bytes up to which all lines go to the RDF library: to read a few, the scanner need not be compiled, or loaded."""
+
 _NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
@@ -39,6 +42,33 @@ def scan_quads(data: bytes, *, terms: Terms | None = None, refused: Mapping[int,
     """All quads of some whole lines. Plain lines are scanned, odd ones go to the RDF library; `refused` ones are errors
     unread."""
     terms = Terms() if terms is None else terms
+    spans, status, columns = _unscanned(data) if len(data) <= SMALL else _scanned(data, terms)
+    status[list(refused)] = scan.ODD
+    errors = dict(refused)
+    for line in np.flatnonzero(status == scan.ODD).tolist():
+        text = data[int(spans[line]) : int(spans[line + 1])]
+        if line not in refused and _is_comment(text):
+            status[line] = scan.EMPTY
+            continue
+        quad = None if line in refused else _read_odd(text, line, errors)
+        columns[:, line] = terms.add_all(quad) if quad else _unreadable(text, terms)
+    kept = np.flatnonzero(status != scan.EMPTY)
+    subjects, predicates, objects, graphs = (column[kept] for column in columns)
+    return Quads(terms, subjects, predicates, objects, graphs, kept, spans, errors)
+
+
+def _unscanned(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]:
+    """As `_scanned`, with every line odd."""
+    newlines = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+    spans = np.concatenate([[0], newlines + 1])
+    if spans[-1] < len(data):
+        spans = np.append(spans, len(data))
+    lines = len(spans) - 1
+    return spans, np.full(lines, scan.ODD, np.uint8), np.empty((4, lines), np.int32)
+
+
+def _scanned(data: bytes, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]:
+    """Where each line starts and the last one ends; whether it is plain, odd or empty; and the quads of plain ones."""
     most = data.count(b"\n") + 1
     spans = np.zeros(most + 1, np.int64)
     status = np.empty(most, np.uint8)
@@ -63,18 +93,7 @@ def scan_quads(data: bytes, *, terms: Terms | None = None, refused: Mapping[int,
             status,
             columns,
         )
-    status[list(refused)] = scan.ODD
-    errors = dict(refused)
-    for line in np.flatnonzero(status[:count] == scan.ODD).tolist():
-        text = data[int(spans[line]) : int(spans[line + 1])]
-        if line not in refused and _is_comment(text):
-            status[line] = scan.EMPTY
-            continue
-        quad = None if line in refused else _read_odd(text, line, errors)
-        columns[:, line] = terms.add_all(quad) if quad else _unreadable(text, terms)
-    kept = np.flatnonzero(status[:count] != scan.EMPTY)
-    subjects, predicates, objects, graphs = (column[kept] for column in columns)
-    return Quads(terms, subjects, predicates, objects, graphs, kept, spans[: count + 1], errors)
+    return spans[: count + 1], status[:count], columns[:, :count]
 
 
 def _is_utf8(data: bytes) -> bool:
