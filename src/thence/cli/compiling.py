@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-NOTICE = "Compiling: half a minute, once; later runs find it done."
+NOTICE = "Compiling: about 20 seconds, once; later runs find it done."
 
 
 @contextmanager

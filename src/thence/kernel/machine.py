@@ -74,7 +74,7 @@ from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
 from thence.program import image as layout
 from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT
 from thence.program.image import EVENTS, FEED, PREVIOUS, TIME
-from thence.rdf.compiled import entry, inlined, inner
+from thence.rdf.compiled import entry, inlined, inner, part
 from thence.rdf.tags import KIND_MASK, NONE
 
 DONE, ROOM, FULL, ASKING, TOO_MANY = 0, 1, 2, 3, 4
@@ -101,7 +101,7 @@ def step(image, memory, rows, negated, term_tags, term_bits, most):
     )
 
 
-@inner
+@part
 def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
     at_runs, width, at_heads = memory[AT_RUNS], memory[RUN_WIDTH], memory[AT_HEADS]
     at_edges, at_feeds, mask = image[layout.AT_EDGES], image[layout.AT_FEEDS], np.uint64(memory[BUCKETS] - 1)
@@ -474,7 +474,7 @@ def resolve(image, memory, negated, term_tags, term_bits, watermark):
     )
 
 
-@inner
+@part
 def _resolve(image, memory, negated, term_tags, term_bits, watermark):
     while memory[ROW] < memory[PENDING]:
         run = memory[memory[AT_PENDING] + memory[ROW]]

@@ -24,6 +24,9 @@ inner = njit(**_INNER)
 inlined = njit(forceinline=True, **_INNER)
 """The same, for one so small or so often called that the call itself would cost."""
 
+part = njit(inline="always")
+"""For the body of a function that Python calls, once it has made pointers of arrays: compiled as a part of it."""
+
 
 def entry(function: Callable[..., Any]) -> Any:
     """For a function that Python calls. What was kept of it serves only while no module of ours has changed: a function
