@@ -168,13 +168,13 @@ def _rows(
     by_source = [tables[source.table].renamed(source.variables) for source in program.sources]
     found = feeds(program, _with_recent(program, state, arrived, by_source))
     found = [_from_origin(program, rows) for rows in found]
-    previous = _previous(program, state, arrived, tables, found)
     for feed in program.negated:
         made = program.inputs[program.feeds[feed]]
         state.negated[feed] = concatenated([state.negated[feed], found[feed]], made.variables, len(made.sources))
     automaton = program.automaton
     walked = [f for f in range(len(found)) if automaton.feed_from[f] < automaton.feed_from[f + 1]]
-    rows = machine_rows(program, [(f, found[f]) for f in walked], [previous[f] for f in walked])
+    previous = _previous(program, state, arrived, tables, [found[f] for f in walked])
+    rows = machine_rows(program, [(f, found[f]) for f in walked], previous)
     return rows, machine_rows(program, list(state.negated.items()))
 
 

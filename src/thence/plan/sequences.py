@@ -35,8 +35,8 @@ _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: AN
 
 
 def plan(query: SequenceQuery, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:
-    """The program of a query. Without `optimise`, every filter is left to the machine, no run is found by its key, and
-    every GPM is matched by itself, with all its variables."""
+    """The program of a query. Without `optimise`, every filter is left to the machine, no run is found by its key but
+    that of PARTITION BY, and every GPM is matched by itself, with all its variables."""
     return _Plan(query, rewritten(query, optimise=optimise, partial=partial), optimise).program()
 
 
@@ -139,13 +139,16 @@ class _Plan:
         """The feed of a new input: that of another with the same single table, or one of its own."""
         for number, representative in enumerate(self.feeds):
             others = self.inputs[representative].sources
-            if len(others) == len(sources) == 1 and self._table(others[0]) == self._table(sources[0]):
+            if len(others) == len(sources) == 1 and self._rows(others[0]) == self._rows(sources[0]):
                 return number
         self.feeds.append(len(self.inputs))
         return len(self.feeds) - 1
 
-    def _table(self, source: int) -> int:
-        return self.sources[source].table
+    def _rows(self, source: int) -> tuple[int, tuple[int, ...]]:
+        """The table of a source, and which of its columns partition it: what says all about its rows."""
+        variables = self.sources[source].variables
+        columns = (variables.index(v) if v in variables else -1 for v in self.query.partition)
+        return self.sources[source].table, tuple(columns)
 
     # The machine's part
 
@@ -201,8 +204,9 @@ class _Plan:
         has bound, `possible` what some may have, `anew` what the edge binds as if it never had been."""
         listed = alternatives(part.operand)
         key: list[Variable] = []
-        if shape.state != START and self.optimise:
-            found = join_key(self.query, part.operand, bound, anew)
+        if shape.state != START:
+            # a partition at least: an event passes the runs of its own key, which must not be others'
+            found = join_key(self.query, part.operand, bound, anew) if self.optimise else self.query.partition
             key = sorted(found, key=lambda variable: self.slots[variable])
             self.states[shape.state].key = [self.slots[variable] for variable in key]
         for alternative in listed:
