@@ -115,3 +115,11 @@ def test_what_could_not_be_read_is_counted(tmp_path: Path) -> None:
     path.write_text("nonsense\n")
     found = query().match(path)
     assert (found.table().num_rows, found.counts.bad) == (0, 1)
+
+
+def test_a_table_without_rows_has_its_times_all_the_same() -> None:
+    events = [thence.Event("2026-01-01T00:00:00Z", "@prefix : <http://example.org/> . :h :is 1 .")]
+    text = QUERY.format(form="SELECT (?a + 1 AS ?more)", sign=";").replace("10 TICKS", "10 SECONDS")
+    table = thence.parse(text).match(events).table()
+    assert (table.num_rows, table.column_names) == (0, ["start", "end", "more"])
+    assert table.schema.field("end").type == pa.timestamp("us", "UTC")

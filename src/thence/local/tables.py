@@ -92,7 +92,8 @@ class Collected:
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Rows of any query."""
         made = list(rows)
-        self.times.append((np.array([row.start for row in made], np.int64), np.array([row.end for row in made])))
+        starts, ends = [row.start for row in made], [row.end for row in made]
+        self.times.append((np.array(starts, np.int64), np.array(ends, np.int64)))
         for name, column in self.columns.items():
             cells = [row.bindings.get(name) for row in made]
             if column.lists is not None or any(isinstance(cell, tuple) for cell in cells):
