@@ -61,7 +61,7 @@ from thence.rdf.dictionary import Terms
 
 Table = NDArray[np.int64]
 
-_FEW = 1024
+_FEW = 256
 """Events after which it is worth while to forget."""
 
 
