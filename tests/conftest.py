@@ -1,6 +1,7 @@
 """Random cases: a hundred a property, the same at each run; or as many fresh ones as THENCE_CASES says.
 
-The one that compares the engine with the definitions takes five times as many (test_spaseq_agrees).
+The one that compares the engine with the definitions takes five times as many (test_spaseq_agrees). With
+NUMBA_BOUNDSCHECK, when indices are looked at and not answers, a third of them does.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from thence.rdf import canonical, lines
 
 # deadlines measure the machine, not the code: a compiled function's first call takes seconds
 settings.register_profile("test", derandomize=True, deadline=None, database=None)
+settings.register_profile("checked", max_examples=30, derandomize=True, deadline=None, database=None)
 settings.register_profile(
     "long",
     max_examples=int(os.environ.get("THENCE_CASES", "2000")),
@@ -23,7 +25,10 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("long" if "THENCE_CASES" in os.environ else "test")
+if "THENCE_CASES" in os.environ:
+    settings.load_profile("long")
+else:
+    settings.load_profile("checked" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "test")
 
 
 @pytest.fixture(scope="module", params=["a few", "many"])
