@@ -54,6 +54,12 @@ def test_a_run_that_is_never_continued_is_told_with_what_it_waited_for() -> None
     }
 
 
+def test_what_it_had_is_told_whether_it_is_selected_or_not() -> None:
+    query = thence.parse(QUERY.format(sequence="A ; B").replace("SELECT *", "SELECT ?x"))
+    (problem,) = query.match([event(1, ":h :is 1 .")], timed_out=True)
+    assert sorted(problem.bindings) == ["a", "x"]  # type: ignore[union-attr]
+
+
 def test_a_run_that_is_continued_is_not_told() -> None:
     found = match("A ; B", event(1, ":h :is 1 ."), event(3, ":h :was 2 ."), event(30, ":h :is 9 ."))
     assert [type(each) for each in found] == [Match, Problem]
@@ -114,6 +120,6 @@ def test_what_times_out_does_not_depend_on_the_optimiser_and_changes_no_match(ca
     assert outcomes[0][1] == outcomes[1][1]
 
 
-def _shown(pair: tuple[Row, str]) -> tuple[int, int, int, tuple[int, ...], str]:
+def _shown(pair: tuple[Row, str]) -> tuple[int, int, int, tuple[int, ...], str, str]:
     row, missing = pair
-    return row.certain, row.end, row.start, row.refs, missing
+    return row.certain, row.end, row.start, row.refs, missing, repr(sorted(row.bindings.items()))

@@ -37,7 +37,7 @@ _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: AN
 def plan(query: SequenceQuery, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:
     """The program of a query. Without `optimise`, every filter is left to the machine, no run is found by its key but
     that of PARTITION BY, and every GPM is matched by itself, with all its variables."""
-    return _Plan(query, rewritten(query, optimise=optimise, partial=partial), optimise).program()
+    return _Plan(query, rewritten(query, optimise=optimise, partial=partial), optimise, partial).program()
 
 
 @dataclass(slots=True)
@@ -66,12 +66,12 @@ class _State:
 
 
 class _Plan:
-    def __init__(self, written: SequenceQuery, query: SequenceQuery, optimise: bool) -> None:
+    def __init__(self, written: SequenceQuery, query: SequenceQuery, optimise: bool, partial: bool) -> None:
         self.written = written
         self.query = query
         self.optimise = optimise
         self.gpms = {gpm.name: gpm for gpm in query.gpms}
-        self.tables = tables_of(query, written, optimise=optimise)
+        self.tables = tables_of(query, written, optimise=optimise, partial=partial)
         self.sources = self.tables.sources
         self.source_of = {source.gpm: number for number, source in enumerate(self.sources)}
         self.inputs: list[Input] = []

@@ -46,9 +46,10 @@ class _Asked:
     table: int = field(default=-1)
 
 
-def tables_of(query: SequenceQuery, written: SequenceQuery, *, optimise: bool) -> Tables:
-    """Without `optimise`, each GPM has its own table, of all its variables. Partitions go by the query as written."""
-    wanted = wanted_variables(query) if optimise else None
+def tables_of(query: SequenceQuery, written: SequenceQuery, *, optimise: bool, partial: bool = False) -> Tables:
+    """Without `optimise`, each GPM has its own table, of all its variables; and of all its variables too where partial
+    matches are asked for, which tell whatever they have bound. Partitions go by the query as written."""
+    wanted = wanted_variables(query) if optimise and not partial else None
     sources = []
     for gpm in query.gpms:
         variables = variables_of(gpm)
