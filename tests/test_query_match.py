@@ -226,3 +226,9 @@ def test_matches_are_equal_if_their_events_places_and_bindings_are() -> None:
     query, events = one("A : B"), [A, B, event(4, ":h :was 2 .", id="other"), event(4, ":h :was 2 .", id="third")]
     assert len(set(query.match(events))) == 3
     assert set(query.match(events)) == set(query.match(events))
+
+
+def test_an_absence_in_a_window_as_long_as_time_is_certain_at_the_end() -> None:
+    query = one("A ; B!", form="SELECT ?a", within=f"WITHIN {2**63 - 1} TICKS")
+    assert times(query.match([A])) == [(1, 1)]
+    assert times(query.match([A, B])) == []

@@ -38,6 +38,7 @@ from thence.kernel.memory import (
     ITERATED,
     KEEP_EXPIRED,
     LAST,
+    LATEST,
     MATCH_CAPACITY,
     MATCH_FIRST,
     MATCH_LAST,
@@ -412,7 +413,7 @@ def _deadline(image, first):
     start = first
     if image[layout.TUMBLING]:
         start = image[layout.ORIGIN] + (first - image[layout.ORIGIN]) // window * window
-    return start + window if start <= NEVER - window else NEVER
+    return start + window if start <= LATEST - window else LATEST
 
 
 @inlined

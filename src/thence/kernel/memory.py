@@ -23,6 +23,9 @@ Memory = NDArray[np.int64]
 NEVER = np.int64(2**63 - 1)
 """A time that never comes."""
 
+LATEST = np.int64(2**63 - 3)
+"""The latest time at which a window may end: what waits for it is over when the stream is."""
+
 GOES_ON = np.int64(2**63 - 2)
 """When a run was taken that goes on nevertheless: with skip-till-any."""
 
