@@ -116,3 +116,8 @@ def test_a_graph_that_no_background_has_is_told_before_any_event_is_read() -> No
         "thence: The query reads GRAPH <http://example.org/kb>, but no background data has that graph (it has: none). "
         "Supply it with background={'http://example.org/kb': PATH} or --background http://example.org/kb=PATH."
     )
+
+
+def test_check_refuses_what_a_run_would_refuse() -> None:
+    mixed = QUERY.replace("FILTER(?y != ?x)", "FILTER(?y != ?x || EXISTS { ?y :was :a })")
+    assert "joins EXISTS" in complaint(mixed)[0]

@@ -14,10 +14,7 @@ from thence.kernel.memory import (
     AT_ANSWERS,
     AT_BORN,
     AT_FRAMES,
-    AT_FREE,
     AT_HEADS,
-    AT_MATCHES,
-    AT_NODES,
     AT_PENDING,
     AT_RUNS,
     AT_STACK,
@@ -27,7 +24,6 @@ from thence.kernel.memory import (
     BOUND,
     BOUND_KIND,
     BUCKETS,
-    CERTAIN,
     DEADLINE,
     EDGE,
     FIRST,
@@ -35,29 +31,17 @@ from thence.kernel.memory import (
     FRAME_WIDTH,
     FREE,
     GOES_ON,
-    ITERATED,
     KEEP_EXPIRED,
     LAST,
-    LATEST,
     MATCH_CAPACITY,
-    MATCH_FIRST,
-    MATCH_LAST,
-    MATCH_NODE,
-    MATCH_SLOTS,
-    MATCH_WIDTH,
     MATCHES,
     NEGATED,
-    NEVER,
     NEXT_RUN,
     NODE,
     NODE_CAPACITY,
-    NODE_WIDTH,
     NODES,
-    PARENT,
     PENDING,
-    PLACE,
     PREDICATE,
-    REF,
     ROW,
     ROW_WIDTH,
     RUN,
@@ -72,9 +56,10 @@ from thence.kernel.memory import (
 )
 from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
+from thence.kernel.successors import emit, extend, free
 from thence.program import image as layout
-from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT
-from thence.program.image import EVENTS, FEED, PREVIOUS, TIME
+from thence.program.automaton import ANY, NEXT, START, STRICT
+from thence.program.image import FEED, PREVIOUS, TIME
 from thence.rdf.compiled import entry, inlined, inner, part
 from thence.rdf.tags import KIND_MASK, NONE
 
@@ -132,7 +117,7 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
                             memory[head] = following
                         else:
                             memory[at_runs + before * width + NEXT_RUN] = following
-                        _free(memory, run)
+                        free(memory, run)
                         run = following
                         continue
                     if fate == _MAY_JOIN:
@@ -288,7 +273,7 @@ def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, n
             if hopeful == ASK:
                 return ASKING
             if hopeful == TRUE:
-                _extend(image, memory, rows, row, edge, number, run)
+                extend(image, memory, rows, row, edge, number, run)
     memory[ANSWERS] = 0
     return DONE
 
@@ -372,100 +357,6 @@ def _objection(image, memory, negated, term_tags, term_bits, first, last, after,
     return _NO
 
 
-@inlined
-def _extend(image, memory, rows, row, edge, number, run):
-    """The run goes on: its successors are born, or its match is made."""
-    time = rows[row + TIME]
-    if run >= 0:
-        at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
-        first, deadline, node = memory[at + FIRST], memory[at + DEADLINE], memory[at + NODE]
-    else:
-        first, deadline, node = time, _deadline(image, time), np.int64(-1)
-    places = image[edge + layout.PLACES]
-    for k in range(image[edge + layout.PLACES_END] - places):
-        node = _add_node(memory, node, image[places + k], rows[row + EVENTS + k])
-    into = memory[AT_NODES] + node * memory[NODE_WIDTH] + ITERATED
-    for k in range(image[edge + layout.ITERATED_OF], image[edge + layout.ITERATED_END]):
-        if image[k] >= 0:
-            memory[into] = rows[row + image[k]]
-            memory[into + 1] = rows[row + image[k] + 1]
-        into += 2
-    for target in (image[edge + layout.TARGET], image[edge + layout.LOOP]):
-        if target != NOWHERE:
-            born = _new_run(image, memory, target, first, time, deadline, node)
-            memory[memory[AT_BORN] + memory[BORN]] = born
-            memory[BORN] += 1
-    if image[edge + layout.ACCEPT]:
-        if image[edge + layout.ENDS] < image[edge + layout.ENDS_END]:
-            waiting = _new_run(image, memory, number, first, time, deadline, node)
-            memory[memory[AT_PENDING] + memory[PENDING]] = waiting
-            memory[PENDING] += 1
-        else:
-            _emit(image, memory, time, first, time, node)
-
-
-@inlined
-def _deadline(image, first):
-    """The latest time that an event of a match with this first event may have."""
-    window = image[layout.WINDOW]
-    if window < 0:
-        return NEVER
-    start = first
-    if image[layout.TUMBLING]:
-        start = image[layout.ORIGIN] + (first - image[layout.ORIGIN]) // window * window
-    return start + window if start <= LATEST - window else LATEST
-
-
-@inlined
-def _add_node(memory, parent, place, ref):
-    node = memory[NODES]
-    at = memory[AT_NODES] + node * memory[NODE_WIDTH]
-    memory[at + PARENT] = parent
-    memory[at + PLACE] = place
-    memory[at + REF] = ref
-    for k in range(ITERATED, memory[NODE_WIDTH]):
-        memory[at + k] = NONE
-    memory[NODES] = node + 1
-    return node
-
-
-@inlined
-def _new_run(image, memory, state, first, last, deadline, node):
-    memory[FREE] -= 1
-    run = memory[memory[AT_FREE] + memory[FREE]]
-    at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
-    memory[at + STATE] = state
-    memory[at + FIRST] = first
-    memory[at + LAST] = last
-    memory[at + DEADLINE] = deadline
-    memory[at + TAKEN] = NEVER
-    memory[at + NODE] = node
-    frame = memory[AT_FRAMES]
-    for k in range(image[layout.SLOT_WORDS]):
-        memory[at + SLOTS + k] = memory[frame + k]
-    return run
-
-
-@inlined
-def _free(memory, run):
-    memory[memory[AT_RUNS] + run * memory[RUN_WIDTH] + STATE] = -1
-    memory[memory[AT_FREE] + memory[FREE]] = run
-    memory[FREE] += 1
-
-
-@inlined
-def _emit(image, memory, certain, first, last, node):
-    at = memory[AT_MATCHES] + memory[MATCHES] * memory[MATCH_WIDTH]
-    memory[at + CERTAIN] = certain
-    memory[at + MATCH_FIRST] = first
-    memory[at + MATCH_LAST] = last
-    memory[at + MATCH_NODE] = node
-    frame = memory[AT_FRAMES]
-    for k in range(image[layout.SLOT_WORDS]):
-        memory[at + MATCH_SLOTS + k] = memory[frame + k]
-    memory[MATCHES] += 1
-
-
 @entry
 def resolve(image, memory, negated, term_tags, term_bits, watermark):
     """Complete runs that waited for an absence, and need wait no longer: a match, if nothing came that may not."""
@@ -497,9 +388,9 @@ def _resolve(image, memory, negated, term_tags, term_bits, watermark):
         if verdict == ASK:
             return ASKING
         if verdict == _NO:
-            _emit(image, memory, memory[at + DEADLINE], memory[at + FIRST], memory[at + LAST], memory[at + NODE])
+            emit(image, memory, memory[at + DEADLINE], memory[at + FIRST], memory[at + LAST], memory[at + NODE])
         memory[ANSWERS] = 0
-        _free(memory, run)
+        free(memory, run)
         memory[PENDING] -= 1
         memory[memory[AT_PENDING] + memory[ROW]] = memory[memory[AT_PENDING] + memory[PENDING]]
     memory[ROW] = 0

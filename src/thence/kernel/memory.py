@@ -78,8 +78,8 @@ TOLD = np.int64(-(2**63))
     HEAD,
 ) = range(38)
 
-BEGIN, FINISHED = -2, -1
-"""`memory[RUN]`: an edge not yet begun; an edge of which all runs were seen."""
+BEGIN = -2
+"""`memory[RUN]`: an edge not yet begun."""
 
 # a run; then tag and bits of each slot
 STATE, LAST, NEXT_RUN, DEADLINE, TAKEN, BOUND_KIND, BOUND, NODE, FIRST, SLOTS = range(10)

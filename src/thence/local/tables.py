@@ -15,8 +15,8 @@ from thence.kernel.projection import Row
 from thence.kernel.sequence import Matches
 from thence.local.columns import column_names
 from thence.program.sequence import SequenceProgram
-from thence.program.values import term_of, value_of
-from thence.rdf.dictionary import Terms
+from thence.program.values import term_of, values_of
+from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.tags import BOOLEAN, DOUBLE, INTEGER, KIND_MASK, NONE
 from thence.rdf.terms import Term
 from thence.rdf.times import Domain
@@ -100,9 +100,12 @@ class Collected:
                 column.lists = column.lists or []
                 column.lists += [[t.value for t in cell] if isinstance(cell, tuple) else None for cell in cells]
                 continue
-            values = [(NONE, 0) if cell is None else value_of(cell, self.terms) for cell in cells]  # type: ignore[arg-type]
-            column.tags.append(np.array([tag for tag, _ in values], np.int64))
-            column.bits.append(np.array([bits for _, bits in values], np.int64))
+            source, ids = Terms(), np.full(len(cells), UNBOUND, np.int32)
+            bound = [(number, cell) for number, cell in enumerate(cells) if cell is not None]
+            ids[[number for number, _ in bound]] = source.add_all(cell for _, cell in bound)  # type: ignore[misc]
+            values = values_of(ids, source, self.terms)
+            column.tags.append(values.tags.astype(np.int64))
+            column.bits.append(values.bits)
 
     def _entered(self, tags: Ints, bits: Ints, state: Terms) -> Ints:
         """The bits, with ids of our own dictionary."""

@@ -22,7 +22,6 @@ Image = NDArray[np.int64]
     TUMBLING,
     ORIGIN,
     SLOT_WORDS,  # of a run: two for each slot
-    ITERATED_COUNT,
     AT_FEEDS,
     AT_STATES,
     AT_EDGES,
@@ -30,7 +29,7 @@ Image = NDArray[np.int64]
     AT_CODES,
     AT_CONSTANTS,
     _HEAD,
-) = range(12)
+) = range(11)
 
 # a feed: its edges, and how many events make a row
 EDGE_FROM, EDGE_TO, ROW_EVENTS, FEED_WIDTH = range(4)
@@ -91,7 +90,7 @@ class _Layout:
     def laid_out(self) -> Image:
         a, words = self.automaton, self.words
         words[WINDOW], words[TUMBLING], words[ORIGIN] = a.window, int(a.tumbling), a.origin
-        words[SLOT_WORDS], words[ITERATED_COUNT] = 2 * a.slots, a.iterated
+        words[SLOT_WORDS] = 2 * a.slots
         constants = zip(a.constant_tags.tolist(), a.constant_bits.tolist(), strict=True)
         words[AT_CONSTANTS] = self._list(constants)[0]
         words[AT_CODES] = self._records(self._code(p) for p in range(len(a.code_from) - 1))

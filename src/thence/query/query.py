@@ -19,6 +19,7 @@ from thence.local.given import by_stream, sources
 from thence.local.sequences import SequenceRunner
 from thence.local.watermarks import Watermark
 from thence.match.context import Context
+from thence.optimize.place_exists import place_exists
 from thence.plan.sequences import plan
 from thence.query.languages import Language, language_named, recognised
 from thence.query.options import Duration, background_of, duration, idle_streams, most_runs
@@ -61,7 +62,9 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
         source = f"{path.name}: " if path is not None else ""
         raise QueryError(f"{source}{found.title} is not built yet; SPAseQ is.", hint=hint)
     source = "query" if path is None else path.name
-    return Query(spaseq.parse(written, source=source, namespace=namespace), found, source, prefixes_of(written))
+    algebra = spaseq.parse(written, source=source, namespace=namespace)
+    place_exists(algebra)  # refuses what no event can answer: now, and not when it runs
+    return Query(algebra, found, source, prefixes_of(written))
 
 
 _PREFIX = re.compile(r"\bPREFIX\s+([\w.-]{0,100}):\s*<([^<>\"{}|^`\\\s]*)>", re.IGNORECASE)

@@ -1,0 +1,28 @@
+"""What was compiled and kept is used only while it is still what the modules say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from thence.kernel import machine
+from thence.rdf import compiled
+
+pytestmark = pytest.mark.numba
+
+
+def test_compiled_functions_are_kept_by_what_all_modules_are_and_not_by_their_own_file_alone() -> None:
+    _, all_modules = machine.step._cache._cache_file._source_stamp  # constants of others are compiled into it
+    assert all_modules == compiled._stamp()
+
+
+def test_the_stamp_changes_with_any_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("rdf", "match", "program", "kernel"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "module.py").write_text("")
+    monkeypatch.setattr(compiled, "__file__", str(tmp_path / "rdf" / "compiled.py"))
+    before = compiled._stamp.__wrapped__()
+    os.utime(tmp_path / "kernel" / "module.py", ns=(1, 1))
+    assert compiled._stamp.__wrapped__() != before
