@@ -7,12 +7,17 @@ NUMBA_BOUNDSCHECK, when indices are looked at and not answers, a third of them d
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from thence.rdf import canonical, lines
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # deadlines measure the machine, not the code: a compiled function's first call takes seconds
 settings.register_profile("test", derandomize=True, deadline=None, database=None)
@@ -39,3 +44,26 @@ def however_many(request: pytest.FixtureRequest) -> Iterator[None]:
             patch.setattr(lines, "SMALL", 0)
             patch.setattr(canonical, "FEW", 0)
         yield
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One Spark for all tests that need it: two cores of this machine."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
