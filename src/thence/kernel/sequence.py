@@ -14,6 +14,7 @@ from thence.errors import LimitError
 from thence.kernel import machine
 from thence.kernel.contiguity import Contiguity
 from thence.kernel.enrich import enriched
+from thence.kernel.found import Found, found_in
 from thence.kernel.history import lengths, unrolled
 from thence.kernel.memory import (
     ANSWER_CAPACITY,
@@ -48,7 +49,7 @@ from thence.kernel.memory import (
     with_room,
 )
 from thence.kernel.predicates import ERROR, FALSE, TRUE
-from thence.kernel.rows import Arrived, Matched, concatenated, feeds, machine_rows, matched
+from thence.kernel.rows import Arrived, Matched, concatenated, feeds, machine_rows
 from thence.kernel.vocabulary import keep_what_is_held
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context, Solution
@@ -150,57 +151,66 @@ def step(
     """The matches that become certain with these events, and with the knowledge that none before `watermark` will
     come."""
     context = context or Context()
-    rows, negated = _rows(program, state, arrived, background, context)
+    found = found_in(program, arrived, state.terms, background, context, state.refused)
+    yield from take(program, state, found, watermark, background=background, context=context, max_runs=max_runs)
+
+
+def take(
+    program: SequenceProgram,
+    state: SequenceState,
+    found: Found,
+    watermark: int,
+    *,
+    background: Background = NO_BACKGROUND,
+    context: Context | None = None,
+    max_runs: int = 2**31 - 2,
+) -> Iterator[Matches]:
+    """The second half of a step: with events that have met the graph patterns already. Their terms are of the state's
+    dictionary."""
+    context = context or Context()
+    rows, negated = _rows(program, state, found)
     runner = _Runner(program, state, negated, context, max_runs)
     for matches in chain(runner.take(rows), runner.resolve(watermark)):
         yield from enriched(program, matches, state.terms, background, context)
-    state.untidy += sum(len(each.batch) for each in arrived)
+    state.untidy += found.events
     if state.untidy >= max(_FEW, live(state.memory)):  # so that many small steps cost no more than a few large ones
         _forget(program, state, watermark)
         state.untidy = 0
 
 
-def _rows(
-    program: SequenceProgram, state: SequenceState, arrived: Sequence[Arrived], background: Background, context: Context
-) -> tuple[Table, Table]:
+def _rows(program: SequenceProgram, state: SequenceState, found: Found) -> tuple[Table, Table]:
     """The machine's rows of these events, and those that guards look at."""
-    tables = [matched(asked, arrived, state.terms, background, context, state.refused) for asked in program.tables]
-    by_source = [tables[source.table].renamed(source.variables) for source in program.sources]
-    found = feeds(program, _with_recent(program, state, arrived, by_source))
-    found = [_from_origin(program, rows) for rows in found]
+    by_source = [found.tables[source.table].renamed(source.variables) for source in program.sources]
+    fed = feeds(program, _with_recent(program, state, found, by_source))
+    fed = [_from_origin(program, rows) for rows in fed]
     for feed in program.negated:
         made = program.inputs[program.feeds[feed]]
-        state.negated[feed] = concatenated([state.negated[feed], found[feed]], made.variables, len(made.sources))
+        state.negated[feed] = concatenated([state.negated[feed], fed[feed]], made.variables, len(made.sources))
     automaton = program.automaton
-    walked = [f for f in range(len(found)) if automaton.feed_from[f] < automaton.feed_from[f + 1]]
-    previous = _previous(program, state, arrived, tables, [found[f] for f in walked])
-    rows = machine_rows(program, [(f, found[f]) for f in walked], previous)
+    walked = [f for f in range(len(fed)) if automaton.feed_from[f] < automaton.feed_from[f + 1]]
+    previous = _previous(program, state, found, [fed[f] for f in walked])
+    rows = machine_rows(program, [(f, fed[f]) for f in walked], previous)
     return rows, machine_rows(program, list(state.negated.items()))
 
 
 def _previous(
-    program: SequenceProgram,
-    state: SequenceState,
-    arrived: Sequence[Arrived],
-    tables: Sequence[Matched],
-    found: Sequence[Matched],
+    program: SequenceProgram, state: SequenceState, found: Found, listed: Sequence[Matched]
 ) -> list[NDArray[np.int64]]:
     """Of each row of each feed, the time with which it would be contiguous; only where strict contiguity matters."""
     if not (program.automaton.selection == STRICT).any():
-        return [rows.time for rows in found]
-    times = [_from_origin_times(program, each.batch.ends) for each in arrived]
-    events = np.concatenate(times) if times else np.empty(0, np.int64)
-    partitions = [tables[each.table].renamed(each.variables) for each in program.partitions]
-    return state.contiguity.previous(events, partitions, found)
+        return [rows.time for rows in listed]
+    events = _from_origin_times(program, found.times)
+    partitions = [found.tables[each.table].renamed(each.variables) for each in program.partitions]
+    return state.contiguity.previous(events, partitions, listed)
 
 
 def _with_recent(
-    program: SequenceProgram, state: SequenceState, arrived: Sequence[Arrived], by_source: list[Matched]
+    program: SequenceProgram, state: SequenceState, found: Found, by_source: list[Matched]
 ) -> list[Matched]:
     """Rows at the latest time stay, not fresh, for conjunctions with what comes at that time."""
     if all(len(each.sources) == 1 for each in program.inputs):
         return by_source
-    latest = max((int(each.batch.ends.max()) for each in arrived if len(each.batch)), default=state.latest)
+    latest = int(found.times.max()) if len(found.times) else state.latest
     joined = []
     for number, (source, rows) in enumerate(zip(program.sources, by_source, strict=True)):
         together = concatenated([state.recent[number], rows], source.variables)
