@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,12 @@ from thence.program.values import Values, values_of
 from thence.rdf.column_batch import Batch, ColumnBatch
 from thence.rdf.dictionary import Terms
 from thence.rdf.tags import NONE
+from thence.rdf.value_columns import one_tag
 
 Times = NDArray[np.int64]
+
+_AT_ONCE = 4096
+"""Rows of the machine's table that are written together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,26 +204,36 @@ def machine_rows(
     program: SequenceProgram, listed: Sequence[tuple[int, Matched]], previous: Sequence[Times] | None = None
 ) -> NDArray[np.int64]:
     """Rows of several feeds as the machine reads them, in the order of time."""
-    start = program.automaton.row_values
-    width = start + 2 * int(program.automaton.feed_columns.max(initial=0))
-    tables = []
+    width = program.automaton.row_values + 2 * int(program.automaton.feed_columns.max(initial=0))
+    table = np.empty((sum(len(rows) for _, rows in listed), width), np.int64)
+    first = 0
     for position, (number, rows) in enumerate(listed):
-        table = np.empty((len(rows), width), np.int64)
-        table[:, TIME] = rows.time
-        table[:, PREVIOUS] = rows.time if previous is None else previous[position]
-        table[:, FEED] = number
-        table[:, EVENTS : EVENTS + rows.refs.shape[1]] = rows.refs
-        for column, variable in enumerate(program.inputs[program.feeds[number]].variables):
-            table[:, start + 2 * column] = rows.columns[variable].tags
-            table[:, start + 2 * column + 1] = rows.columns[variable].bits
-        tables.append(table)
-    if len(tables) == 1:
-        return _in_order(tables[0])
-    return _in_order(np.concatenate(tables)) if tables else np.empty((0, width), np.int64)
-
-
-def _in_order(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    times = rows[:, TIME]
+        before = rows.time if previous is None else previous[position]
+        _write(program, number, rows, before, table[first : first + len(rows)])
+        first += len(rows)
+    times = listed[0][1].time if len(listed) == 1 else table[:, TIME]
     if (times[1:] >= times[:-1]).all():
-        return rows
-    return np.ascontiguousarray(rows[np.argsort(times, kind="stable")])
+        return table
+    return np.ascontiguousarray(table[np.argsort(times, kind="stable")])
+
+
+def _write(program: SequenceProgram, feed: int, rows: Matched, previous: Times, table: NDArray[np.int64]) -> None:
+    """The rows of one feed into a table, some at a time: so they stay in the processor's cache until they are whole."""
+    columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.time), (PREVIOUS, previous)]
+    columns += [(EVENTS + event, refs) for event, refs in enumerate(rows.refs.T)]
+    constants = [(FEED, feed)]
+    for number, variable in enumerate(program.inputs[program.feeds[feed]].variables):
+        values, place = rows.columns[variable], program.automaton.row_values + 2 * number
+        columns.append((place + 1, values.bits))
+        tag = one_tag(values.tags)
+        if tag is None:
+            columns.append((place, values.tags))
+        else:
+            constants.append((place, tag))
+    for first in range(0, len(table), _AT_ONCE):
+        span = slice(first, first + _AT_ONCE)
+        some = table[span]
+        for place, constant in constants:
+            some[:, place] = constant
+        for place, column in columns:
+            some[:, place] = column[span]

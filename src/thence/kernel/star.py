@@ -56,7 +56,7 @@ def star_values(
 ) -> tuple[Events, dict[Variable, Values]] | None:
     """The events in which a pattern has a solution, ascending, and the value of each variable there, ids being of the
     state's dictionary. None: it is no such pattern, or a filter needs the evaluator; `batch.as_events()` has what that
-    needs. Events, and numbers of which all are values, may be arrays that can't be written to: a file's own."""
+    needs. Events, tags, and numbers of which all are values, may be arrays that can't be written to: a file's own."""
     star = _star(pattern)
     if star is None:
         return None
@@ -188,12 +188,11 @@ def _by_value(column: Tagged, terms: Terms) -> Tagged:
 def _imported(column: Tagged | None, length: int, batch: ColumnBatch, state: Terms) -> Values:
     if column is None:
         return Values(np.full(length, tags.NONE, np.uint16), np.zeros(length, np.int64))
-    kinds = np.array(column.tags)
-    named = names_a_term(kinds if column.tag is None else np.array([column.tag]))
+    named = names_a_term(column.tags if column.tag is None else np.array([column.tag]))
     if not named.any():
-        return Values(kinds, column.bits)
+        return Values(column.tags, column.bits)
     if named.all():
-        return Values(kinds, batch.shared.import_into(state, column.bits))
+        return Values(column.tags, batch.shared.import_into(state, column.bits))
     bits = np.array(column.bits)
     bits[named] = batch.shared.import_into(state, bits[named])
-    return Values(kinds, bits)
+    return Values(column.tags, bits)

@@ -24,9 +24,8 @@ class Tagged(NamedTuple):
 
     @property
     def tag(self) -> int | None:
-        """The tag of all rows, where it is known without looking that they have one: `constant` makes it a view of one
-        number."""
-        return int(self.tags[0]) if len(self.tags) and self.tags.strides == (0,) else None
+        """The tag of all rows, where it is known without looking that they have one."""
+        return one_tag(self.tags)
 
     def take(self, rows: slice | Rows) -> Tagged:
         tag = self.tag
@@ -46,6 +45,15 @@ class Tagged(NamedTuple):
 def constant(tag: int, bits: NDArray[np.int64]) -> Tagged:
     """One tag for all rows."""
     return Tagged(np.broadcast_to(np.uint16(tag), bits.shape), bits)
+
+
+def one_tag(tags: NDArray[np.uint16]) -> int | None:
+    """The tag of all rows, where it is known without looking that they have one: `constant` makes a view of one number.
+
+    >>> one_tag(constant(3, np.arange(5)).tags), one_tag(np.array([3, 3], np.uint16))
+    (3, None)
+    """
+    return int(tags[0]) if len(tags) and tags.strides == (0,) else None
 
 
 def of_terms(ids: NDArray[Any], terms: Terms) -> Tagged:
