@@ -23,9 +23,10 @@ from thence.algebra.sequences import (
 )
 from thence.algebra.variables import in_scope
 from thence.optimize import rewritten
-from thence.optimize.infer_key import join_key, shard_key
+from thence.optimize.infer_key import join_key
 from thence.plan.order import order_of
 from thence.plan.predicates import Code
+from thence.plan.shards import routes_of, routing_key
 from thence.plan.tables import tables_of
 from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT, Automaton
 from thence.program.image import EVENTS, image
@@ -71,7 +72,8 @@ class _Plan:
         self.query = query
         self.optimise = optimise
         self.gpms = {gpm.name: gpm for gpm in query.gpms}
-        self.tables = tables_of(query, written, optimise=optimise, partial=partial)
+        self.key = routing_key(written) if optimise else ()
+        self.tables = tables_of(query, written, optimise=optimise, partial=partial, key=self.key)
         self.sources = self.tables.sources
         self.source_of = {source.gpm: number for number, source in enumerate(self.sources)}
         self.inputs: list[Input] = []
@@ -89,6 +91,7 @@ class _Plan:
     def program(self) -> SequenceProgram:
         for arm in arms(self.query):
             self._arm(arm)
+        key, routes = routes_of(self.key, self.tables.tables, self._read())
         return SequenceProgram(
             query=self.written,
             rewritten=self.query,
@@ -100,7 +103,8 @@ class _Plan:
             partitions=self.tables.partitions,
             slots=tuple(self.slots),
             outputs=self._outputs(),
-            key=shard_key(self.written) if self.optimise else (),
+            key=key,
+            routes=routes,
             iterated=self.iterated,
             predicates=tuple(self.code.predicates),
             constants=tuple(self.code.constants),
@@ -121,6 +125,12 @@ class _Plan:
                 if part.quantifier is not Quantifier.NOT:
                     kept |= found
         return tuple(kept), tuple(variable for variable in all_of_them if variable not in kept)
+
+    def _read(self) -> list[tuple[int, tuple[Variable, ...]]]:
+        """The tables that are read, and what their columns are called there."""
+        used = {occurrence.gpm for part in self.query.sequence for occurrence in occurrences(part.operand)}
+        by_sources = [(source.table, source.variables) for source in self.sources if source.gpm in used]
+        return [*by_sources, *((each.table, each.variables) for each in self.tables.partitions)]
 
     def _outputs(self) -> tuple[Variable, ...]:
         held = tuple(self.slots)[: self.run_slots]

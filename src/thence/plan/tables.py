@@ -46,9 +46,17 @@ class _Asked:
     table: int = field(default=-1)
 
 
-def tables_of(query: SequenceQuery, written: SequenceQuery, *, optimise: bool, partial: bool = False) -> Tables:
-    """Without `optimise`, each GPM has its own table, of all its variables; and of all its variables too where partial
-    matches are asked for, which tell whatever they have bound. Partitions go by the query as written."""
+def tables_of(
+    query: SequenceQuery,
+    written: SequenceQuery,
+    *,
+    optimise: bool,
+    partial: bool = False,
+    key: tuple[Variable, ...] = (),
+) -> Tables:
+    """Those that share a table have `key` in the same columns of it. Without `optimise`, each GPM has its own table, of
+    all its variables; and of all its variables too where partial matches are asked for, which tell whatever they have
+    bound. Partitions go by the query as written."""
     wanted = wanted_variables(query) if optimise and not partial else None
     sources = []
     for gpm in query.gpms:
@@ -56,7 +64,7 @@ def tables_of(query: SequenceQuery, written: SequenceQuery, *, optimise: bool, p
         kept = frozenset(variables) if wanted is None else frozenset(variables) & wanted
         sources.append(_Asked(gpm.stream, whole_pattern(gpm), variables, kept))
     partitions = _partitions(written)
-    tables = _shared([*sources, *partitions], optimise)
+    tables = _shared([*sources, *partitions], optimise, key)
     return Tables(
         tables=tables,
         sources=tuple(
@@ -99,14 +107,15 @@ def _partitions(query: SequenceQuery) -> list[_Asked]:
     return [each for each in asked if by <= frozenset(each.variables)]
 
 
-def _shared(asked: list[_Asked], optimise: bool) -> tuple[Table, ...]:
+def _shared(asked: list[_Asked], optimise: bool, key: tuple[Variable, ...]) -> tuple[Table, ...]:
     """The tables of some questions, equal ones once; each question learns which is its own."""
     found: dict[object, int] = {}
     patterns: list[tuple[str, Pattern]] = []
     wanted: list[set[int]] = []
     for number, each in enumerate(asked):
         pattern = numbered(each.pattern, each.variables)
-        each.table = found.setdefault((each.stream, pattern) if optimise else number, len(patterns))
+        columns = tuple(each.variables.index(v) if v in each.variables else -1 for v in key)
+        each.table = found.setdefault((each.stream, pattern, columns) if optimise else number, len(patterns))
         if each.table == len(patterns):
             patterns.append((each.stream, pattern))
             wanted.append(set())

@@ -68,7 +68,8 @@ class SequenceProgram:
     partitions: tuple[Partition, ...]  # empty: contiguity is over all events
     slots: tuple[Variable, ...]  # those of a run, then those that negated parts use
     outputs: tuple[Variable, ...]  # of a complete match: a run's slots, then what late GRAPH blocks add
-    key: tuple[Variable, ...]  # events that differ in these never meet; empty: all may
+    key: tuple[Variable, ...]  # events that differ in these never meet, and may be in different shards; empty: all may
+    routes: tuple[tuple[int, ...] | None, ...]  # of each table, which columns the key is; None: nothing reads it
     iterated: tuple[Variable, ...]
     predicates: tuple[Expression, ...]
     constants: tuple[Term, ...]  # the first entries of every state's dictionary, in this order

@@ -1,0 +1,35 @@
+"""Which events may go to different shards: a query's key, as far as its shards can go by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from thence.algebra.expressions import Variable
+from thence.algebra.sequences import Selection, SelectRows, SequenceQuery
+from thence.optimize.infer_key import shard_key
+from thence.program.sequence import Table
+
+
+def routing_key(query: SequenceQuery) -> tuple[Variable, ...]:
+    """The variables that shards go by. Events that differ in them never meet; where partitions are contiguous, those of
+    one partition are in one shard; and where rows are DISTINCT, equal rows are made by one shard."""
+    key = frozenset(shard_key(query))
+    if query.partition and any(part.selection is Selection.STRICT for part in query.sequence):
+        key &= frozenset(query.partition)
+    if isinstance(query.form, SelectRows) and query.form.distinct:
+        key &= frozenset(column.variable for column in query.form.columns if column.expression is None)
+    return tuple(sorted(key, key=lambda variable: variable.name))
+
+
+def routes_of(
+    key: Sequence[Variable], tables: Sequence[Table], named: Sequence[tuple[int, Sequence[Variable]]]
+) -> tuple[tuple[Variable, ...], tuple[tuple[int, ...] | None, ...]]:
+    """The part of a key that is bound wherever a table is read, and for each table, which of its columns that is; None
+    for one that is never read. `named` are the tables that are read, and what their columns are called there."""
+    found = tuple(variable for variable in key if all(variable in names for _, names in named))
+    routes: list[tuple[int, ...] | None] = [None] * len(tables)
+    for table, names in named:
+        columns = tuple(names.index(variable) for variable in found)
+        assert routes[table] in (None, columns), "tables are shared only by those that have the key in the same columns"
+        routes[table] = columns
+    return found, tuple(routes)
