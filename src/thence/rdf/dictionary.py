@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from thence.rdf import interning
 from thence.rdf.tags import classify
 from thence.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term
+from thence.rdf.texts import Texts
 
 UNBOUND = -1
 """The id that stands for no term."""
@@ -69,11 +70,23 @@ class Terms:
 
     def add_texts(self, texts: Sequence[bytes]) -> NDArray[np.int32]:
         """The ids of terms given as canonical N-Triples, entered where new."""
-        source, bounds = _joined(texts)
-        self.reserve(len(texts), len(source))
-        ids = np.empty(len(texts), np.int32)
+        return self._enter(*_joined(texts))
+
+    def add_joined(self, texts: Texts) -> NDArray[np.int32]:
+        """The same, given as arrays."""
+        bounds = np.concatenate([np.zeros(1, np.int64), texts.ends])
+        return self._enter(np.array(texts.text), bounds)  # a copy, since compiled code is for what can be written to
+
+    def _enter(self, source: NDArray[np.uint8], bounds: NDArray[np.int64]) -> NDArray[np.int32]:
+        self.reserve(len(bounds) - 1, len(source))
+        ids = np.empty(len(bounds) - 1, np.int32)
         self.count = interning.add_all(self.text, self.ends, self.hashes, self.slots, self.count, source, bounds, ids)
         return ids
+
+    @property
+    def joined(self) -> Texts:
+        """All terms as canonical N-Triples, in the order of their ids."""
+        return Texts(self.text[: self.used], self.ends[: self.count])
 
     def add_all(self, terms: Iterable[Term | None]) -> NDArray[np.int32]:
         """The ids of terms, entered where new; None gives UNBOUND."""
