@@ -13,6 +13,7 @@ from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.errors import InputError
 from thence.lang.spaseq import parse
+from thence.local import sequences
 from thence.local.columns import column_names
 from thence.local.sequences import SequenceRunner
 from thence.local.tables import Collected
@@ -66,6 +67,31 @@ def test_numbers_are_numbers_where_all_are_of_one_kind_and_else_texts() -> None:
         {"start": 1, "end": 2, "a": 1, "b": "2.5e0", "x": "http://example.org/h"},
         {"start": 3, "end": 4, "a": 7, "b": "true", "x": "http://example.org/h"},
     ]
+
+
+def test_a_column_is_of_one_type_in_all_of_its_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequences, "_TOGETHER", 2)
+    values = ["1", "2", '"x"', "true", "1.5", ":y", "3e0"]
+    events = [
+        each
+        for number, value in enumerate(values)
+        for each in (event(2 * number, f":h :is {value} . "), event(2 * number + 1, f":h :was {number} ."))
+    ]
+    table = query(sign=",").match(events).table()
+    assert table["a"].to_pylist() == ["1", "2", "x", "true", "1.5", "http://example.org/y", "3e0"]
+    assert table["b"].to_pylist() == list(range(7))
+    assert (table["a"].num_chunks > 3, table.schema.field("b").type) == (True, pa.int64())
+
+
+def test_what_is_unbound_is_null_beside_numbers_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequences, "_TOGETHER", 2)
+    events = [event(1, ":h :is 1 ."), event(2, ":h :was 1 ."), event(3, ":h :is 2 ; :note 5 ; :tells 'x' .")]
+    events += [event(4, ":h :was 1 ."), event(5, ":h :is 3 ; :note 6 ; :tells 'y' ."), event(6, ":h :was 1 .")]
+    optional = QUERY.format(form="SELECT ?a ?n ?t", sign=",").replace(
+        "?a }", "?a OPTIONAL { ?x :note ?n ; :tells ?t } }"
+    )
+    table = thence.parse(optional).match(events).table()
+    assert (table["n"].to_pylist(), table["t"].to_pylist()) == ([None, 5, 6], [None, "x", "y"])
 
 
 def test_what_is_computed_or_collected_is_a_column_too() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,8 @@ from thence.local.tables import Collected, is_plain
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.sequence import SequenceProgram
+from thence.program.values import term_of
+from thence.rdf.dictionary import Terms
 from thence.rdf.terms import Term
 
 if TYPE_CHECKING:
@@ -99,41 +101,35 @@ class SequenceRunner:
             into.add_rows(self.run(streams))
             return
         for batches, watermark in in_time(streams):
-            found = []
-            for matches in self._step(batches, watermark):
-                into.add_matches(matches, self.state.terms)  # at once: ids mean this only until the step ends
-                found.append(matches)
-            if found:
-                into.join(len(found))
-                order = self._order_of(found, into)
-                if (order[1:] < order[:-1]).any():
-                    into.reorder(order)
-            if self.partial:
-                self.expired += self._timed_out(watermark)
-            self._let_go()
+            self._collect(batches, watermark, into)
 
-    def _order_of(self, listed: Sequence[Matches], into: Collected) -> NDArray[np.int64]:
-        """The order of some matches, the last chunk of those collected, as `_in_order` has it."""
-        certain, end, start = (
-            np.concatenate([getattr(matches, name) for matches in listed]) for name in ("certain", "last", "first")
-        )
+    def _collect(self, batches: Mapping[str, Sequence[Batch]], watermark: int, into: Collected) -> None:
+        terms = self.state.terms  # what values are ids of; after the step there may be another
+        found = list(self._step(batches, watermark))
+        if found:
+            matches = _joined(found)
+            into.add_matches(matches, self._order_of(matches, terms), terms)
+        if self.partial:
+            self.expired += self._timed_out(watermark)
+        self._let_go()
+
+    def _order_of(self, matches: Matches, terms: Terms) -> NDArray[np.int64] | None:
+        """The order of some matches, as `_in_order` has it; None if it is the one that they have."""
+        certain, end, start = (np.ascontiguousarray(part) for part in (matches.certain, matches.last, matches.first))
         order = _sorted(certain, end, start)
-        differ = np.flatnonzero(
-            (np.diff(certain[order]) != 0) | (np.diff(end[order]) != 0) | (np.diff(start[order]) != 0)
-        )
-        bounds = np.concatenate([[0], differ + 1, [len(order)]])
-        alike = np.flatnonzero(np.diff(bounds) > 1)
-        if not len(alike):
-            return order
-        refs = [ids for matches in listed for ids in np.split(matches.refs, matches.offsets[1:-1])]
+        alike = _alike(certain[order], end[order], start[order])
+        for first, last in alike:
+            order[first:last] = sorted(order[first:last].tolist(), key=lambda row: self._place(matches, row, terms))
+        return order if (order[1:] < order[:-1]).any() else None
 
-        def place(row: int) -> tuple[list[str], str]:
-            return self._ids(refs[row].tolist()), _shown(into.bindings(row))
-
-        for group in alike.tolist():
-            span = slice(int(bounds[group]), int(bounds[group + 1]))
-            order[span] = sorted(order[span].tolist(), key=place)
-        return order
+    def _place(self, matches: Matches, row: int, terms: Terms) -> tuple[list[str], str]:
+        """What a match is placed by among those of its times: its ids, and what it binds."""
+        refs = matches.refs[matches.offsets[row] : matches.offsets[row + 1]]
+        form = self.program.query.form
+        assert isinstance(form, SelectRows)
+        slots = ((column.variable.name, self.program.outputs.index(column.variable)) for column in form.columns)
+        cells = ((name, term_of(int(matches.tags[row, n]), int(matches.bits[row, n]), terms)) for name, n in slots)
+        return self._ids(refs.tolist()), _shown({name: term for name, term in cells if term is not None})
 
     def refused(self) -> Iterator[tuple[str, Batch, int, str]]:
         """The events since the last call that asked too much of the matcher: stream, batch, number and why."""
@@ -201,10 +197,29 @@ class SequenceRunner:
             yield from self.feed(batches, watermark)
 
 
+def _joined(listed: Sequence[Matches]) -> Matches:
+    """Some matches as one; nearly always they are."""
+    if len(listed) == 1:
+        return listed[0]
+    parts = {each.name: np.concatenate([getattr(matches, each.name) for matches in listed]) for each in fields(Matches)}
+    lengths = np.concatenate([np.diff(matches.offsets) for matches in listed])
+    return Matches(**parts | {"offsets": np.concatenate([[0], np.cumsum(lengths)])})
+
+
 def _sorted(certain: NDArray[np.int64], end: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
     """The order of some matches by certainty, end and start, which most often is nearly the one that they have."""
     order = np.arange(len(certain))
     return order if in_order(certain, end, start, order) else np.lexsort((start, end, certain))
+
+
+def _alike(certain: NDArray[np.int64], end: NDArray[np.int64], start: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Where matches in order have the same certainty, end and start: first and last, exclusive, of each such group."""
+    same = (end[1:] == end[:-1]) & (start[1:] == start[:-1])
+    if not same.any():
+        return []
+    same &= certain[1:] == certain[:-1]
+    bounds = np.flatnonzero(np.diff(same, prepend=False, append=False))
+    return [(first, last + 1) for first, last in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True)]
 
 
 def _shown(bindings: Mapping[str, Cell] | Mapping[str, Term]) -> str:

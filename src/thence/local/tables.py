@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from thence.program.sequence import SequenceProgram
 from thence.program.values import term_of, values_of
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.tags import BOOLEAN, DOUBLE, INTEGER, KIND_MASK, NONE
-from thence.rdf.terms import Term
 from thence.rdf.times import Domain
-from thence.rdf.value_columns import names_a_term
+from thence.rdf.translate import translated
+from thence.rdf.value_columns import constant, names_a_term, one_tag
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,10 +35,24 @@ def is_plain(query: SequenceQuery) -> bool:
     return isinstance(form, SelectRows) and not form.distinct and all(c.expression is None for c in form.columns)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chunk:
+    """Some rows of a column; one tag for all of them, if they have one."""
+
+    tag: int | None
+    tags: NDArray[Any]
+    bits: Ints
+
+    @property
+    def kinds(self) -> set[int]:
+        """What values there are; NONE is none."""
+        tags = self.tags if self.tag is None else self.tags[:1]
+        return set(np.unique(tags & KIND_MASK).tolist()) - {NONE}
+
+
 @dataclass(slots=True)
 class _Column:
-    tags: list[Ints] = field(default_factory=list)
-    bits: list[Ints] = field(default_factory=list)
+    chunks: list[_Chunk] = field(default_factory=list)
     lists: list[Any] | None = None  # for COLLECT
 
 
@@ -50,44 +65,47 @@ class Collected:
     terms: Terms = field(default_factory=Terms)
     times: list[tuple[Ints, Ints]] = field(default_factory=list)
     columns: dict[str, _Column] = field(init=False)
+    _state: Terms | None = None
+    _entered: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # by id there, the id here
 
     def __post_init__(self) -> None:
         form = self.program.query.form
         names = [column.variable.name for column in form.columns] if isinstance(form, SelectRows) else []
         self.columns = {name: _Column() for name in names}
 
-    def add_matches(self, matches: Matches, state: Terms) -> None:
-        """Matches of a plain query; `state` is the dictionary of their values."""
-        self.times.append((matches.first, matches.last))
+    def add_matches(self, matches: Matches, order: Ints | None, state: Terms) -> None:
+        """Matches of a plain query in some order; `state` is the dictionary of their values. Nothing of them is kept:
+        they are views of something larger."""
+        self.times.append((_copied(matches.first, order), _copied(matches.last, order)))
         for name, column in self.columns.items():
             number = self.program.outputs.index(Variable(name))
-            tags = matches.tags[:, number]
-            column.tags.append(tags)
-            column.bits.append(self._entered(tags, matches.bits[:, number], state))
+            tags, bits = matches.tags[:, number], _copied(matches.bits[:, number], order)
+            alike = len(tags) and (tags == tags[0]).all()  # the most frequent case, and the cheapest
+            kinds = constant(int(tags[0]), bits).tags if alike else _copied(tags, order)
+            column.chunks.append(self._chunk(kinds, bits, state))
 
-    def join(self, chunks: int) -> None:
-        """Make one chunk of the last so many."""
-        starts, ends = (np.concatenate([pair[side] for pair in self.times[-chunks:]]) for side in (0, 1))
-        self.times[-chunks:] = [(starts, ends)]
-        for column in self.columns.values():
-            column.tags[-chunks:] = [np.concatenate(column.tags[-chunks:])]
-            column.bits[-chunks:] = [np.concatenate(column.bits[-chunks:])]
+    def _chunk(self, tags: NDArray[Any], bits: Ints, state: Terms) -> _Chunk:
+        """Values, with ids of our own dictionary."""
+        tag = one_tag(tags)
+        if tag is not None:
+            return _Chunk(tag, tags, self._moved(bits, state) if tag != NONE and names_a_term(tag) else bits)
+        named = names_a_term(tags) & (tags != NONE)
+        bits[named] = self._moved(bits[named], state)
+        return _Chunk(None, tags, bits)
 
-    def reorder(self, order: Ints) -> None:
-        """Put the rows of the last chunk into an order."""
-        starts, ends = self.times[-1]
-        self.times[-1] = starts[order], ends[order]
-        for column in self.columns.values():
-            column.tags[-1] = column.tags[-1][order]
-            column.bits[-1] = column.bits[-1][order]
-
-    def bindings(self, row: int) -> dict[str, Term]:
-        """What a row of the last chunk binds."""
-        cells = (
-            (name, term_of(int(column.tags[-1][row]), int(column.bits[-1][row]), self.terms))
-            for name, column in self.columns.items()
-        )
-        return {name: term for name, term in cells if term is not None}
+    def _moved(self, ids: Ints, state: Terms) -> Ints:
+        """Ids of the state's dictionary as ids here."""
+        if self._state is not state:
+            self._state, self._entered = state, np.empty(0, np.int64)
+        if len(self._entered) < len(state):
+            more = np.full(len(state) - len(self._entered), UNBOUND, np.int64)
+            self._entered = np.concatenate([self._entered, more])
+        found, is_lacking = translated(self._entered, ids)
+        if is_lacking:
+            new = np.unique(ids[found == UNBOUND]).astype(np.int32)
+            self._entered[new] = self.terms.import_all(state, new)
+            found, _ = translated(self._entered, ids)
+        return found
 
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Rows of any query."""
@@ -104,81 +122,76 @@ class Collected:
             bound = [(number, cell) for number, cell in enumerate(cells) if cell is not None]
             ids[[number for number, _ in bound]] = source.add_all(cell for _, cell in bound)  # type: ignore[misc]
             values = values_of(ids, source, self.terms)
-            column.tags.append(values.tags.astype(np.int64))
-            column.bits.append(values.bits)
-
-    def _entered(self, tags: Ints, bits: Ints, state: Terms) -> Ints:
-        """The bits, with ids of our own dictionary."""
-        alike = bool(len(tags)) and (tags == tags[0]).all()  # the most frequent case, and the cheapest
-        if alike and not names_a_term(int(tags[0])):
-            return bits
-        named = names_a_term(tags) & (tags != NONE)
-        if not named.any():
-            return bits
-        used = np.zeros(len(state), np.bool_)
-        used[bits[named]] = True
-        ids = np.flatnonzero(used)
-        moved = np.empty(len(state), np.int64)
-        moved[ids] = self.terms.import_all(state, ids.astype(np.int32))
-        if named.all():
-            entered: Ints = moved[bits]
-            return entered
-        bits = bits.copy()
-        bits[named] = moved[bits[named]]
-        return bits
+            column.chunks.append(_Chunk(None, values.tags, values.bits))
 
     def table(self) -> pa.Table:
         """All that was added: `start`, `end`, and a column for each variable."""
         import pyarrow as pa
 
         kind = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")
-        starts, ends = (_together([pair[side] for pair in self.times]) for side in (0, 1))
-        arrays = {"start": pa.array(starts).cast(kind), "end": pa.array(ends).cast(kind)}
+        arrays = {
+            name: pa.chunked_array([pa.array(pair[side]).cast(kind) for pair in self.times], kind)
+            for side, name in enumerate(("start", "end"))
+        }
+        texts = _Texts(self.terms)
         for name, column in zip(column_names(list(self.columns)), self.columns.values(), strict=True):
             if column.lists is not None:
-                arrays[name] = pa.array(column.lists, pa.list_(pa.string()))
+                arrays[name] = pa.chunked_array([pa.array(column.lists, pa.list_(pa.string()))])
             else:
-                arrays[name] = typed_array(_together(column.tags), _together(column.bits), self.terms)
+                arrays[name] = _typed(column.chunks, texts)
         return pa.table(arrays)
 
 
-def _together(parts: list[Ints]) -> Ints:
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+def _copied(values: NDArray[Any], order: Ints | None) -> NDArray[Any]:
+    return values.copy() if order is None else values[order]
 
 
-def typed_array(tags: Ints, bits: Ints, terms: Terms) -> pa.Array:
-    """Values as an Arrow array: of numbers or booleans, if they are all of one such kind, else of texts."""
+def _typed(chunks: Sequence[_Chunk], texts: _Texts) -> pa.ChunkedArray:
+    """Values as Arrow has them: numbers or booleans, if they are all of one such kind, else texts."""
     import pyarrow as pa
 
-    unbound = tags == NONE
-    mask = unbound if unbound.any() else None
-    alike = len(tags) and (tags == tags[0]).all()
-    kinds = set(np.unique((tags[:1] if alike else tags) & KIND_MASK).tolist()) - {NONE}
+    kinds = set().union(*(chunk.kinds for chunk in chunks))
     if kinds == {INTEGER}:
-        return pa.array(bits, pa.int64(), mask=mask)
+        return pa.chunked_array([_numbers(chunk, chunk.bits) for chunk in chunks])
     if kinds == {DOUBLE}:
-        return pa.array(bits.view(np.float64), pa.float64(), mask=mask)
+        return pa.chunked_array([_numbers(chunk, chunk.bits.view(np.float64)) for chunk in chunks])
     if kinds == {BOOLEAN}:
-        return pa.array(bits != 0, pa.bool_(), mask=mask)
-    return _texts(tags, bits, terms)
+        return pa.chunked_array([_numbers(chunk, chunk.bits != 0) for chunk in chunks])
+    return pa.chunked_array([texts.of(chunk) for chunk in chunks], pa.string())
 
 
-def _texts(tags: Ints, bits: Ints, terms: Terms) -> pa.Array:
-    """Values as texts, each distinct one made once."""
+def _numbers(chunk: _Chunk, values: NDArray[Any]) -> pa.Array:
     import pyarrow as pa
 
-    indices = np.full(len(tags), -1, np.int64)
-    named = names_a_term(tags) & (tags != NONE)
-    ids = np.flatnonzero(np.bincount(bits[named], minlength=1))
-    texts = [terms[number].value for number in ids.tolist()]
-    places = np.zeros(int(ids[-1]) + 1 if len(ids) else 0, np.int64)
-    places[ids] = np.arange(len(ids))
-    indices[named] = places[bits[named]]
-    others = np.flatnonzero(~named & (tags != NONE))
-    if len(others):
-        pairs, where = np.unique(np.stack([tags[others], bits[others]], axis=1), axis=0, return_inverse=True)
-        indices[others] = len(texts) + where.reshape(-1)
-        found = (term_of(tag, value, terms) for tag, value in pairs.tolist())
-        texts += [term.value for term in found if term is not None]
-    array = pa.array(indices, pa.int64(), mask=indices < 0)
-    return pa.DictionaryArray.from_arrays(array, pa.array(texts, pa.string())).cast(pa.string())
+    if chunk.tag is None:
+        return pa.array(values, mask=chunk.tags == NONE)
+    return pa.array(values) if chunk.tag != NONE else pa.nulls(len(values), pa.from_numpy_dtype(values.dtype))
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Values as texts, each term's made once."""
+
+    terms: Terms
+
+    @cached_property
+    def of_terms(self) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array([self.terms[number].value for number in range(len(self.terms))], pa.string())
+
+    def of(self, chunk: _Chunk) -> pa.Array:
+        import pyarrow as pa
+
+        if chunk.tag is not None and chunk.tag != NONE and names_a_term(chunk.tag):
+            return self.of_terms.take(pa.array(chunk.bits))
+        none = chunk.tags == NONE
+        others = np.flatnonzero(~names_a_term(chunk.tags) & ~none)
+        pairs, where = np.unique(
+            np.stack([chunk.tags[others], chunk.bits[others]], axis=1), axis=0, return_inverse=True
+        )
+        numbers = (term_of(tag, value, self.terms) for tag, value in pairs.tolist())
+        texts = pa.array([None if term is None else term.value for term in numbers], pa.string())
+        indices = chunk.bits.copy()
+        indices[others] = len(self.of_terms) + where.reshape(-1)
+        return pa.concat_arrays([self.of_terms, texts]).take(pa.array(indices, mask=none))
