@@ -56,7 +56,7 @@ from thence.kernel.memory import (
 )
 from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
-from thence.kernel.successors import emit, extend, free
+from thence.kernel.successors import bind, emit, extend, free
 from thence.program import image as layout
 from thence.program.automaton import ANY, NEXT, START, STRICT
 from thence.program.image import FEED, PREVIOUS, TIME
@@ -66,9 +66,11 @@ from thence.rdf.tags import KIND_MASK, NONE
 DONE, ROOM, FULL, ASKING, TOO_MANY = 0, 1, 2, 3, 4
 """Why `step` stopped."""
 
-_STAYS, _DROPPED, _MAY_JOIN = 0, 1, 2
-_NO, _NONE_FROM_HERE = 0, 3
-_NO_RUN, _UNKNOWN = np.int64(-1), np.int64(ASK)  # not literals, for each of which Numba compiles a function anew
+_DROPPED, _ENDED, _STAYS, _SURE, _PERHAPS, _NONE_FROM_HERE = -2, -1, 0, 1, 2, 3
+"""What becomes of a run that meets a row: it is dropped, has become its successor, stays as it is, surely or perhaps
+joins; or stays, and so do all behind it."""
+
+_UNKNOWN = np.int64(_PERHAPS)  # no literal, for each of which Numba compiles a function anew
 
 
 @entry
@@ -91,47 +93,65 @@ def step(image, memory, rows, negated, term_tags, term_bits, most):
 def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
     at_runs, width, at_heads = memory[AT_RUNS], memory[RUN_WIDTH], memory[AT_HEADS]
     at_edges, at_feeds, mask = image[layout.AT_EDGES], image[layout.AT_FEEDS], np.uint64(memory[BUCKETS] - 1)
+    nothing = memory[AT_FRAMES] + 2 * memory[FRAME_WIDTH]
     row, number, run, before = memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE]
     row_width = memory[ROW_WIDTH]
     code = DONE
     while row < end:
+        next_row = row + row_width
+        is_last = next_row < end and rows[next_row + TIME] > rows[row + TIME]  # of its time, for certain
         feed = at_feeds + rows[row + FEED] * layout.FEED_WIDTH
         if number < 0:
             number = image[feed + layout.EDGE_FROM]
         while number < image[feed + layout.EDGE_TO]:
             edge = at_edges + number * layout.EDGE_WIDTH
-            if image[edge + layout.STATE_OF] == START:
-                code = _join(
-                    image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, _NO_RUN, _UNKNOWN
-                )
+            ends = is_last and image[edge + layout.CLOSES] != 0
+            begins = image[edge + layout.STATE_OF] == START
+            head = at_heads
+            if begins:
+                run = np.int64(-1)
             else:
-                head = at_heads + np.int64(_code_of(image, rows, row, edge) & mask)
+                head += np.int64(_code_of(image, rows, row, edge) & mask)
                 if run == BEGIN:
                     run, before = memory[head], np.int64(-1)
-                while run >= 0:
-                    at = at_runs + run * width
-                    following = memory[at + NEXT_RUN]
-                    fate = _fate(image, memory, rows, row, edge, at)
-                    if fate == _DROPPED:
-                        if before < 0:
-                            memory[head] = following
-                        else:
-                            memory[at_runs + before * width + NEXT_RUN] = following
-                        free(memory, run)
-                        run = following
-                        continue
-                    if fate == _MAY_JOIN:
-                        told = _sifted(image, memory, rows, row, edge, at)
-                        if told == _NONE_FROM_HERE:
+            while begins or run >= 0:
+                at = at_runs + run * width
+                following, source = np.int64(-1), nothing
+                if begins:
+                    fate = _SURE if image[edge + layout.TESTED] == 0 else _PERHAPS
+                else:
+                    following, source = memory[at + NEXT_RUN], at + SLOTS
+                    fate = _fate(image, memory, rows, row, edge, at, ends)
+                    if fate == _NONE_FROM_HERE:
+                        break
+                if fate >= _SURE:
+                    code = _room(image, memory, edge, most)
+                    if code != DONE:
+                        break
+                    if fate == _PERHAPS or image[edge + layout.LOOKS_ROUND]:
+                        fate = _join(image, memory, rows, negated, term_tags, term_bits, row, edge, run, source, fate)
+                        if fate == _PERHAPS:
+                            code = ASKING
                             break
-                        if told != _NO:
-                            code = _join(
-                                image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, told
-                            )
-                            if code != DONE:
-                                break
+                        source = memory[AT_FRAMES]
+                    if fate == _SURE:
+                        extend(image, memory, rows, row, edge, number, run, source, ends)
+                        if ends:
+                            fate = _ENDED
+                        elif not begins:
+                            _take(image, memory, rows, row, edge, at)
+                if begins:
+                    break
+                if fate < _STAYS:
+                    if before < 0:
+                        memory[head] = following
+                    else:
+                        memory[at_runs + before * width + NEXT_RUN] = following
+                    if fate == _DROPPED:
+                        free(memory, run)
+                else:
                     before = run
-                    run = following
+                run = following
             if code != DONE:
                 memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE] = row, number, run, before
                 return code
@@ -140,25 +160,37 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
         for i in range(memory[BORN]):
             link(image, memory, memory[memory[AT_BORN] + i])
         memory[BORN] = 0
-        row += row_width
+        row = next_row
         number = np.int64(-1)
     memory[ROW], memory[EDGE], memory[RUN] = row, -1, BEGIN
     return DONE
 
 
 @inlined
+def _room(image, memory, edge, most):
+    """DONE, if there is room for what becomes of one more join."""
+    events = image[edge + layout.PLACES_END] - image[edge + layout.PLACES]
+    if memory[FREE] < 4 or memory[NODE_CAPACITY] - memory[NODES] <= events:
+        return ROOM
+    if memory[MATCHES] == memory[MATCH_CAPACITY]:
+        return FULL
+    return TOO_MANY if memory[RUN_CAPACITY] - memory[FREE] >= most else DONE
+
+
+@inlined
 def _code_of(image, rows, row, edge):
     """What the bucket of the runs that may join with this row is found by."""
     code = of_state(image[edge + layout.STATE_OF])
-    for k in range(image[edge + layout.KEY], image[edge + layout.KEY_END]):
-        column = image[k]
+    for k in range(image[edge + layout.KEY], image[edge + layout.KEY_END], 2):
+        column = image[k + 1]
         code = mixed(code, rows[row + column], rows[row + column + 1])
     return code
 
 
 @inlined
-def _fate(image, memory, rows, row, edge, at):
-    """What becomes of a run in this row's bucket: it stays as it is, is dropped, or may join."""
+def _fate(image, memory, rows, row, edge, at, ends):
+    """What becomes of a run in this row's bucket, as far as that is told without a frame; `ends` is whether it does if
+    it takes the row."""
     time, last = rows[row + TIME], memory[at + LAST]
     if memory[at + STATE] != image[edge + layout.STATE_OF] or last >= time:
         return _STAYS
@@ -167,34 +199,27 @@ def _fate(image, memory, rows, row, edge, at):
     selection = image[edge + layout.SELECTION_OF]
     if selection == NEXT and memory[at + TAKEN] < time:
         return _DROPPED
-    if selection == STRICT and last != rows[row + PREVIOUS]:
-        passed = last < rows[row + PREVIOUS] and _same_key(image, memory, rows, row, edge, at)
-        return _DROPPED if passed else _STAYS
-    return _MAY_JOIN
-
-
-@inner
-def _same_key(image, memory, rows, row, edge, at):
-    """Whether run and row have the same key, and not just the same bucket."""
-    slots = image[image[layout.AT_STATES] + image[edge + layout.STATE_OF] * layout.STATE_WIDTH + layout.STATE_KEY]
-    first = image[edge + layout.KEY]
-    for k in range(image[edge + layout.KEY_END] - first):
-        column, slot = image[first + k], at + SLOTS + image[slots + k]
-        if memory[slot] != rows[row + column] or memory[slot + 1] != rows[row + column + 1]:
-            return False
-    return True
+    if selection == STRICT and last > rows[row + PREVIOUS]:
+        return _STAYS
+    for k in range(image[edge + layout.KEY], image[edge + layout.KEY_END], 2):
+        slot, column = at + SLOTS + image[k], row + image[k + 1]
+        if memory[slot + 1] != rows[column + 1] or memory[slot] != rows[column]:
+            return _STAYS  # of another key, in the same bucket
+    if selection == STRICT and last < rows[row + PREVIOUS]:
+        return _DROPPED
+    fate = _sifted(image, memory, rows, row, edge, at)
+    return _DROPPED if fate == _STAYS and ends and selection == STRICT else fate
 
 
 @inlined
 def _sifted(image, memory, rows, row, edge, at):
-    """Whether a run joins, as far as that is told without a frame: not, TRUE, or ASK for a closer look; or that neither
-    it nor any run behind it in its bucket does."""
+    """Whether a run with the row's key joins, as far as that is told without a frame."""
     slots = at + SLOTS
     for k in range(image[edge + layout.EQUAL], image[edge + layout.EQUAL_END], 2):
-        slot, column = slots + image[k], image[k + 1]
-        differs = memory[slot + 1] != rows[row + column + 1] or memory[slot] != rows[row + column]
-        if differs and memory[slot] != NONE and rows[row + column] != NONE:
-            return _NO
+        slot, column = slots + image[k], row + image[k + 1]
+        differs = memory[slot + 1] != rows[column + 1] or memory[slot] != rows[column]
+        if differs and memory[slot] != NONE and rows[column] != NONE:
+            return _STAYS
     column = image[edge + layout.BOUND_COLUMN]
     if column >= 0 and memory[at + BOUND_KIND] != NONE and memory[at + BOUND_KIND] == rows[row + column] & KIND_MASK:
         bounded = compared(
@@ -206,8 +231,7 @@ def _sifted(image, memory, rows, row, edge, at):
         )
         if bounded == FALSE:
             return _NONE_FROM_HERE
-    first, last = image[edge + layout.QUICK], image[edge + layout.QUICK_END]
-    for k in range(first, last, 5):
+    for k in range(image[edge + layout.QUICK], image[edge + layout.QUICK_END], 5):
         left, right = image[k + 2], image[k + 4]
         if left >= 0:
             left_tag, left_bits = rows[row + left], rows[row + left + 1]
@@ -221,81 +245,61 @@ def _sifted(image, memory, rows, row, edge, at):
             right_tag, right_bits = memory[right], memory[right + 1]
         truth = compared(image[k], left_tag, left_bits, right_tag, right_bits)
         if truth == ASK:
-            return ASK
+            return _PERHAPS
         if truth != TRUE:
-            return _NO
-    all_told = last - first == 5 * (image[edge + layout.TEST_END] - image[edge + layout.TEST])
-    return TRUE if all_told else ASK
+            return _STAYS
+    return _PERHAPS if image[edge + layout.TESTED] else _SURE
+
+
+@inlined
+def _take(image, memory, rows, row, edge, at):
+    """Note that a row took a run, which other rows at its time may take as well."""
+    memory[at + TAKEN] = rows[row + TIME] if image[edge + layout.SELECTION_OF] != ANY else GOES_ON
 
 
 @inner
-def _join(image, memory, rows, negated, term_tags, term_bits, most, row, edge, number, run, sifted):
-    """One run (-1: none yet) with one row: compatible, and the filters of what joins hold (as `_sifted` told: TRUE, or
-    ASK); then no guard may object."""
+def _join(image, memory, rows, negated, term_tags, term_bits, row, edge, run, source, sifted):
+    """One run (-1: none yet) with one row, in a frame: whether they are compatible and the filters of what joins hold,
+    if that is not sure by now; and whether no guard objects."""
     memory[ASKED] = 0
-    events = image[image[layout.AT_FEEDS] + rows[row + FEED] * layout.FEED_WIDTH + layout.ROW_EVENTS]
-    if memory[FREE] < 4 or memory[NODE_CAPACITY] - memory[NODES] <= events:
-        return ROOM
-    if memory[MATCHES] == memory[MATCH_CAPACITY]:
-        return FULL
-    if memory[RUN_CAPACITY] - memory[FREE] >= most:
-        return TOO_MANY
-    at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
     frame = memory[AT_FRAMES]
-    known = 0
-    if run >= 0:
-        known = image[layout.SLOT_WORDS]
-        for k in range(known):
-            memory[frame + k] = memory[at + SLOTS + k]
+    known = image[layout.SLOT_WORDS]
+    for k in range(known):
+        memory[frame + k] = memory[source + k]
     for k in range(known, memory[FRAME_WIDTH]):
         memory[frame + k] = NONE
     verdict = _merge(image, memory, rows, term_tags, term_bits, row, edge, np.int64(0), sifted)
-    if verdict == ASK:
-        return ASKING
     if verdict == TRUE:
         time = rows[row + TIME]
         after = time
         if run >= 0:
-            after = memory[at + LAST]
-            memory[at + TAKEN] = time if image[edge + layout.SELECTION_OF] != ANY else GOES_ON
+            after = memory[source - SLOTS + LAST]
+            _take(image, memory, rows, row, edge, source - SLOTS)
         first, last = image[edge + layout.GUARDS], image[edge + layout.GUARDS_END]
         if first < last:
-            verdict = _objection(image, memory, negated, term_tags, term_bits, first, last, after, time)
-            if verdict == ASK:
-                return ASKING
-        else:
-            verdict = _NO
-        if verdict == _NO:
-            first, last = image[edge + layout.PRUNE], image[edge + layout.PRUNE_END]
-            hopeful = TRUE
-            if first < last:
-                hopeful = _hold(image, memory, term_tags, term_bits, first, last, np.int64(0))
-            if hopeful == ASK:
-                return ASKING
-            if hopeful == TRUE:
-                extend(image, memory, rows, row, edge, number, run)
+            objection = _objection(image, memory, negated, term_tags, term_bits, first, last, after, time)
+            verdict = ASK if objection == ASK else TRUE - objection
+        first, last = image[edge + layout.PRUNE], image[edge + layout.PRUNE_END]
+        if verdict == TRUE and first < last:
+            verdict = _hold(image, memory, term_tags, term_bits, first, last, np.int64(0))
+    if verdict == ASK:
+        return _PERHAPS
     memory[ANSWERS] = 0
-    return DONE
+    return _SURE if verdict == TRUE else _STAYS
 
 
 @inlined
 def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sifted):
-    """Bring a row into a frame: TRUE if it is compatible and the edge's predicates hold, else not; or ASK."""
+    """Bring a row into a frame: TRUE if it is compatible and the edge's predicates hold, else FALSE; or ASK."""
     frame = memory[AT_FRAMES] + which * memory[FRAME_WIDTH]
-    if sifted != TRUE:
+    if sifted != _SURE:
         for k in range(image[edge + layout.EQUAL], image[edge + layout.EQUAL_END], 2):
             slot, column = frame + image[k], image[k + 1]
             both = memory[slot] != NONE and rows[row + column] != NONE
             if both and (memory[slot + 1] != rows[row + column + 1] or memory[slot] != rows[row + column]):
-                return _NO
-    for k in range(image[edge + layout.BIND], image[edge + layout.BIND_END], 3):
-        slot, column = frame + image[k], image[k + 1]
-        if column < 0:  # a local that this alternative lacks: forgotten
-            memory[slot] = NONE
-        elif image[k + 2] or memory[slot] == NONE:
-            memory[slot] = rows[row + column]
-            memory[slot + 1] = rows[row + column + 1]
-    if sifted == TRUE:
+                return FALSE
+    bind(image, memory, rows, row, edge, frame)
+    if sifted == _SURE:
         return TRUE
     return _hold(image, memory, term_tags, term_bits, image[edge + layout.TEST], image[edge + layout.TEST_END], which)
 
@@ -312,7 +316,7 @@ def _hold(image, memory, term_tags, term_bits, first, last, which):
             if truth == ASK:
                 return ASK
         if truth != TRUE:
-            return _NO
+            return FALSE
     return TRUE
 
 
@@ -351,10 +355,10 @@ def _objection(image, memory, negated, term_tags, term_bits, first, last, after,
                     verdict = _merge(
                         image, memory, negated, term_tags, term_bits, low * width, edge, np.int64(1), _UNKNOWN
                     )
-                    if verdict != _NO:
+                    if verdict != FALSE:
                         return verdict
             low += 1
-    return _NO
+    return FALSE
 
 
 @entry
@@ -387,8 +391,10 @@ def _resolve(image, memory, negated, term_tags, term_bits, watermark):
         verdict = _objection(image, memory, negated, term_tags, term_bits, first, last, memory[at + LAST], before)
         if verdict == ASK:
             return ASKING
-        if verdict == _NO:
-            emit(image, memory, memory[at + DEADLINE], memory[at + FIRST], memory[at + LAST], memory[at + NODE])
+        if verdict == FALSE:
+            slots = emit(memory, memory[at + DEADLINE], memory[at + FIRST], memory[at + LAST], memory[at + NODE])
+            for k in range(image[layout.SLOT_WORDS]):
+                memory[slots + k] = memory[at + SLOTS + k]
         memory[ANSWERS] = 0
         free(memory, run)
         memory[PENDING] -= 1

@@ -111,7 +111,7 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 256) 
     head[RUN_CAPACITY], head[RUN_WIDTH] = runs, SLOTS + 2 * automaton.slots
     head[NODE_CAPACITY], head[NODE_WIDTH] = 2 * runs, ITERATED + 2 * automaton.iterated
     head[MATCH_CAPACITY], head[MATCH_WIDTH] = matches, MATCH_SLOTS + 2 * automaton.slots
-    head[FRAMES], head[FRAME_WIDTH] = 2, 2 * automaton.frame  # the run's with the row's, and a negated row's beside
+    head[FRAMES], head[FRAME_WIDTH] = 3, 2 * automaton.frame  # the run's with the row's, a negated row's beside, none's
     head[ANSWER_CAPACITY], head[STACK], head[BUCKETS] = 64, 2 * DEPTH, 1024
     memory = _laid_out(head)
     region(memory, AT_RUNS)[:, STATE] = -1

@@ -14,6 +14,19 @@ from thence.rdf.compiled import inlined, inner
 
 TRUE, FALSE, ERROR, ASK = 1, 0, -1, 2
 
+_HELD_FOR = sum(
+    relations << 4 * comparison
+    for comparison, relations in {
+        opcodes.EQUAL: 2,
+        opcodes.NOT_EQUAL: 1 | 4 | 8,
+        opcodes.LESS: 1,
+        opcodes.GREATER: 4,
+        opcodes.LESS_OR_EQUAL: 1 | 2,
+        opcodes.GREATER_OR_EQUAL: 2 | 4,
+    }.items()
+)
+"""Of each comparison, four bits: whether it holds for less, equal, greater, and for not a number beside any."""
+
 
 @inner
 def test(image, predicate, memory, frame, stack, term_tags, term_bits):
@@ -71,17 +84,9 @@ def compared(comparison, left_tag, left_bits, right_tag, right_bits):
 
 @inlined
 def _holds(comparison, left, right):
-    if comparison == opcodes.LESS:
-        return TRUE if left < right else FALSE
-    if comparison == opcodes.GREATER:
-        return TRUE if left > right else FALSE
-    if comparison == opcodes.LESS_OR_EQUAL:
-        return TRUE if left <= right else FALSE
-    if comparison == opcodes.GREATER_OR_EQUAL:
-        return TRUE if left >= right else FALSE
-    if comparison == opcodes.EQUAL:
-        return TRUE if left == right else FALSE
-    return TRUE if left != right else FALSE
+    """Which of four relations two numbers have is a bit, and so is each that a comparison holds for: no branch."""
+    relation = 1 if left < right else (2 if left == right else (4 if left > right else 8))
+    return TRUE if (_HELD_FOR >> (comparison << 2)) & relation else FALSE
 
 
 @inner

@@ -1,6 +1,7 @@
 """What becomes of a run that goes on: the event noted, successors born, or a match made; compiled.
 
-What it has bound stands in the first frame by then.
+What a run had bound is copied only where there is need: a run that ends with the row that it takes becomes its own
+successor.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import numpy as np
 
 from thence.kernel.memory import (
     AT_BORN,
-    AT_FRAMES,
     AT_FREE,
     AT_MATCHES,
     AT_NODES,
@@ -43,18 +43,18 @@ from thence.kernel.memory import (
     TAKEN,
 )
 from thence.program import image as layout
-from thence.program.automaton import NOWHERE
 from thence.program.image import EVENTS, TIME
 from thence.rdf.compiled import inlined
 from thence.rdf.tags import NONE
 
 
 @inlined
-def extend(image, memory, rows, row, edge, number, run):
-    """The run goes on: its successors are born, or its match is made."""
+def extend(image, memory, rows, row, edge, number, run, source, ends):
+    """The run (-1: none yet) goes on: its successors are born, or its match is made. `source` is where the values stand
+    that it has bound so far. If with this row it `ends`, the last of its successors takes its place."""
     time = rows[row + TIME]
+    at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
     if run >= 0:
-        at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
         first, deadline, node = memory[at + FIRST], memory[at + DEADLINE], memory[at + NODE]
     else:
         first, deadline, node = time, _deadline(image, time), np.int64(-1)
@@ -67,18 +67,40 @@ def extend(image, memory, rows, row, edge, number, run):
             memory[into] = rows[row + image[k]]
             memory[into + 1] = rows[row + image[k] + 1]
         into += 2
-    for target in (image[edge + layout.TARGET], image[edge + layout.LOOP]):
-        if target != NOWHERE:
-            born = _new_run(image, memory, target, first, time, deadline, node)
-            memory[memory[AT_BORN] + memory[BORN]] = born
-            memory[BORN] += 1
     if image[edge + layout.ACCEPT]:
         if image[edge + layout.ENDS] < image[edge + layout.ENDS_END]:
-            waiting = _new_run(image, memory, number, first, time, deadline, node)
+            waiting = _taken_from_free(memory)
+            _write_run(image, memory, rows, row, edge, waiting, number, first, deadline, node, source)
             memory[memory[AT_PENDING] + memory[PENDING]] = waiting
             memory[PENDING] += 1
         else:
-            emit(image, memory, time, first, time, node)
+            slots = emit(memory, time, first, time, node)
+            _copy(image, memory, slots, source)
+            bind(image, memory, rows, row, edge, slots)
+    last = image[edge + layout.SUCCESSORS_END]
+    for k in range(image[edge + layout.SUCCESSORS], last):
+        if ends and k == last - 1:
+            born = run
+            ends = False
+        else:
+            born = _taken_from_free(memory)
+        _write_run(image, memory, rows, row, edge, born, image[k], first, deadline, node, source)
+        memory[memory[AT_BORN] + memory[BORN]] = born
+        memory[BORN] += 1
+    if ends:
+        free(memory, run)
+
+
+@inlined
+def bind(image, memory, rows, row, edge, slots):
+    """What a row binds, into slots that begin there."""
+    for k in range(image[edge + layout.BIND], image[edge + layout.BIND_END], 3):
+        slot, column = slots + image[k], image[k + 1]
+        if column < 0:  # a local that this alternative lacks: forgotten
+            memory[slot] = NONE
+        elif image[k + 2] or memory[slot] == NONE:
+            memory[slot] = rows[row + column]
+            memory[slot + 1] = rows[row + column + 1]
 
 
 @inlined
@@ -107,20 +129,29 @@ def _add_node(memory, parent, place, ref):
 
 
 @inlined
-def _new_run(image, memory, state, first, last, deadline, node):
+def _taken_from_free(memory):
     memory[FREE] -= 1
-    run = memory[memory[AT_FREE] + memory[FREE]]
+    return memory[memory[AT_FREE] + memory[FREE]]
+
+
+@inlined
+def _write_run(image, memory, rows, row, edge, run, state, first, deadline, node, source):
     at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
     memory[at + STATE] = state
     memory[at + FIRST] = first
-    memory[at + LAST] = last
+    memory[at + LAST] = rows[row + TIME]
     memory[at + DEADLINE] = deadline
     memory[at + TAKEN] = NEVER
     memory[at + NODE] = node
-    frame = memory[AT_FRAMES]
+    if at + SLOTS != source:
+        _copy(image, memory, at + SLOTS, source)
+    bind(image, memory, rows, row, edge, at + SLOTS)
+
+
+@inlined
+def _copy(image, memory, slots, source):
     for k in range(image[layout.SLOT_WORDS]):
-        memory[at + SLOTS + k] = memory[frame + k]
-    return run
+        memory[slots + k] = memory[source + k]
 
 
 @inlined
@@ -131,13 +162,12 @@ def free(memory, run):
 
 
 @inlined
-def emit(image, memory, certain, first, last, node):
+def emit(memory, certain, first, last, node):
+    """A match, but for its values: where they are to stand."""
     at = memory[AT_MATCHES] + memory[MATCHES] * memory[MATCH_WIDTH]
     memory[at + CERTAIN] = certain
     memory[at + MATCH_FIRST] = first
     memory[at + MATCH_LAST] = last
     memory[at + MATCH_NODE] = node
-    frame = memory[AT_FRAMES]
-    for k in range(image[layout.SLOT_WORDS]):
-        memory[at + MATCH_SLOTS + k] = memory[frame + k]
     memory[MATCHES] += 1
+    return at + MATCH_SLOTS

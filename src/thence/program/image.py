@@ -7,12 +7,12 @@ place in a row, so that the machine adds nothing up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.program.automaton import Automaton
+from thence.program.automaton import ANY, NOWHERE, START, Automaton
 
 Image = NDArray[np.int64]
 
@@ -39,17 +39,18 @@ STATE_KEY, STATE_KEY_END, ORDERED, GREATEST, STATE_WIDTH = range(5)
 (
     STATE_OF,
     SELECTION_OF,
-    TARGET,
-    LOOP,
     ACCEPT,
     FEED_OF,
+    CLOSES,  # whether a run that takes a row ends with it, if that is the last at its time
+    TESTED,  # whether predicates remain to be tested once the quick ones hold
+    LOOKS_ROUND,  # whether more than run and row decides: guards, or predicates of later parts
     BOUND_COMPARISON,  # that slot to this column (-1: none)
     BOUND_COLUMN,
-    KEY,  # columns whose values find the runs that may join
+    KEY,  # (slot, column): what finds the runs that may join
     KEY_END,
-    EQUAL,  # (slot, column): compatible
+    EQUAL,  # (slot, column): compatible; those of the key are not among them
     EQUAL_END,
-    BIND,  # (slot, column or -1, anew)
+    BIND,  # (slot, column or -1, anew); those of the key are not among them
     BIND_END,
     QUICK,  # (comparison, slot, column or -1, slot, column or -1): a predicate that is nothing but this
     QUICK_END,
@@ -57,6 +58,8 @@ STATE_KEY, STATE_KEY_END, ORDERED, GREATEST, STATE_WIDTH = range(5)
     TEST_END,
     PRUNE,  # predicates of later parts that are known here
     PRUNE_END,
+    SUCCESSORS,  # states
+    SUCCESSORS_END,
     PLACES,
     PLACES_END,
     GUARDS,
@@ -66,7 +69,7 @@ STATE_KEY, STATE_KEY_END, ORDERED, GREATEST, STATE_WIDTH = range(5)
     ITERATED_OF,  # columns or -1; an edge that keeps none has no items
     ITERATED_END,
     EDGE_WIDTH,
-) = range(29)
+) = range(32)
 # a guard: its edges; and a predicate: its instructions
 FIRST, BEYOND, RANGE_WIDTH = range(3)
 
@@ -130,37 +133,67 @@ class _Layout:
     def _edge(self, edge: int) -> list[int]:
         a = self.automaton
         state = int(a.edge_state[edge])
+        selection = int(a.selection[state]) if state >= 0 else -1
+        lists = (self._key(edge, state), *self._values(edge, state), *self._others(edge))
+        tests, quick = a.test_from[edge + 1] - a.test_from[edge], a.quick_from[edge + 1] - a.quick_from[edge]
+        looks = a.guard_from[edge] < a.guard_from[edge + 1] or a.prune_from[edge] < a.prune_from[edge + 1]
+        return [
+            state,
+            selection,
+            int(a.edge_accept[edge]),
+            int(a.edge_feed[edge]),
+            int(_closes(a, edge)),
+            int(tests > (quick if state != START else 0)),  # where a run begins, nothing is sifted
+            int(looks),
+            int(a.edge_order[edge, 0]),
+            self._column(int(a.edge_order[edge, 1])),
+            *(bound for span in lists for bound in span),
+        ]
+
+    def _key(self, edge: int, state: int) -> tuple[int, int]:
+        a = self.automaton
+        slots = _span(a.state_key_from, state, a.state_key_slot) if state >= 0 else []
+        columns = _span(a.key_from, edge, a.key_column)
+        return self._list((2 * slot, self._column(column)) for slot, column in zip(slots, columns, strict=True))
+
+    def _values(self, edge: int, state: int) -> Iterator[tuple[int, int]]:
+        """What is compatible, bound and compared. A key is compared before, and bound in every run."""
+        a = self.automaton
+        key = _span(a.state_key_from, state, a.state_key_slot) if state >= 0 else []
         equal = zip(_span(a.equal_from, edge, a.equal_slot), _span(a.equal_from, edge, a.equal_column), strict=True)
-        bound = (_span(a.bind_from, edge, of) for of in (a.bind_slot, a.bind_column, a.bind_anew))
-        quick = (
+        kept = [(slot, column) for slot, column in equal if slot not in key]
+        yield self._list((2 * slot, self._column(column)) for slot, column in kept)
+        bound = zip(*(_span(a.bind_from, edge, of) for of in (a.bind_slot, a.bind_column, a.bind_anew)), strict=True)
+        old = {slot for slot, _ in kept}
+        yield self._list(
+            (2 * slot, self._column(column), int(anew or slot not in old))
+            for slot, column, anew in bound
+            if slot not in key
+        )
+        yield self._list(
             (comparison, 2 * left, self._column(left_column), 2 * right, self._column(right_column))
             for comparison, left, left_column, right, right_column in a.quick[
                 a.quick_from[edge] : a.quick_from[edge + 1]
             ].tolist()
         )
-        lists = (
-            self._list((self._column(column),) for column in _span(a.key_from, edge, a.key_column)),
-            self._list((2 * slot, self._column(column)) for slot, column in equal),
-            self._list((2 * slot, self._column(column), anew) for slot, column, anew in zip(*bound, strict=True)),
-            self._list(quick),
-            self._items(a.test_from, edge, a.test_predicate),
-            self._items(a.prune_from, edge, a.prune_predicate),
-            self._items(a.place_from, edge, a.place),
-            self._items(a.guard_from, edge, a.guard),
-            self._items(a.end_from, edge, a.end),
-            self._list((self._column(column),) for column in _span(a.iterated_from, edge, a.iterated_column)),
-        )
-        return [
-            state,
-            int(a.selection[state]) if state >= 0 else -1,
-            int(a.edge_target[edge]),
-            int(a.edge_loop[edge]),
-            int(a.edge_accept[edge]),
-            int(a.edge_feed[edge]),
-            int(a.edge_order[edge, 0]),
-            self._column(int(a.edge_order[edge, 1])),
-            *(bound for span in lists for bound in span),
-        ]
+
+    def _others(self, edge: int) -> Iterator[tuple[int, int]]:
+        a = self.automaton
+        yield self._items(a.test_from, edge, a.test_predicate)
+        yield self._items(a.prune_from, edge, a.prune_predicate)
+        successors = (int(a.edge_target[edge]), int(a.edge_loop[edge]))
+        yield self._list((state,) for state in successors if state != NOWHERE)
+        yield self._items(a.place_from, edge, a.place)
+        yield self._items(a.guard_from, edge, a.guard)
+        yield self._items(a.end_from, edge, a.end)
+        yield self._list((self._column(column),) for column in _span(a.iterated_from, edge, a.iterated_column))
+
+
+def _closes(automaton: Automaton, edge: int) -> bool:
+    """Whether a run does not go on waiting, and no later edge of the feed leaves its state too."""
+    state = int(automaton.edge_state[edge])
+    beyond = automaton.feed_from[automaton.edge_feed[edge] + 1]
+    return state >= 0 and automaton.selection[state] != ANY and state not in automaton.edge_state[edge + 1 : beyond]
 
 
 def _order(automaton: Automaton, state: int) -> tuple[int, int]:
