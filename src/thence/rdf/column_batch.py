@@ -99,18 +99,19 @@ class TypedRows:
         if found.tag == tags.IRI_:
             return found
         blank = np.flatnonzero(found.tags != tags.IRI_)
-        owner = label_of(self.stream)
         labels = [
             terms[index].value if tag == tags.BLANK else "subject"
             for tag, index in zip(found.tags[blank].tolist(), found.bits[blank].tolist(), strict=True)
         ]
-        local = [
-            f"_:{owner}_{position}_{label}".encode()
-            for position, label in zip(self.places.positions[blank].tolist(), labels, strict=True)
-        ]
+        local = [f"_:{owner}_{label}".encode() for owner, label in zip(self.owners(blank), labels, strict=True)]
         kinds, bits = np.array(found.tags), np.array(found.bits)
         kinds[blank], bits[blank] = tags.BLANK, terms.add_texts(local)
         return Tagged(kinds, bits)
+
+    def owners(self, rows: Rows) -> list[str]:
+        """What the labels of some rows' blank nodes begin with: no two rows share it."""
+        owner = label_of(self.stream)
+        return [f"{owner}_{position}" for position in self.places.positions[rows].tolist()]
 
     def _named(self, column: str, array: Any, make: Callable[[Any], Term]) -> Tagged:
         from thence.rdf.arrow_values import named  # heavy, and only tables need it

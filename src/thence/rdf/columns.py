@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,19 +122,35 @@ def localise_blank_nodes(
 ) -> None:
     """Give the blank nodes of each event labels of their own, in place: `_:b` of the event at position 7 of stream S1
     becomes `_:S1_7_b`."""
+    beginning = label_of(stream)
+
+    def owners(events: NDArray[np.int64]) -> list[str]:
+        return [f"{beginning}_{position}" for position in positions[events].tolist()]
+
+    name_blank_nodes(terms, offsets, subjects, objects, owners)
+
+
+def name_blank_nodes(
+    terms: Terms,
+    offsets: NDArray[np.int64],
+    subjects: NDArray[np.int32],
+    objects: NDArray[np.int32],
+    owners: Callable[[NDArray[np.int64]], Sequence[str]],
+) -> None:
+    """Give the blank nodes of each event labels of their own, in place: `_:b` becomes `_:OWNER_b`. `owners` has the
+    beginnings for some events, no two alike."""
     blank = (terms.tags & KIND_MASK) == BLANK
     if not blank.any():
         return
-    owner = label_of(stream)
-    events = np.repeat(np.arange(len(positions)), np.diff(offsets))
+    events = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     for column in (subjects, objects):
         rows = np.flatnonzero(blank[column])
         pairs = events[rows] * np.int64(len(blank)) + column[rows]
         distinct, where = np.unique(pairs, return_inverse=True)
         event, label = np.divmod(distinct, len(blank))
         local = [
-            BlankNode(f"{owner}_{position}_{terms[index].value}")
-            for position, index in zip(positions[event].tolist(), label.tolist(), strict=True)
+            BlankNode(f"{owner}_{terms[index].value}")
+            for owner, index in zip(owners(event), label.tolist(), strict=True)
         ]
         column[rows] = terms.add_all(local)[where]
 
