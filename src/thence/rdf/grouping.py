@@ -31,7 +31,9 @@ STARTED = IRI(PROV + "startedAtTime")
 ENDED = IRI(PROV + "endedAtTime")
 
 _STRAY = -2  # owner of a triple in the default graph that tells no time
-_UNKNOWN = -3  # owner of an unreadable line whose graph can't be told
+
+UNKNOWN = -3
+"""Owner of an unreadable line whose graph can't be told."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +74,7 @@ def group(
 ) -> Group:
     """The events in some quads. Unless these are the `last`, the final run is left for next time. `gaps` are the lines
     before which something stood that can't be read. Where the lines were made of others, `origins` knows those."""
-    owners, tells_time = _owners(quads)
+    owners, tells_time = owners_of(quads)
     runs = _runs(owners)
     final = len(runs) if last else _first_open(runs)
     rest = len(data)
@@ -110,8 +112,8 @@ def group(
     return Group(batch, bad, rest, lines, skip_next, bool(around[final]))
 
 
-def _owners(quads: Quads) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Each quad's owner, and whether it tells its owner's time."""
+def owners_of(quads: Quads) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Each quad's owner, UNKNOWN where it can't be told, and whether it tells its owner's time."""
     times = quads.terms.find_all([GENERATED, STARTED, ENDED])
     of_time = np.isin(quads.predicates, times[times >= 0])
     in_default = quads.graphs == UNBOUND
@@ -119,19 +121,19 @@ def _owners(quads: Quads) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     tells_time = of_time & (quads.subjects == owners)
     if quads.errors:
         lost = np.flatnonzero((quads.subjects == UNBOUND) & in_default)
-        owners[lost] = _UNKNOWN
-        known = np.flatnonzero(owners != _UNKNOWN)
+        owners[lost] = UNKNOWN
+        known = np.flatnonzero(owners != UNKNOWN)
         after = np.searchsorted(known, lost)
         within = (after > 0) & (after < len(known))
         lost, after = lost[within], after[within]
         around = owners[known[after]]
-        owners[lost] = np.where(around == owners[known[after - 1]], around, _UNKNOWN)
+        owners[lost] = np.where(around == owners[known[after - 1]], around, UNKNOWN)
     return owners, tells_time
 
 
 def _first_open(runs: _Runs) -> int:
     """The run that may go on in what follows: the last one, or the one before lines whose graph is not yet known."""
-    known = np.flatnonzero(runs.owners != _UNKNOWN)
+    known = np.flatnonzero(runs.owners != UNKNOWN)
     return int(known[-1]) if len(known) and runs.owners[known[-1]] >= 0 else len(runs)
 
 
@@ -160,7 +162,7 @@ def _judge(quads: Quads, runs: _Runs, content: NDArray[np.bool_], limits: Limits
 def _gaps(quads: Quads, runs: _Runs, lines: Iterable[int]) -> NDArray[np.bool_]:
     """Whether something stands before each run, and behind the last, that can't be read and may be any graph's."""
     found = np.zeros(len(runs) + 1, np.bool_)
-    lost = np.flatnonzero(runs.owners == _UNKNOWN)
+    lost = np.flatnonzero(runs.owners == UNKNOWN)
     found[lost] = found[lost + 1] = True
     before = np.searchsorted(quads.lines, np.fromiter(lines, np.int64))
     found[np.flatnonzero(np.isin(runs.bounds, before))] = True

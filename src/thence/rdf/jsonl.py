@@ -33,8 +33,10 @@ def read_jsonl(
     stream_name: str = "stream",
     limits: Limits = _LIMITS,
     namespace: str = DEFAULT_NAMESPACE,
+    first_line: int = 1,
 ) -> Iterator[Event | BadEvent]:
-    """The events of a file, in order, and what could not be read between them; constant memory.
+    """The events of a file, in order, and what could not be read between them; constant memory. `first_line` is the
+    number of its first line, if it is a part of a file.
 
     >>> import io
     >>> lines = b'{"time": 1, "type": "Reading", "watts": 7}\\n{"time": 2, "typ": "Reading"}\\n'
@@ -44,7 +46,7 @@ def read_jsonl(
     no "graph", no "type", and no JSON-LD
     """
     reader = _Reader(stream_name, limits, namespace)
-    for line in _lines(stream, limits):
+    for line in _lines(stream, limits, first_line):
         if line.fault:
             yield BadEvent(stream_name, line.number, line.fault, _shown(line.text))
         elif line.text.strip():
@@ -61,9 +63,9 @@ class _Line:
     fault: str | None = None  # why it could not be read; then `text` is its head
 
 
-def _lines(stream: BinaryIO, limits: Limits) -> Iterator[_Line]:
+def _lines(stream: BinaryIO, limits: Limits, number: int) -> Iterator[_Line]:
     """All lines; of one that is too long only the head is kept. A stream that fails ends in a line with the reason."""
-    number, rest = 1, b""
+    rest = b""
     try:
         while block := stream.read(_BLOCK):
             *whole, rest = (rest + block).split(b"\n")
@@ -104,7 +106,7 @@ class _Reader:
         self._namespace = namespace
 
     def event(self, line: _Line) -> Event:
-        value = _load(line.text, self._limits)
+        value = load_object(line.text, self._limits)
         default_id = f"{self._stream}:{line.number}"
         if any(key.startswith("@") for key in value):
             return self._jsonld(value, default_id)
@@ -137,7 +139,8 @@ class _Reader:
         return Event(value["time"], graph, value.get("end"), name, namespace=self._namespace, limits=self._limits)
 
 
-def _load(text: bytes, limits: Limits) -> dict[str, Any]:
+def load_object(text: bytes, limits: Limits) -> dict[str, Any]:
+    """A JSON object, with its decimals exact; anything else is an error that says why."""
     if text.count(b"[") + text.count(b"{") > limits.nesting:
         JsonNesting(limits).feed(text)
     try:

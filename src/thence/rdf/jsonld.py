@@ -35,14 +35,18 @@ def jsonld_event(value: dict[str, Any], *, default_id: str, namespace: str, limi
     has_root = any(key != "@context" and key != "@graph" and defined.get(key) != "@graph" for key in value)
     if has_root:
         value[_ROOT] = True
-    check_cost(value, limits)
-    document = json.dumps(value, default=float)
-    quads = list(_bounded(document, namespace, limits))
+    quads = list(jsonld_quads(value, namespace=namespace, limits=limits))
     root = next((quad.subject for quad in quads if quad.predicate == IRI(_ROOT)), None)
     if has_root and root is None:
         raise InputError("it says nothing: none of its keys is an IRI or defined in its context")
     content = [quad for quad in quads if quad.predicate != IRI(_ROOT)]
     return _event(content, root, envelope, default_id, limits)
+
+
+def jsonld_quads(value: dict[str, Any], *, namespace: str, limits: Limits) -> Iterator[Quad]:
+    """The quads of a JSON-LD object, no more than an event may hold. Relative IRIs are names in the namespace."""
+    check_cost(value, limits)
+    return _bounded(json.dumps(value, default=float), namespace, limits)
 
 
 def _event(quads: list[Quad], root: Term | None, envelope: Mapping[str, Any], default_id: str, limits: Limits) -> Event:

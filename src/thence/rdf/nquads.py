@@ -19,19 +19,22 @@ CHUNK = 2 << 20
 
 
 def read_nquads(
-    source: BinaryIO, *, stream: str = "stream", limits: Limits | None = None, chunk: int = CHUNK
+    source: BinaryIO, *, stream: str = "stream", limits: Limits | None = None, chunk: int = CHUNK, first_line: int = 1
 ) -> Iterator[EventBatch | BadEvent]:
-    """The events of an N-Quads file, in batches, with what could not be read between them; constant memory."""
+    """The events of an N-Quads file, in batches, with what could not be read between them; constant memory.
+    `first_line` is the number of its first line, if it is a part of a file."""
     limits = limits or Limits()
-    yield from events_of(_pieces(source, chunk, limits.event_bytes), stream=stream, limits=limits)
+    pieces = _pieces(source, chunk, limits.event_bytes)
+    yield from events_of(pieces, stream=stream, limits=limits, first_line=first_line)
 
 
-def events_of(pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits) -> Iterator[EventBatch | BadEvent]:
+def events_of(
+    pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits, first_line: int = 1
+) -> Iterator[EventBatch | BadEvent]:
     """The events in some pieces of N-Quads, each of whole lines; what was bad before it came here passes through. Lines
     that are not the file's own are `Converted`, all of them: then its own are told."""
     rest = b""
     origins: Origins | None = None
-    first_line = 1
     skipping: str | None = None  # the graph of an event that was too large: what is left of it
     too_long: set[int] = set()  # lines that were cut short
     gaps: set[int] = set()  # lines before which something stood that can't be read
