@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from thence.errors import InputError, LimitError
 from thence.rdf.arrow_values import Attribute, encoded, has_values, indices, is_text, is_valid
@@ -18,7 +17,7 @@ from thence.rdf.column_batch import ColumnBatch, Places, TypedRows
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.shared_terms import Dictionaries
-from thence.rdf.time_columns import Times, is_time, read_times
+from thence.rdf.time_columns import Intervals, intervals, is_time, read_times
 from thence.rdf.typed import predicate_term
 
 OWN_COLUMNS = ("type", "time", "end", "id", "subject")
@@ -77,7 +76,7 @@ class Table:
         for row in sorted(faults):
             yield BadEvent(self.stream, places.line(row), faults[row], rows.text(row))
 
-    def _batch(self, columns: Mapping[str, Any], places: Places, times: _Intervals) -> ColumnBatch:
+    def _batch(self, columns: Mapping[str, Any], places: Places, times: Intervals) -> ColumnBatch:
         rows = TypedRows(
             stream=self.stream,
             namespace=self.namespace,
@@ -96,16 +95,6 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Intervals:
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    domains: NDArray[np.uint8]
-
-    def take(self, rows: NDArray[np.int64]) -> _Intervals:
-        return _Intervals(self.starts[rows], self.ends[rows], self.domains[rows])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
     """Rows that are being judged."""
 
@@ -113,13 +102,15 @@ class _Rows:
     columns: dict[str, Any]
     count: int
 
-    def judged(self) -> tuple[_Intervals, dict[int, str]]:
+    def judged(self) -> tuple[Intervals, dict[int, str]]:
         """The times of all rows, and why some are no events: the first reason of each."""
         faults = self._no_text()
         start = read_times(self.columns["time"], integers_in_text=self.table.integers_in_text)
-        _note(faults, start.faults)
-        _note(faults, dict.fromkeys(np.flatnonzero(~start.given).tolist(), 'no time: "time" is empty'))
-        interval = self._interval(start, faults)
+        end = self.columns.get("end")
+        interval, wrong = intervals(
+            start, None if end is None else read_times(end, integers_in_text=self.table.integers_in_text)
+        )
+        _note(faults, wrong)
         types = self.columns["type"]
         empty = ~is_valid(types) if types.null_count else np.zeros(len(types), np.bool_)
         if pa.types.is_dictionary(types.type) and len(types.dictionary):
@@ -129,17 +120,6 @@ class _Rows:
         self._judge_moments(faults)
         self._judge_sizes(faults)
         return interval, faults
-
-    def _interval(self, start: Times, faults: dict[int, str]) -> _Intervals:
-        if "end" not in self.columns:
-            return _Intervals(start.times, start.times, start.domains)
-        end = read_times(self.columns["end"], integers_in_text=self.table.integers_in_text)
-        _note(faults, end.faults)
-        ends = np.where(end.given, end.times, start.times)
-        mixed = np.flatnonzero(end.given & (end.domains != start.domains))
-        _note(faults, dict.fromkeys(mixed.tolist(), "its start and its end are not of one kind: a tick and a date"))
-        _note(faults, dict.fromkeys(np.flatnonzero(ends < start.times).tolist(), "it ends before it starts"))
-        return _Intervals(start.times, ends, start.domains)
 
     def _no_text(self) -> dict[int, str]:
         """Rows with bytes that are no UTF-8. Their columns are written anew, without them."""

@@ -30,6 +30,39 @@ class Times:
     faults: dict[int, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """From when to when each row lasts."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    domains: NDArray[np.uint8]
+
+    def take(self, rows: NDArray[np.int64]) -> Intervals:
+        return Intervals(self.starts[rows], self.ends[rows], self.domains[rows])
+
+
+def intervals(start: Times, end: Times | None) -> tuple[Intervals, dict[int, str]]:
+    """From the times in which rows start and end, and by row why some have no interval. Without an end it is a
+    point."""
+    faults = dict(start.faults)
+    _note(faults, ~start.given, 'no time: "time" is empty')
+    if end is None:
+        return Intervals(start.times, start.times, start.domains), faults
+    for row, reason in end.faults.items():
+        faults.setdefault(row, reason)
+    ends = np.where(end.given, end.times, start.times)
+    mixed = end.given & (end.domains != start.domains)
+    _note(faults, mixed, "its start and its end are not of one kind: a tick and a date")
+    _note(faults, ends < start.times, "it ends before it starts")
+    return Intervals(start.times, ends, start.domains), faults
+
+
+def _note(faults: dict[int, str], rows: NDArray[np.bool_], reason: str) -> None:
+    for row in np.flatnonzero(rows).tolist():
+        faults.setdefault(row, reason)
+
+
 def is_time(kind: Any) -> bool:
     """Whether an Arrow type can hold times."""
     types = pa.types
