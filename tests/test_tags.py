@@ -16,7 +16,7 @@ from thence.rdf.temporal import DateTime, seconds_between
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 from thence.rdf.values import INTEGER_RANGES, value
 
-pytestmark = pytest.mark.numba
+pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("however_many")]
 
 EPOCH = DateTime(1970, 1, 1, 0, 0, Decimal(0), 0)
 

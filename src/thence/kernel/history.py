@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from thence.kernel.memory import PARENT
 from thence.rdf.compiled import entry
+from thence.rdf.interpreted import sparing
 
 
-@entry
+@sparing(lambda nodes, last, offsets: len(nodes) * len(last))
 def lengths(nodes, last, offsets):
     """Where the events of each match begin and end, into `offsets`; `last` is the last node of each."""
     offsets[0] = 0
@@ -18,7 +19,7 @@ def lengths(nodes, last, offsets):
         offsets[match + 1] = offsets[match] + count
 
 
-@entry
+@sparing(lambda nodes, last, offsets, history: history.size)
 def unrolled(nodes, last, offsets, history):
     """The nodes of each match, in the order of its events."""
     for match in range(len(last)):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from thence.kernel.memory import mixed
-from thence.rdf.compiled import entry, inlined
+from thence.rdf.compiled import inlined
+from thence.rdf.interpreted import sparing
 
 BEFORE_ALL = np.int64(-(2**63))
 """The previous time of what nothing comes before."""
@@ -14,7 +15,11 @@ EVENT, ROW = 1, 2
 """What a row is: an event of its partition; a row that asks for its previous time; or both."""
 
 
-@entry
+def _keys_noted(places, keys, times, count, row_times, row_keys, roles, order, previous):
+    return len(order) * (row_keys.shape[1] + 8)
+
+
+@sparing(_keys_noted)
 def note(places, keys, times, count, row_times, row_keys, roles, order, previous):
     """Take rows in the order of time: events become known, and rows learn the latest time before their own. Returns how
     many partitions there are now."""
@@ -45,7 +50,7 @@ def note(places, keys, times, count, row_times, row_keys, roles, order, previous
     return count
 
 
-@entry
+@sparing(lambda places, keys, count: count * (keys.shape[1] + 4))
 def place_all(places, keys, count):
     """Make the first `count` keys findable."""
     mask = len(places) - 1

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.errors import LimitError
-from thence.rdf.compiled import entry, inner
+from thence.rdf.compiled import inner
 from thence.rdf.dictionary import UNBOUND
+from thence.rdf.interpreted import sparing
 
 MAX_ROWS = 1 << 26
 """Of one join, over all events of a batch: a gigabyte of row numbers."""
@@ -61,7 +62,7 @@ def _agree(left, i, right, j, certain):
     return True
 
 
-@entry
+@sparing(lambda keys, certain: keys.shape[1] * (certain + 1))
 def _chains(keys, certain):
     """Chained hashing: the first row of each chain, and of each row the next."""
     rows = keys.shape[1]
@@ -78,7 +79,7 @@ def _chains(keys, certain):
     return heads, following
 
 
-@entry
+@sparing(lambda left, right, *_: (left.shape[0] + 1) * left.shape[1] * (right.shape[1] + 1))
 def _join(left, right, certain, heads, following, most):
     """Stops one row beyond `most`."""
     mask = np.uint64(len(heads) - 1)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from thence.rdf.compiled import entry, inner
+from thence.rdf.compiled import inner
+from thence.rdf.interpreted import sparing
 from thence.rdf.tags import (
     BLANK,
     BOOLEAN,
@@ -109,7 +110,7 @@ def order(left_tag, left_bits, right_tag, right_bits):
     return UNDECIDED
 
 
-@entry
+@sparing(lambda *arguments: 20 * len(arguments[-1]))
 def order_all(left_tags, left_bits, right_tags, right_bits, orders):
     for i in range(len(orders)):
         # of the types that the kernel calls it with: for others it would be compiled once more
@@ -221,7 +222,7 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
     return _exact(operation, left_bits, left_scale, right_bits, right_scale, widest)
 
 
-@entry
+@sparing(lambda *arguments: 20 * len(arguments[-1]))
 def arithmetic_all(operation, left_tags, left_bits, right_tags, right_bits, tags, bits):
     for i in range(len(tags)):
         tags[i], bits[i] = arithmetic(operation, left_tags[i], left_bits[i], right_tags[i], right_bits[i])

@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.rdf.compiled import entry, inner
+from thence.rdf.compiled import inner
 from thence.rdf.dictionary import Terms
+from thence.rdf.interpreted import sparing
 from thence.rdf.tagged import NON_CANONICAL, SHORTEST, shortest_text, tagged_literal
 from thence.rdf.tags import BOOLEAN, DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MASK, OTHER
 from thence.rdf.values import XSD_DOUBLE, parse
@@ -52,27 +53,24 @@ def _shortest(text: str) -> float | None:
     return number if isinstance(number, float) and shortest_text(number) == lexical else None
 
 
-FEW = 64
-"""Terms for which the compiled function is not worth its compilation, or loading."""
-
-
 def are_canonical(terms: Terms, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether each of some terms is a number or boolean in its canonical form."""
     kinds = terms.tags[ids] & KIND_MASK
     canonical = np.zeros(len(ids), np.bool_)
     # floats and booleans are rare in streams, and the shortest digits of a float are no matter of a few lines
     one_by_one = (kinds == DOUBLE) | (kinds == FLOAT) | (kinds == BOOLEAN)
-    if len(ids) <= FEW:
-        one_by_one |= (kinds == INTEGER) | (kinds == DECIMAL)
-    else:
-        _mark_exact(terms.text, terms.ends, ids, kinds, canonical)
+    _mark_exact(terms.text, terms.ends, ids, kinds, canonical)
     for row in np.flatnonzero(one_by_one).tolist():
         index = int(ids[row])
         canonical[row] = terms.text_of(index) == str(tagged_literal(int(terms.tags[index]), int(terms.bits[index])))
     return canonical
 
 
-@entry
+def _bytes(text, ends, ids, kinds, canonical):
+    return int((ends[ids] - np.where(ids > 0, ends[ids - 1], 0)).sum())
+
+
+@sparing(_bytes)
 def _mark_exact(text, ends, ids, kinds, canonical):
     for row in range(len(ids)):
         start = ends[ids[row] - 1] if ids[row] > 0 else 0

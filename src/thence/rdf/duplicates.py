@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.rdf.compiled import entry, inner
+from thence.rdf.compiled import inner
+from thence.rdf.interpreted import sparing
 
 
 def without_duplicates(
@@ -17,7 +18,7 @@ def without_duplicates(
     return keep
 
 
-@entry
+@sparing(lambda offsets, subjects, predicates, objects, keep: 16 * len(keep))
 def _mark_duplicates(offsets, subjects, predicates, objects, keep):
     for event in range(len(offsets) - 1):
         first, last = offsets[event], offsets[event + 1]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thence.rdf.compiled import entry, inlined, inner
+from thence.rdf.compiled import inlined, inner
+from thence.rdf.interpreted import sparing
 
 OFFSET = np.uint64(14695981039346656037)  # FNV-1a, 64 bits
 PRIME = np.uint64(1099511628211)
@@ -78,7 +79,19 @@ def append(text, ends, hashes, slots, count, source, start, stop, code, slot):
     slots[slot] = _mark(code, count)
 
 
-@entry
+def _bytes_given(text, ends, hashes, slots, count, source, bounds, found):
+    return 2 * len(source)
+
+
+def _bytes_sought(text, ends, slots, source, bounds, found):
+    return 2 * len(source)
+
+
+def _bytes_imported(text, ends, hashes, slots, count, source_text, source_ends, source_hashes, ids, found):
+    return int((source_ends[ids] - np.where(ids > 0, source_ends[ids - 1], 0)).sum()) + len(ids)
+
+
+@sparing(lambda hashes, count, slots: 4 * count)
 def rehash(hashes, count, slots):
     """Enter the first `count` entries into an empty, larger table."""
     for number in range(count):
@@ -88,7 +101,7 @@ def rehash(hashes, count, slots):
         slots[slot] = _mark(hashes[number], number)
 
 
-@entry
+@sparing(_bytes_sought)
 def find_all(text, ends, slots, source, bounds, found):
     """The id of each `source[bounds[i]:bounds[i+1]]`, or a negative number."""
     for i in range(len(found)):
@@ -96,7 +109,7 @@ def find_all(text, ends, slots, source, bounds, found):
         found[i] = find(text, ends, slots, source, start, stop, hash_bytes(source, start, stop))
 
 
-@entry
+@sparing(_bytes_given)
 def add_all(text, ends, hashes, slots, count, source, bounds, found):
     """The id of each `source[bounds[i]:bounds[i+1]]`, entered where new; the new count."""
     for i in range(len(found)):
@@ -111,7 +124,7 @@ def add_all(text, ends, hashes, slots, count, source, bounds, found):
     return count
 
 
-@entry
+@sparing(_bytes_imported)
 def import_all(text, ends, hashes, slots, count, source_text, source_ends, source_hashes, ids, found):
     """The id here of each of some entries of another table, entered where new; the new count."""
     for i in range(len(ids)):

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thence.rdf.compiled import entry, inner
+from thence.rdf.compiled import inner
+from thence.rdf.interpreted import sparing
 
 NONE = 0  # an error, or unbound
 IRI_ = 1
@@ -69,7 +70,11 @@ _DOUBLE_POWERS = np.array([10.0**k for k in range(23)], np.float64)  # exact
 _FLOAT_POWERS = np.array([10.0**k for k in range(11)], np.float32)  # exact
 
 
-@entry
+def _bytes(text, ends, first, last, tags, bits):
+    return int(ends[last - 1] - (ends[first - 1] if first > 0 else 0)) if first < last else 0
+
+
+@sparing(_bytes)
 def classify(text, ends, first, last, tags, bits):
     """Fill `tags` and `bits` for the terms `first` to `last` (exclusive)."""
     for index in range(first, last):
@@ -237,7 +242,8 @@ def _scientific(text, i, stop):
 
 @inner
 def double_bits(value):
-    return np.float64(value).view(np.int64)
+    """NaN is one value: which of its many bits an operation gives is the processor's choice."""
+    return np.float64(value if value == value else np.nan).view(np.int64)
 
 
 @inner

@@ -1,0 +1,64 @@
+"""Compiled functions that Python itself runs while there is little to do: a small input should not wait for the
+compiler, nor for what it kept on disk.
+
+The same source runs both ways, over the same NumPy numbers, so that both give the same; nothing is written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+from thence.rdf.compiled import entry
+
+LITTLE = 200_000
+"""Rounds of loops that a process lets Python run of each function, before it is compiled or loaded: half a microsecond
+each, where to load a function takes 20 ms, and to compile it seconds."""
+
+
+@dataclass(slots=True)
+class Sparing:
+    """A function that is compiled once it has had more than a little to do."""
+
+    compiled: Any
+    work: Callable[..., int]
+    plain: Callable[..., Any] | None = None
+    done: int = 0
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.done <= LITTLE:
+            self.done += self.work(*arguments)
+            if self.done <= LITTLE:
+                return self.interpreted(*arguments)
+        return self.compiled(*arguments)
+
+    def interpreted(self, *arguments: Any) -> Any:
+        """The result, without the compiler."""
+        if self.plain is None:
+            self.plain = _interpreted(self.compiled, {})
+        with np.errstate(all="ignore"):  # compiled code wraps around, and goes on without a word
+            return self.plain(*arguments)
+
+
+def sparing(work: Callable[..., int]) -> Callable[[Callable[..., Any]], Sparing]:
+    """As `entry`, for a function that Python runs while it has little to do. `work` says, of the arguments, how many
+    rounds its loops go at most.
+    """
+    return lambda function: Sparing(entry(function), work)
+
+
+def _interpreted(compiled: Dispatcher, known: dict[Dispatcher, Callable[..., Any]]) -> Callable[..., Any]:
+    """A compiled function as Python runs it, with all that it calls."""
+    if compiled not in known:
+        function = compiled.py_func
+        names = dict(function.__globals__)
+        known[compiled] = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        for name in function.__code__.co_names:
+            if isinstance(names.get(name), Dispatcher):
+                names[name] = _interpreted(names[name], known)
+    return known[compiled]

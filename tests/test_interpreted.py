@@ -1,0 +1,151 @@
+"""A function that Python runs while there is little to do gives what it gives compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from thence.kernel import history, partitions
+from thence.match import join, numbers
+from thence.rdf import duplicates, interpreted, tags
+from thence.rdf.interpreted import Sparing, sparing
+
+pytestmark = pytest.mark.numba
+
+kinds = st.sampled_from(
+    [*range(tags.DATETIME + 1), *(tags.DECIMAL | scale << tags.SCALE_SHIFT for scale in (1, 9, 18))]
+)
+bits = st.one_of(
+    st.integers(-5, 5),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats().map(lambda number: int(np.float64(number).view(np.int64))),
+)
+values = st.lists(st.tuples(kinds, bits, kinds, bits), min_size=1, max_size=20)
+
+
+def both_ways(function: Sparing, fill: Callable[[Callable[..., Any]], Any]) -> None:
+    found, expected = fill(function.interpreted), fill(function.compiled)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def columns(rows: list[tuple[int, int, int, int]]) -> list[NDArray[Any]]:
+    types = (np.uint16, np.int64, np.uint16, np.int64)
+    return [np.array(column, dtype) for column, dtype in zip(zip(*rows, strict=True), types, strict=True)]
+
+
+@given(values)
+def test_comparing_gives_the_same_both_ways(rows: list[tuple[int, int, int, int]]) -> None:
+    def fill(order_all: Callable[..., Any]) -> Any:
+        orders = np.empty(len(rows), np.int8)
+        order_all(*columns(rows), orders)
+        return [orders]
+
+    both_ways(numbers.order_all, fill)
+
+
+numeric = st.sampled_from([tags.INTEGER, tags.DECIMAL, tags.DECIMAL | 2 << tags.SCALE_SHIFT, tags.FLOAT, tags.DOUBLE])
+
+
+@given(st.lists(st.tuples(numeric, bits, numeric, bits), min_size=1), st.integers(numbers.ADD, numbers.DIVIDE))
+def test_arithmetic_gives_the_same_both_ways(rows: list[tuple[int, int, int, int]], operation: int) -> None:
+    def fill(arithmetic_all: Callable[..., Any]) -> Any:
+        found = np.empty(len(rows), np.uint16), np.empty(len(rows), np.int64)
+        arithmetic_all(operation, *columns(rows), *found)
+        return found
+
+    both_ways(numbers.arithmetic_all, fill)
+
+
+ids = st.integers(-1, 2)
+tables = st.lists(st.tuples(ids, ids, ids), max_size=20).map(
+    lambda rows: np.array(rows, np.int32).reshape(-1, 3).T.copy()
+)
+
+
+@given(tables, tables, st.integers(0, 3), st.integers(0, 30))
+def test_joining_gives_the_same_both_ways(left: Any, right: Any, certain: int, most: int) -> None:
+    both_ways(join._chains, lambda chains: chains(right, certain))
+    chained = join._chains.compiled(right, certain)
+    both_ways(join._join, lambda joined: joined(left, right, certain, *chained, most))
+
+
+@given(st.lists(st.lists(st.tuples(ids, ids, ids), max_size=5), min_size=1), st.integers(1, 20))
+def test_leaving_duplicates_out_gives_the_same_both_ways(events: list[list[tuple[int, ...]]], times: int) -> None:
+    rows = [row for event in events for row in event * times]
+    offsets = np.cumsum([0, *(len(event) * times for event in events)])
+    triples = np.array(rows, np.int32).reshape(-1, 3).T.copy()
+
+    def fill(mark: Callable[..., Any]) -> Any:
+        keep = np.ones(len(rows), np.bool_)
+        mark(offsets, *triples, keep)
+        return [keep]
+
+    both_ways(duplicates._mark_duplicates, fill)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2), st.integers(-1, 1), st.integers(1, 3)), max_size=20))
+def test_noting_partitions_gives_the_same_both_ways(rows: list[tuple[int, int, int, int]]) -> None:
+    table = np.array(sorted(rows), np.int64).reshape(-1, 4)
+    times, keys, roles = table[:, 0].copy(), table[:, 1:3].copy(), table[:, 3].astype(np.uint8)
+
+    def fill(note: Callable[..., Any]) -> Any:
+        places, known = np.full(64, -1, np.int64), (np.zeros((32, 2), np.int64), np.zeros((32, 2), np.int64))
+        previous = np.empty(len(times), np.int64)
+        count = note(places, *known, 0, times, keys, roles, np.arange(len(times)), previous)
+        return [places, *known, previous, [count]]
+
+    def entered(place_all: Callable[..., Any]) -> Any:
+        places = np.full(64, -1, np.int64)
+        place_all(places, keys, len(keys))
+        return [places]
+
+    both_ways(partitions.note, fill)
+    both_ways(partitions.place_all, entered)
+
+
+@given(st.lists(st.integers(-1, 10), min_size=1, max_size=20))
+def test_unrolling_matches_gives_the_same_both_ways(parents: list[int]) -> None:
+    nodes = np.zeros((len(parents), 5), np.int64)
+    nodes[:, history.PARENT] = [min(parent, number - 1) for number, parent in enumerate(parents)]
+    last = np.arange(len(parents))
+
+    def fill(lengths: Callable[..., Any]) -> Any:
+        offsets = np.empty(len(last) + 1, np.int64)
+        lengths(nodes, last, offsets)
+        return [offsets]
+
+    def unrolled_by(unrolled: Callable[..., Any]) -> Any:
+        (offsets,) = fill(history.lengths.compiled)
+        found = np.empty((offsets[-1], 5), np.int64)
+        unrolled(nodes, last, offsets, found)
+        return [found]
+
+    both_ways(history.lengths, fill)
+    both_ways(history.unrolled, unrolled_by)
+
+
+def test_what_has_more_than_a_little_to_do_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreted, "LITTLE", 10)
+
+    @sparing(len)
+    def doubled(numbers):  # type: ignore[no-untyped-def]
+        return numbers * 2
+
+    for _ in range(2):
+        doubled(np.arange(5))
+        assert not doubled.compiled.signatures
+    doubled(np.arange(1))
+    assert doubled.compiled.signatures
+
+
+def test_a_long_text_is_much_to_do() -> None:
+    text = np.full(1 << 20, ord("0"), np.uint8)
+    ends = np.array([len(text)])
+    assert tags.classify.work(text, ends, 0, 1, None, None) > interpreted.LITTLE
