@@ -1,0 +1,226 @@
+"""What travels to a shard: events that have met the graph patterns, packed into bytes.
+
+A `Chunk` is what some events of one stream are to one shard, in the order of time. An event goes to every shard that
+one of its matches belongs to, by the key. One of them is its home, which counts it if it is late; one that matches
+nothing has a home too. Where strict contiguity is over all events of all streams, each shard is sent all their times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.kernel.arrays import read, written
+from thence.kernel.found import Found
+from thence.kernel.rows import Matched, concatenated
+from thence.program.automaton import STRICT
+from thence.program.sequence import SequenceProgram
+from thence.program.values import Values
+from thence.rdf.dictionary import Terms
+from thence.rdf.tags import NONE
+from thence.rdf.texts import Texts
+from thence.rdf.value_columns import names_a_term
+
+Ints = NDArray[np.int64]
+
+MOST = 16_384
+"""Events of a chunk. Few, so that a shard that takes chunks in the order of their first times holds few at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Events `0, 1, …` in the order of time. The tables' refs are these numbers, and what names a term in their columns
+    is its place in `terms`, canonical N-Triples. `others` are the times of all events of the stream, where they count
+    for contiguity."""
+
+    stream: str
+    times: Ints
+    ids: Texts
+    home: NDArray[np.bool_]
+    others: Ints
+    tables: tuple[Matched, ...]
+    terms: Texts
+    numbered: bool  # whether ids are hashes, of which equal ones are told apart by an ordinal
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def first(self) -> int:
+        """The earliest time that it speaks of."""
+        return min(int(times[0]) for times in (self.times, self.others) if len(times))
+
+    def before(self, time: int) -> tuple[Chunk, Chunk]:
+        """What is before a time, and the rest."""
+        cut, other = int(np.searchsorted(self.times, time)), int(np.searchsorted(self.others, time))
+        return self._part(0, cut, 0, other), self._part(cut, len(self.times), other, len(self.others))
+
+    def _part(self, first: int, last: int, other_first: int, other_last: int) -> Chunk:
+        if first == 0 and last == len(self.times) and other_last - other_first == len(self.others):
+            return self
+        tables = tuple(_between(rows, first, last) for rows in self.tables)
+        return replace(
+            self,
+            times=self.times[first:last],
+            ids=self.ids.slice(first, last),
+            home=self.home[first:last],
+            others=self.others[other_first:other_last],
+            tables=tables,
+        )
+
+    def pieces(self, most: int) -> Iterator[Chunk]:
+        """The same in pieces of so many events; the last has the times of all that come behind it, too."""
+        bounds = [*range(0, max(len(self.times), 1), most), len(self.times)]
+        others = [0, *np.searchsorted(self.others, self.times[bounds[1:-1]]).tolist(), len(self.others)]
+        for number in range(len(bounds) - 1):
+            yield self._part(bounds[number], bounds[number + 1], others[number], others[number + 1])
+
+
+def _between(rows: Matched, first: int, last: int) -> Matched:
+    refs = rows.refs[:, 0]
+    if (refs[1:] >= refs[:-1]).all():
+        low, high = np.searchsorted(refs, [first, last])
+        chosen = np.arange(low, high)
+    else:
+        chosen = np.flatnonzero((refs >= first) & (refs < last))
+    found = rows.take(chosen)
+    return Matched(found.time, found.refs - first, found.columns, found.fresh)
+
+
+def all_times_count(program: SequenceProgram) -> bool:
+    """Whether every shard must know when any event was: under `,` without PARTITION BY."""
+    return not program.query.partition and bool((program.automaton.selection == STRICT).any())
+
+
+def split(
+    program: SequenceProgram,
+    stream: str,
+    found: Found,
+    terms: Terms,
+    ids: Texts,
+    *,
+    shards: int,
+    numbered: bool,
+    homes: bool,
+) -> Iterator[tuple[int, Chunk]]:
+    """What events are to each of some shards. They are in the order of time, and the refs of what was found in them
+    count from 0. `ids` has the id of each. Without `homes`, what matches nothing goes nowhere."""
+    of_rows = [_shards(program, table, rows, terms, shards) for table, rows in enumerate(found.tables)]
+    here = np.zeros((shards, found.events), np.bool_)
+    for rows, belongs in zip(found.tables, of_rows, strict=True):
+        here[belongs, rows.refs[: len(belongs), 0]] = True
+    home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
+    everywhere = found.times if all_times_count(program) else found.times[:0]
+    for shard in range(shards):
+        at_home = home == shard if homes else np.zeros(found.events, np.bool_)
+        is_own = here[shard] | at_home
+        own, number = np.flatnonzero(is_own), np.cumsum(is_own) - 1
+        tables = []
+        for rows, belongs in zip(found.tables, of_rows, strict=True):
+            some = rows.take(np.flatnonzero(belongs == shard))
+            tables.append(Matched(some.time, number[some.refs], some.columns, some.fresh))
+        if len(own) or len(everywhere):
+            kept, names = _vocabulary(tables, terms)
+            of_own = found.times[own], ids.take(own), at_home[own]
+            yield shard, Chunk(stream, *of_own, everywhere, kept, names, numbered)
+
+
+def _shards(program: SequenceProgram, table: int, rows: Matched, terms: Terms, shards: int) -> Ints:
+    """The shard of each row of a table, by its values of the key; of none, if nothing reads the table."""
+    route = program.routes[table]
+    if route is None:
+        return np.empty(0, np.int64)
+    columns = list(rows.columns.values())
+    code = np.zeros(len(rows), np.uint64)
+    for number in route:
+        values = columns[number]
+        bits = values.bits.astype(np.uint64)
+        named = _named(values)
+        if named.any():
+            bits[named] = terms.hashes[values.bits[named]]
+        code = (code ^ bits ^ (values.tags.astype(np.uint64) << np.uint64(48))) * np.uint64(0x9E3779B97F4A7C15)
+        code ^= code >> np.uint64(29)
+    return (code % np.uint64(shards)).astype(np.int64)
+
+
+def _vocabulary(tables: Sequence[Matched], terms: Terms) -> tuple[tuple[Matched, ...], Texts]:
+    """Tables whose terms are named by their place among those that they use, and these."""
+    used = np.zeros(len(terms) + 1, np.bool_)
+    for rows in tables:
+        for values in rows.columns.values():
+            named = _named(values)
+            used[values.bits[named]] = True
+    kept = np.flatnonzero(used)
+    return tuple(_renamed(rows, np.cumsum(used) - 1) for rows in tables), terms.joined.take(kept)
+
+
+def _named(values: Values) -> NDArray[np.bool_]:
+    """Which of some values are terms' numbers."""
+    named: NDArray[np.bool_] = names_a_term(values.tags) & (values.tags != NONE)
+    return named
+
+
+def _renamed(rows: Matched, places: Ints) -> Matched:
+    """The same rows, whose terms have other numbers."""
+    columns = {}
+    for variable, values in rows.columns.items():
+        named = _named(values)
+        bits = values.bits
+        if named.all():
+            bits = places[bits]
+        elif named.any():
+            bits = bits.copy()
+            bits[named] = places[bits[named]]
+        columns[variable] = Values(values.tags, bits)
+    return Matched(rows.time, rows.refs, columns, rows.fresh)
+
+
+def brought_together(program: SequenceProgram, chunks: Sequence[Chunk], terms: Terms, first_ref: int) -> Found:
+    """What was found in the events of some chunks, the terms of a state's dictionary, refs counted from `first_ref`."""
+    tables: list[list[Matched]] = [[] for _ in program.tables]
+    ref = first_ref
+    for chunk in chunks:
+        places = terms.add_joined(chunk.terms).astype(np.int64)
+        for rows, listed in zip(chunk.tables, tables, strict=True):
+            if len(rows):
+                named = _renamed(rows, places)
+                listed.append(Matched(named.time, named.refs + ref, named.columns, named.fresh))
+        ref += len(chunk)
+    together = tuple(
+        concatenated(listed, asked.variables) for listed, asked in zip(tables, program.tables, strict=True)
+    )
+    of_all = all_times_count(program)
+    times = [chunk.others if of_all else chunk.times for chunk in chunks]
+    return Found(together, np.concatenate(times) if times else np.empty(0, np.int64), ref - first_ref)
+
+
+def packed(chunk: Chunk) -> bytes:
+    head = {"stream": chunk.stream, "numbered": chunk.numbered}
+    arrays: list[NDArray[np.generic]] = [chunk.times, chunk.ids.text, chunk.ids.ends, chunk.home, chunk.others]
+    arrays += [chunk.terms.text, chunk.terms.ends]
+    for rows in chunk.tables:
+        arrays.append(rows.refs.astype(np.int32))
+        for values in rows.columns.values():
+            alike = len(values.tags) > 0 and (values.tags == values.tags[0]).all()
+            arrays += [values.tags[:1] if alike else values.tags, values.bits]
+    return written(head, arrays)
+
+
+def unpacked(program: SequenceProgram, content: bytes | memoryview) -> Chunk:
+    head, reader = read(content)
+    times = reader.next()
+    ids = Texts(reader.next(), reader.next())
+    home, others = reader.next(), reader.next()
+    terms = Texts(reader.next(), reader.next())
+    tables = []
+    for asked in program.tables:
+        refs = reader.next().astype(np.int64)
+        columns = {}
+        for variable in asked.variables:
+            tags, bits = reader.next(), reader.next()
+            columns[variable] = Values(np.broadcast_to(tags, len(bits)), bits)
+        tables.append(Matched(times[refs[:, 0]], refs, columns, np.ones(len(refs), np.bool_)))
+    return Chunk(head["stream"], times, ids, home, others, tuple(tables), terms, head["numbered"])

@@ -1,0 +1,92 @@
+"""The ids of events that a shard's runs hold, and ids told apart where events are equal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.rdf.texts import Texts, joined
+
+Ints = NDArray[np.int64]
+
+_FEW = 65_536
+"""Names that are kept without asking who needs them."""
+
+
+@dataclass(slots=True)
+class Names:
+    """Ids by ref, refs ascending.
+
+    >>> names = Names()
+    >>> names.add(5, Texts.of(["a", "b"]))
+    >>> names.of(np.array([6, 5])).to_list()
+    ['b', 'a']
+    """
+
+    refs: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    texts: Texts = field(default_factory=lambda: joined([]))
+    kept: int = 0  # when they were last gone through
+    added: list[tuple[Ints, Texts]] = field(default_factory=list)
+
+    def add(self, first: int, texts: Texts) -> None:
+        if len(texts):
+            self.added.append((np.arange(first, first + len(texts)), texts))
+
+    def of(self, refs: Ints) -> Texts:
+        self._gather()
+        return self.texts.take(np.searchsorted(self.refs, refs))
+
+    def _gather(self) -> None:
+        if self.added:
+            self.refs = np.concatenate([self.refs, *(refs for refs, _ in self.added)])
+            self.texts = joined([self.texts, *(texts for _, texts in self.added)])
+            self.added = []
+
+    @property
+    def are_many(self) -> bool:
+        """Whether it is worth looking for those that nobody needs any more."""
+        return len(self.refs) + sum(len(refs) for refs, _ in self.added) >= max(_FEW, 2 * self.kept)
+
+    def keep(self, held: Ints) -> None:
+        """Forget all others."""
+        self._gather()
+        wanted = np.flatnonzero(np.isin(self.refs, held))
+        self.refs, self.texts = self.refs[wanted], self.texts.take(wanted)
+        self.kept = len(self.refs)
+
+
+@dataclass(slots=True)
+class Ordinals:
+    """Tells equal events apart: the second of those with one id is called `id-2`. Events come in the order of time, and
+    equal ones have one time, so that only the ids of the latest time are remembered."""
+
+    time: int | None = None
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def told_apart(self, times: Ints, ids: Texts) -> Texts:
+        """The ids of some events, none before any given earlier."""
+        if not len(times):
+            return ids
+        order = np.argsort(times, kind="stable")
+        ordered = times[order]
+        alone = self.time is None or ordered[0] > self.time
+        if alone and (ordered[1:] > ordered[:-1]).all():
+            self._remember(int(ordered[-1]), [ids.slice(int(order[-1]), int(order[-1]) + 1).to_list()[0]])
+            return ids
+        texts = ids.to_list()
+        counts = self.seen if not alone else Counter[str]()
+        found = list(texts)
+        for place in order.tolist():
+            counts[texts[place]] += 1
+            if counts[texts[place]] > 1:
+                found[place] = f"{texts[place]}-{counts[texts[place]]}"
+        last = int(ordered[-1])
+        self.seen = Counter({t: counts[t] for t in (texts[i] for i in np.flatnonzero(times == last).tolist())})
+        self.time = last
+        return Texts.of(found)
+
+    def _remember(self, time: int, texts: list[str]) -> None:
+        self.time, self.seen = time, Counter(texts)

@@ -1,0 +1,169 @@
+"""What comes out, as columns: a row for each match; and for each problem, where they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from thence.algebra.sequences import Column, IterationFunction, SelectRows
+from thence.kernel.cells import csv_text, described, lexical, struct_type, structs
+from thence.kernel.fingerprints import match_ids
+from thence.kernel.projection import Cell, Row, partial_rows, rows
+from thence.kernel.sequence import Matches
+from thence.kernel.timeouts import TimedOut, waited_for
+from thence.local.columns import column_names
+from thence.local.tables import is_plain
+from thence.program.sequence import SequenceProgram
+from thence.rdf.terms import Term
+from thence.rdf.texts import Texts
+from thence.rdf.times import Domain, format_time
+from thence.spark.shard import Shard
+
+PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
+CERTAIN = "certain"
+"""When a row became certain: what answers are ordered by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A row of `problems`."""
+
+    problem: str
+    reason: str
+    event: str | None
+    stream: str
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """How answers are written: `terms` is "text" for lexical values, or "struct" for terms whole."""
+
+    program: SequenceProgram
+    domain: Domain
+    terms: str = "text"
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """SELECT's columns, by the names that they have in a table."""
+        form = self.program.query.form
+        assert isinstance(form, SelectRows)
+        names = column_names([column.variable.name for column in form.columns])
+        return dict(zip(names, form.columns, strict=True))
+
+    def schema(self) -> pa.Schema:
+        time = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")
+        cell = struct_type() if self.terms == "struct" else pa.string()
+        fields = [("start", time), ("end", time)]
+        fields += [(name, pa.list_(cell) if _is_list(column) else cell) for name, column in self.columns.items()]
+        fields += [("match_id", pa.string()), ("events", pa.list_(pa.string()))]
+        fields += [(name, pa.string()) for name in PROBLEM_COLUMNS]
+        return pa.schema([*fields, (CERTAIN, pa.int64())])
+
+    def matches(self, matches: Matches, shard: Shard) -> pa.RecordBatch:
+        """The rows of some matches that a shard has just made."""
+        ids = shard.names.of(matches.refs)
+        names = match_ids(matches, ids, shard.state.terms)
+        offsets = pa.array(matches.offsets.astype(np.int32))
+        events = pa.ListArray.from_arrays(offsets, ids.to_arrow())
+        if is_plain(self.program.query):
+            cells = self._plain_cells(matches, shard)
+            return self._batch(matches.first, matches.last, matches.certain, cells, names.to_arrow(), events)
+        kept = self._rows(matches, ids, shard)
+        order = np.array([number for number, _ in kept], np.int64)
+        some = pa.array(order)
+        return self._batch(
+            matches.first[order],
+            matches.last[order],
+            matches.certain[order],
+            self._cells([row for _, row in kept]),
+            names.to_arrow().take(some),
+            events.take(some),
+        )
+
+    def _plain_cells(self, matches: Matches, shard: Shard) -> list[Any]:
+        made = structs if self.terms == "struct" else lexical
+        outputs = self.program.outputs
+        places = [outputs.index(column.variable) for column in self.columns.values()]
+        terms = shard.state.terms
+        return [made(matches.tags[:, place], matches.bits[:, place], terms) for place in places]
+
+    def _rows(self, matches: Matches, ids: Texts, shard: Shard) -> list[tuple[int, Row]]:
+        """The rows of matches, each with its match's number; of DISTINCT ones those that are new."""
+        made = list(enumerate(rows(self.program, matches, shard.state.terms, shard.context)))
+        form = self.program.query.form
+        if not isinstance(form, SelectRows) or not form.distinct:
+            return made
+        texts = ids.to_list()
+
+        def order(numbered: tuple[int, Row]) -> tuple[int, int, int, list[str], str]:
+            number, row = numbered
+            own = texts[int(matches.offsets[number]) : int(matches.offsets[number + 1])]
+            return row.certain, row.end, row.start, own, _shown(row)
+
+        found = []
+        for number, row in sorted(made, key=order):
+            if (shown := _shown(row)) not in shard.seen:
+                shard.seen.add(shown)
+                found.append((number, row))
+        return found
+
+    def _cells(self, listed: Sequence[Row]) -> list[Any]:
+        kinds = {field.name: field.type for field in self.schema()}
+        return [
+            pa.array([self._cell(row.bindings.get(column.variable.name)) for row in listed], kinds[name])
+            for name, column in self.columns.items()
+        ]
+
+    def _cell(self, cell: Cell | None) -> Any:
+        if cell is None:
+            return None
+        return [self._term(term) for term in cell] if isinstance(cell, tuple) else self._term(cell)
+
+    def _term(self, term: Term) -> Any:
+        return described(term) if self.terms == "struct" else csv_text(term)
+
+    def _batch(self, start: Any, end: Any, certain: Any, cells: list[Any], names: Any, events: Any) -> pa.RecordBatch:
+        schema = self.schema()
+        time = schema.field("start").type
+        times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in (start, end)]
+        nothing = [pa.nulls(len(names), pa.string())] * len(PROBLEM_COLUMNS)
+        last = pa.array(np.ascontiguousarray(certain))
+        return pa.RecordBatch.from_arrays([*times, *cells, names, events, *nothing, last], schema=schema)
+
+    def troubles(self, listed: Iterable[Trouble]) -> pa.RecordBatch:
+        """Rows of problems: all other columns are null."""
+        made = [{name: getattr(each, name) for name in PROBLEM_COLUMNS} for each in listed]
+        return pa.RecordBatch.from_pylist(made, schema=self.schema())
+
+    def timed_out(self, found: TimedOut, shard: Shard) -> Iterator[Trouble]:
+        """What became of partial matches whose window has ended, in order; told of their last events."""
+        matches = found.matches
+        ids = shard.names.of(matches.refs).to_list()
+        made = partial_rows(self.program, matches, shard.state.terms)
+        told = []
+        for number, (row, state) in enumerate(zip(made, found.states.tolist(), strict=True)):
+            own = ids[int(matches.offsets[number]) : int(matches.offsets[number + 1])]
+            missing = waited_for(self.program, state)
+            reason = f"{missing} had not come by {format_time(row.certain, self.domain)}, when its window ended"
+            stream = self._stream(row.places[-1])
+            told.append(((row.certain, row.end, row.start, own), Trouble("timed_out", reason, own[-1], stream)))
+        return (trouble for _, trouble in sorted(told, key=lambda pair: pair[0]))
+
+    def _stream(self, place: int) -> str:
+        from thence.algebra.closures import occurrences
+
+        query = self.program.query
+        found = (each for part in query.sequence for each in occurrences(part.operand))
+        return next(query.gpm(each.gpm).stream for each in found if each.place == place)
+
+
+def _is_list(column: Column) -> bool:
+    return any(asked.function is IterationFunction.COLLECT for _, asked in column.aggregates)
+
+
+def _shown(row: Row) -> str:
+    return repr(sorted(row.bindings.items(), key=lambda item: item[0]))

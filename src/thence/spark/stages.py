@@ -1,0 +1,251 @@
+"""The two halves of the pipeline, as what Spark's workers run over Arrow batches. No Spark in here.
+
+`Packing` decodes events, matches graph patterns and packs what it found for each shard; `Answering` takes one shard's
+packed chunks, runs the kernel, and gives rows. They are pickled to the workers with the program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from thence.kernel.found import found_in
+from thence.kernel.memory import NEVER
+from thence.kernel.rows import Arrived
+from thence.local.domains import TimeDomain
+from thence.local.watermarks import Watermark
+from thence.match.background import NO_BACKGROUND, Background
+from thence.match.context import Context
+from thence.program.sequence import SequenceProgram
+from thence.rdf.column_batch import Batch, ColumnBatch
+from thence.rdf.dictionary import Terms
+from thence.rdf.events import BadEvent
+from thence.rdf.texts import Texts
+from thence.rdf.times import format_time
+from thence.spark.chunks import MOST, Chunk, packed, split, unpacked
+from thence.spark.output import Output, Trouble
+from thence.spark.shard import Shard
+
+TOGETHER = 131_072
+"""Events that are decoded and sorted together. The more, the shorter the stretch of time of each chunk."""
+
+FED = 65_536
+"""Events that the kernel is given at a time."""
+
+PACKED = pa.schema(
+    [
+        ("shard", pa.int32()),
+        ("stream", pa.string()),
+        ("first", pa.int64()),  # the earliest time in it
+        ("since", pa.int64()),  # the earliest and the latest time of all events that were read with these, which all
+        ("last", pa.int64()),  # shards hear: how far the stream has come
+        ("events", pa.int64()),  # read, each counted once
+        ("packed", pa.binary()),  # a chunk; null: only how far time has come
+        ("bad", pa.string()),  # events that are none, as JSON
+    ]
+)
+
+
+class Decodes(Protocol):
+    """Makes events of a DataFrame's rows."""
+
+    def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Events of one stream → packed chunks. In streams, all shards hear how far time has come, and late events are
+    counted."""
+
+    program: SequenceProgram
+    stream: str
+    decoder: Decodes
+    domain: TimeDomain
+    shards: int
+    streaming: bool
+    numbered: bool
+    background: Background = NO_BACKGROUND
+
+    def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for some in _together(records, TOGETHER):
+            yield pa.RecordBatch.from_pylist(list(self._packed(some)), schema=PACKED)
+
+    def _packed(self, record: pa.RecordBatch) -> Iterator[dict[str, object]]:
+        bad: list[tuple[str, str]] = []
+        for found in self.decoder.read(record):
+            if isinstance(found, BadEvent):
+                bad.append((found.reason, found.text))
+            elif len(found):
+                yield from self._rows(found, bad)
+        if bad:
+            yield {"shard": 0, "stream": self.stream, "events": len(bad), "bad": json.dumps(bad)}
+
+    def _rows(self, batch: Batch, bad: list[tuple[str, str]]) -> Iterator[dict[str, object]]:
+        events = self._of_the_domain(batch, bad)
+        if not len(events):
+            return
+        terms, refused = Terms(), dict[int, str]()
+        arrived = [Arrived(self.stream, events, 0)]
+        found = found_in(self.program, arrived, terms, self.background, Context(), refused)
+        bad += [(reason, events.id(number)) for number, reason in refused.items()]
+        told = {"stream": self.stream, "since": int(events.ends[0]), "last": int(events.ends[-1])}
+        count = len(events)
+        heard = set()
+        chunks = split(
+            self.program,
+            self.stream,
+            found,
+            terms,
+            _ids(events),
+            shards=self.shards,
+            numbered=self.numbered,
+            homes=self.streaming,
+        )
+        for shard, whole in chunks:
+            heard.add(shard)
+            for chunk in whole.pieces(MOST):
+                yield told | {"shard": shard, "first": chunk.first, "events": count, "packed": packed(chunk)}
+                count = 0
+        silent = set(range(self.shards)) - heard if self.streaming else {0} - heard
+        for shard in sorted(silent):
+            yield told | {"shard": shard, "first": int(events.ends[0]), "events": count}
+            count = 0
+
+    def _of_the_domain(self, batch: Batch, bad: list[tuple[str, str]]) -> Batch:
+        """The events whose time is of the query's kind, in the order of time."""
+        fits = self.domain.fits(batch.domains)
+        for number in np.flatnonzero(~fits).tolist():
+            event = batch.event(number)
+            bad.append((self.domain.reason(event.domain), batch.id(number)))
+        in_order = fits.all() and (batch.ends[1:] >= batch.ends[:-1]).all()
+        if in_order:
+            return batch
+        chosen = np.flatnonzero(fits)
+        return batch.take(chosen[np.argsort(batch.ends[chosen], kind="stable")])
+
+
+def _together(records: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """The same rows in fewer batches."""
+    waiting: list[pa.RecordBatch] = []
+    for record in records:
+        if waiting and sum(each.num_rows for each in waiting) + record.num_rows > most:
+            yield _one(waiting)
+            waiting = []
+        waiting.append(record)
+    if waiting:
+        yield _one(waiting)
+
+
+def _one(records: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return records[0] if len(records) == 1 else pa.concat_batches(records)
+
+
+def _ids(batch: Batch) -> Texts:
+    """The ids of a batch's events."""
+    if isinstance(batch, ColumnBatch):
+        assert batch.table.ids is not None, "the decoder names every row"
+        rows = batch.rows if isinstance(batch.rows, slice) else pa.array(batch.rows)
+        chosen = batch.table.ids[rows] if isinstance(rows, slice) else batch.table.ids.take(rows)
+        return Texts.of_arrow(chosen)
+    return Texts.of([batch.id(number) for number in range(len(batch))])
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A shard's packed chunks → rows."""
+
+    output: Output
+    streams: tuple[str, ...]
+    shards: int
+    background: Background = NO_BACKGROUND
+    lateness: int = 0
+    idle: frozenset[str] = frozenset()
+    idle_after: int | None = None
+    max_runs: int = 2**31 - 2
+    partial: bool = False
+
+    def shard(self) -> Shard:
+        watermark = Watermark(self.streams, self.lateness, self.idle, self.idle_after)
+        return Shard(
+            self.output.program,
+            watermark,
+            self.background,
+            max_runs=self.max_runs,
+            partial=self.partial,
+        )
+
+    # Finite input: chunks come in the order of their first times
+
+    def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _, rows in groupby(_rows(records), key=lambda row: row["shard"]):
+            yield from self._all(self.shard(), rows)
+
+    def _all(self, shard: Shard, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+        for row in rows:
+            yield from self._bad(row)
+            if row["packed"] is None:
+                continue
+            chunk = unpacked(self.output.program, row["packed"])
+            if sum(len(each) for each in shard.waiting) >= FED:
+                yield from self._fed(shard, chunk.first, chunk.first)
+            shard.add([chunk])
+        yield from self._fed(shard, int(NEVER), int(NEVER))
+
+    def _fed(self, shard: Shard, before: int, watermark: int) -> Iterator[pa.RecordBatch]:
+        for matches in shard.feed(before, watermark):
+            yield self.output.matches(matches, shard)
+        expired = shard.timed_out(watermark)
+        if expired is not None and len(expired.matches):
+            yield self.output.troubles(self.output.timed_out(expired, shard))
+        shard.let_go()
+
+    def _bad(self, row: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        if row["bad"] is not None:
+            told = json.loads(row["bad"])
+            yield self.output.troubles(Trouble("bad", reason, text, row["stream"]) for reason, text in told)
+
+    # A stream: what came in one micro-batch, in any order
+
+    def micro_batch(self, shard: Shard, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+        """The answers that are certain after some more chunks. Lateness is judged by what came before them."""
+        heard: dict[str, tuple[int, int]] = {}
+        for row in rows:
+            yield from self._bad(row)
+            if row["last"] is None:
+                continue
+            stream, first, last = row["stream"], row["since"], row["last"]
+            known = heard.get(stream, (first, last))
+            heard[stream] = min(known[0], first), max(known[1], last)
+            if row["packed"] is not None:
+                good, late = shard.without_late([unpacked(self.output.program, row["packed"])])
+                shard.add(good)
+                yield from (self._late(shard, chunk) for chunk in late)
+        for stream, (first, _) in sorted(heard.items(), key=lambda item: item[1]):
+            shard.watermark.see(stream, first)
+        for stream, (_, last) in heard.items():
+            shard.watermark.see(stream, last)
+        now = shard.watermark.now
+        if now is not None:
+            yield from self._fed(shard, now + 1, now)
+
+    def _late(self, shard: Shard, chunk: Chunk) -> pa.RecordBatch:
+        now, domain = shard.watermark.now, self.output.domain
+        assert now is not None
+        home = np.flatnonzero(chunk.home)
+        shown = zip(chunk.times[home].tolist(), chunk.ids.take(home).to_list(), strict=True)
+        reason = f"is before {format_time(now, domain)}, to where time had come"
+        return self.output.troubles(
+            Trouble("late", f"{format_time(time, domain)} {reason}", name, chunk.stream) for time, name in shown
+        )
+
+
+def _rows(records: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    for record in records:
+        for number in range(record.num_rows):
+            yield {name: record.column(name)[number].as_py() for name in record.schema.names}

@@ -1,0 +1,101 @@
+"""The pipeline on Spark without Spark: what its workers run, called one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from thence.local.domains import TimeDomain
+from thence.match.background import NO_BACKGROUND, Background
+from thence.program.sequence import SequenceProgram
+from thence.rdf.column_batch import Batch
+from thence.rdf.columns import encode
+from thence.rdf.events import BadEvent, Event
+from thence.rdf.times import Domain
+from thence.spark.output import Output
+from thence.spark.stages import Answering, Packing
+
+Given = Sequence[tuple[str, Event]]
+"""Events, each with its stream."""
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """Decodes rows that are numbers of events; an event's number keeps its blank nodes apart."""
+
+    stream: str
+    events: tuple[Event, ...]
+
+    def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent]:
+        for number in record.column("number").to_pylist():
+            yield encode([self.events[number]], stream=self.stream, first=number)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A query over some events, in a number of shards."""
+
+    program: SequenceProgram
+    events: Given
+    shards: int
+    background: Background = NO_BACKGROUND
+    lateness: int = 0
+    partial: bool = False
+
+    @property
+    def answering(self) -> Answering:
+        streams = tuple(stream.name for stream in self.program.query.streams)
+        return Answering(
+            Output(self.program, Domain.TICKS, "struct"),
+            streams,
+            self.shards,
+            self.background,
+            lateness=self.lateness,
+            partial=self.partial,
+        )
+
+    def batch(self) -> list[Mapping[str, object]]:
+        """All events at once: nothing is late."""
+        rows = self._packed(range(len(self.events)), streaming=False)
+        rows.sort(key=lambda row: (row["shard"], row["first"] is not None, row["first"]))
+        return [row for record in self.answering([_record(rows)]) for row in record.to_pylist()]
+
+    def micro_batches(self, cut: Iterable[Sequence[int]]) -> list[Mapping[str, object]]:
+        """Some events after the others; between them only bytes are left."""
+        answering = self.answering
+        saved: dict[int, bytes] = {}
+        found: list[Mapping[str, object]] = []
+        for numbers in cut:
+            rows = self._packed(numbers, streaming=True)
+            for shard in range(self.shards):
+                state = answering.shard()
+                if shard in saved:
+                    state.load(saved[shard], self.shards)
+                own = [row for row in rows if row["shard"] == shard]
+                for record in answering.micro_batch(state, own):
+                    found += record.to_pylist()
+                saved[shard] = state.save(self.shards)
+        return found
+
+    def _packed(self, numbers: Iterable[int], *, streaming: bool) -> list[dict[str, object]]:
+        found: list[dict[str, object]] = []
+        wanted = list(numbers)
+        for stream in self.program.query.streams:
+            own = [number for number in wanted if self.events[number][0] == stream.name]
+            decoder = Numbered(stream.name, tuple(event for _, event in self.events))
+            domain = TimeDomain(Domain.TICKS, "the test")
+            packing = Packing(
+                self.program, stream.name, decoder, domain, self.shards, streaming, False, self.background
+            )
+            record = pa.RecordBatch.from_pydict({"number": pa.array(own, pa.int64())})
+            for each in packing([record]) if own else ():
+                found += each.to_pylist()
+        return found
+
+
+def _record(rows: list[dict[str, object]]) -> pa.RecordBatch:
+    from thence.spark.stages import PACKED
+
+    return pa.RecordBatch.from_pylist(rows, schema=PACKED)

@@ -1,0 +1,87 @@
+"""What the workers of Spark run gives the rows of one process: in any number of shards, cut into any micro-batches, the
+state saved between them, shuffled within the lateness."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import thence
+from shards import Pipeline
+from strategies.spaseq import Case, cases
+from test_engine_agrees import Told, given_event, matched_rows, query_of, summary, tell
+from test_spaseq_agrees import background
+from thence.local.columns import column_names
+from thence.plan.sequences import plan
+from thence.rdf.terms import XSD_STRING, Literal
+
+pytestmark = pytest.mark.numba
+
+
+@given(st.data(), cases())
+def test_finite_input_gives_the_rows_of_one_process_in_any_number_of_shards(data: st.DataObject, case: Case) -> None:
+    expected = summary(case, tell(matched_rows(case)))
+    shuffled = data.draw(st.permutations(case.events))
+    events = [(event.stream, given_event(event)) for event in shuffled]
+    query = query_of(case)
+    if query.constructs:
+        return
+    for shards in (1, 2, 7):
+        pipeline = Pipeline(plan(query.algebra), events, shards, background(case))
+        assert summary(case, told(query, pipeline.batch())) == expected
+
+
+@given(st.data(), cases())
+def test_micro_batches_give_the_rows_of_one_process(data: st.DataObject, case: Case) -> None:
+    query = query_of(case)
+    if query.constructs:
+        return
+    rows = matched_rows(case)
+    shuffled = data.draw(st.permutations(case.events))
+    spread = max((event.time for event in case.events), default=0) - min((e.time for e in case.events), default=0)
+    lateness = data.draw(st.sampled_from([0, spread]))
+    order = shuffled if lateness else sorted(shuffled, key=lambda event: event.time)
+    events = [(event.stream, given_event(event)) for event in order]
+    ends = sorted(data.draw(st.lists(st.integers(0, len(events)), max_size=3)))
+    cuts = [range(low, high) for low, high in zip([0, *ends], [*ends, len(events)], strict=True)]
+    engine = query.engine(background=background(case), lateness=lateness)
+    for stream, event in events:
+        engine.push(stream, event)
+    now = engine.watermark.now
+    waits = engine.answers.runner.program.automaton.end.size > 0
+    for shards in (1, 3):
+        pipeline = Pipeline(plan(query.algebra), events, shards, background(case), lateness=lateness)
+        found = pipeline.micro_batches(cuts)
+        assert [row for row in found if row["problem"] is not None] == []
+        if case.query.distinct:
+            continue  # of equal rows at one time any may be the first
+        certain = [row for row in rows if now is not None and row.certain < now + (not waits)]
+        may = [row for row in rows if now is not None and row.certain <= now]
+        must = Counter(tell(certain))
+        assert must <= Counter(told(query, found)) <= Counter(tell(may))
+
+
+def told(query: thence.Query, rows: Iterable[Mapping[str, Any]]) -> list[Told]:
+    names = dict(zip(column_names(list(query.columns)), query.columns, strict=True))
+    found = []
+    for row in rows:
+        cells = {names[name]: _cell(row[name]) for name in names if row[name] is not None}
+        found.append((row["start"], row["end"], row["certain"], tuple(row["events"]), tuple(sorted(cells.items()))))
+    return found
+
+
+def _cell(cell: Any) -> str:
+    if isinstance(cell, list):
+        return " ".join(map(_cell, cell))
+    match cell["type"]:
+        case "uri":
+            return f"<{cell['value']}>"
+        case "bnode":
+            return f"_:{cell['value'].rpartition('_')[2]}"
+        case _:
+            return str(Literal(cell["value"], cell["datatype"] or XSD_STRING, cell["language"]))
