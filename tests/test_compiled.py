@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from thence.kernel import machine
-from thence.rdf import compiled
+from thence.rdf import compiled, interning
 
 pytestmark = pytest.mark.numba
 
@@ -26,3 +27,11 @@ def test_the_stamp_changes_with_any_module(tmp_path: Path, monkeypatch: pytest.M
     before = compiled._stamp.__wrapped__()
     os.utime(tmp_path / "kernel" / "module.py", ns=(1, 1))
     assert compiled._stamp.__wrapped__() != before
+
+
+def test_python_is_refused_what_only_compiled_functions_can_call() -> None:
+    codes = np.array([1], np.uint8)
+    interning.find_all.compiled(codes, np.array([1]), np.full(4, -1), codes, np.array([0, 1]), np.empty(1, np.int64))
+    assert interning.hash_bytes.overloads
+    with pytest.raises(TypeError, match=r"hash_bytes is a part of compiled functions. Try: hash_bytes.py_func"):
+        interning.hash_bytes(codes, 0, 1)

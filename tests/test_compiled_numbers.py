@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 from thence.match import numbers as compiled
 from thence.rdf import compare, numbers, tags
@@ -40,6 +41,16 @@ PLAIN = {
 }
 
 
+@njit
+def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):  # type: ignore[no-untyped-def]
+    return compiled.arithmetic(operation, left_tag, left_bits, right_tag, right_bits)
+
+
+@njit
+def order(left_tag, left_bits, right_tag, right_bits):  # type: ignore[no-untyped-def]
+    return compiled.order(left_tag, left_bits, right_tag, right_bits)
+
+
 def tagged(left: Literal, right: Literal) -> tuple[int, int, int, int]:
     terms = Terms()
     i, j = terms.add(left), terms.add(right)
@@ -54,7 +65,7 @@ def same(left: Value, right: Value) -> bool:
 
 @given(literals, literals, st.sampled_from(list(PLAIN)))
 def test_arithmetic_is_the_plain_arithmetic_or_left_to_it(left: Literal, right: Literal, operation: int) -> None:
-    tag, bits = compiled.arithmetic(operation, *tagged(left, right))
+    tag, bits = arithmetic(operation, *tagged(left, right))
     if tag == compiled.SLOW:
         return
     a, b = value(left), value(right)
@@ -68,14 +79,14 @@ def test_arithmetic_is_the_plain_arithmetic_or_left_to_it(left: Literal, right: 
 
 @given(literals, literals)
 def test_the_order_is_the_plain_order_or_left_to_it(left: Literal, right: Literal) -> None:
-    order = compiled.order(*tagged(left, right))
-    if order == compiled.UNDECIDED:
+    found = order(*tagged(left, right))
+    if found == compiled.UNDECIDED:
         return
-    assert compare.equal(left, right) == (order == compiled.EQUAL)
-    assert compare.less(left, right) == (order == compiled.LESS)
-    assert compare.less(right, left) == (order == compiled.GREATER)
+    assert compare.equal(left, right) == (found == compiled.EQUAL)
+    assert compare.less(left, right) == (found == compiled.LESS)
+    assert compare.less(right, left) == (found == compiled.GREATER)
     values = [value(left), value(right)]
-    assert (order == compiled.UNORDERED) == any(isinstance(v, float) and math.isnan(v) for v in values)
+    assert (found == compiled.UNORDERED) == any(isinstance(v, float) and math.isnan(v) for v in values)
 
 
 @pytest.mark.parametrize(
@@ -83,11 +94,11 @@ def test_the_order_is_the_plain_order_or_left_to_it(left: Literal, right: Litera
     [("0.1", "0.2", compiled.ADD, "0.3"), ("1", "8", compiled.DIVIDE, "0.125"), ("1.50", "2", compiled.MULTIPLY, "3")],
 )
 def test_everyday_decimals_do_not_take_the_slow_way(left: str, right: str, operation: int, expected: str) -> None:
-    tag, bits = compiled.arithmetic(operation, *tagged(Literal(left, XSD + "decimal"), Literal(right, XSD + "decimal")))
+    tag, bits = arithmetic(operation, *tagged(Literal(left, XSD + "decimal"), Literal(right, XSD + "decimal")))
     assert untag(tag, bits) == value(Literal(expected, XSD + "decimal"))
 
 
 def test_an_overflow_takes_the_slow_way() -> None:
     largest = Literal("999999999999999999", XSD + "integer")
-    tag, _ = compiled.arithmetic(compiled.MULTIPLY, *tagged(largest, largest))
+    tag, _ = arithmetic(compiled.MULTIPLY, *tagged(largest, largest))
     assert tag == compiled.SLOW

@@ -1,5 +1,5 @@
 """How functions are compiled. What Python calls is compiled once, and kept on disk; what compiled code calls is part
-of its callers, and neither a file of its own nor a pointer for C is made of it: a fifth of the time for all.
+of its callers, and neither a file of its own nor a way in for C or Python is made of it: a third of the time for all.
 """
 
 from __future__ import annotations
@@ -10,19 +10,35 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from numba import config, njit
 from numba.core.compiler_lock import global_compiler_lock
 
 _SETTINGS: Any = config  # what it has is not among Numba's type hints
-_INNER: dict[str, Any] = {"no_cfunc_wrapper": True}  # not among Numba's type hints
+_INNER: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}  # not among Numba's type hints
 
-inner = njit(**_INNER)
-"""For a function that compiled functions call."""
 
-inlined = njit(forceinline=True, **_INNER)
-"""The same, for one so small or so often called that the call itself would cost."""
+def inner(function: Callable[..., Any]) -> Any:
+    """For a function that compiled functions call."""
+    return _for_compiled(njit(**_INNER)(function))
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """The same, for one so small or so often called that the call itself would cost."""
+    return _for_compiled(njit(forceinline=True, **_INNER)(function))
+
+
+def _for_compiled(compiled: Any) -> Any:
+    """Python has nothing to call here, and is told so: Numba itself would let it jump to nowhere."""
+
+    def refused(*arguments: object) -> NoReturn:
+        raise TypeError(f"{compiled.__name__} is a part of compiled functions. Try: {compiled.__name__}.py_func")
+
+    compiled._insert = lambda *overload, **options: None  # what would be called without asking
+    compiled._compile_for_args = refused
+    return compiled
+
 
 part = njit(inline="always")
 """For the body of a function that Python calls, once it has made pointers of arrays: compiled as a part of it."""
