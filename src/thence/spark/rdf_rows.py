@@ -1,0 +1,241 @@
+"""Rows with a graph each, as an RDF document or as an array of triples → `EventBatch`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from thence.rdf.arrow_values import is_text, is_valid
+from thence.rdf.columns import EventBatch, name_blank_nodes
+from thence.rdf.dictionary import Terms
+from thence.rdf.duplicates import without_duplicates
+from thence.rdf.events import BadEvent
+from thence.rdf.formats import Format
+from thence.rdf.limits import Limits
+from thence.rdf.terms import Literal
+from thence.rdf.time_columns import Intervals, intervals, read_times
+from thence.spark.documents import FORMATS, Graphs, Rows, read_documents
+from thence.spark.ids import ordinals, owner_labels, with_ids
+from thence.spark.triples import written
+
+_CHUNK = 4 << 20
+"""Bytes of documents that are read at a time, near the caches."""
+
+Faults = dict[int, str]
+"""By row why it is no event: the first reason found."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RdfRows:
+    """Some rows, of which `columns` has the parts by our names for them."""
+
+    stream: str
+    namespace: str
+    limits: Limits
+    columns: Mapping[str, Any]
+
+    def read(self) -> Iterator[EventBatch | BadEvent]:
+        """Their events, and those that are none."""
+        bad = _told(self.columns.get("bad"), self.stream)
+        faults: Faults = {}
+        documents = self._documents(faults)
+        formats = self._formats(faults)
+        times = self._times(faults)
+        named = _Named(self.stream, self._ids(documents, faults))
+        for first, last in _chunks(documents, self.limits):
+            graphs = read_documents(
+                documents[first:last],
+                None if formats is None else formats[first:last],
+                namespace=self.namespace,
+                limits=self.limits,
+                skip=[row - first for row in {*faults, *bad} if first <= row < last],
+            )
+            for row, reason in graphs.faults.items():
+                faults.setdefault(first + row, reason)
+            good = np.ones(last - first, np.bool_)
+            good[[row - first for row in {*faults, *bad} if first <= row < last]] = False
+            if good.any():
+                rows = first + np.flatnonzero(good)
+                yield _batch(graphs, rows - first, named.take(rows), times.take(rows))
+        for row in sorted({*faults, *bad}):
+            yield bad.get(row) or BadEvent(self.stream, 0, faults[row], self._text(row, documents))
+
+    def _documents(self, faults: Faults) -> Any:
+        """As an Arrow array of bytes."""
+        if "graph" in self.columns:
+            return written(_plain(self.columns["graph"]), faults)
+        texts = _plain(self.columns["value"]).cast(pa.binary())
+        for row in np.flatnonzero(~is_valid(texts)).tolist():
+            faults.setdefault(row, 'no graph: "value" is empty')
+        return texts
+
+    def _times(self, faults: Faults) -> Intervals:
+        start = read_times(self._readable("time", faults), integers_in_text=True)
+        end = read_times(self._readable("end", faults), integers_in_text=True) if "end" in self.columns else None
+        times, wrong = intervals(start, end)
+        for row, reason in wrong.items():
+            faults.setdefault(row, reason)
+        return times
+
+    def _ids(self, documents: Any, faults: Faults) -> Any:
+        """As an Arrow array of texts."""
+        given = self._readable("id", faults) if "id" in self.columns else None
+        parts = {name: array for name, array in self.columns.items() if name in ("time", "end", "format")}
+        return with_ids(given, {**parts, "document": documents})
+
+    def _formats(self, faults: Faults) -> list[Format | None] | None:
+        if "format" not in self.columns:
+            return None
+        names = self._readable("format", faults).to_pylist()
+        found = {name: FORMATS.get(name.lower()) for name in set(names) if name is not None}
+        for row, name in enumerate(names):
+            if name is not None and found[name] is None:
+                faults.setdefault(row, f'"{name:.80}" is no format. Try: {", ".join(FORMATS)}')
+        return [None if name is None else found[name] for name in names]
+
+    def _readable(self, name: str, faults: Faults) -> Any:
+        """A column, in which texts that are no UTF-8 are null, and faults."""
+        array = _plain(self.columns[name])
+        if not is_text(array.type):
+            return array
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid:
+            texts = [None if text is None else _decoded(text) for text in array.cast(pa.binary()).to_pylist()]
+            wrong = np.array([text is None for text in texts], np.bool_) & is_valid(array)
+            for row in np.flatnonzero(wrong).tolist():
+                faults.setdefault(row, f'column "{name}" is no UTF-8')
+            return pa.array(texts, pa.string())
+        return array
+
+    def _text(self, row: int, documents: Any) -> str:
+        """A row as one would write it down."""
+        cells = {name: _shown(_plain(array), row) for name, array in self.columns.items() if name != "bad"}
+        if "graph" in cells:
+            cells["graph"] = _shown(documents, row)
+        return json.dumps({name: cell for name, cell in cells.items() if cell is not None}, ensure_ascii=False)
+
+
+@dataclass(eq=False)
+class _Named:
+    """Events by their ids, an Arrow array of texts; of some events, those `rows`."""
+
+    stream: str
+    all_ids: Any
+    rows: Rows | None = None
+
+    def take(self, rows: Rows) -> _Named:
+        return _Named(self.stream, self.all_ids, rows)
+
+    @cached_property
+    def ids(self) -> Any:
+        return self.all_ids.take(pa.array(self.rows))
+
+    def owners(self, events: Rows) -> list[str]:
+        """What the labels of some events' blank nodes begin with."""
+        assert self.rows is not None
+        numbers = ordinals(self.all_ids)[self.rows[events]]
+        return owner_labels(self.stream, self.ids.take(pa.array(events)).to_pylist(), numbers.tolist())
+
+
+def _chunks(documents: Any, limits: Limits) -> Iterator[tuple[int, int]]:
+    """Stretches of rows whose documents are not too large together."""
+    sizes = pc.fill_null(pc.binary_length(documents), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    sizes[sizes > limits.event_bytes] = 0  # they will not be read
+    first, ends = 0, np.cumsum(sizes)
+    while first < len(sizes):
+        before = int(ends[first] - sizes[first])
+        last = max(first + 1, int(np.searchsorted(ends, before + _CHUNK, side="right")))
+        yield first, last
+        first = last
+
+
+def _batch(graphs: Graphs, kept: Rows, named: _Named, times: Intervals) -> EventBatch:
+    """The events of the rows that are kept, which are all that have triples."""
+    number = np.full(int(kept[-1]) + 1, -1, np.int64)
+    number[kept] = np.arange(len(kept))
+    events = number[graphs.rows]
+    columns = [graphs.subjects, graphs.predicates, graphs.objects]
+    offsets = _offsets(events, len(kept))
+    keep = without_duplicates(offsets, *columns)
+    if not keep.all():
+        columns = [column[keep] for column in columns]
+        offsets = _offsets(events[keep], len(kept))
+    name_blank_nodes(graphs.terms, offsets, columns[0], columns[2], named.owners)
+    assert named.rows is not None
+    return EventBatch(
+        terms=graphs.terms,
+        offsets=offsets,
+        subjects=columns[0],
+        predicates=columns[1],
+        objects=columns[2],
+        starts=times.starts,
+        ends=times.ends,
+        domains=times.domains,
+        ids=_entered(named.ids, graphs.terms),
+        positions=named.rows,
+    )
+
+
+def _told(array: Any | None, stream: str) -> dict[int, BadEvent]:
+    """By row what was bad before it came here."""
+    if array is None or array.null_count == len(array):
+        return {}
+    rows = np.flatnonzero(is_valid(array))
+    lines = array.field("line").take(pa.array(rows)).to_pylist()
+    reasons, texts = (array.field(name).cast(pa.binary()).take(pa.array(rows)).to_pylist() for name in _TOLD_IN_TEXT)
+    return {
+        row: BadEvent(stream, line or 0, _as_text(reason), _as_text(text))
+        for row, line, reason, text in zip(rows.tolist(), lines, reasons, texts, strict=True)
+    }
+
+
+_TOLD_IN_TEXT = ("reason", "text")
+
+
+def _entered(ids: Any, terms: Terms) -> NDArray[np.int32]:
+    """Ids as terms."""
+    if pc.any(pc.match_substring_regex(ids, r'["\\\n\r]')).as_py():
+        return terms.add_all(Literal(id) for id in ids.to_pylist())
+    quoted = pc.binary_join_element_wise('"', ids, '"', "").cast(pa.binary())
+    return terms.add_texts(quoted.to_pylist())
+
+
+def _offsets(events: Rows, count: int) -> Rows:
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(events, minlength=count), out=offsets[1:])
+    return offsets
+
+
+def _plain(array: Any) -> Any:
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _decoded(text: bytes) -> str | None:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _as_text(text: bytes | None) -> str:
+    return (text or b"")[: 4 * BadEvent.LONGEST].decode("utf-8", "replace")
+
+
+def _shown(array: Any, row: int) -> object:
+    """A cell as JSON has it, and of a long one the beginning."""
+    cell, kind = array[row : row + 1], array.type
+    if pa.types.is_integer(kind) or pa.types.is_null(kind):
+        return cell[0].as_py()
+    if is_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        text = cell.cast(pa.binary())[0].as_py()
+        return None if text is None else _as_text(text)[: BadEvent.LONGEST]
+    return None if pa.types.is_nested(kind) else cell.cast(pa.string())[0].as_py()
