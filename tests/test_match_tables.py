@@ -13,7 +13,7 @@ from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.errors import InputError
 from thence.lang.spaseq import parse
-from thence.local import sequences
+from thence.local import timeline
 from thence.local.columns import column_names
 from thence.local.sequences import SequenceRunner
 from thence.local.tables import Collected
@@ -43,9 +43,9 @@ def test_a_table_has_the_rows_of_the_matches_in_their_order(case: Case) -> None:
     runner = SequenceRunner(program, known)
     rows = list(runner.run(streams))
     names = [column.variable.name for column in program.query.form.columns]  # type: ignore[union-attr]
-    collected = Collected(program, Domain.TICKS)
-    SequenceRunner(program, known).collect(streams, collected)
-    table = collected.table()
+    collected = Collected(program)
+    SequenceRunner(program, known).collect(timeline.in_time(streams), collected)
+    table = collected.table(Domain.TICKS)
     assert table["start"].to_pylist() == [row.start for row in rows]
     assert table["end"].to_pylist() == [row.end for row in rows]
     for name, column in zip(names, table.columns[2:], strict=True):
@@ -70,7 +70,7 @@ def test_numbers_are_numbers_where_all_are_of_one_kind_and_else_texts() -> None:
 
 
 def test_a_column_is_of_one_type_in_all_of_its_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sequences, "_TOGETHER", 2)
+    monkeypatch.setattr(timeline, "_TOGETHER", 2)
     values = ["1", "2", '"x"', "true", "1.5", ":y", "3e0"]
     events = [
         each
@@ -84,7 +84,7 @@ def test_a_column_is_of_one_type_in_all_of_its_stretches(monkeypatch: pytest.Mon
 
 
 def test_what_is_unbound_is_null_beside_numbers_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sequences, "_TOGETHER", 2)
+    monkeypatch.setattr(timeline, "_TOGETHER", 2)
     events = [event(1, ":h :is 1 ."), event(2, ":h :was 1 ."), event(3, ":h :is 2 ; :note 5 ; :tells 'x' .")]
     events += [event(4, ":h :was 1 ."), event(5, ":h :is 3 ; :note 6 ; :tells 'y' ."), event(6, ":h :was 1 .")]
     optional = QUERY.format(form="SELECT ?a ?n ?t", sign=",").replace(

@@ -75,6 +75,12 @@ def star_values(
     return events, {variable: _imported(columns.get(variable), len(events), batch, state) for variable in variables}
 
 
+def star_predicates(pattern: Pattern) -> frozenset[IRI] | None:
+    """The predicates that tell all there is to know of a pattern of one subject; None, if it is no such pattern."""
+    star = _star(pattern)
+    return None if star is None else frozenset(predicate for predicate, _ in star.arms)
+
+
 @lru_cache(maxsize=256)
 def _star(pattern: Pattern) -> _Star | None:
     match pattern:

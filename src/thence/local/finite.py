@@ -1,21 +1,24 @@
-"""A query over finite streams: all is read, ordered by time, and nothing is late."""
+"""A query over finite streams: all is taken in the order of time, so nothing is late."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thence.algebra.sequences import SelectRows
-from thence.errors import InputError
+from thence.errors import InputError, LimitError
+from thence.kernel.star import star_predicates
 from thence.local.answers import Answers
 from thence.local.domains import TimeDomain
 from thence.local.given import Source
 from thence.local.results import Counts, Match, Problem
-from thence.local.sequences import in_time
 from thence.local.tables import Collected
+from thence.local.timeline import OutOfOrderError, as_they_come, in_any_order, merged
+from thence.program.sequence import SequenceProgram
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from thence.rdf.column_batch import Batch
+    from thence.rdf.terms import IRI
 
 
 @dataclass(slots=True)
@@ -53,42 +57,87 @@ class Matching(Iterator[Match | Problem]):
         if not isinstance(program.query.form, SelectRows):
             raise InputError("A table has the rows of a SELECT, and this query makes events. Take its matches instead.")
         self._made = iter(())
-        batches: dict[str, list[Batch]] = {}
-        for _ in self._all_read(batches):
-            pass
-        collected = Collected(program, self.domain.known)
-        self.answers.runner.collect(batches, collected)
+        narrow = {} if self.answers.runner.partial else asked_of(program)  # what timed out is shown with its events
+        held: dict[str, list[Batch]] = {}
+        for name, sources in self.streams.items():
+            if not all(source.is_parquet for source in sources):
+                held[name] = list(self._good(name, [], narrow.get(name)))
+        so_far, domain = replace(self.counts), replace(self.domain)
+        try:
+            return self._collected(held, narrow)
+        except (OutOfOrderError, LimitError):  # the limit may not be reached in the right order
+            self.answers = Answers(replace(self.answers.runner), so_far, self.answers.given)
+            self.domain = domain
+        held |= {name: list(self._good(name, [], narrow.get(name))) for name in self.streams if name not in held}
+        return self._collected(held, narrow)
+
+    def _collected(self, held: Mapping[str, Sequence[Batch]], narrow: Mapping[str, Collection[IRI]]) -> pa.Table:
+        collected = Collected(self.answers.runner.program)
+        self.answers.runner.collect(self._stretches(held, [], narrow), collected)
         for _ in self.answers.problems(self.domain.known):  # counts them
             pass
-        made = collected.table()
+        made = collected.table(self.domain.known)
         self.counts.matches += len(made)
         return made
 
-    def _all_read(self, batches: dict[str, list[Batch]]) -> Iterator[Problem]:
-        """Read all streams into `batches`; what is wrong comes out."""
-        for name, sources in self.streams.items():
-            batches[name] = []
-            for found in self._read(name, sources):
-                if isinstance(found, Problem):
-                    yield found
-                else:
-                    batches[name].append(found)
-
     def _run(self) -> Iterator[Match | Problem]:
-        batches: dict[str, list[Batch]] = {}
-        for problem in self._all_read(batches):
-            if self.problems:
-                yield problem
-        for some, watermark in in_time(batches):
-            yield from self.answers.of(self.answers.runner.feed(some, watermark), self.domain.known)
-            wrong = list(self.answers.problems(self.domain.known))
-            yield from wrong if self.problems else ()
+        held: dict[str, list[Batch]] = {}
+        for name in self.streams:
+            if not self._comes_in_order(name):
+                held[name] = []
+                for found in self._read(name):
+                    if not isinstance(found, Problem):
+                        held[name].append(found)
+                    elif self.problems:
+                        yield found
+        told: list[Problem] = []
+        try:
+            for some, watermark in self._stretches(held, told):
+                yield from told
+                told.clear()
+                yield from self.answers.of(self.answers.runner.feed(some, watermark), self.domain.known)
+                wrong = list(self.answers.problems(self.domain.known))
+                yield from wrong if self.problems else ()
+        except OutOfOrderError:
+            raise InputError("A file has changed while it was read. Try again, when it is whole.") from None
 
-    def _read(self, name: str, sources: Sequence[Source]) -> Iterator[Batch | Problem]:
+    def _comes_in_order(self, name: str) -> bool:
+        """Whether a stream can be read bit by bit: if it is of Parquet files, in the order of time from the first row
+        of the first to the last of the last. To see that in other files would take as long as to read them."""
+        sources = self.streams[name]
+        if not all(source.is_parquet for source in sources):
+            return False
+        spans = [source.times() for source in sources]
+        known = [span for span in spans if span is not None]
+        return len(known) == len(spans) and all(one[1] <= next[0] for one, next in pairwise(known))
+
+    def _stretches(
+        self,
+        held: Mapping[str, Sequence[Batch]],
+        told: list[Problem],
+        narrow: Mapping[str, Collection[IRI]] | None = None,
+    ) -> Iterator[tuple[dict[str, list[Batch]], int]]:
+        """All streams in the order of time: those that are held, and the others as they are read. Problems are put
+        into `told`."""
+        streams = {name: in_any_order(batches) for name, batches in held.items()}
+        for name in self.streams:
+            if name not in held:
+                streams[name] = as_they_come(self._good(name, told, (narrow or {}).get(name)))
+        return merged(streams)
+
+    def _good(self, name: str, told: list[Problem], wanted: Collection[IRI] | None) -> Iterator[Batch]:
+        """A stream's events; what is wrong with others is put into `told`, if it is to be."""
+        for found in self._read(name, wanted):
+            if not isinstance(found, Problem):
+                yield found
+            elif self.problems:
+                told.append(found)
+
+    def _read(self, name: str, wanted: Collection[IRI] | None = None) -> Iterator[Batch | Problem]:
         """A stream's events, and what is wrong with others."""
         begun = False
-        for source in sources:
-            for found in source.read():
+        for source in self.streams[name]:
+            for found in source.read(wanted):
                 if isinstance(found, BadEvent):
                     self.counts.bad += 1
                     yield Problem("bad", found.reason, name, line=found.line, text=found.text)
@@ -112,3 +161,14 @@ class Matching(Iterator[Match | Problem]):
             yield Problem("bad", self.domain.reason(event.domain), name, event=event)
         self.counts.events += int(fits.sum())
         yield batch if fits.all() else batch.take(np.flatnonzero(fits))
+
+
+def asked_of(program: SequenceProgram) -> dict[str, frozenset[IRI]]:
+    """The predicates that a program looks at, of each stream of which it does not look at all."""
+    found: dict[str, frozenset[IRI]] = {}
+    for stream in program.query.streams:
+        asked = [star_predicates(table.pattern) for table in program.tables if table.stream == stream.name]
+        known = [predicates for predicates in asked if predicates is not None]
+        if len(known) == len(asked):
+            found[stream.name] = frozenset().union(*known)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from thence.errors import InputError, LimitError
 from thence.lang.names import closest, listed
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_batches
+from thence.rdf.files import is_parquet, read_batches
 from thence.rdf.gunzip import open_input
 from thence.rdf.terms import IRI
 
@@ -67,10 +67,22 @@ class Source:
     value: object
     namespace: str
 
-    def read(self) -> Iterator[tuple[Batch, Sequence[Event] | None] | BadEvent]:
-        """Its events in batches, each with the objects that it was made of, if it was; and what was none."""
+    @property
+    def is_parquet(self) -> bool:
+        return isinstance(self.value, str | os.PathLike) and is_parquet(self.value)
+
+    def times(self) -> tuple[int, int] | None:
+        """The first and the last time of a Parquet file whose rows are in the order of time; else None."""
+        from thence.rdf.parquet import times_between  # heavy
+
+        assert isinstance(self.value, str | os.PathLike)
+        return times_between(self.value)
+
+    def read(self, wanted: Collection[IRI] | None = None) -> Iterator[tuple[Batch, Sequence[Event] | None] | BadEvent]:
+        """Its events in batches, each with the objects that it was made of, if it was; and what was none. With
+        `wanted`, triples with other predicates may be left out."""
         if isinstance(self.value, str | os.PathLike):
-            for found in read_batches(self.value, stream=self.label, namespace=self.namespace):
+            for found in read_batches(self.value, stream=self.label, namespace=self.namespace, wanted=wanted):
                 yield found if isinstance(found, BadEvent) else (found, None)
         elif isinstance(self.value, EventBatch):
             yield self.value, None

@@ -4,7 +4,7 @@ run holds them."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from thence.algebra.sequences import SelectRows
 from thence.kernel.history import in_order
-from thence.kernel.memory import AT_NODES, NEVER, NODES, REF, region
+from thence.kernel.memory import AT_NODES, NODES, REF, region
 from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.rows import Arrived
 from thence.kernel.sequence import Matches, SequenceState, initial_state, step
 from thence.kernel.timeouts import keep_timed_out, timed_out, waited_for
 from thence.local.tables import Collected, is_plain
+from thence.local.timeline import in_time
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.sequence import SequenceProgram
@@ -29,9 +30,6 @@ from thence.rdf.terms import Term
 
 if TYPE_CHECKING:
     from thence.rdf.column_batch import Batch
-
-_TOGETHER = 65_536
-"""Events that the kernel is given at a time."""
 
 _FEW = 16
 """Batches that are held without asking whether a run still needs them."""
@@ -95,12 +93,12 @@ class SequenceRunner:
     def _rows(self, matches: Matches) -> Iterator[Row]:
         return rows(self.program, matches, self.state.terms, self.context)
 
-    def collect(self, streams: Mapping[str, Sequence[Batch]], into: Collected) -> None:
-        """All matches of finite streams, as columns, in the order of `run`."""
+    def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collected) -> None:
+        """All matches of streams in the order of time, as columns, in the order of `feed`."""
         if not is_plain(self.program.query):
-            into.add_rows(self.run(streams))
+            into.add_rows(row for batches, watermark in stretches for row in self.feed(batches, watermark))
             return
-        for batches, watermark in in_time(streams):
+        for batches, watermark in stretches:
             self._collect(batches, watermark, into)
 
     def _collect(self, batches: Mapping[str, Sequence[Batch]], watermark: int, into: Collected) -> None:
@@ -156,12 +154,11 @@ class SequenceRunner:
     def _in_order(self, made: Iterator[Row]) -> Iterator[Row]:
         """Rows in order of certainty, then end, start, ids. The machine gives them in order of certainty already, but
         for those that waited for an absence."""
-        if self.program.automaton.end.size:
-            yield from sorted(made, key=self._order)
-            return
-        for _, group in groupby(made, key=lambda row: row.certain):
-            together = list(group)
-            yield from sorted(together, key=self._order) if len(together) > 1 else together
+        waited = bool(self.program.automaton.end.size)
+        for _, group in [(0, made)] if waited else groupby(made, key=lambda row: row.certain):
+            for _, alike in groupby(sorted(group, key=_times), key=_times):
+                together = list(alike)  # what is dear to compare is compared for these alone
+                yield from sorted(together, key=self._order) if len(together) > 1 else together
 
     def _order(self, row: Row) -> tuple[int, int, int, list[str], str]:
         return row.certain, row.end, row.start, self.ids(row), _shown(row.bindings)
@@ -222,37 +219,10 @@ def _alike(certain: NDArray[np.int64], end: NDArray[np.int64], start: NDArray[np
     return [(first, last + 1) for first, last in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True)]
 
 
+def _times(row: Row) -> tuple[int, int, int]:
+    return row.certain, row.end, row.start
+
+
 def _shown(bindings: Mapping[str, Cell] | Mapping[str, Term]) -> str:
     """So that rows of the same events have an order too."""
     return repr(sorted(bindings.items(), key=lambda item: item[0]))
-
-
-def in_time(streams: Mapping[str, Sequence[Batch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:
-    """Finite streams in the order of time, some thousand events at once, each time with the next time that may come."""
-    ordered = {name: [_by_time(batch) for batch in listed if len(batch)] for name, listed in streams.items()}
-    times = [batch.ends for listed in ordered.values() for batch in listed]
-    for low, high in _cuts(np.concatenate(times)) if times else []:
-        yield {name: _between(listed, low, high) for name, listed in ordered.items()}, high
-    yield {}, int(NEVER)
-
-
-def _by_time(batch: Batch) -> Batch:
-    in_order = (batch.ends[1:] >= batch.ends[:-1]).all()
-    return batch if in_order else batch.take(np.argsort(batch.ends, kind="stable"))
-
-
-def _cuts(times: np.ndarray) -> list[tuple[int, int]]:
-    """Stretches of time with some thousand events each: [low, high)."""
-    ordered = np.sort(times)
-    bounds = np.unique(ordered[::_TOGETHER]).tolist()
-    return list(zip(bounds, [*bounds[1:], int(ordered[-1]) + 1], strict=True)) if bounds else []
-
-
-def _between(batches: Sequence[Batch], low: int, high: int) -> list[Batch]:
-    """The events of some batches, each in the order of time, with low <= time < high."""
-    found = []
-    for batch in batches:
-        if batch.ends[0] < high and batch.ends[-1] >= low:
-            first, last = np.searchsorted(batch.ends, [low, high])
-            found.append(batch if last - first == len(batch) else batch.take(np.arange(first, last)))
-    return found

@@ -61,7 +61,6 @@ class Collected:
     """Matches as they come, column by column; `terms` is the dictionary of what has no value of its own."""
 
     program: SequenceProgram
-    domain: Domain
     terms: Terms = field(default_factory=Terms)
     times: list[tuple[Ints, Ints]] = field(default_factory=list)
     columns: dict[str, _Column] = field(init=False)
@@ -124,11 +123,11 @@ class Collected:
             values = values_of(ids, source, self.terms)
             column.chunks.append(_Chunk(None, values.tags, values.bits))
 
-    def table(self) -> pa.Table:
-        """All that was added: `start`, `end`, and a column for each variable."""
+    def table(self, domain: Domain) -> pa.Table:
+        """All that was added: `start`, `end`, and a column for each variable. `domain` is that of the times."""
         import pyarrow as pa
 
-        kind = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")
+        kind = pa.int64() if domain is Domain.TICKS else pa.timestamp("us", "UTC")
         arrays = {
             name: pa.chunked_array([pa.array(pair[side]).cast(kind) for pair in self.times], kind)
             for side, name in enumerate(("start", "end"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thence.algebra.sequences import ConstructEvents, SequenceQuery
 from thence.errors import InputError, QueryError
@@ -25,6 +25,9 @@ from thence.query.languages import Language, language_named, recognised
 from thence.query.options import Duration, background_of, duration, idle_streams, most_runs
 from thence.rdf.iris import is_absolute
 from thence.rdf.times import MAX_TIME
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 def parse(text: str | Path, *, language: str | None = None, namespace: str | None = None) -> Query:
@@ -135,7 +138,7 @@ class Query:
         """The matches in finite streams, in order of certainty, then end, start and ids.
 
         `streams` maps the query's streams, by name or IRI, to a path, an iterable of `Event`, or a list of these; a
-        query over one stream takes it alone. All of it is read and ordered by time, so nothing is late, whatever the
+        query over one stream takes it alone. All of it is taken in the order of time, so nothing is late, whatever the
         `lateness`. `background` is a path, an rdflib or pyoxigraph store, a list of them, or a mapping from graph IRIs
         to them. More than `max_runs` partial matches at once are a LimitError. With `problems`, what is wrong with bad
         events comes as `Problem`, among the matches; with `timed_out`, partial matches whose window ended too.
@@ -174,6 +177,52 @@ class Query:
         )
         answers = self._answers(background, max_runs, optimise, timed_out)
         return Engine(answers, self.algebra.streams, watermark, domain, problems or timed_out, self.algebra.namespace)
+
+    def dataframe(
+        self,
+        streams: Any,
+        *,
+        background: Any = None,
+        shards: int | None = None,
+        lateness: Duration = 0,
+        idle: Any = None,
+        max_runs: int | None = None,
+        problems: bool = False,
+        timed_out: bool = False,
+        optimise: bool = True,
+        terms: str = "text",
+        columns: Any = None,
+    ) -> DataFrame:
+        """The query on Spark: event DataFrames in, a DataFrame of matches out; streaming ones in, a streaming one out.
+
+        `streams` maps the query's streams to DataFrames: of RDF (`time`, and `value`, a document, or `graph`, an array
+        of triples) or of typed columns (`type`, `time`, and attributes). `columns` says what these are called where it
+        is otherwise: {"time": "ts"}, or such a mapping for each stream. Matches have `start`, `end`, a column for each
+        variable (as text; with terms="struct", as structs of type, value, datatype and language), `match_id` and
+        `events`. With `problems`, rows of what is wrong come too, told by `problem`, `reason`, `event`, `stream`.
+        """
+        from thence.query.frames import frames_of  # Spark is heavy, and only needed here
+
+        given = frames_of(streams, columns, self.algebra.streams)
+        allowed = duration(lateness, option="lateness")
+        idle_names, idle_after = idle_streams(idle, self.algebra.streams)
+        spans = {"lateness": allowed} | ({} if idle_after is None else {"idle": idle_after})
+        domain = TimeDomain.of(self.algebra, spans)
+        program = plan(self.algebra, optimise=optimise, partial=timed_out)
+        return given.answers(
+            program,
+            domain,
+            background_of(background, program),
+            shards=shards,
+            lateness=min(allowed.length, MAX_TIME),
+            idle=idle_names,
+            idle_after=None if idle_after is None else idle_after.length,
+            max_runs=most_runs(max_runs),
+            problems=problems or timed_out,
+            partial=timed_out,
+            terms=terms,
+            namespace=self.algebra.namespace,
+        )
 
     def explain(self, format: str = "text", *, optimise: bool = True) -> str:
         """How the query is run: its algebra, automaton, keys and window, and where each filter acts. `format` is

@@ -4,7 +4,7 @@ time."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -20,6 +20,7 @@ from thence.rdf.typed import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
     from thence.rdf.column_batch import Batch
+    from thence.rdf.terms import IRI
 
 _TOGETHER = 4096
 """Events of a `.jsonl` file that become one batch."""
@@ -31,19 +32,21 @@ def read_batches(
     stream: str | None = None,
     limits: Limits | None = None,
     namespace: str = DEFAULT_NAMESPACE,
+    wanted: Collection[IRI] | None = None,
 ) -> Iterator[Batch | BadEvent]:
     """The events of a file in batches, in the file's order, with what could not be read between them. Memory stays
     constant, however large the file. `stream` names the stream in ids and problems; by default it is the file's name.
-    `namespace` is that of the names in typed events.
+    `namespace` is that of the names in typed events. With `wanted`, their triples may be left out, but for those with
+    one of these predicates.
     """
     limits = limits or Limits()
     name = os.path.basename(os.fspath(path))
     stream = stream or name
-    if name.lower().endswith(".parquet"):
+    if is_parquet(path):
         from thence.rdf.parquet import read_parquet  # heavy
 
         open_input(path).close()  # so that a missing file is told as ever
-        yield from read_parquet(path, stream=stream, limits=limits, namespace=namespace)
+        yield from read_parquet(path, stream=stream, limits=limits, namespace=namespace, wanted=wanted)
         return
     if name.lower().removesuffix(".gz").endswith(".csv"):
         from thence.rdf.csv_files import read_csv  # heavy
@@ -64,6 +67,10 @@ def read_batches(
                     f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig, .jsonl or .csv, or these "
                     "with .gz, or .parquet"
                 )
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).lower().endswith(".parquet")
 
 
 def read_events(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from thence.errors import InputError, LimitError
+from thence.errors import InputError, LimitError, ThenceError
 from thence.rdf.arrow_values import is_text
 from thence.rdf.column_batch import ColumnBatch, Places
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
-from thence.rdf.tabular import Table
+from thence.rdf.tabular import Table, is_asked
+from thence.rdf.terms import IRI
+from thence.rdf.time_columns import is_time, read_times
+from thence.rdf.times import MIN_TIME
 from thence.rdf.typed import DEFAULT_NAMESPACE
 
 _TOGETHER = 65_536
@@ -26,21 +31,83 @@ def read_parquet(
     stream: str = "stream",
     limits: Limits = _LIMITS,
     namespace: str = DEFAULT_NAMESPACE,
+    wanted: Collection[IRI] | None = None,
 ) -> Iterator[ColumnBatch | BadEvent]:
-    """The events of a file in batches, in the file's order, and the rows that are none; constant memory."""
+    """The events of a file in batches, in the file's order, and the rows that are none; constant memory. With `wanted`,
+    events need have no predicates but these; they are the same rows all the same, and so are those that are none."""
     name = os.fspath(path)
     file = _opened(name, limits)
-    table = Table(name, stream, namespace, limits)
-    table.check(file.schema_arrow)
+    schema = file.schema_arrow
+    alike = _alike_in_all(file, "type")
+    unread = [] if wanted is None else [each.name for each in schema if not is_asked(each, wanted, namespace)]
+    names = [each for each in schema.names if each not in unread]
+    table = Table(name, stream, namespace, limits, alike=alike, unread=unread)
+    table.check(schema)
     first = 0
     try:
-        for record in file.iter_batches(batch_size=_TOGETHER, use_threads=False):
-            yield from table.read(record, Places(first, record.num_rows))
+        columns = [each for each in names if each not in alike]
+        for record in file.iter_batches(batch_size=_TOGETHER, columns=columns, use_threads=False):
+            yield from table.read(record, Places(first, record.num_rows), names)
             first += record.num_rows
     except (pa.ArrowException, OSError) as error:
         yield BadEvent(stream, first + 1, f"the file is damaged: {_reason(error)}", "")
     finally:
         file.close()
+
+
+def times_between(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> tuple[int, int] | None:
+    """The first time and the last, at which events end, if all rows of a file stand in the order of time; None if they
+    do not, if there are no rows, or if something is wrong: whoever reads the file will see. Only times are read."""
+    try:
+        file = _opened(os.fspath(path), limits)
+        with file:
+            return _first_and_last(file)
+    except (ThenceError, pa.ArrowException, OSError, KeyError):
+        return None
+
+
+def _first_and_last(file: Any) -> tuple[int, int] | None:
+    columns = [column for column in file.schema_arrow if column.name in ("time", "end")]
+    if not all(is_time(column.type) for column in columns):
+        return None
+    first, last, known = None, MIN_TIME, None
+    names = [column.name for column in columns]
+    for record in file.iter_batches(batch_size=_TOGETHER, columns=names, use_threads=False):
+        ends, domains = _ends(record)
+        if len(ends):
+            known = domains[0] if known is None else known
+            if ends[0] < last or (ends[1:] < ends[:-1]).any() or (domains != known).any():
+                return None
+            first, last = int(ends[0]) if first is None else first, int(ends[-1])
+    return None if first is None else (first, last)
+
+
+def _ends(record: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """When the events of some rows end, and in what kind of time; rows without a time are left out."""
+    start = read_times(record.column("time"), integers_in_text=False)
+    ends = start.times
+    if "end" in record.schema.names:
+        end = read_times(record.column("end"), integers_in_text=False)
+        ends = np.where(end.given, end.times, ends)
+    return (ends, start.domains) if start.given.all() else (ends[start.given], start.domains[start.given])
+
+
+def _alike_in_all(file: Any, column: str) -> dict[str, str]:
+    """The text that all rows have in a column, where the file's own statistics say that it is one: it need not be
+    read."""
+    number = file.schema_arrow.get_field_index(column)
+    groups = range(file.metadata.num_row_groups)
+    if number < 0 or file.schema_arrow.names != file.schema.names or not groups:  # nested ones are counted otherwise
+        return {}
+    try:
+        told = [file.metadata.row_group(group).column(number).statistics for group in groups]
+        if not all(each is not None and each.has_min_max and each.null_count == 0 for each in told):
+            return {}
+        found = {each.min for each in told} | {each.max for each in told}
+    except (pa.ArrowException, UnicodeDecodeError):
+        return {}
+    text = found.pop()
+    return {column: text} if not found and isinstance(text, str) and text else {}
 
 
 def _opened(name: str, limits: Limits) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from thence.rdf.column_batch import ColumnBatch, Places, TypedRows
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.shared_terms import Dictionaries
+from thence.rdf.terms import IRI
 from thence.rdf.time_columns import Intervals, intervals, is_time, read_times
 from thence.rdf.typed import predicate_term
 
@@ -29,7 +30,8 @@ _NO_TYPE = 'a typed event needs a "type", which is text'
 @dataclass(frozen=True, slots=True)
 class Table:
     """Where the rows of a table come from. `name` is the file's, for errors; in CSV all is text: `integers_in_text` are
-    ticks, and `reads` has the meaning of the texts of some columns."""
+    ticks, and `reads` has the meaning of the texts of some columns. `alike` has the text of columns that have one and
+    the same in all rows, and `unread` are attributes that nobody asks for: neither are given with the rows."""
 
     name: str
     stream: str
@@ -37,6 +39,8 @@ class Table:
     limits: Limits
     integers_in_text: bool = False
     reads: Mapping[str, Any] = field(default_factory=dict)
+    alike: Mapping[str, str] = field(default_factory=dict)
+    unread: Collection[str] = ()
     dictionaries: Dictionaries = field(default_factory=Dictionaries)
 
     def check(self, schema: Any) -> None:
@@ -57,9 +61,13 @@ class Table:
                     f'{self.name}: column "{column.name:.80}" is of type {column.type}. {_cure(column.name)}'
                 )
 
-    def read(self, record: Any, places: Places) -> Iterator[ColumnBatch | BadEvent]:
-        """The events of some rows, and those that are none."""
-        columns = {name: record.column(name) for name in record.schema.names}
+    def read(self, record: Any, places: Places, names: Sequence[str] | None = None) -> Iterator[ColumnBatch | BadEvent]:
+        """The events of some rows, and those that are none. `names` are the columns in their order, by default those
+        that are given."""
+        columns = {
+            name: _repeated(self.alike[name], record.num_rows) if name in self.alike else record.column(name)
+            for name in (record.schema.names if names is None else names)
+        }
         for array in columns.values():
             _check_indices(array)
         rows = _Rows(self, {name: encoded(array) for name, array in columns.items()}, record.num_rows)
@@ -147,7 +155,8 @@ class _Rows:
         """Rows whose names and texts are larger than an event may be; nearly always all texts together are smaller."""
         most = self.table.limits.event_bytes
         names = [name for name in self.columns if name not in OWN_COLUMNS[1:4]]
-        least = sum(len(predicate_term(name, self.table.namespace).value) for name in names)
+        all_names = (*names, *self.table.unread)
+        least = sum(len(predicate_term(name, self.table.namespace).value) for name in all_names)
         texts = [self.columns[name] for name in names if pa.types.is_dictionary(self.columns[name].type)]
         if least + sum(array.dictionary.nbytes for array in texts) <= most:
             return
@@ -183,6 +192,26 @@ def _is_possible(name: str, kind: Any) -> bool:
             return is_text(values) or pa.types.is_null(values) or pa.types.is_integer(values)
         case _:
             return has_values(kind)
+
+
+def is_asked(column: Any, wanted: Collection[IRI], namespace: str) -> bool:
+    """Whether a column must be read: if it tells of one of these predicates, or may tell that a row is no event, as
+    texts do and times."""
+    return column.name in OWN_COLUMNS or predicate_term(column.name, namespace) in wanted or _may_be_bad(column.type)
+
+
+def _may_be_bad(kind: Any) -> bool:
+    """Whether a value of an Arrow type can be one that no event has: bytes that are no text, a time that is too fine or
+    too far, a text that is too long."""
+    types, values = pa.types, kind.value_type if pa.types.is_dictionary(kind) else kind
+    if types.is_timestamp(values):
+        return bool(values.unit != "us")
+    plain = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_date)
+    return not any(test(values) for test in plain)
+
+
+def _repeated(text: str, count: int) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([text], pa.string()))
 
 
 def _cure(name: str) -> str:
