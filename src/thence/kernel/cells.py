@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms
+from thence.rdf.tagged import SHORTEST
 from thence.rdf.tags import NONE
 from thence.rdf.terms import BlankNode, Literal, Term
 
@@ -18,30 +20,43 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 
-def distinct_terms(tags: NDArray[Any], bits: Ints, terms: Terms) -> tuple[list[Term], Ints]:
-    """The distinct terms of a column of values, and of each row, which it is; -1 for unbound."""
+def distinct_values(tags: NDArray[Any], bits: Ints) -> tuple[list[tuple[int, Ints]], Ints]:
+    """The distinct values of a column, by tag, and of each row, which of all of them it is; -1 for unbound."""
     import pyarrow as pa
 
-    found: list[Term] = []
+    found: list[tuple[int, Ints]] = []
     where = np.full(len(tags), -1, np.int64)
     alike = bool(len(tags)) and bool((tags == tags[0]).all())
+    count = 0
     for tag in tags[:1].tolist() if alike else np.unique(tags).tolist():
         if tag == NONE:
             continue
         rows = slice(None) if alike else np.flatnonzero(tags == tag)
         encoded = pa.array(np.ascontiguousarray(bits[rows])).dictionary_encode()
-        where[rows] = encoded.indices.to_numpy() + len(found)
-        made = (term_of(tag, value, terms) for value in encoded.dictionary.to_pylist())
-        found += [term for term in made if term is not None]
+        where[rows] = encoded.indices.to_numpy() + count
+        count += len(encoded.dictionary)
+        found.append((tag, encoded.dictionary.to_numpy()))
     return found, where
+
+
+def _terms_of(tag: int, bits: Ints, terms: Terms) -> list[Term]:
+    found = (term_of(tag, value, terms) for value in bits.tolist())
+    return [term for term in found if term is not None]
 
 
 def lexical(tags: NDArray[Any], bits: Ints, terms: Terms) -> pa.Array:
     """A column of values as texts, as SPARQL's CSV has them; null for unbound."""
     import pyarrow as pa
 
-    found, where = distinct_terms(tags, bits, terms)
-    return pa.array([csv_text(term) for term in found], pa.string()).take(_indices(where))
+    found, where = distinct_values(tags, bits)
+    texts = [text for tag, values in found for text in _texts_of(tag, values, terms)]
+    return pa.array(texts, pa.string()).take(_indices(where))
+
+
+def _texts_of(tag: int, bits: Ints, terms: Terms) -> Iterable[str]:
+    if tag == SHORTEST:  # nearly all numbers of tables are these, and there may be a distinct one in each row
+        return map(repr, bits.view(np.float64).tolist())
+    return [csv_text(term) for term in _terms_of(tag, bits, terms)]
 
 
 def csv_text(term: Term) -> str:
@@ -59,8 +74,9 @@ def structs(tags: NDArray[Any], bits: Ints, terms: Terms) -> pa.Array:
     """A column of values as structs that tell terms whole; null for unbound."""
     import pyarrow as pa
 
-    found, where = distinct_terms(tags, bits, terms)
-    return pa.array([described(term) for term in found], struct_type()).take(_indices(where))
+    found, where = distinct_values(tags, bits)
+    listed = [described(term) for tag, values in found for term in _terms_of(tag, values, terms)]
+    return pa.array(listed, struct_type()).take(_indices(where))
 
 
 def described(term: Term) -> dict[str, str | None]:

@@ -65,7 +65,7 @@ def _mixed(code: Words, more: Words) -> Words:
     return code ^ (code >> _FAR)
 
 
-_DIGITS = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), np.uint8).reshape(256, 2)
+_DIGITS = np.frombuffer(b"".join(b"%04x" % pair for pair in range(2**16)), np.uint32)
 
 
 def as_hexadecimal(words: Words) -> Texts:
@@ -74,5 +74,5 @@ def as_hexadecimal(words: Words) -> Texts:
     >>> as_hexadecimal(np.array([[1, 255]], np.uint64)).to_list()
     ['000000000000000100000000000000ff']
     """
-    content = words.astype(">u8").view(np.uint8).reshape(len(words), 16)
-    return Texts(_DIGITS[content].reshape(-1), 32 * np.arange(1, len(words) + 1))
+    pairs = words.astype(">u8").view(">u2").reshape(-1)
+    return Texts(_DIGITS[pairs].view(np.uint8), 32 * np.arange(1, len(words) + 1))

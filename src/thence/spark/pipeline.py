@@ -1,0 +1,158 @@
+"""The way of the data on Spark: DataFrames of events in, a DataFrame of answers out.
+
+In batch the second half is a `mapInArrow` over the chunks of a shard in the order of time; in streaming it is a
+stateful operator whose key is the shard. The first half is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+from thence.errors import InputError
+from thence.local.domains import TimeDomain
+from thence.match.background import Background
+from thence.program.sequence import SequenceProgram
+from thence.rdf.times import Domain
+from thence.spark.decode import Decoder, decoder
+from thence.spark.output import CERTAIN, PROBLEM_COLUMNS, Output
+from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
+from thence.spark.stages import PACKED, Answering, Packing
+
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_UNSET = "200"
+"""What Spark takes for the number of partitions if nobody has said one."""
+
+STREAMING_SHARDS = 4
+"""How many shards a streaming query has, if nobody says: a number that no machine decides, since its checkpoint keeps
+it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a caller of `dataframe` chose."""
+
+    shards: int | None = None
+    lateness: int = 0
+    idle: frozenset[str] = frozenset()
+    idle_after: int | None = None
+    max_runs: int = 2**31 - 2
+    problems: bool = False
+    partial: bool = False
+    terms: str = "text"
+    columns: Mapping[str, Mapping[str, str]] | None = None
+    namespace: str = ""
+
+
+def answers_of(
+    program: SequenceProgram,
+    frames: Mapping[str, DataFrame],
+    domain: TimeDomain,
+    background: Background,
+    settings: Settings,
+) -> DataFrame:
+    """The answers of a query over event DataFrames."""
+    made = all_rows(program, frames, domain, background, settings)
+    shown = made if settings.problems else made.filter(F.col("problem").isNull())
+    return shown.drop(CERTAIN, *(() if settings.problems else PROBLEM_COLUMNS))
+
+
+def all_rows(
+    program: SequenceProgram,
+    frames: Mapping[str, DataFrame],
+    domain: TimeDomain,
+    background: Background,
+    settings: Settings,
+    *,
+    read: Observation | str = "thence.read",
+) -> DataFrame:
+    """Matches and problems alike, with when each was certain. `read` observes how many events there were."""
+    streaming = _is_streaming(frames)
+    spark = next(iter(frames.values())).sparkSession
+    decoders = {name: _decoder(name, frame, settings) for name, frame in frames.items()}
+    for name, each in decoders.items():
+        if each.domain is not None:
+            domain.begin(name, each.domain)
+    if domain.domain is None:
+        domain.domain, domain.told_by = Domain.DATETIME, "the streams' time, as text"
+    shards = _shards(program, settings.shards, streaming, spark)
+    packing = {
+        name: Packing(program, name, each, domain, shards, streaming, "id" not in dict(each.names), background)
+        for name, each in decoders.items()
+    }
+    schema = from_arrow_schema(PACKED)
+    packed = reduce(
+        DataFrame.union,
+        (frames[name].select(*decoders[name].columns).mapInArrow(_called(packing[name]), schema) for name in frames),
+    )
+    packed = packed.observe(read, F.coalesce(F.sum("events"), F.lit(0)).alias("events"))
+    answering = Answering(
+        Output(program, domain.known, settings.terms),
+        tuple(stream.name for stream in program.query.streams),
+        shards,
+        background,
+        lateness=settings.lateness,
+        idle=settings.idle,
+        idle_after=settings.idle_after,
+        max_runs=settings.max_runs,
+        partial=settings.partial,
+    )
+    made = from_arrow_schema(answering.output.schema())
+    if not streaming:
+        ordered = packed.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
+        return ordered.mapInArrow(_called(answering), made)
+    _prepare(spark, shards)
+    stateful = packed.groupBy("shard").transformWithState(
+        ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
+    )
+    return stateful.mapInArrow(unpacked_answers, made)
+
+
+def _called(stage: Any) -> Any:
+    """A stage as a function, which is what Spark wants."""
+
+    def run(records: Any) -> Any:
+        return stage(records)
+
+    return run
+
+
+def _is_streaming(frames: Mapping[str, DataFrame]) -> bool:
+    kinds = {frame.isStreaming for frame in frames.values()}
+    if len(kinds) > 1:
+        streaming = [name for name, frame in frames.items() if frame.isStreaming]
+        raise InputError(
+            f"The stream {streaming[0]} is a streaming DataFrame and another one is not; a query reads either kind. "
+            "Try: spark.readStream for all of them"
+        )
+    return kinds.pop()
+
+
+def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
+    schema = to_arrow_schema(frame.schema)
+    columns = (settings.columns or {}).get(name, {})
+    return decoder(name, schema, namespace=settings.namespace, columns=columns)
+
+
+def _shards(program: SequenceProgram, wanted: int | None, streaming: bool, spark: SparkSession) -> int:
+    if not program.key:
+        return 1
+    if wanted is not None:
+        return wanted
+    return STREAMING_SHARDS if streaming else max(1, spark.sparkContext.defaultParallelism)
+
+
+def _prepare(spark: SparkSession, shards: int) -> None:
+    """What a stateful query needs of its session: a state store that keeps its states outside of the JVM's heap, and
+    no more partitions than there are shards, since each costs some Python process's time in every micro-batch."""
+    spark.conf.set(_PROVIDER, _ROCKSDB)
+    if spark.conf.get(_PARTITIONS) == _UNSET:
+        spark.conf.set(_PARTITIONS, str(shards))

@@ -1,0 +1,54 @@
+"""A shard as Spark's streaming keeps it: one binary value in the state store, read and written once a micro-batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from thence.spark.stages import Answering
+
+ANSWERS = "answers binary"
+"""What a shard gives: rows, packed as an Arrow stream."""
+
+
+class ShardProcessor(StatefulProcessor):
+    """Every shard hears from every micro-batch how far time has come, so that what waits for time is told in the
+    micro-batch in which its time comes, and no timer is needed."""
+
+    def __init__(self, answering: Answering) -> None:
+        self._answering = answering
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._saved = handle.getValueState("shard", "state binary")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        shard = self._answering.shard()
+        saved = self._saved.get()
+        if saved is not None:
+            shard.load(bytes(saved[0]), self._answering.shards)
+        for record in self._answering.micro_batch(shard, (row.asDict() for row in rows)):
+            yield Row(answers=_as_bytes(record))
+        self._saved.update((shard.save(self._answering.shards),))
+
+    def close(self) -> None:
+        pass
+
+
+def _as_bytes(record: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, record.schema) as writer:
+        writer.write_batch(record)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def unpacked_answers(records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows that shards have packed."""
+    for record in records:
+        for answers in record.column("answers"):
+            with pa.ipc.open_stream(answers.as_buffer()) as reader:
+                yield from reader
