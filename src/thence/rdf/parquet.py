@@ -22,6 +22,8 @@ from thence.rdf.times import MIN_TIME
 from thence.rdf.typed import DEFAULT_NAMESPACE
 
 _TOGETHER = 65_536
+_AHEAD = 1 << 20
+"""Bytes of a column that are read from the disk at a time."""
 _LIMITS = Limits()
 
 
@@ -118,7 +120,8 @@ def _opened(name: str, limits: Limits) -> Any:
     try:
         schema = parquet.read_schema(name)
         texts = [column.name for column in schema if is_text(column.type)]
-        file = parquet.ParquetFile(name, read_dictionary=texts)
+        # Arrow would else keep what it has read of every row group, and read each whole
+        file = parquet.ParquetFile(name, read_dictionary=texts, pre_buffer=False, buffer_size=_AHEAD)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last by a column's name
         raise InputError(f"{name} is no Parquet file, or a damaged one: {_reason(error)}") from None
     unpacked = sum(file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups))
