@@ -111,6 +111,7 @@ def test_arrays_of_triples_are_the_events_of_their_documents() -> None:
     ids = {"id": pa.array(["a", "b", "c"])}
     record = pa.RecordBatch.from_pydict({"time": pa.array([0, 1, 2]), "graph": graphs, **ids})
     assert good(record) == good(documents(*texts, id=["a", "b", "c"]))
+    assert content(good(record.slice(1, 2))) == content(good(record))[1:]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,9 @@ def written(array: Any, faults: dict[int, str]) -> Any:
     for name, (called, pattern, cure) in _POSITIONS.items():
         part = fields[name]
         fits = pc.fill_null(pc.match_substring_regex(part, pattern), False).to_numpy(zero_copy_only=False)
-        for index in np.flatnonzero(~fits).tolist():
+        wrong = np.flatnonzero(~fits)
+        _, firsts = np.unique(rows[wrong], return_index=True)  # one reason a row does
+        for index in wrong[firsts].tolist():
             text = part.slice(index, 1).cast(pa.binary())[0].as_py()
             shown = "null" if text is None else f'"{text[:320].decode("utf-8", "replace"):.80}"'
             faults.setdefault(int(rows[index]), f"{shown} is no {called}. Try: {cure}, as in N-Triples")

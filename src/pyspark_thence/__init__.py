@@ -1,0 +1,8 @@
+"""Spark looks for modules whose names begin with pyspark_, and registers their `DefaultSource`: so that
+`spark.read.format("thence")` and `spark.readStream.format("thence")` work wherever the package is installed."""
+
+from __future__ import annotations
+
+from thence.spark.source import EventSource as DefaultSource
+
+__all__ = ["DefaultSource"]
