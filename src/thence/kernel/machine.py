@@ -12,18 +12,14 @@ from thence.kernel.memory import (
     ANSWERS,
     ASKED,
     AT_ANSWERS,
-    AT_BORN,
     AT_FRAMES,
-    AT_HEADS,
     AT_PENDING,
     AT_RUNS,
     AT_STACK,
     BEFORE,
     BEGIN,
-    BORN,
     BOUND,
     BOUND_KIND,
-    BUCKETS,
     DEADLINE,
     EDGE,
     FIRST,
@@ -50,13 +46,12 @@ from thence.kernel.memory import (
     SLOTS,
     STATE,
     TAKEN,
-    link,
+    head_of,
     mixed,
-    of_state,
 )
 from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
-from thence.kernel.successors import bind, emit, extend, free
+from thence.kernel.successors import bind, copy, emit, extend, free
 from thence.program import image as layout
 from thence.program.automaton import ANY, NEXT, START, STRICT
 from thence.program.image import FEED, PREVIOUS, TIME
@@ -91,8 +86,8 @@ def step(image, memory, rows, negated, term_tags, term_bits, most):
 
 @part
 def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
-    at_runs, width, at_heads = memory[AT_RUNS], memory[RUN_WIDTH], memory[AT_HEADS]
-    at_edges, at_feeds, mask = image[layout.AT_EDGES], image[layout.AT_FEEDS], np.uint64(memory[BUCKETS] - 1)
+    at_runs, width = memory[AT_RUNS], memory[RUN_WIDTH]
+    at_edges, at_feeds = image[layout.AT_EDGES], image[layout.AT_FEEDS]
     nothing = memory[AT_FRAMES] + 2 * memory[FRAME_WIDTH]
     row, number, run, before = memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE]
     row_width = memory[ROW_WIDTH]
@@ -101,31 +96,36 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
         next_row = row + row_width
         is_last = next_row < end and rows[next_row + TIME] > rows[row + TIME]  # of its time, for certain
         feed = at_feeds + rows[row + FEED] * layout.FEED_WIDTH
+        row_key = _code_of(image, rows, row, image[feed + layout.ROW_KEY], 0)
+        first = image[feed + layout.EDGE_FROM]
         if number < 0:
-            number = image[feed + layout.EDGE_FROM]
-        while number < image[feed + layout.EDGE_TO]:
+            number = image[feed + layout.EDGE_TO] - 1
+        while number >= first:  # the last first, so that none meets the runs that an edge before it leads to
             edge = at_edges + number * layout.EDGE_WIDTH
+            state = image[edge + layout.STATE_OF]
             ends = is_last and image[edge + layout.CLOSES] != 0
-            begins = image[edge + layout.STATE_OF] == START
-            head = at_heads
-            if begins:
+            head = np.int64(-1)
+            if state == START:
                 run = np.int64(-1)
             else:
-                head += np.int64(_code_of(image, rows, row, edge) & mask)
+                key = row_key
+                if not image[edge + layout.BY_ROW_KEY]:
+                    key = _code_of(image, rows, row, image[edge + layout.KEY], 1)
+                head = head_of(memory, state, key)
                 if run == BEGIN:
                     run, before = memory[head], np.int64(-1)
-            while begins or run >= 0:
+            while run >= 0 or state == START:
                 at = at_runs + run * width
                 following, source = np.int64(-1), nothing
-                if begins:
+                if state == START:
                     fate = _SURE if image[edge + layout.TESTED] == 0 else _PERHAPS
                 else:
                     following, source = memory[at + NEXT_RUN], at + SLOTS
-                    fate = _fate(image, memory, rows, row, edge, at, ends)
+                    fate = _fate(image, memory, rows, row, edge, state, at, ends)
                     if fate == _NONE_FROM_HERE:
                         break
                 if fate >= _SURE:
-                    code = _room(image, memory, edge, most)
+                    code = _room(image, memory, most)
                     if code != DONE:
                         break
                     if fate == _PERHAPS or image[edge + layout.LOOKS_ROUND]:
@@ -135,31 +135,27 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
                             break
                         source = memory[AT_FRAMES]
                     if fate == _SURE:
-                        extend(image, memory, rows, row, edge, number, run, source, ends)
                         if ends:
                             fate = _ENDED
-                        elif not begins:
+                            _unlink(memory, head, before, following)
+                        elif run >= 0:
                             _take(image, memory, rows, row, edge, at)
-                if begins:
+                        extend(image, memory, rows, row, row_key, edge, number, run, at, source, ends)
+                if state == START:
                     break
-                if fate < _STAYS:
-                    if before < 0:
-                        memory[head] = following
-                    else:
-                        memory[at_runs + before * width + NEXT_RUN] = following
-                    if fate == _DROPPED:
-                        free(memory, run)
-                else:
+                if fate >= _STAYS:
                     before = run
+                elif fate == _DROPPED:
+                    _unlink(memory, head, before, following)
+                    free(memory, run)
+                elif before < 0:
+                    before = _in_front_of(memory, head, following)
                 run = following
             if code != DONE:
                 memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE] = row, number, run, before
                 return code
-            number += 1
+            number -= 1
             run = np.int64(BEGIN)
-        for i in range(memory[BORN]):
-            link(image, memory, memory[memory[AT_BORN] + i])
-        memory[BORN] = 0
         row = next_row
         number = np.int64(-1)
     memory[ROW], memory[EDGE], memory[RUN] = row, -1, BEGIN
@@ -167,10 +163,9 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
 
 
 @inlined
-def _room(image, memory, edge, most):
+def _room(image, memory, most):
     """DONE, if there is room for what becomes of one more join."""
-    events = image[edge + layout.PLACES_END] - image[edge + layout.PLACES]
-    if memory[FREE] < 4 or memory[NODE_CAPACITY] - memory[NODES] <= events:
+    if memory[FREE] < 4 or memory[NODE_CAPACITY] - memory[NODES] <= image[layout.MOST_EVENTS]:
         return ROOM
     if memory[MATCHES] == memory[MATCH_CAPACITY]:
         return FULL
@@ -178,21 +173,40 @@ def _room(image, memory, edge, most):
 
 
 @inlined
-def _code_of(image, rows, row, edge):
-    """What the bucket of the runs that may join with this row is found by."""
-    code = of_state(image[edge + layout.STATE_OF])
-    for k in range(image[edge + layout.KEY], image[edge + layout.KEY_END], 2):
-        column = image[k + 1]
-        code = mixed(code, rows[row + column], rows[row + column + 1])
+def _unlink(memory, head, before, following):
+    """Take a run out of its bucket."""
+    if before < 0:
+        memory[head] = following
+    else:
+        memory[memory[AT_RUNS] + before * memory[RUN_WIDTH] + NEXT_RUN] = following
+
+
+@inlined
+def _in_front_of(memory, head, following):
+    """The run before another in its bucket, if successors came in front of it meanwhile; -1: it is the first."""
+    before, run = np.int64(-1), memory[head]
+    while run != following:
+        before, run = run, memory[memory[AT_RUNS] + run * memory[RUN_WIDTH] + NEXT_RUN]
+    return before
+
+
+@inlined
+def _code_of(image, rows, row, k, before):
+    """The code of a row's key: of the columns in a list, whose items have so many numbers before the column."""
+    code = np.uint64(0)
+    while image[k] != layout.END:
+        column = row + image[k + before]
+        code = mixed(code, rows[column], rows[column + 1])
+        k += before + 1
     return code
 
 
 @inlined
-def _fate(image, memory, rows, row, edge, at, ends):
+def _fate(image, memory, rows, row, edge, state, at, ends):
     """What becomes of a run in this row's bucket, as far as that is told without a frame; `ends` is whether it does if
     it takes the row."""
     time, last = rows[row + TIME], memory[at + LAST]
-    if memory[at + STATE] != image[edge + layout.STATE_OF] or last >= time:
+    if memory[at + STATE] != state or last >= time:
         return _STAYS
     if time > memory[at + DEADLINE]:
         return _STAYS if memory[KEEP_EXPIRED] else _DROPPED
@@ -201,10 +215,12 @@ def _fate(image, memory, rows, row, edge, at, ends):
         return _DROPPED
     if selection == STRICT and last > rows[row + PREVIOUS]:
         return _STAYS
-    for k in range(image[edge + layout.KEY], image[edge + layout.KEY_END], 2):
+    k = image[edge + layout.KEY]
+    while image[k] != layout.END:
         slot, column = at + SLOTS + image[k], row + image[k + 1]
         if memory[slot + 1] != rows[column + 1] or memory[slot] != rows[column]:
             return _STAYS  # of another key, in the same bucket
+        k += 2
     if selection == STRICT and last < rows[row + PREVIOUS]:
         return _DROPPED
     fate = _sifted(image, memory, rows, row, edge, at)
@@ -215,11 +231,13 @@ def _fate(image, memory, rows, row, edge, at, ends):
 def _sifted(image, memory, rows, row, edge, at):
     """Whether a run with the row's key joins, as far as that is told without a frame."""
     slots = at + SLOTS
-    for k in range(image[edge + layout.EQUAL], image[edge + layout.EQUAL_END], 2):
+    k = image[edge + layout.EQUAL]
+    while image[k] != layout.END:
         slot, column = slots + image[k], row + image[k + 1]
         differs = memory[slot + 1] != rows[column + 1] or memory[slot] != rows[column]
         if differs and memory[slot] != NONE and rows[column] != NONE:
             return _STAYS
+        k += 2
     column = image[edge + layout.BOUND_COLUMN]
     if column >= 0 and memory[at + BOUND_KIND] != NONE and memory[at + BOUND_KIND] == rows[row + column] & KIND_MASK:
         bounded = compared(
@@ -231,7 +249,8 @@ def _sifted(image, memory, rows, row, edge, at):
         )
         if bounded == FALSE:
             return _NONE_FROM_HERE
-    for k in range(image[edge + layout.QUICK], image[edge + layout.QUICK_END], 5):
+    k = image[edge + layout.QUICK]
+    while image[k] != layout.END:
         left, right = image[k + 2], image[k + 4]
         if left >= 0:
             left_tag, left_bits = rows[row + left], rows[row + left + 1]
@@ -248,6 +267,7 @@ def _sifted(image, memory, rows, row, edge, at):
             return _PERHAPS
         if truth != TRUE:
             return _STAYS
+        k += 5
     return _PERHAPS if image[edge + layout.TESTED] else _SURE
 
 
@@ -293,11 +313,13 @@ def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sifted):
     """Bring a row into a frame: TRUE if it is compatible and the edge's predicates hold, else FALSE; or ASK."""
     frame = memory[AT_FRAMES] + which * memory[FRAME_WIDTH]
     if sifted != _SURE:
-        for k in range(image[edge + layout.EQUAL], image[edge + layout.EQUAL_END], 2):
-            slot, column = frame + image[k], image[k + 1]
-            both = memory[slot] != NONE and rows[row + column] != NONE
-            if both and (memory[slot + 1] != rows[row + column + 1] or memory[slot] != rows[row + column]):
+        k = image[edge + layout.EQUAL]
+        while image[k] != layout.END:
+            slot, column = frame + image[k], row + image[k + 1]
+            both = memory[slot] != NONE and rows[column] != NONE
+            if both and (memory[slot + 1] != rows[column + 1] or memory[slot] != rows[column]):
                 return FALSE
+            k += 2
     bind(image, memory, rows, row, edge, frame)
     if sifted == _SURE:
         return TRUE
@@ -393,8 +415,7 @@ def _resolve(image, memory, negated, term_tags, term_bits, watermark):
             return ASKING
         if verdict == FALSE:
             slots = emit(memory, memory[at + DEADLINE], memory[at + FIRST], memory[at + LAST], memory[at + NODE])
-            for k in range(image[layout.SLOT_WORDS]):
-                memory[slots + k] = memory[at + SLOTS + k]
+            copy(image, memory, slots, at + SLOTS)
         memory[ANSWERS] = 0
         free(memory, run)
         memory[PENDING] -= 1

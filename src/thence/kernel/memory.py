@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from thence.kernel.pointers import pointer
 from thence.program.automaton import Automaton
-from thence.program.image import AT_STATES, GREATEST, ORDERED, STATE_KEY, STATE_KEY_END, STATE_WIDTH
+from thence.program.image import AT_STATES, END, GREATEST, ORDERED, STATE_KEY, STATE_WIDTH
 from thence.program.opcodes import DEPTH
 from thence.rdf.compiled import entry, inlined
 from thence.rdf.tags import DOUBLE, INTEGER, KIND_MASK, NONE
@@ -38,7 +38,6 @@ TOLD = np.int64(-(2**63))
     NODES,
     MATCHES,
     PENDING,
-    BORN,
     # questions to the plain evaluator about the pair in hand
     ANSWERS,
     ASKED,
@@ -67,7 +66,6 @@ TOLD = np.int64(-(2**63))
     BUCKETS,
     AT_RUNS,
     AT_FREE,
-    AT_BORN,
     AT_PENDING,
     AT_NODES,
     AT_MATCHES,
@@ -76,7 +74,7 @@ TOLD = np.int64(-(2**63))
     AT_STACK,
     AT_HEADS,
     HEAD,
-) = range(38)
+) = range(36)
 
 BEGIN = -2
 """`memory[RUN]`: an edge not yet begun."""
@@ -91,7 +89,6 @@ CERTAIN, MATCH_FIRST, MATCH_LAST, MATCH_NODE, MATCH_SLOTS = range(5)
 _REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_RUNS, (RUN_CAPACITY, RUN_WIDTH)),
     (AT_FREE, (RUN_CAPACITY,)),
-    (AT_BORN, (RUN_CAPACITY,)),
     (AT_PENDING, (RUN_CAPACITY,)),
     (AT_NODES, (NODE_CAPACITY, NODE_WIDTH)),
     (AT_MATCHES, (MATCH_CAPACITY, MATCH_WIDTH)),
@@ -174,29 +171,38 @@ def with_room(memory: Memory) -> Memory:
 
 
 @inlined
-def of_state(state):
-    """What buckets are found by, before the key is mixed in."""
-    return np.uint64(state) * np.uint64(0x9E3779B97F4A7C15)
-
-
-@inlined
 def mixed(code, tag, bits):
+    """The code of a key with one value more; that of none is 0."""
     code = (code ^ np.uint64(tag)) * np.uint64(0xC2B2AE3D27D4EB4F)
     code = (code ^ np.uint64(bits)) * np.uint64(0x9E3779B97F4A7C15)
     return code ^ (code >> np.uint64(29))
 
 
 @inlined
-def link(image, memory, run):
-    """Put a run into its bucket, in front: by its state and the values of its key."""
-    at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
-    state = memory[at + STATE]
-    record = image[AT_STATES] + state * STATE_WIDTH
-    code = of_state(state)
-    for k in range(image[record + STATE_KEY], image[record + STATE_KEY_END]):
+def head_of(memory, state, code):
+    """Where the bucket of the runs of one state, with keys of one code, begins."""
+    code ^= np.uint64(state) * np.uint64(0x9E3779B97F4A7C15)
+    return memory[AT_HEADS] + np.int64(code & np.uint64(memory[BUCKETS] - 1))
+
+
+@inlined
+def code_of(image, memory, at):
+    """The code of the key of a run, as its slots have it."""
+    code = np.uint64(0)
+    k = image[image[AT_STATES] + memory[at + STATE] * STATE_WIDTH + STATE_KEY]
+    while image[k] != END:
         slot = at + SLOTS + image[k]
         code = mixed(code, memory[slot], memory[slot + 1])
-    head = memory[AT_HEADS] + np.int64(code & np.uint64(memory[BUCKETS] - 1))
+        k += 1
+    return code
+
+
+@inlined
+def link(image, memory, run, at, code):
+    """Put a run into its bucket, in front: by its state and the code of its key."""
+    state = memory[at + STATE]
+    record = image[AT_STATES] + state * STATE_WIDTH
+    head = head_of(memory, state, code)
     following = memory[head]
     memory[at + NEXT_RUN] = following
     memory[head] = run
@@ -220,10 +226,12 @@ def _set_bound(image, memory, record, at, following):
         other = memory[AT_RUNS] + following * memory[RUN_WIDTH]
         if memory[other + BOUND_KIND] != kind or memory[other + STATE] != memory[at + STATE]:
             return
-        for k in range(image[record + STATE_KEY], image[record + STATE_KEY_END]):
+        k = image[record + STATE_KEY]
+        while image[k] != END:
             place = SLOTS + image[k]
             if memory[other + place] != memory[at + place] or memory[other + place + 1] != memory[at + place + 1]:
                 return
+            k += 1
         bound = memory[other + BOUND]
         greater = bound > bits if kind == INTEGER else np.int64(bound).view(np.float64) > value
         if greater == (image[record + GREATEST] != 0):
@@ -283,7 +291,9 @@ def _swept(memory, now):
 @entry
 def _link_all(image, memory, runs):
     for run in runs:
-        link(pointer(image), pointer(memory), run)
+        at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
+        code = code_of(pointer(image), pointer(memory), at)
+        link(pointer(image), pointer(memory), run, at, code)
 
 
 @entry

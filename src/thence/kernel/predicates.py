@@ -18,14 +18,15 @@ _HELD_FOR = sum(
     relations << 4 * comparison
     for comparison, relations in {
         opcodes.EQUAL: 2,
-        opcodes.NOT_EQUAL: 1 | 4 | 8,
+        opcodes.NOT_EQUAL: 2 | 8,
         opcodes.LESS: 1,
         opcodes.GREATER: 4,
         opcodes.LESS_OR_EQUAL: 1 | 2,
         opcodes.GREATER_OR_EQUAL: 2 | 4,
     }.items()
 )
-"""Of each comparison, four bits: whether it holds for less, equal, greater, and for not a number beside any."""
+"""Of each comparison, four bits: whether it holds for less, equal, greater; and whether the opposite is meant, which
+holds for what is not a number, too."""
 
 
 @inner
@@ -84,9 +85,10 @@ def compared(comparison, left_tag, left_bits, right_tag, right_bits):
 
 @inlined
 def _holds(comparison, left, right):
-    """Which of four relations two numbers have is a bit, and so is each that a comparison holds for: no branch."""
-    relation = 1 if left < right else (2 if left == right else (4 if left > right else 8))
-    return TRUE if (_HELD_FOR >> (comparison << 2)) & relation else FALSE
+    """Which relation two numbers have is a bit, and so is each that a comparison holds for: no branch."""
+    relation = np.int64(left < right) | np.int64(left == right) << 1 | np.int64(left > right) << 2
+    held_for = _HELD_FOR >> (comparison << 2)
+    return np.int64(held_for & relation != 0) ^ (held_for >> 3 & 1)
 
 
 @inner

@@ -9,13 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from thence.kernel.memory import (
-    AT_BORN,
     AT_FREE,
     AT_MATCHES,
     AT_NODES,
     AT_PENDING,
     AT_RUNS,
-    BORN,
     CERTAIN,
     DEADLINE,
     FIRST,
@@ -41,6 +39,8 @@ from thence.kernel.memory import (
     SLOTS,
     STATE,
     TAKEN,
+    code_of,
+    link,
 )
 from thence.program import image as layout
 from thence.program.image import EVENTS, TIME
@@ -49,58 +49,71 @@ from thence.rdf.tags import NONE
 
 
 @inlined
-def extend(image, memory, rows, row, edge, number, run, source, ends):
-    """The run (-1: none yet) goes on: its successors are born, or its match is made. `source` is where the values stand
-    that it has bound so far. If with this row it `ends`, the last of its successors takes its place."""
+def extend(image, memory, rows, row, code, edge, number, run, at, source, ends):
+    """The run (-1: none yet) goes on: its successors are born, or its match is made. `code` is that of the row's key,
+    `source` where the values stand that the run has bound so far. If with this row it `ends`, the last of its
+    successors takes its place."""
     time = rows[row + TIME]
-    at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
     if run >= 0:
         first, deadline, node = memory[at + FIRST], memory[at + DEADLINE], memory[at + NODE]
     else:
         first, deadline, node = time, _deadline(image, time), np.int64(-1)
-    places = image[edge + layout.PLACES]
-    for k in range(image[edge + layout.PLACES_END] - places):
-        node = _add_node(memory, node, image[places + k], rows[row + EVENTS + k])
-    into = memory[AT_NODES] + node * memory[NODE_WIDTH] + ITERATED
-    for k in range(image[edge + layout.ITERATED_OF], image[edge + layout.ITERATED_END]):
-        if image[k] >= 0:
-            memory[into] = rows[row + image[k]]
-            memory[into + 1] = rows[row + image[k] + 1]
-        into += 2
+    node = _noted(image, memory, rows, row, edge, node)
     if image[edge + layout.ACCEPT]:
         if image[edge + layout.ENDS] < image[edge + layout.ENDS_END]:
             waiting = _taken_from_free(memory)
-            _write_run(image, memory, rows, row, edge, waiting, number, first, deadline, node, source)
+            there = memory[AT_RUNS] + waiting * memory[RUN_WIDTH]
+            _write(image, memory, rows, row, edge, there, number, first, deadline, node, source)
             memory[memory[AT_PENDING] + memory[PENDING]] = waiting
             memory[PENDING] += 1
         else:
             slots = emit(memory, time, first, time, node)
-            _copy(image, memory, slots, source)
+            copy(image, memory, slots, source)
             bind(image, memory, rows, row, edge, slots)
-    last = image[edge + layout.SUCCESSORS_END]
-    for k in range(image[edge + layout.SUCCESSORS], last):
-        if ends and k == last - 1:
-            born = run
+    k = image[edge + layout.SUCCESSORS]
+    while image[k] != layout.END:
+        if ends and image[k + 2] == layout.END:
+            born, there = run, at
             ends = False
         else:
             born = _taken_from_free(memory)
-        _write_run(image, memory, rows, row, edge, born, image[k], first, deadline, node, source)
-        memory[memory[AT_BORN] + memory[BORN]] = born
-        memory[BORN] += 1
+            there = memory[AT_RUNS] + born * memory[RUN_WIDTH]
+        _write(image, memory, rows, row, edge, there, image[k], first, deadline, node, source)
+        link(image, memory, born, there, code if image[k + 1] else code_of(image, memory, there))
+        k += 2
     if ends:
         free(memory, run)
 
 
 @inlined
+def _noted(image, memory, rows, row, edge, node):
+    """The node of the last of a row's events, behind the one before them."""
+    k, event = image[edge + layout.PLACES], row + EVENTS
+    while image[k] != layout.END:
+        node = _add_node(memory, node, image[k], rows[event])
+        k += 1
+        event += 1
+    k = image[edge + layout.ITERATED_OF]
+    while image[k] != layout.END:
+        into = memory[AT_NODES] + node * memory[NODE_WIDTH] + ITERATED + image[k]
+        column = row + image[k + 1]
+        memory[into], memory[into + 1] = rows[column], rows[column + 1]
+        k += 2
+    return node
+
+
+@inlined
 def bind(image, memory, rows, row, edge, slots):
     """What a row binds, into slots that begin there."""
-    for k in range(image[edge + layout.BIND], image[edge + layout.BIND_END], 3):
+    k = image[edge + layout.BIND]
+    while image[k] != layout.END:
         slot, column = slots + image[k], image[k + 1]
         if column < 0:  # a local that this alternative lacks: forgotten
             memory[slot] = NONE
         elif image[k + 2] or memory[slot] == NONE:
             memory[slot] = rows[row + column]
             memory[slot + 1] = rows[row + column + 1]
+        k += 3
 
 
 @inlined
@@ -135,21 +148,20 @@ def _taken_from_free(memory):
 
 
 @inlined
-def _write_run(image, memory, rows, row, edge, run, state, first, deadline, node, source):
-    at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
+def _write(image, memory, rows, row, edge, at, state, first, deadline, node, source):
     memory[at + STATE] = state
-    memory[at + FIRST] = first
     memory[at + LAST] = rows[row + TIME]
-    memory[at + DEADLINE] = deadline
     memory[at + TAKEN] = NEVER
     memory[at + NODE] = node
-    if at + SLOTS != source:
-        _copy(image, memory, at + SLOTS, source)
+    if at + SLOTS != source:  # else it is the run itself
+        memory[at + FIRST] = first
+        memory[at + DEADLINE] = deadline
+        copy(image, memory, at + SLOTS, source)
     bind(image, memory, rows, row, edge, at + SLOTS)
 
 
 @inlined
-def _copy(image, memory, slots, source):
+def copy(image, memory, slots, source):
     for k in range(image[layout.SLOT_WORDS]):
         memory[slots + k] = memory[source + k]
 

@@ -1,12 +1,14 @@
 """An automaton as the machine reads it: one array of 64-bit integers, in which every number is already a place.
 
 A head says where things stand. A *record* is a state, an edge, a guard or a predicate, all of one width; its *lists*
-are named by where their items begin and end. A slot is its place in a frame or behind a run's `SLOTS`, a column its
-place in a row, so that the machine adds nothing up.
+are named by where their items begin, and either by where they end or, if `END` stands behind the last item, by that
+alone. A slot is its place in a frame or behind a run's `SLOTS`, a column its place in a row, so that the machine adds
+nothing up.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -22,6 +24,7 @@ Image = NDArray[np.int64]
     TUMBLING,
     ORIGIN,
     SLOT_WORDS,  # of a run: two for each slot
+    MOST_EVENTS,  # of a row
     AT_FEEDS,
     AT_STATES,
     AT_EDGES,
@@ -29,12 +32,15 @@ Image = NDArray[np.int64]
     AT_CODES,
     AT_CONSTANTS,
     _HEAD,
-) = range(11)
+) = range(12)
 
-# a feed: its edges, and how many events make a row
-EDGE_FROM, EDGE_TO, ROW_EVENTS, FEED_WIDTH = range(4)
+END = -1
+"""Behind the last item of a list that is read to its end: the first number of an item is never this."""
+
+# a feed: its edges, and the columns by which most of them find runs
+EDGE_FROM, EDGE_TO, ROW_KEY, FEED_WIDTH = range(4)
 # a state: the slots of its key; the slot that all its edges compare (-1: none), and whether the greatest will do it
-STATE_KEY, STATE_KEY_END, ORDERED, GREATEST, STATE_WIDTH = range(5)
+STATE_KEY, ORDERED, GREATEST, STATE_WIDTH = range(4)
 # an edge
 (
     STATE_OF,
@@ -44,32 +50,28 @@ STATE_KEY, STATE_KEY_END, ORDERED, GREATEST, STATE_WIDTH = range(5)
     CLOSES,  # whether a run that takes a row ends with it, if that is the last at its time
     TESTED,  # whether predicates remain to be tested once the quick ones hold
     LOOKS_ROUND,  # whether more than run and row decides: guards, or predicates of later parts
+    BY_ROW_KEY,  # whether its key is that of the feed
     BOUND_COMPARISON,  # that slot to this column (-1: none)
     BOUND_COLUMN,
+    # lists to their end
     KEY,  # (slot, column): what finds the runs that may join
-    KEY_END,
     EQUAL,  # (slot, column): compatible; those of the key are not among them
-    EQUAL_END,
     BIND,  # (slot, column or -1, anew); those of the key are not among them
-    BIND_END,
     QUICK,  # (comparison, slot, column or -1, slot, column or -1): a predicate that is nothing but this
-    QUICK_END,
+    SUCCESSORS,  # (state, whether its key is that of the feed)
+    PLACES,
+    ITERATED_OF,  # (place behind a node's `ITERATED`, column)
+    # and others
     TEST,  # predicates
     TEST_END,
     PRUNE,  # predicates of later parts that are known here
     PRUNE_END,
-    SUCCESSORS,  # states
-    SUCCESSORS_END,
-    PLACES,
-    PLACES_END,
     GUARDS,
     GUARDS_END,
     ENDS,
     ENDS_END,
-    ITERATED_OF,  # columns or -1; an edge that keeps none has no items
-    ITERATED_END,
     EDGE_WIDTH,
-) = range(32)
+) = range(26)
 # a guard: its edges; and a predicate: its instructions
 FIRST, BEYOND, RANGE_WIDTH = range(3)
 
@@ -93,18 +95,18 @@ class _Layout:
     def laid_out(self) -> Image:
         a, words = self.automaton, self.words
         words[WINDOW], words[TUMBLING], words[ORIGIN] = a.window, int(a.tumbling), a.origin
-        words[SLOT_WORDS] = 2 * a.slots
+        words[SLOT_WORDS], words[MOST_EVENTS] = 2 * a.slots, int(a.feed_events.max())
         constants = zip(a.constant_tags.tolist(), a.constant_bits.tolist(), strict=True)
         words[AT_CONSTANTS] = self._list(constants)[0]
         words[AT_CODES] = self._records(self._code(p) for p in range(len(a.code_from) - 1))
         words[AT_GUARDS] = self._records(self._items(a.guard_edge_from, g, a.guard_edge) for g in range(_count(a)))
         words[AT_STATES] = self._records(
-            (*self._list((2 * slot,) for slot in _span(a.state_key_from, s, a.state_key_slot)), *_order(a, s))
-            for s in range(len(a.selection))
+            (self._to_end((2 * slot,) for slot in _state_key(a, s)), *_order(a, s)) for s in range(len(a.selection))
         )
         words[AT_EDGES] = self._records(self._edge(edge) for edge in range(len(a.edge_state)))
         words[AT_FEEDS] = self._records(
-            (int(a.feed_from[f]), int(a.feed_from[f + 1]), int(a.feed_events[f])) for f in range(len(a.feed_events))
+            (int(a.feed_from[f]), int(a.feed_from[f + 1]), self._to_end((self._column(c),) for c in _row_key(a, f)))
+            for f in range(len(a.feed_events))
         )
         return np.array(words, np.int64)
 
@@ -114,6 +116,10 @@ class _Layout:
         for item in items:
             self.words += item
         return start, len(self.words)
+
+    def _to_end(self, items: Iterable[Sequence[int]]) -> int:
+        """Where some items begin that are read to their end."""
+        return self._list((*items, (END,)))[0]
 
     def _records(self, records: Iterable[Sequence[int]]) -> int:
         made = list(records)  # first, since it writes the lists
@@ -132,68 +138,96 @@ class _Layout:
 
     def _edge(self, edge: int) -> list[int]:
         a = self.automaton
-        state = int(a.edge_state[edge])
-        selection = int(a.selection[state]) if state >= 0 else -1
-        lists = (self._key(edge, state), *self._values(edge, state), *self._others(edge))
+        state, feed = int(a.edge_state[edge]), int(a.edge_feed[edge])
         tests, quick = a.test_from[edge + 1] - a.test_from[edge], a.quick_from[edge + 1] - a.quick_from[edge]
         looks = a.guard_from[edge] < a.guard_from[edge + 1] or a.prune_from[edge] < a.prune_from[edge + 1]
         return [
             state,
-            selection,
+            int(a.selection[state]) if state >= 0 else -1,
             int(a.edge_accept[edge]),
-            int(a.edge_feed[edge]),
+            feed,
             int(_closes(a, edge)),
             int(tests > (quick if state != START else 0)),  # where a run begins, nothing is sifted
             int(looks),
+            int(_edge_key(a, edge) == _row_key(a, feed)),
             int(a.edge_order[edge, 0]),
             self._column(int(a.edge_order[edge, 1])),
-            *(bound for span in lists for bound in span),
+            *self._values(edge, state),
+            *self._afterwards(edge),
+            *self._items(a.test_from, edge, a.test_predicate),
+            *self._items(a.prune_from, edge, a.prune_predicate),
+            *self._items(a.guard_from, edge, a.guard),
+            *self._items(a.end_from, edge, a.end),
         ]
 
-    def _key(self, edge: int, state: int) -> tuple[int, int]:
+    def _values(self, edge: int, state: int) -> Iterator[int]:
+        """What is compared and bound. A key is compared first, and every run has it."""
         a = self.automaton
-        slots = _span(a.state_key_from, state, a.state_key_slot) if state >= 0 else []
-        columns = _span(a.key_from, edge, a.key_column)
-        return self._list((2 * slot, self._column(column)) for slot, column in zip(slots, columns, strict=True))
-
-    def _values(self, edge: int, state: int) -> Iterator[tuple[int, int]]:
-        """What is compatible, bound and compared. A key is compared before, and bound in every run."""
-        a = self.automaton
-        key = _span(a.state_key_from, state, a.state_key_slot) if state >= 0 else []
+        key = _state_key(a, state)
+        pairs = zip(key, _edge_key(a, edge), strict=True)
+        yield self._to_end((2 * slot, self._column(column)) for slot, column in pairs)
         equal = zip(_span(a.equal_from, edge, a.equal_slot), _span(a.equal_from, edge, a.equal_column), strict=True)
-        kept = [(slot, column) for slot, column in equal if slot not in key]
-        yield self._list((2 * slot, self._column(column)) for slot, column in kept)
-        bound = zip(*(_span(a.bind_from, edge, of) for of in (a.bind_slot, a.bind_column, a.bind_anew)), strict=True)
-        old = {slot for slot, _ in kept}
-        yield self._list(
+        old = {slot: column for slot, column in equal if slot not in key}
+        yield self._to_end((2 * slot, self._column(column)) for slot, column in old.items())
+        yield self._to_end(
             (2 * slot, self._column(column), int(anew or slot not in old))
-            for slot, column, anew in bound
+            for slot, column, anew in _bound(a, edge)
             if slot not in key
         )
-        yield self._list(
+        yield self._to_end(
             (comparison, 2 * left, self._column(left_column), 2 * right, self._column(right_column))
             for comparison, left, left_column, right, right_column in a.quick[
                 a.quick_from[edge] : a.quick_from[edge + 1]
             ].tolist()
         )
 
-    def _others(self, edge: int) -> Iterator[tuple[int, int]]:
+    def _afterwards(self, edge: int) -> Iterator[int]:
+        """What becomes of a run, and what is noted of its event."""
         a = self.automaton
-        yield self._items(a.test_from, edge, a.test_predicate)
-        yield self._items(a.prune_from, edge, a.prune_predicate)
-        successors = (int(a.edge_target[edge]), int(a.edge_loop[edge]))
-        yield self._list((state,) for state in successors if state != NOWHERE)
-        yield self._items(a.place_from, edge, a.place)
-        yield self._items(a.guard_from, edge, a.guard)
-        yield self._items(a.end_from, edge, a.end)
-        yield self._list((self._column(column),) for column in _span(a.iterated_from, edge, a.iterated_column))
+        targets = (int(a.edge_target[edge]), int(a.edge_loop[edge]))
+        yield self._to_end((state, int(_keeps_key(a, edge, state))) for state in targets if state != NOWHERE)
+        yield self._to_end((place,) for place in _span(a.place_from, edge, a.place))
+        columns = enumerate(_span(a.iterated_from, edge, a.iterated_column))
+        yield self._to_end((2 * number, self._column(column)) for number, column in columns if column >= 0)
 
 
 def _closes(automaton: Automaton, edge: int) -> bool:
-    """Whether a run does not go on waiting, and no later edge of the feed leaves its state too."""
+    """Whether a run does not go on waiting, and no other edge is tried afterwards that leaves its state: the last
+    edges of a feed come first."""
     state = int(automaton.edge_state[edge])
-    beyond = automaton.feed_from[automaton.edge_feed[edge] + 1]
-    return state >= 0 and automaton.selection[state] != ANY and state not in automaton.edge_state[edge + 1 : beyond]
+    first = automaton.feed_from[automaton.edge_feed[edge]]
+    return state >= 0 and automaton.selection[state] != ANY and state not in automaton.edge_state[first:edge]
+
+
+def _state_key(automaton: Automaton, state: int) -> list[int]:
+    return _span(automaton.state_key_from, state, automaton.state_key_slot) if state >= 0 else []
+
+
+def _edge_key(automaton: Automaton, edge: int) -> list[int]:
+    return _span(automaton.key_from, edge, automaton.key_column)
+
+
+def _bound(automaton: Automaton, edge: int) -> list[tuple[int, int, int]]:
+    a = automaton
+    return list(zip(*(_span(a.bind_from, edge, of) for of in (a.bind_slot, a.bind_column, a.bind_anew)), strict=True))
+
+
+def _row_key(automaton: Automaton, feed: int) -> list[int]:
+    """The columns by which the most edges of a feed find runs."""
+    edges = range(int(automaton.feed_from[feed]), int(automaton.feed_from[feed + 1]))
+    keys = Counter(tuple(_edge_key(automaton, edge)) for edge in edges if automaton.edge_state[edge] != START)
+    return list(keys.most_common(1)[0][0]) if keys else []
+
+
+def _keeps_key(automaton: Automaton, edge: int, target: int) -> bool:
+    """Whether the key of a run that comes from an edge is the row's, value by value: it was the key by which the edge
+    found the run, or the row begins the run."""
+    state, row_key = int(automaton.edge_state[edge]), _row_key(automaton, int(automaton.edge_feed[edge]))
+    if state != START:
+        same = _state_key(automaton, state) == _state_key(automaton, target)
+        return same and _edge_key(automaton, edge) == row_key
+    columns = {slot: column for slot, column, _ in _bound(automaton, edge)}
+    return [columns.get(slot, -1) for slot in _state_key(automaton, target)] == row_key
 
 
 def _order(automaton: Automaton, state: int) -> tuple[int, int]:
