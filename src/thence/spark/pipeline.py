@@ -137,7 +137,7 @@ def _is_streaming(frames: Mapping[str, DataFrame]) -> bool:
 
 
 def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
-    schema = to_arrow_schema(frame.schema)
+    schema = to_arrow_schema(frame.schema, timezone="UTC")
     columns = (settings.columns or {}).get(name, {})
     return decoder(name, schema, namespace=settings.namespace, columns=columns)
 
