@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import thence
 from thence.cli.formats import writer
+from thence.kernel.projection import Row
 from thence.local.results import Match
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 from thence.rdf.times import Domain
@@ -26,10 +27,10 @@ terms: st.SearchStrategy[Term] = st.one_of(
 QUERY = thence.parse("SELECT ?a ?b FROM STREAM S <x:s> { SEQ (A) DEFINE GPM A ON S { ?a <x:p> ?b } }")
 matches = st.lists(
     st.builds(
-        Match,
+        lambda bound, start, end, domain: Match(Row(9, start, end, (), (), bound), domain),
         st.fixed_dictionaries({}, optional={"a": terms, "b": st.lists(terms, max_size=3).map(tuple)}),
-        st.tuples(st.integers(-9, 9), st.integers(-9, 9)),
-        st.just(9),
+        st.integers(-9, 9),
+        st.integers(-9, 9),
         st.sampled_from(Domain),
     ),
     max_size=4,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from thence.algebra.closures import last_places, occurrences
 from thence.algebra.expressions import Aggregate, AggregateFunction, Variable
@@ -32,7 +36,30 @@ _PLAIN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """Variables of some matches. The values are copies, and a dictionary only ever grows: what becomes of the state
+    does not matter here."""
+
+    variables: tuple[Variable, ...]
+    tags: NDArray[np.int64]
+    bits: NDArray[np.int64]
+    terms: Terms
+
+    def solution(self, number: int) -> Solution:
+        found: Solution = {}
+        cells = zip(self.variables, self.tags[number].tolist(), self.bits[number].tolist(), strict=True)
+        for variable, tag, bits in cells:
+            term = term_of(tag, bits, self.terms)
+            if term is not None:
+                found[variable] = term
+        return found
+
+    def row(self, number: int) -> dict[str, Term]:
+        return {variable.name: term for variable, term in self.solution(number).items()}
+
+
+@dataclass(slots=True)
 class Row:
     """A row of SELECT; of CONSTRUCT, with all variables. `refs` are its events in the order of the pattern, iterations
     flat, and `places` says which occurrence of a GPM each fills."""
@@ -42,54 +69,70 @@ class Row:
     end: int
     refs: tuple[int, ...]
     places: tuple[int, ...]
-    bindings: dict[str, Cell]
+    bound: Mapping[str, Cell] | None = None
+    columns: _Columns | None = None  # of which it is made when it is asked for
+    number: int = 0
+
+    @property
+    def bindings(self) -> Mapping[str, Cell]:
+        """By name. Terms are made when they are first asked for: of most rows of a large answer they never are."""
+        if self.bound is None:
+            assert self.columns is not None
+            self.bound = self.columns.row(self.number)
+        return self.bound
 
 
 def rows(program: SequenceProgram, matches: Matches, terms: Terms, context: Context) -> Iterator[Row]:
     """A row for each match, unbound columns left out."""
-    for number in range(len(matches)):
-        solution = _solution(program, matches, number, terms)
-        span = slice(int(matches.offsets[number]), int(matches.offsets[number + 1]))
-        yield Row(
-            certain=int(matches.certain[number]),
-            start=int(matches.first[number]),
-            end=int(matches.last[number]),
-            refs=tuple(matches.refs[span].tolist()),
-            places=tuple(matches.places[span].tolist()),
-            bindings=_bindings(program, matches, span, solution, terms, context),
-        )
+    form = program.query.form
+    if not isinstance(form, SelectRows):
+        yield from partial_rows(program, matches, terms)
+    elif all(column.expression is None for column in form.columns):
+        yield from _rows(matches, _columns(program, [column.variable for column in form.columns], matches, terms))
+    else:
+        columns = _columns(program, program.outputs, matches, terms)
+        for row in _rows(matches, columns):
+            row.bound = _computed(program, form, matches, columns, row.number, context)
+            yield row
 
 
 def partial_rows(program: SequenceProgram, matches: Matches, terms: Terms) -> Iterator[Row]:
     """A row for each partial match: what it has bound so far, and nothing computed."""
-    for number in range(len(matches)):
-        span = slice(int(matches.offsets[number]), int(matches.offsets[number + 1]))
-        bound = _solution(program, matches, number, terms)
-        yield Row(
-            certain=int(matches.certain[number]),
-            start=int(matches.first[number]),
-            end=int(matches.last[number]),
-            refs=tuple(matches.refs[span].tolist()),
-            places=tuple(matches.places[span].tolist()),
-            bindings={variable.name: term for variable, term in bound.items()},
-        )
+    return _rows(matches, _columns(program, program.outputs, matches, terms))
 
 
-def _solution(program: SequenceProgram, matches: Matches, number: int, terms: Terms) -> Solution:
-    solution: Solution = {}
-    for slot, variable in enumerate(program.outputs):
-        term = term_of(int(matches.tags[number, slot]), int(matches.bits[number, slot]), terms)
-        if term is not None:
-            solution[variable] = term
-    return solution
+def _columns(program: SequenceProgram, variables: Sequence[Variable], matches: Matches, terms: Terms) -> _Columns:
+    known = tuple(variable for variable in variables if variable in program.outputs)
+    slots = [program.outputs.index(variable) for variable in known]
+    return _Columns(known, matches.tags[:, slots], matches.bits[:, slots], terms)
 
 
-def _bindings(
-    program: SequenceProgram, matches: Matches, span: slice, solution: Solution, terms: Terms, context: Context
+def _rows(matches: Matches, columns: _Columns) -> Iterator[Row]:
+    times = (matches.certain.tolist(), matches.first.tolist(), matches.last.tolist())
+    refs, places = _cut(matches.refs, matches.offsets), _cut(matches.places, matches.offsets)
+    known: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for certain, start, end, events, filled, number in zip(*times, refs, places, count(), strict=False):
+        yield Row(certain, start, end, events, known.setdefault(filled, filled), None, columns, number)
+
+
+_TOGETHER = 1000
+"""Matches whose events are made Python's at a time: they may be many, and take four times the room then."""
+
+
+def _cut(values: NDArray[np.int64], offsets: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
+    """The values of each match."""
+    for start in range(0, len(offsets) - 1, _TOGETHER):
+        bounds = offsets[start : start + _TOGETHER + 1]
+        listed = values[bounds[0] : bounds[-1]].tolist()
+        for first, last in pairwise((bounds - bounds[0]).tolist()):
+            yield tuple(listed[first:last])
+
+
+def _computed(
+    program: SequenceProgram, form: SelectRows, matches: Matches, columns: _Columns, number: int, context: Context
 ) -> dict[str, Cell]:
-    form = program.query.form
-    if not isinstance(form, SelectRows):
-        return {variable.name: term for variable, term in solution.items()}
+    span = slice(int(matches.offsets[number]), int(matches.offsets[number + 1]))
+    solution, terms = columns.solution(number), columns.terms
     found: dict[str, Cell] = {}
     for column in form.columns:
         if column.expression is None:

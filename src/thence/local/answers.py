@@ -9,7 +9,7 @@ from random import Random
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import ConstructEvents
 from thence.kernel.projection import Row
-from thence.local.results import Counts, Held, Match, Problem
+from thence.local.results import Counts, Located, Match, Problem
 from thence.local.sequences import SequenceRunner
 from thence.match.context import Context
 from thence.match.queries import instance
@@ -29,6 +29,7 @@ class Answers:
     counts: Counts = field(default_factory=Counts)
     given: dict[int, tuple[EventBatch, Sequence[Event]]] = field(default_factory=dict)  # by their dictionary's identity
     tidy_at: int = _FEW
+    _latest: tuple[Located, ...] = field(default=(), repr=False)  # where the last match's events were
 
     def keep(self, batch: EventBatch, events: Sequence[Event]) -> None:
         """Remember what a batch was made of; pieces of it have its dictionary."""
@@ -37,21 +38,15 @@ class Answers:
     def of(self, rows: Iterable[Row], domain: Domain) -> Iterator[Match]:
         """A match for each row; for CONSTRUCT, for each row that makes an event."""
         form = self.runner.program.query.form
+        counts, context = self.counts, self.runner.context
         for row in rows:
-            match = Match(
-                bindings=row.bindings,
-                times=(row.start, row.end),
-                certain=row.certain,
-                domain=domain,
-                places=row.places,
-                held=tuple(self._held(ref) for ref in row.refs),
-            )
+            match = Match(row, domain, self._located(row.refs))
             if isinstance(form, ConstructEvents):
-                made = constructed(form, match, self.runner.context)
+                made = constructed(form, match, context)
                 if made is None:
                     continue
                 match = replace(match, constructed=made)
-            self.counts.matches += 1
+            counts.matches += 1
             yield match
         self._let_go()
 
@@ -64,20 +59,36 @@ class Answers:
         expired, self.runner.expired = self.runner.expired, []
         for row, missing in expired:
             self.counts.timed_out += 1
-            events = tuple(self._held(ref).event() for ref in row.refs)
+            located = zip(self._located(row.refs), row.refs, strict=True)
+            events = tuple(batch.held(ref).event() for batch, ref in located)
             stream, _, _ = self.runner.event(row.refs[-1])
             reason = f"{missing} had not come by {format_time(row.certain, domain)}, when its window ended"
             yield Problem("timed_out", reason, stream, events[-1], events=events, bindings=row.bindings)
 
-    def _held(self, ref: int) -> Held:
+    def _located(self, refs: Sequence[int]) -> tuple[Located, ...]:
+        """The batch that each of some events is in: often the same for all, and as for those before."""
+        found = []
+        batch = self._latest[0] if self._latest else None
+        for ref in refs:
+            if batch is None or not batch.first <= ref < batch.stop:
+                batch = self._looked_up(ref)
+            found.append(batch)
+        located = tuple(found)
+        if located != self._latest:
+            self._latest = located
+        return self._latest
+
+    def _looked_up(self, ref: int) -> Located:
         _, batch, index = self.runner.event(ref)
+        first = ref - index
         if not isinstance(batch, EventBatch) or id(batch.terms) not in self.given:
-            return Held(batch, index)
+            return Located(batch, first, first + len(batch))
         whole, events = self.given[id(batch.terms)]
-        return Held(batch, index, events[int(batch.positions[index] - whole.positions[0])])
+        return Located(batch, first, first + len(batch), events, int(whole.positions[0]))
 
     def _let_go(self) -> None:
         """Forget the objects of batches that the runner has let go."""
+        self._latest = ()
         if len(self.given) < self.tidy_at:
             return
         alive = {id(each.batch.terms) for each in self.runner.held}

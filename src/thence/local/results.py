@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from thence.errors import InputError
-from thence.kernel.projection import Cell
+from thence.kernel.projection import Cell, Row
 from thence.rdf.events import Event
 from thence.rdf.times import Domain, format_time
 
@@ -43,6 +42,24 @@ class Held:
         return self.batch.event(self.index) if self.given is None else named(self.given, self.id)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Located:
+    """A batch in which events of matches are: those that a run knows as `first` to `stop`; and what it was made of, if
+    that was objects, `position` being the first one's."""
+
+    batch: Batch
+    first: int
+    stop: int
+    given: Sequence[Event] | None = None
+    position: int = 0
+
+    def held(self, ref: int) -> Held:
+        index = ref - self.first
+        if self.given is None:
+            return Held(self.batch, index)
+        return Held(self.batch, index, self.given[int(self.batch.positions[index]) - self.position])
+
+
 def named(event: Event, name: str) -> Event:
     """An event with an id: its own, or else that one."""
     if event.id is not None:
@@ -52,7 +69,7 @@ def named(event: Event, name: str) -> Event:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Match:
     """A row of the answer.
 
@@ -62,18 +79,48 @@ class Match:
     the event that the row makes, and `bindings` has all variables.
     """
 
-    bindings: Mapping[str, Cell]
-    times: tuple[int, int]
-    """Start and end as 64-bit numbers: ticks, or microseconds since 1970."""
-    certain: int
-    """When the row became certain, likewise."""
+    row: Row
     domain: Domain
+    located: tuple[Located, ...] = ()
+    """The batch that each of its events is in."""
     constructed: Event | None = None
-    places: tuple[int, ...] = field(default=(), repr=False)
-    held: tuple[Held, ...] = field(default=(), repr=False)
+    _events: tuple[Event, ...] | None = None  # once they are made
+
+    def __repr__(self) -> str:
+        shown = {name: getattr(self, name) for name in ("bindings", "times", "certain", "domain", "constructed")}
+        return f"Match({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Match) and self._identity() == other._identity() and self.bindings == other.bindings
 
     def __hash__(self) -> int:
         return hash((self.times, self.places, self.held))
+
+    def _identity(self) -> tuple[object, ...]:
+        return self.times, self.certain, self.domain, self.constructed, self.places, self.held
+
+    @property
+    def bindings(self) -> Mapping[str, Cell]:
+        return self.row.bindings
+
+    @property
+    def times(self) -> tuple[int, int]:
+        """Start and end as 64-bit numbers: ticks, or microseconds since 1970."""
+        return self.row.start, self.row.end
+
+    @property
+    def certain(self) -> int:
+        """When the row became certain, likewise."""
+        return self.row.certain
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Which occurrence of a GPM each event fills."""
+        return self.row.places
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        return tuple(batch.held(ref) for batch, ref in zip(self.located, self.row.refs, strict=True))
 
     @property
     def start(self) -> int | datetime:
@@ -83,11 +130,14 @@ class Match:
     def end(self) -> int | datetime:
         return moment(self.times[1], self.domain)
 
-    @cached_property
+    @property
     def events(self) -> tuple[Event, ...]:
-        return tuple(held.event() for held in self.held)
+        if self._events is None:
+            object.__setattr__(self, "_events", tuple(held.event() for held in self.held))
+        assert self._events is not None
+        return self._events
 
-    @cached_property
+    @property
     def event_ids(self) -> tuple[str, ...]:
         """The ids of `events`: a graph's IRI, the `id` that an event was given, or else `STREAM:LINE`."""
         return tuple(held.id for held in self.held)
