@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,9 @@ from thence.rdf.terms import Term
 
 if TYPE_CHECKING:
     from thence.rdf.column_batch import Batch
+
+_times = attrgetter("certain", "end", "start")
+"""Of a row."""
 
 _FEW = 16
 """Batches that are held without asking whether a run still needs them."""
@@ -155,10 +159,14 @@ class SequenceRunner:
         """Rows in order of certainty, then end, start, ids. The machine gives them in order of certainty already, but
         for those that waited for an absence."""
         waited = bool(self.program.automaton.end.size)
-        for _, group in [(0, made)] if waited else groupby(made, key=lambda row: row.certain):
-            for _, alike in groupby(sorted(group, key=_times), key=_times):
-                together = list(alike)  # what is dear to compare is compared for these alone
-                yield from sorted(together, key=self._order) if len(together) > 1 else together
+        for _, group in [(0, made)] if waited else groupby(made, key=attrgetter("certain")):
+            together = sorted(group, key=_times)
+            if len(together) == 1:
+                yield together[0]
+                continue
+            for _, alike in groupby(together, key=_times):
+                tied = list(alike)
+                yield from sorted(tied, key=self._order) if len(tied) > 1 else tied
 
     def _order(self, row: Row) -> tuple[int, int, int, list[str], str]:
         return row.certain, row.end, row.start, self.ids(row), _shown(row.bindings)
@@ -217,10 +225,6 @@ def _alike(certain: NDArray[np.int64], end: NDArray[np.int64], start: NDArray[np
     same &= certain[1:] == certain[:-1]
     bounds = np.flatnonzero(np.diff(same, prepend=False, append=False))
     return [(first, last + 1) for first, last in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True)]
-
-
-def _times(row: Row) -> tuple[int, int, int]:
-    return row.certain, row.end, row.start
 
 
 def _shown(bindings: Mapping[str, Cell] | Mapping[str, Term]) -> str:
