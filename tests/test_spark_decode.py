@@ -20,6 +20,7 @@ from thence.rdf.files import read_events
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.decode import decoder
+from thence.spark.documents import FORMATS
 from thence.spark.ids import row_ids
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("however_many")]
@@ -378,6 +379,18 @@ def test_documents_read_together_are_as_those_read_alone(texts: list[str | None]
             event for event in alone if isinstance(event, kind)
         ]
     assert len(together) == len(texts)
+
+
+WHATEVER = st.lists(st.tuples(st.none() | st.binary(max_size=40), st.sampled_from([None, *FORMATS, "xml"])), max_size=5)
+
+
+@given(WHATEVER)
+def test_whatever_stands_in_a_row_is_an_event_or_a_bad_one(rows: list[tuple[bytes | None, str | None]]) -> None:
+    values, names = pa.array([row[0] for row in rows], pa.binary()), pa.array([row[1] for row in rows], pa.string())
+    record = pa.RecordBatch.from_pydict(
+        {"time": pa.array(range(len(rows)), pa.int64()), "value": values, "format": names}
+    )
+    assert len(read(record)) == len(rows)
 
 
 # which columns

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from thence.rdf.columns import EventBatch
-from thence.rdf.dictionary import from_text
+from thence.rdf.dictionary import Terms
 from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.spark.parts import Part, read_part
@@ -59,7 +60,7 @@ def _events(batch: EventBatch, domain: Domain) -> Any:
         [
             pa.array(batch.starts).cast(schema.field("time").type),
             ends.cast(schema.field("end").type),
-            pa.array(_ids(batch), pa.string()),
+            _ids(batch),
             graphs(batch),
             pa.nulls(len(batch), _BAD),
         ],
@@ -84,25 +85,29 @@ def _of_another_time(batch: EventBatch, stream: str, domain: Domain) -> Iterator
 
 def graphs(batch: EventBatch) -> Any:
     """The graph of each event as N-Triples, canonical; as an Arrow array of texts."""
-    terms = batch.terms
-    bounds = np.concatenate([[0], terms.ends[: len(terms)]]).astype(np.int64)
-    texts = pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(), len(terms), [None, pa.py_buffer(bounds), pa.py_buffer(terms.text)]
-    )
-    columns = (batch.subjects, batch.predicates, batch.objects)
-    parts = [texts.take(pa.array(column)) for column in columns]
-    end, space = (pa.scalar(text, texts.type) for text in (b".\n", b" "))
-    lines = pc.binary_join_element_wise(*parts, end, space)
-    ends = np.concatenate([[0], np.cumsum(pc.binary_length(lines).to_numpy(zero_copy_only=False))])
-    offsets = ends[batch.offsets].astype(np.int32)
-    data = lines.buffers()[2] or pa.py_buffer(b"")
-    return pa.StringArray.from_buffers(len(batch), pa.py_buffer(offsets), data)
+    parts = [_texts(batch.terms, column) for column in (batch.subjects, batch.predicates, batch.objects)]
+    lines = pc.binary_join_element_wise(*parts, pa.scalar(b".\n", _TEXT), pa.scalar(b" ", _TEXT))
+    _, bounds, data = lines.buffers()
+    offsets = np.frombuffer(bounds, np.int64)[batch.offsets].astype(np.int32)
+    return pa.StringArray.from_buffers(len(batch), pa.py_buffer(offsets), data or pa.py_buffer(b""))
 
 
-def _ids(batch: EventBatch) -> list[str]:
-    found = batch.terms.texts(batch.ids)
-    # nearly all are an IRI or a text without escapes, between two signs
-    return [text[1:-1].decode() if b"\\" not in text else from_text(text.decode()).value for text in found]
+_TEXT = pa.large_binary()
+
+
+def _texts(terms: Terms, ids: NDArray[np.int32]) -> Any:
+    """The canonical N-Triples texts of some terms, as an Arrow array."""
+    bounds = np.zeros(len(terms) + 1, np.int64)
+    bounds[1:] = terms.ends[: len(terms)]
+    known = pa.LargeBinaryArray.from_buffers(_TEXT, len(terms), [None, pa.py_buffer(bounds), pa.py_buffer(terms.text)])
+    return known.take(pa.array(ids))
+
+
+def _ids(batch: EventBatch) -> Any:
+    found = _texts(batch.terms, batch.ids)
+    if pc.any(pc.match_substring(found, "\\")).as_py():
+        return pa.array([batch.id(index) for index in range(len(batch))], pa.string())
+    return pc.binary_slice(found, 1, -1).cast(pa.string())  # an IRI or a text, between two signs
 
 
 def _encodable(text: str) -> str:

@@ -40,15 +40,15 @@ def written(array: Any, faults: dict[int, str]) -> Any:
     fields = dict(zip((field.name for field in triples.type), triples.flatten(), strict=True))
     parts = []
     for name, (called, pattern, cure) in _POSITIONS.items():
-        part = fields[name]
+        part = fields[name].cast(pa.binary())
         fits = pc.fill_null(pc.match_substring_regex(part, pattern), False).to_numpy(zero_copy_only=False)
         wrong = np.flatnonzero(~fits)
         _, firsts = np.unique(rows[wrong], return_index=True)  # one reason a row does
         for index in wrong[firsts].tolist():
-            text = part.slice(index, 1).cast(pa.binary())[0].as_py()
+            text = part[index].as_py()
             shown = "null" if text is None else f'"{text[:320].decode("utf-8", "replace"):.80}"'
             faults.setdefault(int(rows[index]), f"{shown} is no {called}. Try: {cure}, as in N-Triples")
-        parts.append(part.cast(pa.binary()))
+        parts.append(part)
     lines = pc.binary_join_element_wise(*parts, pa.scalar(b".\n"), pa.scalar(b" "))
     counts = np.bincount(rows, minlength=len(array))
     ends = np.concatenate([[0], np.cumsum(pc.fill_null(pc.binary_length(lines), 0).to_numpy(zero_copy_only=False))])
