@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from thence.algebra.certain import never_repeats
 from thence.algebra.expressions import Variable
 from thence.kernel.star import star_values
+from thence.kernel.strided import write_columns
 from thence.match import Background, solutions
 from thence.match.context import Context
 from thence.match.table import Ids, Name, Table, compatible
@@ -25,9 +26,6 @@ from thence.rdf.tags import NONE
 from thence.rdf.value_columns import one_tag
 
 Times = NDArray[np.int64]
-
-_AT_ONCE = 4096
-"""Rows of the machine's table that are written together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,7 +216,7 @@ def machine_rows(
 
 
 def _write(program: SequenceProgram, feed: int, rows: Matched, previous: Times, table: NDArray[np.int64]) -> None:
-    """The rows of one feed into a table, some at a time: so they stay in the processor's cache until they are whole."""
+    """The rows of one feed into a table."""
     columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.time), (PREVIOUS, previous)]
     columns += [(EVENTS + event, refs) for event, refs in enumerate(rows.refs.T)]
     constants = [(FEED, feed)]
@@ -230,10 +228,4 @@ def _write(program: SequenceProgram, feed: int, rows: Matched, previous: Times, 
             columns.append((place, values.tags))
         else:
             constants.append((place, tag))
-    for first in range(0, len(table), _AT_ONCE):
-        span = slice(first, first + _AT_ONCE)
-        some = table[span]
-        for place, constant in constants:
-            some[:, place] = constant
-        for place, column in columns:
-            some[:, place] = column[span]
+    write_columns(table, columns, constants)

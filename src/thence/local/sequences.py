@@ -19,6 +19,7 @@ from thence.kernel.memory import AT_NODES, NODES, REF, region
 from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.rows import Arrived
 from thence.kernel.sequence import Matches, SequenceState, initial_state, step
+from thence.kernel.strided import read_columns
 from thence.kernel.timeouts import keep_timed_out, timed_out, waited_for
 from thence.local.tables import Collected, is_plain
 from thence.local.timeline import in_time
@@ -117,12 +118,15 @@ class SequenceRunner:
 
     def _order_of(self, matches: Matches, terms: Terms) -> NDArray[np.int64] | None:
         """The order of some matches, as `_in_order` has it; None if it is the one that they have."""
-        certain, end, start = (np.ascontiguousarray(part) for part in (matches.certain, matches.last, matches.first))
+        certain, end, start = read_columns([matches.certain, matches.last, matches.first])
         order = _sorted(certain, end, start)
-        alike = _alike(certain[order], end[order], start[order])
-        for first, last in alike:
+        is_new = bool((order[1:] < order[:-1]).any())
+        if is_new:
+            certain, end, start = read_columns([certain, end, start], order)
+        for first, last in _alike(certain, end, start):
             order[first:last] = sorted(order[first:last].tolist(), key=lambda row: self._place(matches, row, terms))
-        return order if (order[1:] < order[:-1]).any() else None
+            is_new = True
+        return order if is_new else None
 
     def _place(self, matches: Matches, row: int, terms: Terms) -> tuple[list[str], str]:
         """What a match is placed by among those of its times: its ids, and what it binds."""

@@ -14,6 +14,7 @@ from thence.algebra.expressions import Variable
 from thence.algebra.sequences import SelectRows, SequenceQuery
 from thence.kernel.projection import Row
 from thence.kernel.sequence import Matches
+from thence.kernel.strided import read_columns
 from thence.local.columns import column_names
 from thence.program.sequence import SequenceProgram
 from thence.program.values import term_of, values_of
@@ -73,15 +74,19 @@ class Collected:
         self.columns = {name: _Column() for name in names}
 
     def add_matches(self, matches: Matches, order: Ints | None, state: Terms) -> None:
-        """Matches of a plain query in some order; `state` is the dictionary of their values. Nothing of them is kept:
-        they are views of something larger."""
-        self.times.append((_copied(matches.first, order), _copied(matches.last, order)))
-        for name, column in self.columns.items():
-            number = self.program.outputs.index(Variable(name))
-            tags, bits = matches.tags[:, number], _copied(matches.bits[:, number], order)
-            alike = len(tags) and (tags == tags[0]).all()  # the most frequent case, and the cheapest
-            kinds = constant(int(tags[0]), bits).tags if alike else _copied(tags, order)
-            column.chunks.append(self._chunk(kinds, bits, state))
+        """Matches of a plain query in some order; `state` is the dictionary of their values."""
+        numbers = [self.program.outputs.index(Variable(name)) for name in self.columns]
+        bits = [matches.bits[:, number] for number in numbers]
+        starts, ends, *values = read_columns([matches.first, matches.last, *bits], order)
+        self.times.append((starts, ends))
+        tags = read_columns([matches.tags[:, number] for number in numbers])
+        for column, found, kinds in zip(self.columns.values(), values, tags, strict=True):
+            alike = len(kinds) and (kinds == kinds[0]).all()  # the most frequent case, and the cheapest
+            if alike:
+                kinds = constant(int(kinds[0]), found).tags
+            elif order is not None:
+                kinds = kinds[order]
+            column.chunks.append(self._chunk(kinds, found, state))
 
     def _chunk(self, tags: NDArray[Any], bits: Ints, state: Terms) -> _Chunk:
         """Values, with ids of our own dictionary."""
@@ -139,10 +144,6 @@ class Collected:
             else:
                 arrays[name] = _typed(column.chunks, texts)
         return pa.table(arrays)
-
-
-def _copied(values: NDArray[Any], order: Ints | None) -> NDArray[Any]:
-    return values.copy() if order is None else values[order]
 
 
 def _typed(chunks: Sequence[_Chunk], texts: _Texts) -> pa.ChunkedArray:
