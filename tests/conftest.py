@@ -63,6 +63,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.log.level": "ERROR",
+        "spark.python.daemon.module": "thence.spark.daemon",
     }
     builder = SparkSession.builder.master("local[2]").appName("tests")
     for name, value in settings.items():
