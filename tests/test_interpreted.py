@@ -132,7 +132,7 @@ def test_unrolling_matches_gives_the_same_both_ways(parents: list[int]) -> None:
 
 
 def test_what_has_more_than_a_little_to_do_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreted, "LITTLE", 10)
+    monkeypatch.setattr(interpreted, "LITTLE", 2 * (interpreted.CALL + 5))
 
     @sparing(len)
     def doubled(numbers):  # type: ignore[no-untyped-def]
