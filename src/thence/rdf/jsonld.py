@@ -10,7 +10,7 @@ from typing import Any
 from thence.errors import InputError, LimitError
 from thence.rdf.events import Event, distinct, interval
 from thence.rdf.limits import Limits
-from thence.rdf.read import Format, parse
+from thence.rdf.read import Format, as_nquads, parse
 from thence.rdf.terms import IRI, PROV, Quad, Term, Triple
 from thence.rdf.times import Instant, parse_time
 
@@ -35,7 +35,8 @@ def jsonld_event(value: dict[str, Any], *, default_id: str, namespace: str, limi
     has_root = any(key != "@context" and key != "@graph" and defined.get(key) != "@graph" for key in value)
     if has_root:
         value[_ROOT] = True
-    quads = list(jsonld_quads(value, namespace=namespace, limits=limits))
+    check_cost(value, limits)
+    quads = list(_bounded(json.dumps(value, default=float), namespace, limits))
     root = next((quad.subject for quad in quads if quad.predicate == IRI(_ROOT)), None)
     if has_root and root is None:
         raise InputError("it says nothing: none of its keys is an IRI or defined in its context")
@@ -43,10 +44,10 @@ def jsonld_event(value: dict[str, Any], *, default_id: str, namespace: str, limi
     return _event(content, root, envelope, default_id, limits)
 
 
-def jsonld_quads(value: dict[str, Any], *, namespace: str, limits: Limits) -> Iterator[Quad]:
-    """The quads of a JSON-LD object, no more than an event may hold. Relative IRIs are names in the namespace."""
+def jsonld_as_nquads(value: dict[str, Any], *, namespace: str, limits: Limits) -> bytes:
+    """A JSON-LD object as N-Quads, no larger than an event may be. Relative IRIs are names in the namespace."""
     check_cost(value, limits)
-    return _bounded(json.dumps(value, default=float), namespace, limits)
+    return as_nquads(json.dumps(value, default=float).encode(), Format.JSON_LD, base=namespace, limits=limits)
 
 
 def _event(quads: list[Quad], root: Term | None, envelope: Mapping[str, Any], default_id: str, limits: Limits) -> Event:

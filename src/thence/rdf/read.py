@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyoxigraph as ox
 
@@ -20,7 +20,10 @@ from thence.rdf.limits import Limits
 from thence.rdf.oxigraph import OX_FORMATS, FromOx, Labels, rdf_11, to_ox_quad
 from thence.rdf.terms import IRI, BlankNode, Literal, Quad, Term
 
-__all__ = ["Format", "explain", "from_store", "nquads_of", "open_input", "parse"]
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["Format", "Written", "as_nquads", "explain", "from_store", "nquads_of", "open_input", "parse"]
 
 _LIMITS = Limits()
 _LONGEST_REASON = 300  # characters: a parser's message quotes what it met, however long
@@ -52,6 +55,33 @@ def parse(
         yield from FromOx(labels).quads(_parser(data, format, base, source, limits))
     except (SyntaxError, MemoryError) as error:
         raise explain(error, Place(1, 1, source)) from None
+
+
+def as_nquads(document: bytes, format: Format, *, base: str | None = None, limits: Limits = _LIMITS) -> bytes:
+    """A document as N-Quads, no larger than an event may be. Anonymous blank nodes are numbered.
+
+    >>> as_nquads(b"@prefix : <http://example.org/> . :house1 :watts 021.50 .", Format.TURTLE)
+    b'<http://example.org/house1> <http://example.org/watts> "021.50"^^<http://www.w3.org/2001/XMLSchema#decimal> .\\n'
+    """
+    written = Written(limits)
+    try:
+        ox.serialize(_parser(document, format, base, "document", limits), written, format=ox.RdfFormat.N_QUADS)
+    except (SyntaxError, MemoryError) as error:
+        raise explain(error, Place(1, 1, "document")) from None
+    return rdf_11(written.getvalue(), Labels())
+
+
+class Written(io.BytesIO):
+    """What is written out, up to the limit: a prefix can stand for megabytes."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self._limits = limits
+
+    def write(self, data: Buffer) -> int:
+        if self.tell() > self._limits.event_bytes:
+            raise LimitError(self._limits.describe_event())
+        return super().write(data)
 
 
 def nquads_of(source: object, *, limits: Limits = _LIMITS) -> Iterator[bytes]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import pyoxigraph as ox
 
@@ -17,11 +16,8 @@ from thence.rdf.origins import SHOWN, Converted, Origin
 from thence.rdf.outline import SPACE
 from thence.rdf.oxigraph import GENERATED, Labels, rdf_11
 from thence.rdf.pieces import Broken, Item, Piece, Splitter, behind, items, next_opening
-from thence.rdf.read import explain
+from thence.rdf.read import Written, explain
 from thence.rdf.terms import PROV
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 _CHUNK = 1 << 18
 _LIMITS = Limits()
@@ -48,6 +44,7 @@ def trig_chunks(
 
     A bad graph takes the times with it that stand directly before or after it. Prefixes and base stay in force.
 
+    >>> import io
     >>> document = b"PREFIX : <http://a/> :g1 { :s :p :o }\\n:g2 { :s :p , }\\n:g3 { :s :p :o }"
     >>> for part in trig_chunks(io.BytesIO(document)):
     ...     print(part)
@@ -232,7 +229,7 @@ class _Converter:
         """N-Quads of a piece, which is all right; else an error with its place, and nothing has happened."""
         origin = Origin(text, start, self._prologue.of(text), self._base, self._limits.nesting)
         parser = ox.parse(origin.prologue + text, ox.RdfFormat.TRIG, base_iri=self._base)
-        written = _Written(self._limits)
+        written = Written(self._limits)
         may_be_odd = b"--" in text or (_has_anonymous(text) and (b"_:" in text or b"\\" in text))
         labels = Labels(self._anonymous, text)
         try:
@@ -314,19 +311,6 @@ class _Skipping:
 
     def event(self) -> BadEvent:
         return replace(self._event, text=_shown((self._shown + self._tail).lstrip()))
-
-
-class _Written(io.BytesIO):
-    """What is written out, up to the limit: a prefix can stand for megabytes."""
-
-    def __init__(self, limits: Limits) -> None:
-        super().__init__()
-        self._limits = limits
-
-    def write(self, data: Buffer) -> int:
-        if self.tell() > self._limits.event_bytes:
-            raise LimitError(self._limits.describe_event())
-        return super().write(data)
 
 
 def _has_anonymous(text: bytes) -> bool:

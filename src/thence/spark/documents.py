@@ -1,8 +1,8 @@
-"""RDF documents, one a row, many at once: lines of N-Quads in one pass over all rows, anything else row by row."""
+"""RDF documents, one a row, many at once: lines of N-Quads in one pass over all rows, other formats made into them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,21 +13,17 @@ from numpy.typing import NDArray
 
 from thence.errors import RdfError, ThenceError
 from thence.rdf.dictionary import UNBOUND, Terms
-from thence.rdf.events import distinct
 from thence.rdf.formats import Format
 from thence.rdf.jsonl import load_object
-from thence.rdf.jsonld import jsonld_quads
+from thence.rdf.jsonld import jsonld_as_nquads
 from thence.rdf.limits import Limits
 from thence.rdf.lines import scan_quads
-from thence.rdf.read import parse
-from thence.rdf.terms import Quad, Triple
+from thence.rdf.read import as_nquads
 
 Rows = NDArray[np.int64]
 
 FORMATS = {format.value.lower(): format for format in Format}
 """The formats by the names that a column `format` has for them."""
-
-_MORE_THAN_ONE = "more than one graph: an event has one"
 
 
 @dataclass(slots=True, eq=False)
@@ -40,6 +36,8 @@ class Graphs:
     predicates: NDArray[np.int32]
     objects: NDArray[np.int32]
     faults: dict[int, str] = field(default_factory=dict)
+    unread: set[int] = field(default_factory=set)  # rows with a line that is no quad
+    named: set[int] = field(default_factory=set)  # rows with a quad that names a graph
 
 
 def read_documents(
@@ -49,15 +47,22 @@ def read_documents(
     Rows to `skip` are not looked at, and a null is no fault here."""
     size = pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False)
     large = np.flatnonzero(size > limits.event_bytes).tolist()
-    faults = dict.fromkeys(large, limits.describe_event())
     passed = np.zeros(len(texts), np.bool_)
     passed[[*skip, *large]] = True
     of_lines = ~passed & _may_be_lines(texts, formats)
-    graphs = _lines(pc.if_else(pa.array(of_lines), texts, None), formats, faults, limits)
-    unread = {row for row, reason in faults.items() if not reason}
-    unread.update(np.flatnonzero(~passed & ~of_lines & (size > 0)).tolist())
-    _read_slowly(graphs, sorted(unread), texts, formats, namespace, limits)
-    return graphs
+    graphs = _lines(pc.if_else(pa.array(of_lines), texts, None), Terms(), limits)
+    graphs.faults.update(dict.fromkeys(large, limits.describe_event()))
+    others = {*np.flatnonzero(~passed & ~of_lines & (size > 0)).tolist(), *graphs.unread}
+    if formats is not None:
+        others.update(row for row in graphs.named if formats[row] is Format.N_TRIPLES)
+    converted: list[bytes | None] = [None] * len(texts)
+    for row in sorted(others):
+        graphs.faults.pop(row, None)
+        try:
+            converted[row] = _as_lines(texts[row].as_py(), formats[row] if formats else None, namespace, limits)
+        except ThenceError as error:
+            graphs.faults[row] = _reason(error)
+    return _together(graphs, others, _lines(pa.array(converted, pa.binary()), graphs.terms, limits) if others else None)
 
 
 def _may_be_lines(texts: Any, formats: Sequence[Format | None] | None) -> NDArray[np.bool_]:
@@ -71,27 +76,27 @@ def _may_be_lines(texts: Any, formats: Sequence[Format | None] | None) -> NDArra
     return named | (possible & np.array([format is None for format in formats], np.bool_))
 
 
-def _lines(texts: Any, formats: Sequence[Format | None] | None, faults: dict[int, str], limits: Limits) -> Graphs:
-    """All documents that are not null in one pass: each line is of the row in which it begins. A row with a line that
-    is not of its format has a fault without a reason."""
+def _lines(texts: Any, terms: Terms, limits: Limits) -> Graphs:
+    """All documents that are not null in one pass: each line is of the row in which it begins."""
     ended = pc.binary_join_element_wise(texts, pa.scalar(b"\n", texts.type), pa.scalar(b"", texts.type))
     data, bounds = _joined(ended)
-    quads = scan_quads(data)
+    quads = scan_quads(data, terms=terms)
     rows = np.searchsorted(bounds[1:], quads.spans[quads.lines], side="right")
-    wrong = np.unique(rows[quads.subjects == UNBOUND])
-    faults.update(dict.fromkeys(wrong.tolist(), ""))
+    graphs = Graphs(quads.terms, rows, quads.subjects, quads.predicates, quads.objects)
+    for line, reason in sorted(quads.errors.items()):
+        row = int(np.searchsorted(bounds[1:], quads.spans[line], side="right"))
+        graphs.faults.setdefault(row, reason)
+        graphs.unread.add(row)
     named = np.flatnonzero(quads.graphs != UNBOUND)
-    if formats is not None:
-        of_triples = (row for row in np.unique(rows[named]).tolist() if formats[row] is Format.N_TRIPLES)
-        faults.update(dict.fromkeys(of_triples, ""))
+    graphs.named.update(np.unique(rows[named]).tolist())
     same_row = rows[named[1:]] == rows[named[:-1]]
     differ = quads.graphs[named[1:]] != quads.graphs[named[:-1]]
     for row in np.unique(rows[named[1:]][same_row & differ]).tolist():
-        faults.setdefault(row, _MORE_THAN_ONE)
+        graphs.faults.setdefault(row, "more than one graph: an event has one")
     counts = np.bincount(rows, minlength=len(texts))
     for row in np.flatnonzero(counts > limits.event_triples).tolist():
-        faults.setdefault(row, limits.describe_event())
-    return Graphs(quads.terms, rows, quads.subjects, quads.predicates, quads.objects, faults)
+        graphs.faults.setdefault(row, limits.describe_event())
+    return graphs
 
 
 def _joined(texts: Any) -> tuple[bytes, Rows]:
@@ -103,77 +108,48 @@ def _joined(texts: Any) -> tuple[bytes, Rows]:
     return whole, bounds - bounds[0]
 
 
-def _read_slowly(
-    graphs: Graphs,
-    rows: Sequence[int],
-    texts: Any,
-    formats: Sequence[Format | None] | None,
-    namespace: str,
-    limits: Limits,
-) -> None:
-    """Add what some rows hold to what the others do, in place; rows with faults hold nothing."""
-    if not rows and not graphs.faults:
-        return
-    found: list[Triple] = []
-    of_row: list[int] = []
-    for row in rows:
-        try:
-            triples = _triples(texts[row].as_py(), formats[row] if formats else None, namespace, limits)
-        except ThenceError as error:
-            graphs.faults[row] = _reason(error)
-        else:
-            graphs.faults.pop(row, None)
-            of_row += [row] * len(triples)
-            found += triples
-    good = ~np.isin(graphs.rows, [*rows, *graphs.faults])
-    added = graphs.terms.add_all(term for triple in found for term in triple).reshape(-1, 3)
-    all_rows = np.concatenate([graphs.rows[good], np.array(of_row, np.int64)])
-    order = np.argsort(all_rows, kind="stable")
-    graphs.rows = all_rows[order]
-    columns = (graphs.subjects, graphs.predicates, graphs.objects)
-    graphs.subjects, graphs.predicates, graphs.objects = (
-        np.concatenate([column[good], more])[order] for column, more in zip(columns, added.T, strict=True)
+def _together(graphs: Graphs, others: Collection[int], converted: Graphs | None) -> Graphs:
+    """What was read at once and, instead of what was found in these `others`, what they were converted to. Rows with
+    faults hold nothing."""
+    if converted is None and not graphs.faults:
+        return graphs
+    faults = graphs.faults | (converted.faults if converted else {})
+    parts = [(graphs, ~np.isin(graphs.rows, [*others, *faults]))]
+    if converted:
+        parts.append((converted, ~np.isin(converted.rows, [*faults])))
+    rows = np.concatenate([part.rows[kept] for part, kept in parts])
+    order = np.argsort(rows, kind="stable")
+    subjects, predicates, objects = (
+        np.concatenate([column[kept] for column, (_, kept) in zip(columns, parts, strict=True)])[order]
+        for columns in zip(*((part.subjects, part.predicates, part.objects) for part, _ in parts), strict=True)
     )
+    return Graphs(graphs.terms, rows[order], subjects, predicates, objects, faults)
 
 
-def _triples(text: bytes, format: Format | None, namespace: str, limits: Limits) -> tuple[Triple, ...]:
+def _as_lines(text: bytes, format: Format | None, namespace: str, limits: Limits) -> bytes:
     match format:
         case None:
             return _turtle_or_lines(text, limits)
         case Format.JSON_LD:
-            return _one_graph(jsonld_quads(load_object(text, limits), namespace=namespace, limits=limits), limits)
+            return jsonld_as_nquads(load_object(text, limits), namespace=namespace, limits=limits)
         case _:
-            return _one_graph(parse(text, format, limits=limits), limits)
+            return as_nquads(text, format, limits=limits)
 
 
-def _turtle_or_lines(text: bytes, limits: Limits) -> tuple[Triple, ...]:
+def _turtle_or_lines(text: bytes, limits: Limits) -> bytes:
     """A document of which no format was told; if it is of neither, it was meant to be the one in which more of it can
     be read."""
     try:
-        return _one_graph(parse(text, Format.TURTLE, limits=limits), limits)
+        return as_nquads(text, Format.TURTLE, limits=limits)
     except RdfError as as_turtle:
         try:
-            return _one_graph(parse(text, Format.N_QUADS, limits=limits), limits)
+            return as_nquads(text, Format.N_QUADS, limits=limits)
         except RdfError as as_lines:
             raise (as_lines if _place(as_lines) > _place(as_turtle) else as_turtle) from None
 
 
 def _place(error: RdfError) -> tuple[int, int]:
     return error.line or 0, error.column or 0
-
-
-def _one_graph(quads: Iterator[Quad], limits: Limits) -> tuple[Triple, ...]:
-    names = set()
-
-    def triples() -> Iterator[Triple]:
-        for quad in quads:
-            if quad.graph is not None:
-                names.add(quad.graph)
-            if len(names) > 1:
-                raise RdfError(_MORE_THAN_ONE)
-            yield Triple(*quad[:3])
-
-    return distinct(triples(), limits)
 
 
 def _reason(error: ThenceError) -> str:
