@@ -85,3 +85,25 @@ def _cell(cell: Any) -> str:
             return f"_:{cell['value'].rpartition('_')[2]}"
         case _:
             return str(Literal(cell["value"], cell["datatype"] or XSD_STRING, cell["language"]))
+
+
+CONSTRUCTED = """PREFIX : <http://example.org/>
+    CONSTRUCT { ?house :rose [ :from ?before ; :to ?after ] } WITHIN 10 TICKS FROM STREAM power <http://example.org/power>
+    WHERE { SEQ (A ; B) DEFINE GPM A ON power { ?house :watts ?before }
+            DEFINE GPM B ON power { ?house :watts ?after FILTER(?after > 2 * ?before) } }"""
+
+
+def test_constructed_events_are_those_of_one_process() -> None:
+    query = thence.parse(CONSTRUCTED)
+    readings = [(1, "h1", 400), (3, "h2", 5), (3, "h1", 700), (8, "h1", 1500), (9, "h2", 11)]
+    graphs = [f"<http://example.org/{h}> <http://example.org/watts> {w} ." for _, h, w in readings]
+    events = [
+        thence.Event(time, graph, id=f"e{time}{graph[20:22]}")
+        for (time, _, _), graph in zip(readings, graphs, strict=True)
+    ]
+    made = [match.constructed for match in query.match(events)]
+    expected = sorted((event.end, event.id, len(event.triples)) for event in made if isinstance(event, thence.Event))
+    assert len(expected) == 3
+    for shards in (1, 3):
+        found = Pipeline(plan(query.algebra), [("power", event) for event in events], shards).batch()
+        assert sorted((row["time"], row["id"], row["value"].count("\n")) for row in found) == expected

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
+from uuid import UUID
 
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import ConstructEvents
-from thence.kernel.projection import Row
+from thence.kernel.projection import Cell, Row
 from thence.local.results import Counts, Located, Match, Problem
 from thence.local.sequences import SequenceRunner
 from thence.match.context import Context
@@ -42,7 +43,7 @@ class Answers:
         for row in rows:
             match = Match(row, domain, self._located(row.refs))
             if isinstance(form, ConstructEvents):
-                made = constructed(form, match, context)
+                made = constructed(form, match.bindings, match.uuid, match.certain, domain, context)
                 if made is None:
                     continue
                 match = replace(match, constructed=made)
@@ -96,12 +97,11 @@ class Answers:
         self.tidy_at = max(_FEW, 2 * len(self.given))
 
 
-def constructed(form: ConstructEvents, match: Match, context: Context) -> Event | None:
-    """The event that a row makes, at the time at which it became certain; None without triples. Its blank nodes are
-    its own, and the same whenever the match is found."""
-    name = match.uuid
-    solution = {Variable(variable): cell for variable, cell in match.bindings.items() if not isinstance(cell, tuple)}
+def constructed(
+    form: ConstructEvents, bindings: Mapping[str, Cell], name: UUID, certain: int, domain: Domain, context: Context
+) -> Event | None:
+    """The event that a match of that name makes, at the time at which it became certain; None without triples. Its
+    blank nodes are its own, and the same whenever the match is found."""
+    solution = {Variable(variable): cell for variable, cell in bindings.items() if not isinstance(cell, tuple)}
     triples = distinct(instance(form.template, solution, replace(context, random=Random(name.int))))
-    if not triples:
-        return None
-    return Event.from_columns(match.certain, match.certain, match.domain, name.urn, triples)
+    return Event.from_columns(certain, certain, domain, name.urn, triples) if triples else None

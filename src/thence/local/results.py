@@ -146,8 +146,14 @@ class Match:
     def uuid(self) -> UUID:
         """A name for the match, the same whenever and wherever it is found: of its events, the places that they fill,
         and its bindings."""
-        bound = sorted((name, _text(cell)) for name, cell in self.bindings.items())
-        return uuid5(NAMESPACE_URL, json.dumps([self.times, self.event_ids, self.places, bound]))
+        return match_uuid(self.times, self.event_ids, self.places, self.bindings)
+
+
+def match_uuid(
+    times: Sequence[int], event_ids: Sequence[str], places: Sequence[int], bindings: Mapping[str, Cell]
+) -> UUID:
+    bound = sorted((name, _text(cell)) for name, cell in bindings.items())
+    return uuid5(NAMESPACE_URL, json.dumps([times, event_ids, places, bound]))
 
 
 def moment(time: int, domain: Domain) -> int | datetime:

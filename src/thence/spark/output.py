@@ -9,18 +9,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from thence.algebra.sequences import Column, IterationFunction, SelectRows
+from thence.algebra.sequences import Column, ConstructEvents, IterationFunction, SelectRows
 from thence.kernel.cells import csv_text, described, lexical, struct_type, structs
 from thence.kernel.fingerprints import match_ids
 from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.sequence import Matches
 from thence.kernel.timeouts import TimedOut, waited_for
+from thence.local.answers import constructed
 from thence.local.columns import column_names
+from thence.local.results import match_uuid
 from thence.local.tables import is_plain
 from thence.program.sequence import SequenceProgram
+from thence.rdf.formats import Format
 from thence.rdf.terms import Term
 from thence.rdf.texts import Texts
 from thence.rdf.times import Domain, format_time
+from thence.rdf.write import serialize
 from thence.spark.shard import Shard
 
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
@@ -48,16 +52,20 @@ class Output:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """SELECT's columns, by the names that they have in a table."""
+        """SELECT's columns, by the names that they have in a table; none for CONSTRUCT."""
         form = self.program.query.form
-        assert isinstance(form, SelectRows)
+        if not isinstance(form, SelectRows):
+            return {}
         names = column_names([column.variable.name for column in form.columns])
         return dict(zip(names, form.columns, strict=True))
 
     def schema(self) -> pa.Schema:
         time = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")
         cell = struct_type() if self.terms == "struct" else pa.string()
-        fields = [("start", time), ("end", time)]
+        if isinstance(self.program.query.form, ConstructEvents):  # events, as `dataframe` takes them
+            fields = [("time", time), ("end", time), ("id", pa.string()), ("value", pa.string())]
+        else:
+            fields = [("start", time), ("end", time)]
         fields += [(name, pa.list_(cell) if _is_list(column) else cell) for name, column in self.columns.items()]
         fields += [("match_id", pa.string()), ("events", pa.list_(pa.string()))]
         fields += [(name, pa.string()) for name in PROBLEM_COLUMNS]
@@ -72,6 +80,8 @@ class Output:
         if is_plain(self.program.query):
             cells = self._plain_cells(matches, shard)
             return self._batch(matches.first, matches.last, matches.certain, cells, names.to_arrow(), events)
+        if isinstance(self.program.query.form, ConstructEvents):
+            return self._constructed(matches, ids, names.to_arrow(), events, shard)
         kept = self._rows(matches, ids, shard)
         order = np.array([number for number, _ in kept], np.int64)
         some = pa.array(order)
@@ -83,6 +93,24 @@ class Output:
             names.to_arrow().take(some),
             events.take(some),
         )
+
+    def _constructed(self, matches: Matches, ids: Texts, names: Any, events: Any, shard: Shard) -> pa.RecordBatch:
+        """The events that matches make, each at the time at which it became certain, in N-Triples."""
+        form = self.program.query.form
+        assert isinstance(form, ConstructEvents)
+        own, made, chosen = ids.to_list(), [], []
+        for number, row in enumerate(rows(self.program, matches, shard.state.terms, shard.context)):
+            told = own[int(matches.offsets[number]) : int(matches.offsets[number + 1])]
+            name = match_uuid((row.start, row.end), told, row.places, row.bindings)
+            event = constructed(form, row.bindings, name, row.certain, self.domain, shard.context)
+            if event is not None:
+                made.append(event)
+                chosen.append(number)
+        some = pa.array(chosen, pa.int64())
+        values = [serialize(event.triples, Format.N_TRIPLES).decode() for event in made]
+        certain = matches.certain[np.array(chosen, np.int64)]
+        cells = [pa.array([event.id for event in made], pa.string()), pa.array(values, pa.string())]
+        return self._batch(certain, certain, certain, cells, names.take(some), events.take(some))
 
     def _plain_cells(self, matches: Matches, shard: Shard) -> list[Any]:
         made = structs if self.terms == "struct" else lexical
@@ -128,7 +156,7 @@ class Output:
 
     def _batch(self, start: Any, end: Any, certain: Any, cells: list[Any], names: Any, events: Any) -> pa.RecordBatch:
         schema = self.schema()
-        time = schema.field("start").type
+        time = schema.field("end").type
         times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in (start, end)]
         nothing = [pa.nulls(len(names), pa.string())] * len(PROBLEM_COLUMNS)
         last = pa.array(np.ascontiguousarray(certain))
