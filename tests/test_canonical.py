@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from thence.program.values import term_of, value_of
 from thence.rdf import tags
-from thence.rdf.canonical import are_canonical
+from thence.rdf.canonical import are_canonical, as_values
 from thence.rdf.dictionary import Terms
 from thence.rdf.tagged import SHORTEST, shortest_text, tagged_literal
-from thence.rdf.terms import XSD, Literal
+from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 from thence.rdf.values import INTEGER_RANGES, XSD_DOUBLE
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("however_many")]
@@ -56,3 +56,14 @@ def test_a_double_as_typed_events_write_it_is_its_value(number: float) -> None:
     assert tag == (SHORTEST if np.isfinite(number) else tags.DOUBLE)
     assert np.isnan(number) or bits == np.float64(number).view(np.int64)
     assert not len(state)
+
+
+def test_what_is_no_number_is_its_id_whether_numbers_stand_beside_it_or_not() -> None:
+    terms = Terms()
+    names = terms.add_all([IRI("x:a"), BlankNode("b"), Literal("c"), Literal("d", language="en"), IRI("x:e")])
+    number = terms.add_all([Literal("1", XSD + "integer")])
+    alone, beside = as_values(terms, names[1:]), as_values(terms, np.concatenate([names[1:], number]))
+    assert alone[0].tolist() == [tags.BLANK, tags.STRING, tags.LANG, tags.IRI_] == beside[0].tolist()[:-1]
+    assert alone[1].tolist() == names[1:].tolist() == beside[1].tolist()[:-1]
+    assert alone[2].tolist() == [True] * 4 == beside[2].tolist()[:-1]
+    assert [column.dtype for column in alone] == [column.dtype for column in beside]

@@ -33,8 +33,10 @@ def as_values(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16],
     True
     """
     tags, bits = terms.tags[ids], terms.bits[ids]
-    is_value = are_canonical(terms, ids)
     kinds = tags & KIND_MASK
+    if (kinds < OTHER).all():  # IRIs, blank nodes and texts, as most columns are
+        return tags, ids.astype(np.int64), np.ones(len(ids), np.bool_)
+    is_value = are_canonical(terms, ids)
     # one whose digits are too many for the fast reading has no value in the dictionary
     for row in np.flatnonzero(~is_value & ((kinds == DOUBLE) | (kinds == OTHER))).tolist():
         number = _shortest(terms.text_of(int(ids[row])))
