@@ -15,7 +15,7 @@ from thence.rdf.arrow_values import is_text
 from thence.rdf.column_batch import ColumnBatch, Places
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
-from thence.rdf.tabular import Table, is_asked
+from thence.rdf.tabular import Table, is_asked, repeated
 from thence.rdf.terms import IRI
 from thence.rdf.time_columns import is_time, read_times
 from thence.rdf.times import MIN_TIME
@@ -94,8 +94,8 @@ def _ends(record: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     return (ends, start.domains) if start.given.all() else (ends[start.given], start.domains[start.given])
 
 
-def _alike_in_all(file: Any, column: str) -> dict[str, str]:
-    """The text that all rows have in a column, where the file's own statistics say that it is one: it need not be
+def _alike_in_all(file: Any, column: str) -> dict[str, Any]:
+    """A column, where the file's own statistics say that it has one and the same text in all rows: it need not be
     read."""
     number = file.schema_arrow.get_field_index(column)
     groups = range(file.metadata.num_row_groups)
@@ -109,7 +109,7 @@ def _alike_in_all(file: Any, column: str) -> dict[str, str]:
     except (pa.ArrowException, UnicodeDecodeError):
         return {}
     text = found.pop()
-    return {column: text} if not found and isinstance(text, str) and text else {}
+    return {column: repeated(text, _TOGETHER)} if not found and isinstance(text, str) and text else {}
 
 
 def _opened(name: str, limits: Limits) -> Any:

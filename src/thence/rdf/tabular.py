@@ -30,8 +30,8 @@ _NO_TYPE = 'a typed event needs a "type", which is text'
 @dataclass(frozen=True, slots=True)
 class Table:
     """Where the rows of a table come from. `name` is the file's, for errors; in CSV all is text: `integers_in_text` are
-    ticks, and `reads` has the meaning of the texts of some columns. `alike` has the text of columns that have one and
-    the same in all rows, and `unread` are attributes that nobody asks for: neither are given with the rows."""
+    ticks, and `reads` has the meaning of the texts of some columns. Not given with the rows are `alike`, columns with
+    one and the same text in all rows, as many as ever come together; and `unread`, attributes that nobody asks for."""
 
     name: str
     stream: str
@@ -39,7 +39,7 @@ class Table:
     limits: Limits
     integers_in_text: bool = False
     reads: Mapping[str, Any] = field(default_factory=dict)
-    alike: Mapping[str, str] = field(default_factory=dict)
+    alike: Mapping[str, Any] = field(default_factory=dict)
     unread: Collection[str] = ()
     dictionaries: Dictionaries = field(default_factory=Dictionaries)
 
@@ -64,12 +64,13 @@ class Table:
     def read(self, record: Any, places: Places, names: Sequence[str] | None = None) -> Iterator[ColumnBatch | BadEvent]:
         """The events of some rows, and those that are none. `names` are the columns in their order, by default those
         that are given."""
-        columns = {
-            name: _repeated(self.alike[name], record.num_rows) if name in self.alike else record.column(name)
-            for name in (record.schema.names if names is None else names)
-        }
-        for array in columns.values():
+        given = {name: record.column(name) for name in (names or record.schema.names) if name not in self.alike}
+        for array in given.values():
             _check_indices(array)
+        columns = {
+            name: self.alike[name].slice(0, record.num_rows) if name in self.alike else given[name]
+            for name in (names or record.schema.names)
+        }
         rows = _Rows(self, {name: encoded(array) for name, array in columns.items()}, record.num_rows)
         times, faults = rows.judged()
         if not faults:
@@ -146,6 +147,16 @@ class _Rows:
                 self.columns[name] = pa.DictionaryArray.from_arrays(array.indices, pa.array(texts, pa.string()))
         return faults
 
+    def _judge_types(self, faults: dict[int, str]) -> None:
+        types = self.columns["type"]
+        if types.null_count:
+            _note(faults, dict.fromkeys(np.flatnonzero(~is_valid(types)).tolist(), _NO_TYPE))
+        if pa.types.is_dictionary(types.type) and len(types.dictionary):
+            blank = np.array([text == "" for text in types.dictionary.to_pylist()])
+            if blank.any():
+                empty = blank[indices(types)] & is_valid(types)
+                _note(faults, dict.fromkeys(np.flatnonzero(empty).tolist(), _NO_TYPE))
+
     def _judge_moments(self, faults: dict[int, str]) -> None:
         for name, array in self.columns.items():
             if name not in OWN_COLUMNS and pa.types.is_timestamp(array.type):
@@ -210,7 +221,8 @@ def _may_be_bad(kind: Any) -> bool:
     return not any(test(values) for test in plain)
 
 
-def _repeated(text: str, count: int) -> Any:
+def repeated(text: str, count: int) -> Any:
+    """A column that has one and the same text in all rows."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([text], pa.string()))
 
 
