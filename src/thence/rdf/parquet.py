@@ -17,7 +17,7 @@ from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.tabular import Table, is_asked, repeated
 from thence.rdf.terms import IRI
-from thence.rdf.time_columns import is_time, read_times
+from thence.rdf.time_columns import intervals, is_time, read_times
 from thence.rdf.times import MIN_TIME
 from thence.rdf.typed import DEFAULT_NAMESPACE
 
@@ -87,11 +87,9 @@ def _first_and_last(file: Any) -> tuple[int, int] | None:
 def _ends(record: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """When the events of some rows end, and in what kind of time; rows without a time are left out."""
     start = read_times(record.column("time"), integers_in_text=False)
-    ends = start.times
-    if "end" in record.schema.names:
-        end = read_times(record.column("end"), integers_in_text=False)
-        ends = np.where(end.given, end.times, ends)
-    return (ends, start.domains) if start.given.all() else (ends[start.given], start.domains[start.given])
+    end = read_times(record.column("end"), integers_in_text=False) if "end" in record.schema.names else None
+    found, _ = intervals(start, end)
+    return (found.ends, found.domains) if start.given.all() else (found.ends[start.given], found.domains[start.given])
 
 
 def _alike_in_all(file: Any, column: str) -> dict[str, Any]:

@@ -120,12 +120,7 @@ class _Rows:
             start, None if end is None else read_times(end, integers_in_text=self.table.integers_in_text)
         )
         _note(faults, wrong)
-        types = self.columns["type"]
-        empty = ~is_valid(types) if types.null_count else np.zeros(len(types), np.bool_)
-        if pa.types.is_dictionary(types.type) and len(types.dictionary):
-            blank = np.array([text == b"" for text in types.dictionary.cast(pa.binary()).to_pylist()])
-            empty |= blank[indices(types)] if blank.any() else False
-        _note(faults, dict.fromkeys(np.flatnonzero(empty).tolist(), _NO_TYPE))
+        self._judge_types(faults)
         self._judge_moments(faults)
         self._judge_sizes(faults)
         return interval, faults
