@@ -23,6 +23,7 @@ from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, decoder
 from thence.spark.output import CERTAIN, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
+from thence.spark.reading import PartReader
 from thence.spark.stages import PACKED, Answering, Packing
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -73,11 +74,14 @@ def all_rows(
     settings: Settings,
     *,
     read: Observation | str = "thence.read",
+    readers: Mapping[str, PartReader] | None = None,
 ) -> DataFrame:
-    """Matches and problems alike, with when each was certain. `read` observes how many events there were."""
+    """Matches and problems alike, with when each was certain. `read` observes how many events there were. `readers` are
+    of streams whose DataFrames have no events, but the numbers of parts of files."""
     streaming = _is_streaming(frames)
     spark = next(iter(frames.values())).sparkSession
-    decoders = {name: _decoder(name, frame, settings) for name, frame in frames.items()}
+    known: Mapping[str, Decoder | PartReader] = readers or {}
+    decoders = {name: known.get(name) or _decoder(name, frame, settings) for name, frame in frames.items()}
     for name, each in decoders.items():
         if each.domain is not None:
             domain.begin(name, each.domain)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,6 +37,9 @@ TOGETHER = 131_072
 
 FED = 65_536
 """Events that the kernel is given at a time."""
+
+_SENT = 64
+"""Chunks that go on together: a row may be a file, and all of its chunks more than fit into memory."""
 
 PACKED = pa.schema(
     [
@@ -74,7 +77,9 @@ class Packing:
 
     def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for some in _together(records, TOGETHER):
-            yield pa.RecordBatch.from_pylist(list(self._packed(some)), schema=PACKED)
+            rows = self._packed(some)
+            while few := list(islice(rows, _SENT)):
+                yield pa.RecordBatch.from_pylist(few, schema=PACKED)
 
     def _packed(self, record: pa.RecordBatch) -> Iterator[dict[str, object]]:
         bad: list[tuple[str, str]] = []
