@@ -19,6 +19,7 @@ from thence.rdf.events import BadEvent, Event
 from thence.rdf.files import read_events
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
+from thence.spark import documents as spark_documents
 from thence.spark.decode import decoder
 from thence.spark.documents import FORMATS
 from thence.spark.ids import row_ids
@@ -332,6 +333,18 @@ def test_limits_hold_for_each_document() -> None:
     record = documents(many, turtle, large, line.format(1))
     limits = Limits(event_bytes=300, event_triples=3)
     assert [event.reason for event in bad(record, limits=limits)] == [limits.describe_event()] * 3
+
+
+def test_documents_that_stand_for_much_more_are_read_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = f"@prefix : <http://a/{'x' * 1000}> . " + "".join(f":s{i} :p :o . " for i in range(50))
+    record = documents("<a:s> <a:p> <a:o> .", *[bomb, "oops", bomb, "<a:s> <a:p> <a:o> .", bomb])
+    together = read(record)
+    monkeypatch.setattr(spark_documents, "_ROOM", 100_000)
+    reads = decoder("S1", record.schema, namespace=X)
+    batches = [found for found in reads.read(record) if not isinstance(found, BadEvent)]
+    assert len(batches) == 3
+    assert read(record) == together
+    assert [event.start for batch in batches for event in batch] == [0, 1, 3, 4, 5]
 
 
 def test_what_our_source_could_not_read_is_bad_again() -> None:

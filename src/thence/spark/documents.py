@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +22,19 @@ from thence.rdf.read import as_nquads
 
 Rows = NDArray[np.int64]
 
+_ROOM = 64 << 20
+"""Bytes after which what was made into lines is enough for once: a prefix can stand for megabytes, in each row."""
+
 FORMATS = {format.value.lower(): format for format in Format}
 """The formats by the names that a column `format` has for them."""
 
 
 @dataclass(slots=True, eq=False)
 class Graphs:
-    """The triples of some rows' documents, in the rows' order; and by row why some have none."""
+    """The triples of some rows' documents, in the rows' order; and by row why some are none, whatever triples they
+    have."""
 
+    count: int  # of the rows
     terms: Terms
     rows: Rows  # of each triple
     subjects: NDArray[np.int32]
@@ -44,7 +49,8 @@ def read_documents(
     texts: Any, formats: Sequence[Format | None] | None, *, namespace: str, limits: Limits, skip: Iterable[int] = ()
 ) -> Graphs:
     """The triples of an Arrow array of documents, as bytes. Without a format a document is N-Quads, or else Turtle.
-    Rows to `skip` are not looked at, and a null is no fault here."""
+    Rows to `skip` are not looked at, and a null is no fault here. These are the first rows only, if those are very
+    large once they are written out."""
     size = pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False)
     large = np.flatnonzero(size > limits.event_bytes).tolist()
     passed = np.zeros(len(texts), np.bool_)
@@ -55,14 +61,33 @@ def read_documents(
     others = {*np.flatnonzero(~passed & ~of_lines & (size > 0)).tolist(), *graphs.unread}
     if formats is not None:
         others.update(row for row in graphs.named if formats[row] is Format.N_TRIPLES)
+    return graphs if not others else _with_others(graphs, sorted(others), texts, formats, namespace, limits)
+
+
+def _with_others(
+    graphs: Graphs,
+    others: Sequence[int],
+    texts: Any,
+    formats: Sequence[Format | None] | None,
+    namespace: str,
+    limits: Limits,
+) -> Graphs:
+    """With the rows that were not read at once, up to where they are very large."""
     converted: list[bytes | None] = [None] * len(texts)
-    for row in sorted(others):
+    room = _ROOM
+    for row in others:
+        if room < 0:
+            graphs.count = row
+            break
         graphs.faults.pop(row, None)
         try:
-            converted[row] = _as_lines(texts[row].as_py(), formats[row] if formats else None, namespace, limits)
+            lines = _as_lines(texts[row].as_py(), formats[row] if formats else None, namespace, limits)
         except ThenceError as error:
             graphs.faults[row] = _reason(error)
-    return _together(graphs, others, _lines(pa.array(converted, pa.binary()), graphs.terms, limits) if others else None)
+        else:
+            room -= len(lines)
+            converted[row] = lines
+    return _together(graphs, others, _lines(pa.array(converted, pa.binary()), graphs.terms, limits))
 
 
 def _may_be_lines(texts: Any, formats: Sequence[Format | None] | None) -> NDArray[np.bool_]:
@@ -82,7 +107,7 @@ def _lines(texts: Any, terms: Terms, limits: Limits) -> Graphs:
     data, bounds = _joined(ended)
     quads = scan_quads(data, terms=terms)
     rows = np.searchsorted(bounds[1:], quads.spans[quads.lines], side="right")
-    graphs = Graphs(quads.terms, rows, quads.subjects, quads.predicates, quads.objects)
+    graphs = Graphs(len(texts), quads.terms, rows, quads.subjects, quads.predicates, quads.objects)
     for line, reason in sorted(quads.errors.items()):
         row = int(np.searchsorted(bounds[1:], quads.spans[line], side="right"))
         graphs.faults.setdefault(row, reason)
@@ -108,22 +133,18 @@ def _joined(texts: Any) -> tuple[bytes, Rows]:
     return whole, bounds - bounds[0]
 
 
-def _together(graphs: Graphs, others: Collection[int], converted: Graphs | None) -> Graphs:
-    """What was read at once and, instead of what was found in these `others`, what they were converted to. Rows with
-    faults hold nothing."""
-    if converted is None and not graphs.faults:
-        return graphs
-    faults = graphs.faults | (converted.faults if converted else {})
-    parts = [(graphs, ~np.isin(graphs.rows, [*others, *faults]))]
-    if converted:
-        parts.append((converted, ~np.isin(converted.rows, [*faults])))
-    rows = np.concatenate([part.rows[kept] for part, kept in parts])
+def _together(graphs: Graphs, others: Sequence[int], converted: Graphs) -> Graphs:
+    """What was read at once and, instead of what was found in these `others`, what they were converted to."""
+    faults = {row: why for row, why in (graphs.faults | converted.faults).items() if row < graphs.count}
+    kept = ~np.isin(graphs.rows, others) & (graphs.rows < graphs.count)
+    rows = np.concatenate([graphs.rows[kept], converted.rows])
     order = np.argsort(rows, kind="stable")
+    old = (graphs.subjects, graphs.predicates, graphs.objects)
+    new = (converted.subjects, converted.predicates, converted.objects)
     subjects, predicates, objects = (
-        np.concatenate([column[kept] for column, (_, kept) in zip(columns, parts, strict=True)])[order]
-        for columns in zip(*((part.subjects, part.predicates, part.objects) for part, _ in parts), strict=True)
+        np.concatenate([one[kept], other])[order] for one, other in zip(old, new, strict=True)
     )
-    return Graphs(graphs.terms, rows[order], subjects, predicates, objects, faults)
+    return Graphs(graphs.count, graphs.terms, rows[order], subjects, predicates, objects, faults)
 
 
 def _as_lines(text: bytes, format: Format | None, namespace: str, limits: Limits) -> bytes:

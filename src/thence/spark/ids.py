@@ -21,7 +21,7 @@ from thence.rdf.columns import label_of
 
 Lane = NDArray[np.uint64]
 
-_LONGEST = 100  # characters of an id that are spelt out in a label
+_LONGEST = 100  # characters of a label that spells out an id: each of an event's blank nodes has them
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
@@ -89,9 +89,10 @@ def owner_labels(stream: str, ids: Iterable[str], numbers: Iterable[int]) -> lis
 
 
 def _label(id: str) -> str:
-    if len(id) > _LONGEST:  # each of an event's blank nodes has it in its label
-        return "xx" + blake2b(id.encode(), digest_size=16).hexdigest()
-    return id if id.isascii() and id.isalnum() and "x" not in id else label_of(id)
+    if id.isascii() and id.isalnum() and "x" not in id and len(id) <= _LONGEST:
+        return id
+    spelt = label_of(id) if len(id) <= _LONGEST else ""
+    return spelt if 0 < len(spelt) <= _LONGEST else "xx" + blake2b(id.encode(), digest_size=16).hexdigest()
 
 
 def _cells(array: Any) -> _Cells:

@@ -28,6 +28,7 @@ from thence.spark.triples import written
 
 _CHUNK = 4 << 20
 """Bytes of documents that are read at a time, near the caches."""
+_MOST = 65_536  # and so many rows
 
 Faults = dict[int, str]
 """By row why it is no event: the first reason found."""
@@ -50,7 +51,9 @@ class RdfRows:
         formats = self._formats(faults)
         times = self._times(faults)
         named = _Named(self.stream, self._ids(documents, faults))
-        for first, last in _chunks(documents, self.limits):
+        first = 0
+        while first < len(documents):
+            last = _chunk_end(documents, first, self.limits)
             graphs = read_documents(
                 documents[first:last],
                 None if formats is None else formats[first:last],
@@ -60,11 +63,13 @@ class RdfRows:
             )
             for row, reason in graphs.faults.items():
                 faults.setdefault(first + row, reason)
-            good = np.ones(last - first, np.bool_)
+            last = first + graphs.count
+            good = np.ones(graphs.count, np.bool_)
             good[[row - first for row in {*faults, *bad} if first <= row < last]] = False
             if good.any():
                 rows = first + np.flatnonzero(good)
-                yield _batch(graphs, rows - first, named.take(rows), times.take(rows))
+                yield _batch(graphs, good, named.take(rows), times.take(rows))
+            first = last
         for row in sorted({*faults, *bad}):
             yield bad.get(row) or BadEvent(self.stream, 0, faults[row], self._text(row, documents))
 
@@ -146,29 +151,25 @@ class _Named:
         return owner_labels(self.stream, self.ids.take(pa.array(events)).to_pylist(), numbers.tolist())
 
 
-def _chunks(documents: Any, limits: Limits) -> Iterator[tuple[int, int]]:
-    """Stretches of rows whose documents are not too large together."""
-    sizes = pc.fill_null(pc.binary_length(documents), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+def _chunk_end(documents: Any, first: int, limits: Limits) -> int:
+    """Up to which row documents are not too large together."""
+    some = documents[first : first + _MOST]
+    sizes = pc.fill_null(pc.binary_length(some), 0).to_numpy(zero_copy_only=False).astype(np.int64)
     sizes[sizes > limits.event_bytes] = 0  # they will not be read
-    first, ends = 0, np.cumsum(sizes)
-    while first < len(sizes):
-        before = int(ends[first] - sizes[first])
-        last = max(first + 1, int(np.searchsorted(ends, before + _CHUNK, side="right")))
-        yield first, last
-        first = last
+    return first + max(1, int(np.searchsorted(np.cumsum(sizes), _CHUNK, side="right")))
 
 
-def _batch(graphs: Graphs, kept: Rows, named: _Named, times: Intervals) -> EventBatch:
-    """The events of the rows that are kept, which are all that have triples."""
-    number = np.full(int(kept[-1]) + 1, -1, np.int64)
-    number[kept] = np.arange(len(kept))
-    events = number[graphs.rows]
-    columns = [graphs.subjects, graphs.predicates, graphs.objects]
-    offsets = _offsets(events, len(kept))
+def _batch(graphs: Graphs, good: NDArray[np.bool_], named: _Named, times: Intervals) -> EventBatch:
+    """The events of the rows that are good."""
+    count = len(times.starts)
+    kept = good[graphs.rows]
+    events = (np.cumsum(good) - 1)[graphs.rows[kept]]
+    columns = [column[kept] for column in (graphs.subjects, graphs.predicates, graphs.objects)]
+    offsets = _offsets(events, count)
     keep = without_duplicates(offsets, *columns)
     if not keep.all():
         columns = [column[keep] for column in columns]
-        offsets = _offsets(events[keep], len(kept))
+        offsets = _offsets(events[keep], count)
     name_blank_nodes(graphs.terms, offsets, columns[0], columns[2], named.owners)
     assert named.rows is not None
     return EventBatch(
