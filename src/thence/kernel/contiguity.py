@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
 from thence.kernel.partitions import EVENT, ROW, note, place_all
-from thence.kernel.rows import Matched
+from thence.kernel.rows import Matched, write_values
 
 Times = NDArray[np.int64]
 Keys = NDArray[np.int64]
@@ -61,7 +61,7 @@ class Contiguity:
         if not parts:
             return []
         times = np.concatenate([time for time, _, _ in parts])
-        keys = np.ascontiguousarray(np.concatenate([keys for _, keys, _ in parts]))
+        keys = parts[0][1] if len(parts) == 1 else np.concatenate([keys for _, keys, _ in parts])
         roles = np.concatenate([np.full(len(time), role, np.uint8) for time, _, role in parts])
         self._make_room(len(times))
         order = np.argsort(times, kind="stable") if (times[1:] < times[:-1]).any() else np.arange(len(times))
@@ -71,9 +71,7 @@ class Contiguity:
 
     def _keys(self, rows: Matched) -> Keys:
         keys = np.empty((len(rows), 2 * len(self.by)), np.int64)
-        for column, variable in enumerate(self.by):
-            keys[:, 2 * column] = rows.columns[variable].tags
-            keys[:, 2 * column + 1] = rows.columns[variable].bits
+        write_values(keys, [(2 * place, rows.columns[variable]) for place, variable in enumerate(self.by)])
         return keys
 
     def _make_room(self, more: int) -> None:

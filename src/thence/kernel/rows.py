@@ -219,13 +219,24 @@ def _write(program: SequenceProgram, feed: int, rows: Matched, previous: Times, 
     """The rows of one feed into a table."""
     columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.time), (PREVIOUS, previous)]
     columns += [(EVENTS + event, refs) for event, refs in enumerate(rows.refs.T)]
-    constants = [(FEED, feed)]
-    for number, variable in enumerate(program.inputs[program.feeds[feed]].variables):
-        values, place = rows.columns[variable], program.automaton.row_values + 2 * number
-        columns.append((place + 1, values.bits))
-        tag = one_tag(values.tags)
+    variables = program.inputs[program.feeds[feed]].variables
+    values = [(program.automaton.row_values + 2 * n, rows.columns[variable]) for n, variable in enumerate(variables)]
+    write_values(table, values, columns, [(FEED, feed)])
+
+
+def write_values(
+    table: NDArray[np.int64],
+    values: Sequence[tuple[int, Values]],
+    others: Sequence[tuple[int, NDArray[Any]]] = (),
+    constants: Sequence[tuple[int, int]] = (),
+) -> None:
+    """Put values into a table, each as tag and bits from its place on, beside other columns and numbers."""
+    columns, alike = list(others), list(constants)
+    for place, each in values:
+        columns.append((place + 1, each.bits))
+        tag = one_tag(each.tags)
         if tag is None:
-            columns.append((place, values.tags))
+            columns.append((place, each.tags))
         else:
-            constants.append((place, tag))
-    write_columns(table, columns, constants)
+            alike.append((place, tag))
+    write_columns(table, columns, alike)
