@@ -68,8 +68,12 @@ def check_sh(block: Block) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
-def test_every_block_of_the_document_runs(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_block_of_the_document_runs(
+    document: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     monkeypatch.chdir(ROOT)
+    if "SparkSession" in document.read_text(encoding="utf-8"):
+        request.getfixturevalue("spark")
     names: dict[str, Any] = {"__name__": "__main__"}
     printed = ""
     for block in blocks(document):
@@ -82,7 +86,7 @@ def test_every_block_of_the_document_runs(document: Path, monkeypatch: pytest.Mo
                 run_console(block)
             case "sh":
                 check_sh(block)
-            case "text":
+            case "text" | "mermaid":
                 pass  # a drawing
             case language:
                 pytest.fail(f"{block.place}: no way to run a block of {language!r}")

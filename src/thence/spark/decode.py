@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from thence.errors import InputError
+from thence.kernel.fingerprints import as_hexadecimal
 from thence.lang.names import closest, listed
 from thence.rdf.arrow_values import encoded, is_text
 from thence.rdf.column_batch import Batch, ColumnBatch, Places, TypedRows
@@ -28,6 +29,9 @@ from thence.rdf.value_columns import Rows
 from thence.spark.ids import ordinals, owner_labels, with_ids
 from thence.spark.rdf_rows import RdfRows
 from thence.spark.triples import are_triples
+
+HIGH, LOW = "thence_high", "thence_low"
+"""Columns with the halves of a row's id."""
 
 _LIMITS = Limits()
 _AS_NAMED: Mapping[str, str] = MappingProxyType({})
@@ -66,6 +70,8 @@ class Decoder:
     names: tuple[tuple[str, str], ...]  # our names of the columns, and the DataFrame's
     domain: Domain | None
     """What the times are, where the column's type tells."""
+    hashed: bool = False
+    """Whether rows come with an id of Spark's making, in the columns HIGH and LOW."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -75,6 +81,9 @@ class Decoder:
     def read(self, record: Any) -> Iterator[Batch | BadEvent]:
         """The events of a record batch, and the rows that are none. Each event has an id."""
         columns = {ours: record.column(theirs) for ours, theirs in self.names}
+        if self.hashed:
+            halves = [np.asarray(record.column(name)).view(np.uint64) for name in (HIGH, LOW)]
+            columns["id"] = as_hexadecimal(np.column_stack(halves)).to_arrow()
         if record.num_rows and self.kind is Kind.TYPED:
             yield from self._typed(columns, record.num_rows)
         elif record.num_rows:

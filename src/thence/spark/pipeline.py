@@ -17,6 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from thence.errors import InputError
 from thence.local.domains import TimeDomain
+from thence.local.finite import asked_of
 from thence.match.background import Background
 from thence.program.sequence import SequenceProgram
 from thence.rdf.times import Domain
@@ -24,6 +25,7 @@ from thence.spark.decode import Decoder, decoder
 from thence.spark.output import CERTAIN, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
+from thence.spark.selecting import selected
 from thence.spark.stages import PACKED, Answering, Packing
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -82,6 +84,11 @@ def all_rows(
     spark = next(iter(frames.values())).sparkSession
     known: Mapping[str, Decoder | PartReader] = readers or {}
     decoders = {name: known.get(name) or _decoder(name, frame, settings) for name, frame in frames.items()}
+    sent = dict(frames)
+    asked = asked_of(program)
+    for name, each in decoders.items():
+        if isinstance(each, Decoder):
+            sent[name], decoders[name] = selected(frames[name], each, asked.get(name))
     for name, each in decoders.items():
         if each.domain is not None:
             domain.begin(name, each.domain)
@@ -93,10 +100,7 @@ def all_rows(
         for name, each in decoders.items()
     }
     schema = from_arrow_schema(PACKED)
-    packed = reduce(
-        DataFrame.union,
-        (frames[name].select(*decoders[name].columns).mapInArrow(_called(packing[name]), schema) for name in frames),
-    )
+    packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in frames))
     packed = packed.observe(read, F.coalesce(F.sum("events"), F.lit(0)).alias("events"))
     answering = Answering(
         Output(program, domain.known, settings.terms),
