@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import config
 
 from thence.kernel import machine
 from thence.rdf import compiled, interning
@@ -35,3 +36,10 @@ def test_python_is_refused_what_only_compiled_functions_can_call() -> None:
     assert interning.hash_bytes.overloads
     with pytest.raises(TypeError, match=r"hash_bytes is a part of compiled functions. Try: hash_bytes.py_func"):
         interning.hash_bytes(codes, 0, 1)
+
+
+def test_code_that_looks_at_indices_is_not_taken_for_code_that_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "BOUNDSCHECK", 1)
+    looking = compiled._stamp.__wrapped__()
+    monkeypatch.setattr(config, "BOUNDSCHECK", 0)
+    assert compiled._stamp.__wrapped__() != looking
