@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -62,8 +62,10 @@ class Pipeline:
         rows.sort(key=lambda row: (row["shard"], row["first"] is not None, row["first"]))
         return [row for record in self.answering([_record(rows)]) for row in record.to_pylist()]
 
-    def micro_batches(self, cut: Iterable[Sequence[int]]) -> list[Mapping[str, object]]:
-        """Some events after the others; between them only bytes are left."""
+    def micro_batches(
+        self, cut: Iterable[Sequence[int]], *, kept: Callable[[bytes], bytes] = bytes
+    ) -> list[Mapping[str, object]]:
+        """Some events after the others; between them only bytes are left, as `kept` keeps them."""
         answering = self.answering
         saved: dict[int, bytes] = {}
         found: list[Mapping[str, object]] = []
@@ -72,7 +74,7 @@ class Pipeline:
             for shard in range(self.shards):
                 state = answering.shard()
                 if shard in saved:
-                    state.load(saved[shard], self.shards)
+                    state.load(kept(saved[shard]), self.shards)
                 own = [row for row in rows if row["shard"] == shard]
                 for record in answering.micro_batch(state, own):
                     found += record.to_pylist()

@@ -39,8 +39,18 @@ def read(content: bytes | memoryview) -> tuple[dict[str, Any], Reader]:
     size = int.from_bytes(content[:_UNIT], "little")
     if size > len(content) - _UNIT:
         raise InputError("The arrays are not whole: they end before their head does.")
-    head: dict[str, Any] = json.loads(bytes(content[_UNIT : _UNIT + size]))
-    return head, Reader(content, head["arrays"], _UNIT + size)
+    try:
+        head: dict[str, Any] = json.loads(bytes(content[_UNIT : _UNIT + size]))
+        described = [(kind, _shape(shape)) for kind, shape in head["arrays"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InputError("The arrays are no arrays of ours: their head can't be read.") from None
+    return head, Reader(content, described, _UNIT + size)
+
+
+def _shape(found: list[int]) -> list[int]:
+    if not all(type(length) is int and length >= 0 for length in found):
+        raise ValueError("no shape")
+    return found
 
 
 @dataclass(slots=True)
@@ -53,11 +63,13 @@ class Reader:
     number: int = 0
 
     def next(self) -> NDArray[Any]:
+        if self.number == len(self.described):
+            raise InputError("The arrays are not whole: there are fewer than there should be.")
         kind, shape = self.described[self.number]
         count = 1
         for length in shape:
             count *= length
-        if kind not in _KINDS or min(shape, default=0) < 0:
+        if kind not in _KINDS:
             raise InputError(f"The arrays are no arrays of ours: one is of {str(kind)[:20]!r}.")
         dtype = np.dtype(kind)
         size = count * dtype.itemsize

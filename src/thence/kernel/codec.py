@@ -1,7 +1,7 @@
 """A state as bytes, and back: arrays behind a head that says what they are, for which query, in which version.
 
-No pickle: a state may come from anywhere. What was saved by another version, for another query, or is not whole, is
-refused with a reason.
+No pickle: a state may come from anywhere. What was saved by another version, for another query, is not whole, or could
+lead compiled code astray, is refused with a reason.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
@@ -19,6 +20,7 @@ from thence.kernel.arrays import Reader, read, written
 from thence.kernel.contiguity import Contiguity
 from thence.kernel.rows import Matched
 from thence.kernel.sequence import SequenceState
+from thence.kernel.soundness import check_matched, check_memory, check_partitions, check_terms, sure
 from thence.program.sequence import SequenceProgram
 from thence.program.values import Values
 from thence.rdf.dictionary import Terms
@@ -32,9 +34,14 @@ _DIGEST = 32
 
 
 def fingerprint(program: SequenceProgram) -> str:
-    """What a state belongs to: the query, and the automaton that it was compiled to."""
+    """What a state belongs to: the query, the automaton that it was compiled to, and what the arrays of a state are,
+    which depends on how it was compiled."""
     digest = hashlib.sha256(show(program.query).encode())
     digest.update(program.image.tobytes())
+    tables = [(table.stream, table.variables) for table in program.tables]
+    sources = [(source.table, source.variables) for source in program.sources]
+    arrays = (tables, sources, program.inputs, program.feeds, program.negated, program.slots, program.iterated)
+    digest.update(repr((arrays, program.routes, program.constants)).encode())
     return digest.hexdigest()
 
 
@@ -71,24 +78,49 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
             f"The saved state is of version {head.get('version')}, and this is version {VERSION}. "
             "Run the query again from the beginning, or with the release that saved it."
         )
-    if head["query"] != fingerprint(program):
+    if head.get("query") != fingerprint(program):
         raise InputError(
             "The saved state belongs to another query. Run this one from the beginning, in a place of its own."
         )
-    terms = Terms()
-    terms.add_joined(Texts(reader.next(), reader.next()))
+    next_ref = _number(head.get("next_ref"), least=0)
+    latest = head.get("latest")
+    terms = _terms(program, Texts(reader.next(), reader.next()))
     memory = reader.next().copy()
+    check_memory(program, memory, len(terms), next_ref)
     keys, times = reader.next().copy(), reader.next().copy()
-    return SequenceState(
+    check_partitions(keys, times, len(program.query.partition), len(terms))
+    state = SequenceState(
         terms=terms,
         memory=memory,
         contiguity=Contiguity(program.query.partition, keys, times, kept=len(times)),
         negated={feed: _matched(reader, program.inputs[program.feeds[feed]].variables) for feed in program.negated},
         recent=[_matched(reader, source.variables) for source in program.sources],
-        latest=head["latest"],
-        next_ref=head["next_ref"],
+        latest=None if latest is None else _number(latest),
+        next_ref=next_ref,
         terms_kept=len(terms),
     )
+    for feed, rows in state.negated.items():
+        check_matched(rows, len(program.inputs[program.feeds[feed]].sources), len(terms), next_ref)
+    for rows in state.recent:
+        check_matched(rows, 1, len(terms), next_ref)
+    return state
+
+
+def _number(found: object, *, least: int = -(2**63)) -> int:
+    """A number that fits into 64 bits."""
+    sure(type(found) is int and least <= found < 2**63, "its head has something else than a number")
+    assert isinstance(found, int)
+    return found
+
+
+def _terms(program: SequenceProgram, texts: Texts) -> Terms:
+    """The dictionary: every term once, and first the constants of the program, whose predicates name them."""
+    check_terms(texts)
+    terms = Terms()
+    constants = terms.add_all(program.constants)
+    ids = terms.add_joined(texts)
+    sure((ids == np.arange(len(ids))).all() and len(ids) >= len(constants), "its terms are not in their order")
+    return terms
 
 
 def _arrays(state: SequenceState) -> Iterator[NDArray[Any]]:

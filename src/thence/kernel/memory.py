@@ -86,7 +86,7 @@ PARENT, PLACE, REF, ITERATED = range(4)
 # a match; then tag and bits of each slot
 CERTAIN, MATCH_FIRST, MATCH_LAST, MATCH_NODE, MATCH_SLOTS = range(5)
 
-_REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
+REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_RUNS, (RUN_CAPACITY, RUN_WIDTH)),
     (AT_FREE, (RUN_CAPACITY,)),
     (AT_PENDING, (RUN_CAPACITY,)),
@@ -100,7 +100,7 @@ _REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
 """What stands where in the memory, in this order, and where its head says how large it is. The buckets come last, since
 they are laid out anew most often."""
 
-_SHAPES = dict(_REGIONS)
+_SHAPES = dict(REGIONS)
 
 
 def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 256) -> Memory:
@@ -121,7 +121,7 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 256) 
 def _laid_out(head: Memory) -> Memory:
     """An empty memory with a head that says how large everything is."""
     end = HEAD
-    for at, shape in _REGIONS:
+    for at, shape in REGIONS:
         head[at] = end
         end += int(np.prod(head[list(shape)]))
     memory = np.zeros(end, np.int64)
@@ -159,7 +159,7 @@ def with_room(memory: Memory) -> Memory:
         if 2 * used >= head[capacity]:
             head[capacity] *= 2
     larger = _laid_out(head)
-    for at, _ in _REGIONS:
+    for at, _ in REGIONS:
         old = region(memory, at)
         region(larger, at)[: len(old)] = old
     added = int(head[RUN_CAPACITY]) - runs

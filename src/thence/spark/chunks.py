@@ -13,9 +13,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.arrays import read, written
+from thence.algebra.expressions import Variable
+from thence.kernel.arrays import Reader, read, written
 from thence.kernel.found import Found
 from thence.kernel.rows import Matched, concatenated
+from thence.kernel.soundness import (
+    check_array,
+    check_column,
+    check_terms,
+    check_texts,
+    check_values,
+    check_within,
+    sure,
+)
 from thence.program.automaton import STRICT
 from thence.program.sequence import SequenceProgram
 from thence.program.values import Values
@@ -210,17 +220,37 @@ def packed(chunk: Chunk) -> bytes:
 
 
 def unpacked(program: SequenceProgram, content: bytes | memoryview) -> Chunk:
+    """What was packed. InputError if it can't have been."""
     head, reader = read(content)
+    sure(isinstance(head.get("stream"), str) and isinstance(head.get("numbered"), bool), "a chunk has no head")
     times = reader.next()
     ids = Texts(reader.next(), reader.next())
     home, others = reader.next(), reader.next()
     terms = Texts(reader.next(), reader.next())
-    tables = []
-    for asked in program.tables:
-        refs = reader.next().astype(np.int64)
-        columns = {}
-        for variable in asked.variables:
-            tags, bits = reader.next(), reader.next()
-            columns[variable] = Values(np.broadcast_to(tags, len(bits)), bits)
-        tables.append(Matched(times[refs[:, 0]], refs, columns, np.ones(len(refs), np.bool_)))
-    return Chunk(head["stream"], times, ids, home, others, tuple(tables), terms, head["numbered"])
+    _check_events(times, ids, home, others)
+    check_terms(terms)
+    tables = tuple(_table(reader, asked.variables, times, len(terms)) for asked in program.tables)
+    return Chunk(head["stream"], times, ids, home, others, tables, terms, head["numbered"])
+
+
+def _check_events(times: Ints, ids: Texts, home: NDArray[np.bool_], others: Ints) -> None:
+    for each in (times, others):
+        check_array(each, np.int64, -1)
+        sure((each[1:] >= each[:-1]).all(), "events are not in the order of time")
+    check_texts(ids)
+    sure(len(ids) == len(times), "events have no names")
+    check_array(home, np.bool_, len(times))
+
+
+def _table(reader: Reader, variables: Sequence[Variable], times: Ints, terms: int) -> Matched:
+    refs = reader.next().astype(np.int64)
+    check_array(refs, np.int64, -1, 1)
+    check_within(refs, 0, len(times), "an event")
+    columns = {}
+    for variable in variables:
+        tags, bits = reader.next(), reader.next()
+        sure(tags.shape in ((1,), (len(refs),)), "an array has another shape")
+        columns[variable] = Values(np.broadcast_to(tags, len(refs)), bits)
+        check_column(columns[variable], len(refs))
+        check_values(columns[variable].tags, bits, terms)
+    return Matched(times[refs[:, 0]], refs, columns, np.ones(len(refs), np.bool_))

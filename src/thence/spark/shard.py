@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from thence.errors import InputError
 from thence.kernel import codec
 from thence.kernel.arrays import read, written
-from thence.kernel.memory import AT_NODES, NEVER, NODES, REF, region
+from thence.kernel.memory import AT_NODES, KEEP_EXPIRED, NEVER, NODES, REF, region
 from thence.kernel.sequence import Matches, SequenceState, initial_state, take
+from thence.kernel.soundness import check_array, check_texts, sure
 from thence.kernel.timeouts import TimedOut, keep_timed_out, timed_out
 from thence.local.watermarks import Watermark
 from thence.match import NO_BACKGROUND, Background
@@ -128,16 +129,46 @@ class Shard:
 
     def load(self, saved: bytes, shards: int) -> None:
         """Go on from what was saved. InputError if that was by another version, for another query, or for another
-        number of shards."""
+        number of shards; or if it is damaged."""
         head, reader = read(codec.unsealed(saved))
         _check(head, self.program, shards)
+        _check_types(head, self.watermark.streams)
         self.watermark.latest, self.watermark.now, self.watermark.began = head["latest"], head["now"], head["began"]
         time, seen = head["equal"]
         self.ordinals, self.seen = Ordinals(time, Counter(seen)), set(head["seen"])
         refs, names = reader.next(), Texts(reader.next(), reader.next())
         self.names = Names(refs, names, kept=len(refs))
         self.state = codec.load(self.program, reader.next().tobytes())
+        self.state.memory[KEEP_EXPIRED] = self.partial
+        self._check_names()
         self.waiting = [unpacked(self.program, reader.next().tobytes()) for _ in range(head["waiting"])]
+
+    def _check_names(self) -> None:
+        """That all events which are held have one."""
+        refs, names = self.names.refs, self.names.texts
+        check_texts(names)
+        check_array(refs, np.int64, len(names))
+        sure((refs[1:] > refs[:-1]).all(), "names are not in order")
+        sure(np.isin(self._held(), refs).all(), "an event has no name")
+
+
+def _check_types(head: dict[str, Any], streams: Sequence[str]) -> None:
+    """That a head has what `save` writes into it."""
+
+    def is_time(found: object) -> bool:
+        return found is None or (type(found) is int and -(2**63) <= found < 2**63)
+
+    def are_counts(found: object) -> bool:
+        return isinstance(found, dict) and all(type(count) is int for count in found.values())
+
+    latest, equal, seen = head.get("latest"), head.get("equal"), head.get("seen")
+    heard = isinstance(latest, dict) and all(
+        name in streams and time is not None and is_time(time) for name, time in latest.items()
+    )
+    sure(heard and is_time(head.get("now")) and is_time(head.get("began")), "its head has something else than times")
+    told_apart = isinstance(equal, list) and len(equal) == 2 and is_time(equal[0]) and are_counts(equal[1])
+    listed = isinstance(seen, list) and all(isinstance(row, str) for row in seen)
+    sure(told_apart and listed and type(head.get("waiting")) is int, "its head has something else than it should")
 
 
 def _check(head: dict[str, Any], program: SequenceProgram, shards: int) -> None:
@@ -146,10 +177,10 @@ def _check(head: dict[str, Any], program: SequenceProgram, shards: int) -> None:
             f"The checkpoint was written by version {head.get('version')} of the state's format, and this is version "
             f"{VERSION}. Go on with the release that wrote it, or begin anew with an empty checkpoint."
         )
-    if head["query"] != codec.fingerprint(program):
+    if head.get("query") != codec.fingerprint(program):
         raise InputError("The checkpoint belongs to another query. Give each query a checkpoint of its own.")
-    if head["shards"] != shards:
+    if head.get("shards") != shards:
         raise InputError(
-            f"The checkpoint was written with {head['shards']} shards, and now there are {shards}. "
-            f"Go on with shards={head['shards']}, or begin anew with an empty checkpoint."
+            f"The checkpoint was written with {head.get('shards')} shards, and now there are {shards}. "
+            f"Go on with shards={head.get('shards')}, or begin anew with an empty checkpoint."
         )

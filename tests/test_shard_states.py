@@ -1,0 +1,181 @@
+"""A shard's saved state is taken up only by the query that saved it, whole; a damaged or forged one is refused, or does
+no harm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import thence
+from shards import Given, Pipeline
+from strategies.spaseq import Case, cases
+from test_engine_agrees import given_event, query_of
+from test_spaseq_agrees import background
+from thence.errors import InputError
+from thence.kernel import codec
+from thence.kernel.arrays import read, written
+from thence.kernel.memory import AT_FREE, AT_HEADS, AT_NODES, AT_PENDING, AT_RUNS, FREE, HEAD, NODES, STATE, region
+from thence.plan.sequences import plan
+from thence.spark import shard
+
+pytestmark = pytest.mark.numba
+
+QUERY = """
+    PREFIX : <http://example.org/>
+    SELECT ?x ?a ?b WITHIN 10 TICKS FROM STREAM S <http://example.org/s>
+    { SEQ (A ; B) DEFINE GPM A ON S { ?x :is ?a } DEFINE GPM B ON S { ?x :was ?b } }
+"""
+EVENTS: Given = [
+    ("S", thence.Event(1, "@prefix : <http://example.org/> . :h :is 'one' .", id="e1")),
+    ("S", thence.Event(3, "@prefix : <http://example.org/> . :h :was 'two' .", id="e2")),
+    ("S", thence.Event(9, "@prefix : <http://example.org/> . :h :was 'three' .", id="e3")),
+]
+
+
+def pipeline(text: str = QUERY, shards: int = 1) -> Pipeline:
+    return Pipeline(plan(thence.parse(text).algebra), EVENTS, shards)
+
+
+def saved(events: int = 1, shards: int = 1) -> bytes:
+    """What a shard keeps of the first events."""
+    found: list[bytes] = []
+
+    def keep(state: bytes) -> bytes:
+        found.append(state)
+        return state
+
+    pipeline(shards=shards).micro_batches([range(events), range(0)], kept=keep)
+    return found[0]
+
+
+def load(state: bytes, text: str = QUERY, shards: int = 1) -> None:
+    pipeline(text).answering.shard().load(state, shards)
+
+
+def test_what_was_saved_is_taken_up() -> None:
+    assert [row["events"] for row in pipeline().micro_batches([[0], [1], [2]])] == [["e1", "e2"]]
+    load(saved())
+
+
+@pytest.mark.parametrize("other", [QUERY.replace("10 TICKS", "11 TICKS"), QUERY.replace("A ; B", "A , B")])
+def test_a_state_of_another_query_is_refused(other: str) -> None:
+    with pytest.raises(InputError, match=r"belongs to another query\. Give each query a checkpoint of its own"):
+        load(saved(), other)
+
+
+def test_a_state_of_the_same_query_compiled_otherwise_is_refused() -> None:
+    program = plan(thence.parse(QUERY.replace("?x ?a ?b", "?x")).algebra)
+    plainly = plan(thence.parse(QUERY.replace("?x ?a ?b", "?x")).algebra, optimise=False)
+    assert codec.fingerprint(program) != codec.fingerprint(plainly)
+
+
+def test_a_state_of_another_number_of_shards_is_refused() -> None:
+    with pytest.raises(InputError, match=r"was written with 3 shards, and now there are 1\. Go on with shards=3, or"):
+        load(saved(shards=3))
+
+
+def test_a_state_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = saved()
+    monkeypatch.setattr(shard, "VERSION", shard.VERSION + 1)
+    with pytest.raises(InputError, match="was written by version 1 of the state's format, and this is version 2"):
+        load(old)
+
+
+@given(st.data())
+def test_a_state_with_any_bytes_cut_or_changed_is_refused(data: st.DataObject) -> None:
+    state = saved()
+    place = data.draw(st.integers(0, len(state) - 1))
+    changed = bytes([state[place] ^ data.draw(st.integers(1, 255))])
+    for torn in (state[:place], state[:place] + changed + state[place + 1 :], state[:place] + state[place + 1 :]):
+        with pytest.raises(InputError, match="not whole"):
+            load(torn)
+
+
+def test_whether_partial_matches_are_told_is_for_the_one_who_goes_on_to_say() -> None:
+    told = Pipeline(pipeline().program, EVENTS, 1, partial=True).answering.shard()
+    told.load(saved(), 1)
+    found = told.timed_out(100)
+    assert found is not None
+    assert len(found.matches) == 1
+
+
+@given(st.data(), cases())
+def test_a_forged_state_is_refused_or_does_no_harm(data: st.DataObject, case: Case) -> None:
+    query = query_of(case)
+    if query.constructs:
+        return
+    order = sorted(case.events, key=lambda event: event.time)
+    middle = data.draw(st.integers(0, len(order)))
+    events = [(event.stream, given_event(event)) for event in order]
+    lateness = data.draw(st.sampled_from([0, 3]))
+    program = plan(query.algebra)
+    whole = Pipeline(program, events, 1, background(case), lateness=lateness, partial=data.draw(st.booleans()))
+    cut = [range(middle), range(middle, len(order)), range(0)]
+    spoilt: list[np.dtype[Any]] = []
+    try:
+        whole.micro_batches(cut, kept=lambda state: forged(state, data, spoilt))
+    except InputError:
+        pass
+    except (ValueError, KeyError):
+        assert np.uint8 in spoilt  # a text is no term any more, which Python sees when it reads it
+
+
+def forged(saved: bytes, data: st.DataObject, spoilt: list[np.dtype[Any]]) -> bytes:
+    """A state in which a word is another, under a right seal; `spoilt` is told of which type it is."""
+    head, arrays = _parts(codec.unsealed(saved))
+    chosen = data.draw(st.sampled_from(["state", "state", "state", "names", "waiting"]))
+    if chosen == "state":
+        inner = _spoilt(codec.unsealed(arrays[3].tobytes()), data, spoilt)
+        arrays[3] = np.frombuffer(codec.sealed(inner), np.uint8)
+    elif chosen == "names":
+        _spoil(arrays[data.draw(st.integers(0, 2))], data, spoilt)
+    elif len(arrays) > 4:
+        place = data.draw(st.integers(4, len(arrays) - 1))
+        arrays[place] = np.frombuffer(_spoilt(arrays[place].tobytes(), data, spoilt), np.uint8)
+    return codec.sealed(written(head, arrays))
+
+
+def _parts(content: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    head, reader = read(content)
+    return head, [reader.next().copy() for _ in head.pop("arrays")]
+
+
+def _spoilt(content: bytes, data: st.DataObject, spoilt: list[np.dtype[Any]]) -> bytes:
+    head, arrays = _parts(content)
+    if "next_ref" in head and data.draw(st.booleans()):
+        _spoil_memory(arrays[2], data)
+    else:
+        _spoil(data.draw(st.sampled_from(arrays)), data, spoilt)
+    return written(head, arrays)
+
+
+def _spoil(array: NDArray[Any], data: st.DataObject, spoilt: list[np.dtype[Any]]) -> None:
+    spoilt.append(array.dtype)
+    if array.size:
+        _change(array, data.draw(st.integers(0, array.size - 1)), data)
+
+
+def _spoil_memory(memory: NDArray[np.int64], data: st.DataObject) -> None:
+    """A word that something looks at."""
+    starts = region(memory, AT_RUNS), region(memory, AT_NODES)
+    runs, nodes = np.flatnonzero(starts[0][:, STATE] >= 0), np.arange(memory[NODES])
+    heads = np.flatnonzero(region(memory, AT_HEADS) >= 0)
+    places = [np.arange(HEAD), memory[AT_HEADS] + heads, memory[AT_PENDING] + np.arange(4)]
+    places.append(memory[AT_FREE] + max(0, memory[FREE] - 3) + np.arange(3))
+    for at, rows, table in ((AT_RUNS, runs, starts[0]), (AT_NODES, nodes, starts[1])):
+        places.append((memory[at] + rows[:, None] * table.shape[1] + np.arange(table.shape[1])).ravel())
+    group = data.draw(st.sampled_from([each for each in places if len(each)]))
+    _change(memory, int(group[data.draw(st.integers(0, len(group) - 1))]), data)
+
+
+def _change(array: NDArray[Any], place: int, data: st.DataObject) -> None:
+    flat = array.reshape(-1)
+    near = st.integers(-3, 3).map(lambda step: int(flat[place]) + step)
+    far = st.sampled_from([0, -1, -2, 1, 7, 64, 1023, 1024, 2047, 2048, 2**31, 2**62, 2**63 - 1, -(2**63), 2**20])
+    value = data.draw(near | far | st.integers(-(2**63), 2**63 - 1))
+    flat[place] = np.array([value % 2**64], np.uint64).astype(flat.dtype)[0]
