@@ -1,4 +1,5 @@
-"""A streaming query that is killed goes on from its checkpoint: nothing is lost, and nothing comes twice."""
+"""A streaming query that is killed goes on from its checkpoint: nothing is lost, and nothing comes twice. Another query
+does not. And what goes wrong with events is told, once."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -20,10 +22,13 @@ from pyarrow import parquet
 import thence
 from streaming_driver import QUERY
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 DRIVER = Path(__file__).with_name("streaming_driver.py")
 MICRO_BATCHES = 8
 TIMES_KILLED = 3
-SEEDS = range(min(40, int(os.environ["THENCE_CASES"]) // 200)) if "THENCE_CASES" in os.environ else [0]
+SEEDS = range(max(1, min(40, int(os.environ["THENCE_CASES"]) // 200))) if "THENCE_CASES" in os.environ else [0]
 PATIENCE = 300  # seconds for what takes ten on a quiet machine
 
 
@@ -126,3 +131,79 @@ def _wait_until(holds: object) -> None:
     while not holds():
         assert time.monotonic() < end, "nothing has happened for too long"
         time.sleep(0.02)
+
+
+SMALL = """
+    PREFIX : <http://example.org/>
+    SELECT ?x ?a WITHIN 10 TICKS FROM STREAM S <http://example.org/s>
+    { SEQ (A ; B) DEFINE GPM A ON S { ?x :is ?a } DEFINE GPM B ON S { ?x :was ?b } }
+"""
+ABSENT = SMALL.replace("A ; B", "A ; B!")
+ROWS = "time long, id string, value string"
+
+
+def test_a_checkpoint_of_another_query_or_number_of_shards_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    from pyspark.errors import StreamingQueryException
+
+    _give(tmp_path, 0, [(1, "e1", "<x:h> <http://example.org/is> 1 .")])
+    assert _taken(spark, SMALL, tmp_path, shards=2) == []
+    _give(tmp_path, 1, [(5, "e2", "<x:h> <http://example.org/was> 1 .")])
+    with pytest.raises(StreamingQueryException, match=r"The checkpoint belongs to another query\. Give each query a"):
+        _taken(spark, SMALL.replace("10 TICKS", "11 TICKS"), tmp_path, shards=2)
+    with pytest.raises(
+        StreamingQueryException, match=r"written with 2 shards, and now there are 3\. Go on with shards=2"
+    ):
+        _taken(spark, SMALL, tmp_path, shards=3)
+    assert [row["events"] for row in _taken(spark, SMALL, tmp_path, shards=2)] == [["e1", "e2"]]
+
+
+def test_what_goes_wrong_is_told_once_and_absence_needs_no_event_of_its_own(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    _give(
+        tmp_path,
+        0,
+        [
+            (1, "e1", "<x:h1> <http://example.org/is> 1 ."),
+            (2, "e2", "this is no Turtle"),
+            (None, "e3", "<x:h1> <http://example.org/was> 1 ."),
+            (4, "e4", "<x:h2> <http://example.org/is> 1 ."),
+        ],
+    )
+    rows = _taken(spark, ABSENT, tmp_path, shards=3, problems=True)
+    assert sorted((row["problem"], row["stream"]) for row in rows) == [("bad", "S"), ("bad", "S")]
+    _give(tmp_path, 1, [(3, "e5", "<x:h3> <x:odd> 1 ."), (2, "e6", "<x:h1> <http://example.org/was> 1 .")])
+    _give(tmp_path, 2, [(12, "e7", "<x:h4> <x:odd> 1 .")])
+    rows = _taken(spark, ABSENT, tmp_path, shards=3, problems=True)
+    assert sorted((row["problem"], row["event"]) for row in rows if row["problem"]) == [("late", "e5"), ("late", "e6")]
+    assert [(row["x"], row["events"]) for row in rows if not row["problem"]] == [("x:h1", ["e1"])]
+
+
+def test_partial_matches_time_out_with_no_event_of_their_own(spark: SparkSession, tmp_path: Path) -> None:
+    _give(tmp_path, 0, [(1, "e1", "<x:h1> <http://example.org/is> 1 ."), (2, "e2", "<x:h2> <x:odd> 1 .")])
+    assert _taken(spark, SMALL, tmp_path, shards=3, timed_out=True) == []
+    _give(tmp_path, 1, [(12, "e3", "<x:h2> <x:odd> 1 .")])
+    (row,) = _taken(spark, SMALL, tmp_path, shards=3, timed_out=True)
+    assert (row["problem"], row["event"]) == ("timed_out", "e1")
+    assert row["reason"] == "B had not come by 11, when its window ended"
+
+
+def _give(folder: Path, number: int, rows: Sequence[tuple[int | None, str, str]]) -> None:
+    """One more file."""
+    path = folder / "in" / f"{number:03}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    listed = [dict(zip(("time", "id", "value"), row, strict=True)) for row in rows]
+    schema = pa.schema([("time", "int64"), ("id", "string"), ("value", "string")])
+    parquet.write_table(pa.Table.from_pylist(listed, schema=schema), path)
+    os.utime(path, (1_600_000_000 + number,) * 2)
+
+
+def _taken(spark: SparkSession, text: str, folder: Path, **options: Any) -> list[dict[str, Any]]:
+    """The rows that come of the files that are new, one a micro-batch."""
+    found: list[dict[str, Any]] = []
+    given = spark.readStream.schema(ROWS).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
+    made = thence.parse(text).dataframe(given, **options)
+    writer = made.writeStream.foreachBatch(lambda rows, _: found.extend(row.asDict() for row in rows.collect()))
+    writer = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True)
+    writer.start().awaitTermination()
+    return found
