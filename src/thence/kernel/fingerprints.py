@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.kernel.sequence import Matches
-from thence.rdf.compiled import entry
+from thence.rdf.compiled import entry, inlined
 from thence.rdf.dictionary import Terms
 from thence.rdf.tags import NONE
 from thence.rdf.texts import Texts
@@ -15,54 +15,84 @@ from thence.rdf.value_columns import names_a_term
 
 Words = NDArray[np.uint64]
 
-_SEEDS = (np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344))  # digits of pi
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-_FAR = np.uint64(29)
+_HIGH, _LOW = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)  # digits of pi
+
+
+@inlined
+def high(code, more):
+    code = (code ^ more) * np.uint64(0x9E3779B97F4A7C15)
+    return code ^ (code >> np.uint64(29))
+
+
+@inlined
+def low(code, more):
+    """Otherwise than `high`, so that what is alike in one half differs in the other."""
+    code = (code ^ more) * np.uint64(0xD1B54A32D192ED03)
+    return code ^ (code >> np.uint64(32))
+
+
+@inlined
+def word_at(text, place, count):
+    """Up to eight bytes as a number, the first one lowest."""
+    word = np.uint64(0)
+    for number in range(count):
+        word |= np.uint64(text[place + number]) << np.uint64(8 * number)
+    return word
 
 
 @entry
-def hash_texts(text, ends, seed, found):
-    """A hash of each text."""
+def hash_texts(text, ends, found):
+    """Two hashes of each text, eight bytes at a time."""
     start = 0
     for number in range(len(ends)):
-        code = seed
-        for place in range(start, ends[number]):
-            code = (code ^ np.uint64(text[place])) * np.uint64(0x100000001B3)
-        found[number] = code ^ (code >> np.uint64(32))
-        start = ends[number]
+        end = ends[number]
+        one, other = high(_HIGH, np.uint64(end - start)), low(_LOW, np.uint64(end - start))
+        for place in range(start, end, 8):
+            word = word_at(text, place, 8) if place + 8 <= end else word_at(text, place, end - place)
+            one, other = high(one, word), low(other, word)
+        found[number, 0], found[number, 1] = one, other
+        start = end
+
+
+@entry
+def hash_events(hashed, offsets, places, first, last, found):
+    """What a match's events are: their hashes, where they stand in it, the places that they fill, its times."""
+    for match in range(len(found)):
+        one, other = np.uint64(0), np.uint64(0)
+        for number in range(offsets[match], offsets[match + 1]):
+            place, position = np.uint64(places[number]), np.uint64(number - offsets[match])
+            # each is mixed with its position, so that a sum tells orders apart
+            one += high(high(hashed[number, 0], place), position)
+            other += low(low(hashed[number, 1], place), position)
+        begin, end = np.uint64(first[match]), np.uint64(last[match])
+        found[match, 0] = high(high(one, begin), end)
+        found[match, 1] = low(low(other, begin), end)
+
+
+@entry
+def hash_values(tags, bits, named, hashes, found):
+    """What a match binds, a column at a time: of a term its hash, since it has another number elsewhere."""
+    for match in range(len(found)):
+        tag, value = np.uint64(tags[match]), np.uint64(bits[match])
+        if tags[match] == NONE:
+            value = np.uint64(0)
+        elif named[match]:
+            value = hashes[bits[match]]
+        found[match, 0] = high(high(found[match, 0], tag), value)
+        found[match, 1] = low(low(found[match, 1], tag), value)
 
 
 def match_ids(matches: Matches, ids: Texts, terms: Terms) -> Texts:
     """A name for each match, of its events' ids, the places that they fill, and what it binds. `ids` are those of all
     its events, one match behind the other."""
-    halves = [_half(matches, ids, terms, seed) for seed in _SEEDS]
-    return as_hexadecimal(np.stack(halves, axis=1))
-
-
-def _half(matches: Matches, ids: Texts, terms: Terms, seed: np.uint64) -> Words:
-    hashed = np.empty(len(ids), np.uint64)
-    hash_texts(np.array(ids.text), np.array(ids.ends), seed, hashed)
-    lengths = np.diff(matches.offsets)
-    position = np.arange(len(hashed)) - np.repeat(matches.offsets[:-1], lengths)
-    hashed = _mixed(hashed, matches.places.astype(np.uint64))
-    hashed = _mixed(hashed, position.astype(np.uint64))
-    # each is mixed with its position, so that a sum tells orders apart; every match has an event
-    code = np.add.reduceat(hashed, matches.offsets[:-1]) if len(lengths) else np.empty(0, np.uint64)
-    for times in (matches.first, matches.last):
-        code = _mixed(code, times.astype(np.uint64))
+    hashed = np.empty((len(ids), 2), np.uint64)
+    hash_texts(np.array(ids.text), np.array(ids.ends), hashed)
+    found = np.empty((len(matches), 2), np.uint64)
+    hash_events(hashed, *map(np.array, (matches.offsets, matches.places, matches.first, matches.last)), found)
     for column in range(matches.tags.shape[1]):
-        tags, bits = matches.tags[:, column], matches.bits[:, column].astype(np.uint64)
-        named = names_a_term(tags) & (tags != NONE)
-        if named.any():
-            bits[named] = terms.hashes[matches.bits[named, column]]
-        bits[tags == NONE] = 0
-        code = _mixed(_mixed(code, tags.astype(np.uint64)), bits)
-    return code
-
-
-def _mixed(code: Words, more: Words) -> Words:
-    code = (code ^ more) * _ODD
-    return code ^ (code >> _FAR)
+        tags, bits = np.array(matches.tags[:, column]), np.array(matches.bits[:, column])
+        hash_values(tags, bits, names_a_term(tags), terms.hashes, found)
+    return as_hexadecimal(found)
 
 
 _DIGITS = np.frombuffer(b"".join(b"%04x" % pair for pair in range(2**16)), np.uint32)
