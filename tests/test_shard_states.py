@@ -80,9 +80,11 @@ def test_a_state_of_another_number_of_shards_is_refused() -> None:
 
 
 def test_a_state_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = saved()
-    monkeypatch.setattr(shard, "VERSION", shard.VERSION + 1)
-    with pytest.raises(InputError, match="was written by version 1 of the state's format, and this is version 2"):
+    old, version = saved(), shard.VERSION
+    monkeypatch.setattr(shard, "VERSION", version + 1)
+    with pytest.raises(
+        InputError, match=f"by version {version} of the state's format, and this is version {version + 1}"
+    ):
         load(old)
 
 
