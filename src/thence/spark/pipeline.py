@@ -34,6 +34,9 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 _UNSET = "200"
 """What Spark takes for the number of partitions if nobody has said one."""
 
+STATE = "thence.state"
+"""The metric of a streaming query's progress that has the bytes of all shards' states."""
+
 STREAMING_SHARDS = 4
 """How many shards a streaming query has, if nobody says: a number that no machine decides, since its checkpoint keeps
 it."""
@@ -121,6 +124,7 @@ def all_rows(
     stateful = packed.groupBy("shard").transformWithState(
         ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
     )
+    stateful = stateful.observe(STATE, F.coalesce(F.sum("state"), F.lit(0)).alias("bytes"))
     return stateful.mapInArrow(unpacked_answers, made)
 
 

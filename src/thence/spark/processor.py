@@ -11,8 +11,8 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from thence.spark.stages import Answering
 
-ANSWERS = "answers binary"
-"""What a shard gives: rows, packed as an Arrow stream."""
+ANSWERS = "answers binary, state long"
+"""What a shard gives: rows, packed as an Arrow stream; at last, alone, the bytes of its state."""
 
 
 class ShardProcessor(StatefulProcessor):
@@ -31,8 +31,10 @@ class ShardProcessor(StatefulProcessor):
         if saved is not None:
             shard.load(bytes(saved[0]), self._answering.shards)
         for record in self._answering.micro_batch(shard, (row.asDict() for row in rows)):
-            yield Row(answers=_as_bytes(record))
-        self._saved.update((shard.save(self._answering.shards),))
+            yield Row(answers=_as_bytes(record), state=None)
+        state = shard.save(self._answering.shards)
+        self._saved.update((state,))
+        yield Row(answers=None, state=len(state))
 
     def close(self) -> None:
         pass
@@ -49,6 +51,6 @@ def _as_bytes(record: pa.RecordBatch) -> bytes:
 def unpacked_answers(records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows that shards have packed."""
     for record in records:
-        for answers in record.column("answers"):
+        for answers in record.column("answers").drop_null():
             with pa.ipc.open_stream(answers.as_buffer()) as reader:
                 yield from reader
