@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,17 @@ def _walk(company: np.ndarray, steps: np.ndarray, walked: np.ndarray) -> np.ndar
     return places
 
 
-def write(path: Path, count: int, *, companies: int = 110) -> None:
+def write(path: Path, count: int, *, companies: int = 110, together: int | None = None) -> None:
+    """As one file, whose row groups have so many ticks: as many cores can read it as it has."""
     with parquet.ParquetWriter(path, SCHEMA) as file:
-        file.write_table(pa.Table.from_batches(ticks(count, companies=companies), SCHEMA))
+        file.write_table(pa.Table.from_batches(ticks(count, companies=companies), SCHEMA), row_group_size=together)
+
+
+def write_pieces(folder: Path, count: int, together: int) -> None:
+    """The same as files of so many ticks, each a second younger than the one before it: files are taken by age."""
+    folder.mkdir()
+    table = pa.Table.from_batches(ticks(count), SCHEMA)
+    for number, first in enumerate(range(0, count, together)):
+        path = folder / f"{number:05}.parquet"
+        parquet.write_table(table.slice(first, together), path)
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
