@@ -57,7 +57,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def thence_(*arguments: str) -> Result:
-    return CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
+    """In one process; what runs on Spark is in test_cli_spark."""
+    here = ("--engine", "local") if arguments[0] == "run" else ()
+    return CliRunner(env={"COLUMNS": "100"}).invoke(main, [*arguments, *here])
 
 
 def said(result: Result) -> str:
@@ -348,8 +350,8 @@ WRONG = [
         "SELECT gives rows, which trig can't hold. Try: --format jsonl, csv, tsv, json or table",
     ),
     (
-        ["run", "select.spaseq", "--stream", "events.jsonl", "--engine", "spark"],
-        "Spark is not built yet. Try: --engine local",
+        ["run", "select.spaseq", "--stream", "events.jsonl", "--watch"],
+        "--watch is for Spark, not for one process. Try: --engine spark",
     ),
     (
         ["run", "select.spaseq", "--stream", "events.jsonl", "--lateness", "soon"],

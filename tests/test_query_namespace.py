@@ -95,7 +95,7 @@ def test_the_command_reads_files_in_the_querys_namespace(
     assert callable(made)
     query = tmp_path / "q.spaseq"
     query.write_text(text)
-    call = ["run", str(query), "--stream", str(made(tmp_path)), "--format", "csv", *options]
+    call = ["run", str(query), "--stream", str(made(tmp_path)), "--format", "csv", "--engine", "local", *options]
     result = CliRunner().invoke(main, call)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == ["start,end,house,before,after", "1,3,http://other/ns#h1,400,900"]

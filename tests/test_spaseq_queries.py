@@ -81,7 +81,8 @@ def test_the_matches_are_the_same_without_optimisation(name: str) -> None:
 def test_the_command_line_prints_them(name: str) -> None:
     streams = [part for stream, path in files(name).items() for part in ("--stream", f"{stream}={path}")]
     known = [] if (path := background(name)) is None else ["--background", str(path)]
-    call = ["run", str(EXAMPLES / f"{name}.spaseq"), *streams, *known, "--format", "jsonl", "--events"]
+    here = ["--format", "jsonl", "--events", "--engine", "local"]
+    call = ["run", str(EXAMPLES / f"{name}.spaseq"), *streams, *known, *here]
     result = CliRunner().invoke(main, call)
     assert result.exit_code == 0
     assert [json.loads(line) for line in result.stdout.splitlines()] == expected(name)

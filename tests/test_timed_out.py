@@ -100,7 +100,7 @@ def test_the_command_line_writes_them(tmp_path: Path) -> None:
     query.write_text(QUERY.format(sequence="A ; B"))
     stream.write_text('{"time": 1, "id": "e1", "graph": "<http://example.org/h> <http://example.org/is> 1 ."}\n')
     called = ["run", str(query), "--stream", str(stream), "--timed-out", "--problems", str(problems)]
-    result = CliRunner().invoke(main, called)
+    result = CliRunner().invoke(main, [*called, "--engine", "local"])
     assert result.exit_code == 0
     assert "1 timed out" in result.stderr
     line = json.loads(problems.read_text())

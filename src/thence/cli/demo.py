@@ -18,7 +18,7 @@ def demo(name: str) -> None:
     """Run a query over three small streams of a smart grid, and show its matches."""
     from thence.cli.compiling import compilation_told
     from thence.cli.formats import writer
-    from thence.cli.run import told
+    from thence.cli.outlets import told
     from thence.local.results import Match
     from thence.query.query import parse
 

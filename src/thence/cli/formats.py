@@ -8,22 +8,38 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from thence.errors import InputError
 from thence.local.columns import column_names
 
 if TYPE_CHECKING:
     from thence.kernel.projection import Cell
-    from thence.local.results import Match, Problem
+    from thence.local.results import Problem
     from thence.query.query import Query
     from thence.rdf.events import Event
     from thence.rdf.terms import Term
+    from thence.rdf.times import Domain
 
 FORMATS = ("table", "jsonl", "csv", "tsv", "json", "trig", "ttl")
 ROWS = frozenset({"table", "jsonl", "csv", "tsv", "json"})
 EVENTS = frozenset({"table", "jsonl", "trig", "ttl"})
+
+
+class Answer(Protocol):
+    """What is written: a `Match`, or what Spark found."""
+
+    @property
+    def times(self) -> tuple[int, int]: ...
+    @property
+    def bindings(self) -> Mapping[str, Cell]: ...
+    @property
+    def event_ids(self) -> tuple[str, ...]: ...
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def constructed(self) -> Event | None: ...
 
 
 class Writer(ABC):
@@ -38,7 +54,7 @@ class Writer(ABC):
         """What stands before all matches."""
 
     @abstractmethod
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         """One match."""
 
     def end(self) -> None:  # noqa: B027
@@ -101,7 +117,7 @@ def _json_term(term: Term) -> dict[str, str]:
             return plain if term.datatype == XSD_STRING else {**plain, "datatype": term.datatype}
 
 
-def json_time(time: int, match: Match | Event) -> int | str:
+def json_time(time: int, match: Answer | Event) -> int | str:
     """An integer for ticks, else ISO 8601."""
     from thence.rdf.times import Domain, format_time
 
@@ -115,7 +131,7 @@ def _line(value: object) -> str:
 class JsonLines(Writer):
     """One object a match."""
 
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         start, end = (json_time(time, match) for time in match.times)
         bindings = {name: json_cell(match.bindings[name]) for name in self.columns if name in match.bindings}
         row: dict[str, object] = {"start": start, "end": end, "bindings": bindings}
@@ -127,7 +143,7 @@ class JsonLines(Writer):
 class EventLines(Writer):
     """Constructed events, one a line, as an event file has them."""
 
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         event = match.constructed
         assert event is not None
         time, end = json_time(event.start, event), json_time(event.end, event)
@@ -140,7 +156,7 @@ class CsvWriter(Writer):
     def begin(self) -> None:
         self._write_row(["start", "end", *column_names(self.columns), *(["events"] if self.events else [])])
 
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         times = [str(json_time(time, match)) for time in match.times]
         cells = [_plain(match.bindings.get(name)) for name in self.columns]
         ids = [json.dumps(match.event_ids, ensure_ascii=False)] if self.events else []
@@ -176,7 +192,7 @@ class TsvWriter(Writer):
         names = ["start", "end", *column_names(self.columns), *(["events"] if self.events else [])]
         self.file.write("\t".join(names) + "\n")
 
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         times = [str(json_time(time, match)) for time in match.times]
         cells = [_tsv(match.bindings.get(name)) for name in self.columns]
         ids = [_escaped(json.dumps(match.event_ids, ensure_ascii=False))] if self.events else []
@@ -204,7 +220,7 @@ class ResultsJson(Writer):
         self.file.write(f'{{"head": {json.dumps({"vars": variables}, ensure_ascii=False)}, "results": {{"bindings": [')
         self.separator = "\n"
 
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         from thence.rdf.terms import Literal
         from thence.rdf.times import time_literal
 
@@ -225,7 +241,7 @@ class ResultsJson(Writer):
 class TrigWriter(Writer):
     """Constructed events as named graphs, each followed by its time."""
 
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         from thence.rdf.formats import Format
         from thence.rdf.terms import IRI, PROV, Quad, Triple
         from thence.rdf.times import time_literal
@@ -243,7 +259,7 @@ class TrigWriter(Writer):
 class TurtleWriter(Writer):
     """The triples of constructed events, without their times."""
 
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         assert match.constructed is not None
         self.file.write(_turtle(match.constructed))
 
@@ -264,7 +280,7 @@ class TableWriter(Writer):
         self.constructs = query.constructs
         self.rows: list[list[str]] = []
 
-    def write(self, match: Match) -> None:
+    def write(self, match: Answer) -> None:
         from thence.cli.tables import graph
         from thence.rdf.times import format_time
 

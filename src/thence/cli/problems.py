@@ -5,27 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from thence.cli.formats import problem_line
+from thence.cli.outlets import opened
 from thence.cli.tables import spelt_out
-from thence.errors import InputError
 
 if TYPE_CHECKING:
-    from thence.local.results import Match, Problem
+    from thence.local.results import Problem
+
+Found = TypeVar("Found")
 
 _LONGEST = 300  # characters that are told of one
 
 
 @dataclass(slots=True)
 class Problems:
-    """Takes the problems out of what a query gives. `path` is where they are written; None: nowhere."""
+    """Takes the problems out of what a query gives. `path` is where they are written; None: nowhere. `mode` "a" is to
+    add them to what is there."""
 
     path: Path | None
+    mode: str = "w"
     first: Problem | None = None
     _file: TextIO | None = field(default=None, repr=False)
 
-    def matches_of(self, found: Iterator[Match | Problem]) -> Iterator[Match]:
+    def matches_of(self, found: Iterator[Found | Problem]) -> Iterator[Found]:
         """The matches; each problem is noted as it comes."""
         from thence.local.results import Problem
 
@@ -39,6 +43,7 @@ class Problems:
         """Where there were none, the file is there and empty."""
         if self.path is not None:
             self._opened(self.path).close()
+            self._file = None
 
     def told(self) -> str | None:
         """The first problem in a line, and how to see them all; None if there was none."""
@@ -55,10 +60,7 @@ class Problems:
 
     def _opened(self, path: Path) -> TextIO:
         if self._file is None:
-            try:
-                self._file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115 - `close` closes it
-            except OSError as error:
-                raise InputError(f"{path} can't be written: {error.strerror}") from None
+            self._file = opened(path, self.mode)
         return self._file
 
 

@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from thence.cli.formats import FORMATS
+from thence.cli.outlets import progress, tell, told, written
 from thence.cli.queries import read_query, takes_a_query
 from thence.errors import InputError, LimitError
 
 if TYPE_CHECKING:
-    from thence.cli.formats import Writer
-    from thence.cli.problems import Problems
-    from thence.local.results import Counts, Match
+    from thence.cli.formats import Answer, Writer
+    from thence.query.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a call of `thence run` asks for."""
+
+    query: Query
+    streams: dict[str, list[str]]
+    background: Any
+    format: str
+    output: Path | None
+    events: bool
+    problems: Path | None
+    timed_out: bool
+    max_runs: int | None
+    lateness: str
+    optimise: bool
+    watch: bool
+    checkpoint: Path | None
+    shards: int | None
+
+    @property
+    def ends(self) -> bool:
+        """Whether it reads finite streams to their end, and not what of growing ones is there now."""
+        return not self.watch and self.checkpoint is None
 
 
 @click.command()
@@ -39,10 +64,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--engine",
-    type=click.Choice(("local", "spark")),
-    default="local",
+    type=click.Choice(("spark", "local")),
+    default="spark",
     show_default=True,
-    help="Where it runs: local is one process. Spark will be the default; it is not built yet.",
+    help="Where it runs: spark uses all cores of this machine, local is one process.",
 )
 @click.option("--format", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option(
@@ -60,6 +85,14 @@ if TYPE_CHECKING:
     metavar="DURATION",
     help="How late events may come: 10s, 5 TICKS. Files are finite: nothing in them is late.",
 )
+@click.option("--watch", is_flag=True, help="Keep reading: files that come into the streams' folders, until Ctrl-C.")
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep there how far it has come, and go on from there: takes what is new.",
+)
+@click.option("--shards", type=int, metavar="N", help="Parts of the keys that run beside each other on Spark.")
 @click.option("--optimise/--no-optimise", default=True, help="Without it, the same answers, slower.")
 def run(
     query: Path,
@@ -75,95 +108,79 @@ def run(
     timed_out: bool,
     max_runs: int | None,
     lateness: str,
+    watch: bool,
+    checkpoint: Path | None,
+    shards: int | None,
     optimise: bool,
 ) -> None:
     """Run a query over event files and print its matches."""
-    if engine == "spark":
-        raise InputError("Spark is not built yet. Try: --engine local")
-    from thence.cli.compiling import compilation_told
-    from thence.cli.formats import check_format, writer
-    from thence.cli.problems import Problems
+    from thence.cli.formats import check_format
     from thence.cli.streams import given_background, given_streams
 
     read = read_query(query, language, namespace)
     check_format(format, read, events=events)
-    matching = read.match(
-        given_streams(streams, read),
+    chosen = Run(
+        query=read,
+        streams=given_streams(streams, read),
         background=given_background(background),
-        lateness=lateness,
-        max_runs=max_runs,
-        problems=True,
+        format=format,
+        output=output,
+        events=events,
+        problems=problems,
         timed_out=timed_out,
+        max_runs=max_runs,
+        lateness=lateness,
         optimise=optimise,
+        watch=watch,
+        checkpoint=checkpoint,
+        shards=shards,
     )
-    noted = Problems(problems)
+    if engine == "local":
+        _run_here(chosen)
+    else:
+        from thence.cli.spark_run import run_on_spark  # Spark is heavy
+
+        run_on_spark(chosen, debug=bool(click.get_current_context().find_root().params.get("debug")))
+
+
+def _run_here(run: Run) -> None:
+    """In this process."""
+    from thence.cli.compiling import compilation_told
+    from thence.cli.formats import writer
+    from thence.cli.problems import Problems
+
+    for option, given in (("--watch", run.watch), ("--checkpoint", run.checkpoint), ("--shards", run.shards)):
+        if given:
+            raise InputError(f"{option} is for Spark, not for one process. Try: --engine spark")
+    matching = run.query.match(
+        run.streams,
+        background=run.background,
+        lateness=run.lateness,
+        max_runs=run.max_runs,
+        problems=True,
+        timed_out=run.timed_out,
+        optimise=run.optimise,
+    )
+    counts = matching.counts
+    noted = Problems(run.problems)
     found = noted.matches_of(matching)
     try:
         with ExitStack() as opened:
             opened.enter_context(compilation_told())
-            opened.enter_context(_progress(matching.counts, shown=output is not None or format == "table"))
+            opened.enter_context(progress(lambda: told(counts), output=run.output, format=run.format))
             opened.callback(noted.close)
             first = list(islice(found, 1))  # by then all is read: what is wrong with a file leaves no half output
-            out = opened.enter_context(_written(output))
-            _write(chain(first, found), writer(format, out, read, events=events))
+            out = opened.enter_context(written(run.output))
+            write(chain(first, found), writer(run.format, out, run.query, events=run.events))
     except LimitError:  # it failed while running: how far it came is told in any case
-        _tell(matching.counts, noted)
+        tell(counts, noted)
         raise
-    _tell(matching.counts, noted)
+    tell(counts, noted)
 
 
-def _write(matches: Iterable[Match], writer: Writer) -> None:
+def write(matches: Iterable[Answer], writer: Writer) -> None:
+    """All matches."""
     writer.begin()
     for match in matches:
         writer.write(match)
     writer.end()
-
-
-def _tell(counts: Counts, problems: Problems) -> None:
-    click.echo(told(counts), err=True)
-    if first := problems.told():
-        click.echo(first, err=True)
-
-
-def told(counts: Counts) -> str:
-    """The counts in a sentence.
-
-    >>> from thence.local.results import Counts
-    >>> told(Counts(events=12, matches=1, bad=2))
-    '12 events, 1 match, 2 bad, 0 late'
-    """
-    events, matches = _several(counts.events, "event", "events"), _several(counts.matches, "match", "matches")
-    timed_out = f", {counts.timed_out:,} timed out" if counts.timed_out else ""
-    return f"{events}, {matches}, {counts.bad:,} bad, {counts.late:,} late{timed_out}"
-
-
-def _several(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
-
-
-@contextmanager
-def _written(path: Path | None) -> Iterator[TextIO]:
-    """A file to write to; None is stdout."""
-    if path is None:
-        yield sys.stdout
-        return
-    try:
-        file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115 - closed below, once it is open
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}") from None
-    with file:
-        yield file
-
-
-@contextmanager
-def _progress(counts: Counts, *, shown: bool) -> Iterator[None]:
-    """While it runs, how far it has come: on stderr, if a person looks at it and nothing else is written there."""
-    if not sys.stderr.isatty() or not (shown or not sys.stdout.isatty()):
-        yield
-        return
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    with Live(get_renderable=lambda: Text(told(counts)), console=Console(stderr=True), transient=True):
-        yield

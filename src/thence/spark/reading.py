@@ -40,8 +40,9 @@ class PartReader:
 
     def read(self, record: Any) -> Iterator[Batch | BadEvent]:
         for number in record.column("id").to_pylist():
-            for found in _read(self.parts[number], self.namespace):
-                yield _named(found) if isinstance(found, ColumnBatch) else found
+            for part in self.parts[number : number + 1]:  # of empty files there is a row, and no part
+                for found in _read(part, self.namespace):
+                    yield _named(found) if isinstance(found, ColumnBatch) else found
 
 
 def file_parts(path: str, *, label: str, split: int = SPLIT) -> list[Part]:

@@ -1,0 +1,73 @@
+"""Where a run's results, its counts and its progress go."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
+
+import click
+
+from thence.errors import InputError
+
+if TYPE_CHECKING:
+    from thence.cli.problems import Problems
+    from thence.local.results import Counts
+
+
+def tell(counts: Counts, problems: Problems) -> None:
+    """The counts, and the first problem if there is one, on stderr."""
+    click.echo(told(counts), err=True)
+    if first := problems.told():
+        click.echo(first, err=True)
+
+
+def told(counts: Counts) -> str:
+    """The counts in a sentence.
+
+    >>> from thence.local.results import Counts
+    >>> told(Counts(events=12, matches=1, bad=2))
+    '12 events, 1 match, 2 bad, 0 late'
+    """
+    events, matches = several(counts.events, "event", "events"), several(counts.matches, "match", "matches")
+    timed_out = f", {counts.timed_out:,} timed out" if counts.timed_out else ""
+    return f"{events}, {matches}, {counts.bad:,} bad, {counts.late:,} late{timed_out}"
+
+
+def several(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+@contextmanager
+def written(path: Path | None) -> Iterator[TextIO]:
+    """A file to write to; None is stdout."""
+    if path is None:
+        yield sys.stdout
+        return
+    with opened(path, "w") as file:
+        yield file
+
+
+def opened(path: Path, mode: str) -> TextIO:
+    """A text file, open for writing; an InputError if it can't be."""
+    try:
+        return cast(TextIO, open(path, mode, encoding="utf-8", newline=""))
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}") from None
+
+
+@contextmanager
+def progress(line: Callable[[], str], *, output: Path | None, format: str) -> Iterator[None]:
+    """While it runs, how far it has come: on stderr, if a person looks at it and nothing else is written there."""
+    shown = output is not None or format == "table" or not sys.stdout.isatty()
+    if not sys.stderr.isatty() or not shown:
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(get_renderable=lambda: Text(line()), console=Console(stderr=True), transient=True):
+        yield

@@ -1,0 +1,194 @@
+"""A run's event files as DataFrames."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from thence.errors import InputError
+from thence.local.given import Source, sources
+from thence.rdf.files import is_parquet
+from thence.rdf.times import Domain
+from thence.spark.reading import PartReader, domain_of, file_parts
+
+if TYPE_CHECKING:
+    from thence.local.domains import TimeDomain
+
+_PATTERN = re.compile(r"[*?\[\]{}\\]")
+"""What Spark would take for a pattern of names."""
+_TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "datetime"}
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a stream, each with what the ids of its events begin with that have none."""
+
+    stream: str
+    labels: Mapping[str, str]
+
+    @classmethod
+    def of(cls, stream: str, paths: Sequence[str]) -> Files:
+        """Files, and all files of folders; an InputError for one that can't be read."""
+        found = sources(stream, [each for path in paths for each in _in(path)], namespace="")
+        return cls(stream, {_path(source): source.label for source in found})
+
+    @property
+    def size(self) -> int:
+        return sum(os.path.getsize(path) for path in self.labels)
+
+    @property
+    def are_tables_of_spark(self) -> bool:
+        """Whether Spark itself reads them, and as they are: Parquet files of one schema, of types that it has."""
+        if not self.labels or not all(is_parquet(path) and not _PATTERN.search(path) for path in self.labels):
+            return False
+        from pyarrow import parquet  # heavy
+
+        try:
+            schemas = [parquet.read_schema(path) for path in self.labels]
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
+            return False  # our own reader says what is wrong
+        first = schemas[0]
+        return (
+            all(each.equals(first) for each in schemas) and all(map(_is_spark_s, first.types)) and _apart(first.names)
+        )
+
+
+def _in(path: str) -> list[str]:
+    """A file, or the files of a folder."""
+    if not os.path.isdir(path):
+        return [path]
+    names = [name for name in sorted(os.listdir(path)) if not name.startswith((".", "_"))]
+    found = [os.path.join(path, name) for name in names]
+    if not found:
+        raise InputError(f"{path} is an empty folder. Try: --watch, to wait for files")
+    return found
+
+
+def _path(source: Source) -> str:
+    assert isinstance(source.value, str)
+    return source.value
+
+
+def _apart(names: Sequence[str]) -> bool:
+    return len({name.casefold() for name in names}) == len(names)  # Spark knows no upper and lower case
+
+
+def _is_spark_s(kind: Any) -> bool:
+    """Whether a type of Arrow is the same to Spark: it takes nanoseconds for an error, and an unsigned integer of 64
+    bits for a decimal."""
+    types = pa.types
+    if types.is_timestamp(kind):
+        return kind.unit in ("ms", "us")
+    plain = types.is_signed_integer(kind) or types.is_boolean(kind) or types.is_string(kind) or types.is_date32(kind)
+    return bool(plain or types.is_float32(kind) or types.is_float64(kind) or types.is_decimal128(kind))
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What `all_rows` reads: DataFrames, and for those of files' parts how they are read."""
+
+    frames: dict[str, DataFrame] = field(default_factory=dict)
+    readers: dict[str, PartReader] = field(default_factory=dict)
+
+
+def finite_input(spark: SparkSession, files: Sequence[Files], namespace: str, domains: Mapping[str, Domain]) -> Input:
+    """Files that are read to their end. `domains` are those of the streams whose files have events."""
+    found = Input()
+    for each in files:
+        if each.are_tables_of_spark:
+            found.frames[each.stream] = _united(
+                [_with_ids(spark.read.parquet(_full(path)), F.lit(label)) for path, label in each.labels.items()]
+            )
+            continue
+        parts = tuple(part for path, label in each.labels.items() for part in file_parts(_full(path), label=label))
+        found.readers[each.stream] = PartReader(parts, namespace, domains.get(each.stream))
+        rows = max(1, len(parts))  # of an empty DataFrame, Spark would leave out all that follows, and tell no counts
+        found.frames[each.stream] = spark.range(0, rows, 1, rows)
+    return found
+
+
+def settle(domain: TimeDomain, files: Sequence[Files], namespace: str) -> dict[str, Domain]:
+    """What the times of streams are, by their first events: an InputError if the query's are others."""
+    found = {}
+    for each in files:
+        told = domain_of(list(each.labels.items()), namespace=namespace)
+        if told is not None:
+            domain.begin(each.stream, told)
+            found[each.stream] = told
+    return found
+
+
+def growing_input(
+    spark: SparkSession, streams: Mapping[str, Sequence[str]], namespace: str, domain: TimeDomain
+) -> Input:
+    """Files and folders that are read as they grow."""
+    return Input(
+        {
+            name: _united(
+                [
+                    _growing(spark, name, path, several=len(paths) > 1, namespace=namespace, domain=domain)
+                    for path in paths
+                ]
+            )
+            for name, paths in streams.items()
+        }
+    )
+
+
+def _growing(
+    spark: SparkSession, stream: str, path: str, *, several: bool, namespace: str, domain: TimeDomain
+) -> DataFrame:
+    if not os.path.exists(path):
+        raise InputError(f"{path}: no such file or folder")
+    label = f"{stream}/{os.path.basename(os.path.abspath(path))}" if several else stream
+    now = _in(path) if not os.path.isdir(path) or _has_files(path) else []
+    if any(each.lower().removesuffix(".gz").endswith(".csv") for each in now):
+        raise InputError(
+            f"{path} has CSV files, whose columns have types by all of their values, which nobody knows while more "
+            "may come. Try: .parquet or .jsonl; or no --watch and no --checkpoint"
+        )
+    if now and all(map(is_parquet, now)):
+        frame = spark.readStream.schema(spark.read.parquet(_full(path)).schema).parquet(_full(path))
+        name = F.element_at(F.split(F.col("_metadata.file_path"), "/"), -1)
+        return _with_ids(frame, F.concat(F.lit(f"{label}/"), name) if os.path.isdir(path) else F.lit(label))
+    if any(map(is_parquet, now)):
+        raise InputError(f"{path} has Parquet files and others. Try: a folder for each, and --stream for both")
+    told = domain_of([(each, label) for each in now], namespace=namespace)
+    if told is not None:
+        domain.begin(stream, told)
+    if domain.domain is None:
+        raise InputError(
+            f"{path} has no event yet that could tell whether times are ticks or dates. Try: WITHIN in the query; or "
+            "start once there is one"
+        )
+    source = spark.readStream.format("thence").option("stream", label).option("namespace", namespace)
+    return source.option("time", _TIMES[domain.domain]).load(_full(path))
+
+
+def _has_files(path: str) -> bool:
+    return any(not name.startswith((".", "_")) for name in os.listdir(path))
+
+
+def _united(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.unionByName, frames)
+
+
+def _with_ids(frame: DataFrame, label: Any) -> DataFrame:
+    """A table of a file whose rows have ids: their own, or what is before their number in the file."""
+    number = F.concat(label, F.lit(":"), (F.col("_metadata.row_index") + 1).cast("string"))
+    if "id" not in frame.columns:
+        return frame.withColumn("id", number)
+    own = F.col("id").cast("string")
+    return frame.withColumn("id", F.when(own.isNotNull() & (own != ""), own).otherwise(number))
+
+
+def _full(path: str) -> str:
+    return os.path.abspath(path)

@@ -1,0 +1,99 @@
+"""What Spark answers as writers take it: a row of text and structs as a match, or as a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from thence.local.results import Problem
+from thence.rdf.events import Event
+from thence.rdf.formats import Format
+from thence.rdf.read import parse
+from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
+from thence.rdf.times import Domain
+
+if TYPE_CHECKING:
+    from thence.kernel.projection import Cell
+    from thence.query.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A match that was found elsewhere: its events are known by their ids."""
+
+    times: tuple[int, int]
+    bindings: Mapping[str, Cell]
+    event_ids: tuple[str, ...]
+    domain: Domain
+    constructed: Event | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where what stands in a row of `all_rows`: times, cells, match_id, events, four columns of a problem, certain."""
+
+    query: Query
+    domain: Domain
+
+    @property
+    def cells(self) -> int:
+        """How many columns stand between the times and match_id."""
+        return 2 if self.query.constructs else len(self.query.columns)
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """What rows are ordered by: certain, end, start."""
+        return self.cells + 8, 1, 0
+
+    def answers(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Found | Problem]:
+        """Rows in the order of times, as matches in the order of `match`; problems, which have no time, come first."""
+        times = self.order
+        for (certain, *_), group in groupby(rows, key=lambda row: tuple(row[number] for number in times)):
+            if certain is None:
+                yield from map(self._problem, group)
+                continue
+            alike = [self._match(row) for row in group]
+            yield from sorted(alike, key=_place) if len(alike) > 1 else alike
+
+    def _problem(self, row: tuple[Any, ...]) -> Problem:
+        problem, reason, event, stream = row[self.cells + 4 : self.cells + 8]
+        return Problem(problem, reason, stream, text=event)
+
+    def _match(self, row: tuple[Any, ...]) -> Found:
+        ids = tuple(row[self.cells + 3])
+        if self.query.constructs:
+            return Found((row[0], row[1]), {}, ids, self.domain, self._event(*row[:4]))
+        cells = zip(self.query.columns, row[2 : 2 + self.cells], strict=True)
+        return Found(
+            (row[0], row[1]), {name: _cell(cell) for name, cell in cells if cell is not None}, ids, self.domain
+        )
+
+    def _event(self, time: int, end: int, name: str, value: str) -> Event:
+        triples = [Triple(*quad[:3]) for quad in parse(value.encode(), Format.N_TRIPLES)]
+        return Event.from_columns(time, end, self.domain, name, tuple(triples))
+
+
+def _place(found: Found) -> tuple[tuple[str, ...], str]:
+    """What stands where among matches of the same times: by ids, then by what they bind, as `match` has it."""
+    return found.event_ids, repr(sorted(found.bindings.items(), key=lambda item: item[0]))
+
+
+def _cell(cell: Any) -> Cell:
+    return tuple(map(_term, cell)) if isinstance(cell, list) else _term(cell)
+
+
+def _term(told: Mapping[str, str]) -> Term:
+    """
+    >>> _term({"type": "literal", "value": "chat", "datatype": None, "language": "fr"})
+    Literal(value='chat', datatype='http://www.w3.org/1999/02/22-rdf-syntax-ns#langString', language='fr')
+    """
+    match told["type"]:
+        case "uri":
+            return IRI(told["value"])
+        case "bnode":
+            return BlankNode(told["value"])
+        case _:
+            language = told["language"]
+            return Literal(told["value"], language=language) if language else Literal(told["value"], told["datatype"])

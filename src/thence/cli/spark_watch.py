@@ -1,0 +1,197 @@
+"""`thence run --watch` and `--checkpoint`: what grows, micro-batch by micro-batch."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thence.cli.formats import writer
+from thence.cli.outlets import opened, progress, tell, told
+from thence.cli.problems import Problems
+from thence.cli.run import Run
+from thence.cli.spark_errors import our_error, told_as_ours
+from thence.cli.spark_files import growing_input
+from thence.cli.spark_journal import Journal
+from thence.cli.spark_rows import Layout
+from thence.cli.spark_run import counted, prepared, session
+from thence.errors import InputError
+from thence.local.results import Counts
+from thence.spark.pipeline import all_rows
+from thence.spark.spool import in_order, spooled
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_READ = "thence.read"
+_EVERY = "1 second"
+"""How often folders are looked at."""
+_LOOK = 0.2
+_MIB = 2**20
+
+
+def run_as_it_grows(run: Run, debug: bool) -> None:
+    """Until Ctrl-C with `--watch`, else until all that is there now is read."""
+    if run.format == "json":
+        raise InputError("json ends with its last row, and a stream has none. Try: --format jsonl")
+    program, background, domain, settings = prepared(run)
+    with ExitStack() as kept:
+        folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
+        checkpoint = _made(run.checkpoint) if run.checkpoint else Path(folder, "checkpoint")
+        paths = [path for path in (run.output, run.problems) if path is not None]
+        journal = Journal.of(checkpoint, paths) if run.checkpoint else None
+        spark = session(debug=debug, quick=False)
+        kept.enter_context(told_as_ours())
+        given = growing_input(spark, run.streams, settings.namespace, domain)
+        rows = all_rows(program, given.frames, domain, background, settings, read=_READ)
+        outlet = Outlet(run, Layout(run.query, domain.known), folder, journal)
+        outlet.open()
+        stream = rows.writeStream.foreachBatch(outlet.take).option("checkpointLocation", str(checkpoint))
+        timed = stream.trigger(processingTime=_EVERY) if run.watch else stream.trigger(availableNow=True)
+        kept.enter_context(progress(outlet.how_far, output=run.output, format=run.format))
+        with _interrupts_us_alone():
+            outlet.follow(timed.start())
+    tell(outlet.counts, outlet.noted)
+
+
+@dataclass(slots=True)
+class Outlet:
+    """Writes what micro-batches give, each in its order and once."""
+
+    run: Run
+    layout: Layout
+    folder: str
+    journal: Journal | None
+    counts: Counts = field(default_factory=Counts)
+    noted: Problems = field(init=False)
+    _writing: threading.Lock = field(default_factory=threading.Lock)
+    _ended: bool = False
+    _headed: bool = False  # stdout
+    _query: StreamingQuery | None = None
+    _heard: tuple[int, int] = (-1, 0)  # the last micro-batch that was told, and its events
+    _state: int = 0  # bytes
+    _began: float = field(default_factory=time.monotonic)
+    _failed: BaseException | None = None
+
+    def __post_init__(self) -> None:
+        self.noted = Problems(self.run.problems, "a")
+
+    def open(self) -> None:
+        """See that the files can be written. Of a checkpoint that was begun, they have what came before."""
+        mode = "w" if self.journal is None or self.journal.is_new else "a"
+        for path in (self.run.output, self.run.problems):
+            if path is not None:
+                opened(path, mode).close()
+
+    def take(self, rows: DataFrame, batch: int) -> None:
+        """The rows of a micro-batch; Spark calls it, from a thread of its own."""
+        with self._writing:
+            if self._ended:  # if this were no error, Spark would take the rows for written
+                raise InterruptedError("the run has ended")
+            try:
+                self._take(rows, batch)
+            except BaseException as error:  # Java would tell it as its own
+                self._failed = error
+                raise
+
+    def _take(self, rows: DataFrame, batch: int) -> None:
+        self._hear()
+        made = spooled(rows, self.folder, by=self.layout.order)
+        if self.journal is not None and not self.journal.begin(batch):
+            return
+        answers = self.layout.answers(in_order(made, by=self.layout.order))
+        with self._out() as out:
+            written = writer(self.run.format, out, self.run.query, events=self.run.events)
+            if out.tell() == 0 if self.run.output else not self._headed:
+                written.begin()
+            self._headed = True
+            for match in self.noted.matches_of(counted(answers, self.counts)):
+                written.write(match)
+            written.end()
+            out.flush()
+            if self.run.output:
+                os.fsync(out.fileno())
+        self.noted.close()
+        if self.journal is not None:
+            self.journal.done(batch)
+
+    @contextmanager
+    def _out(self) -> Iterator[Any]:
+        if self.run.output is None:
+            yield sys.stdout
+            return
+        with opened(self.run.output, "a") as file:
+            yield file
+
+    def follow(self, query: StreamingQuery) -> None:
+        """Wait for the end, or for Ctrl-C, which is the end of `--watch`."""
+        self._query = query
+        interrupted = False
+        try:
+            while query.isActive:
+                time.sleep(_LOOK)
+                self._hear()
+        except KeyboardInterrupt:
+            if not self.run.watch:
+                raise
+            interrupted = True
+        finally:
+            with self._writing:  # a micro-batch that is being written is written whole
+                self._ended = True
+            query.stop()
+        self._hear()
+        if self._failed is not None:
+            raise self._failed
+        error = query.exception()
+        if error is not None and not interrupted:
+            raise our_error(str(error)) from error
+
+    def _hear(self) -> None:
+        """How many events the last micro-batch had, as Spark tells once it is done."""
+        found = self._query.lastProgress if self._query is not None else None
+        if found is None:
+            return
+        metrics = found.observedMetrics.get(_READ)
+        events = metrics["events"] if metrics is not None else 0
+        last, known = self._heard
+        if found.batchId != last:
+            known = 0
+        self.counts.events += max(0, events - known)
+        self._heard = found.batchId, max(events, known)
+        operators = found.stateOperators
+        self._state = operators[0].memoryUsedBytes if operators else self._state
+
+    def how_far(self) -> str:
+        seconds = max(time.monotonic() - self._began, 0.1)
+        rate = self.counts.events / seconds
+        return f"{told(self.counts)}, {rate:,.0f} events/s, state {self._state / _MIB:,.1f} MiB"
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} can't be a checkpoint: {error.strerror}") from None
+    return Path(os.path.abspath(folder))
+
+
+@contextmanager
+def _interrupts_us_alone() -> Iterator[None]:
+    """Inside, Ctrl-C does not make Spark break off what it does, as it otherwise would: we end it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

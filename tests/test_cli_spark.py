@@ -1,0 +1,309 @@
+"""`thence run` on Spark prints what it prints in one process, byte for byte; what grows is read once."""
+
+from __future__ import annotations
+
+import _thread
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from pyarrow import parquet
+
+from thence.cli import main
+from thence.cli.compiling import NOTICE
+from thence.cli.spark_journal import Journal
+from thence.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("spark")
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+STREAMS = {
+    "smartgrid": ["S1", "S2", "S3"],
+    "traffic": ["S1", "S2", "S3"],
+    "fraud": [],
+    "vessels": [],
+    "shoulders": [],
+    "vshape": [],
+}
+RISES = """PREFIX : <http://example.org/>
+SELECT ?house ?before ?after WITHIN 10 TICKS FROM STREAM S1 <http://example.org/s1>
+WHERE { SEQ (A ; B)
+  DEFINE GPM A ON S1 { ?house :watts ?before }
+  DEFINE GPM B ON S1 { ?house :watts ?after FILTER(?after > ?before) }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("rises.spaseq").write_text(RISES)
+    return tmp_path
+
+
+def thence_(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
+
+
+def both(*arguments: str) -> tuple[Result, Result]:
+    return thence_("run", *arguments), thence_("run", *arguments, "--engine", "local")
+
+
+def said(result: Result) -> str:
+    """What stood on stderr, but for the notice that the very first run compiles."""
+    return result.stderr.replace(NOTICE + "\n", "")
+
+
+def example(name: str) -> list[str]:
+    ending = "nq" if name in ("shoulders", "vshape") else "trig"
+    files = {stream: EXAMPLES / f"{name}-{stream}.{ending}" for stream in STREAMS[name]}
+    given = [f"{stream}={path}" for stream, path in files.items()] or [str(EXAMPLES / f"{name}.{ending}")]
+    background = EXAMPLES / f"{name}.ttl"
+    known = ["--background", str(background)] if background.exists() else []
+    return [str(EXAMPLES / f"{name}.spaseq"), *(part for path in given for part in ("--stream", path)), *known]
+
+
+def line(time: int, watts: object, house: str = "h") -> str:
+    graph = f"<http://example.org/{house}> <http://example.org/watts> {watts} ."
+    return json.dumps({"time": time, "graph": graph}) + "\n"
+
+
+@pytest.mark.parametrize("format", ["jsonl", "table"])
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_examples_are_printed_as_in_one_process(name: str, format: str) -> None:
+    spark, local = both(*example(name), "--format", format, "--events")
+    assert spark.exit_code == 0, spark.output
+    assert spark.stdout == local.stdout
+    assert said(spark) == said(local)
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "json"])
+def test_other_formats_are_too(format: str) -> None:
+    spark, local = both(*example("vshape"), "--format", format, "--events")
+    assert spark.stdout == local.stdout != ""
+
+
+def tables() -> None:
+    """A table as CSV and as Parquet, of types that Spark has and of some that it has not."""
+    rows = [
+        {"type": "Reading", "time": tick, "subject": f"h{tick % 2}", "watts": tick * 1.5, "note": f"n{tick}"}
+        for tick in range(1, 8)
+    ]
+    with open("table.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    table = pa.Table.from_pylist(rows)
+    parquet.write_table(table, "plain.parquet")
+    unsigned = pa.array(range(1, 8), pa.uint64())
+    parquet.write_table(table.set_column(3, "watts", unsigned), "unsigned.parquet")
+
+
+@pytest.mark.parametrize("file", ["table.csv", "plain.parquet", "unsigned.parquet"])
+def test_tables_give_the_same_events(file: str) -> None:
+    tables()
+    spark, local = both("rises.spaseq", "--stream", file, "--format", "jsonl", "--events")
+    assert spark.exit_code == 0, spark.output
+    assert (spark.stdout, said(spark)) == (local.stdout, said(local))
+    assert "S1:" in spark.stdout
+
+
+def test_files_of_several_kinds_are_one_stream() -> None:
+    tables()
+    Path("more.jsonl").write_text(line(5, 100, "h1") + line(2, 7))
+    streams = [part for file in ("table.csv", "plain.parquet", "more.jsonl") for part in ("--stream", file)]
+    spark, local = both("rises.spaseq", *streams, "--format", "jsonl", "--events")
+    assert (spark.stdout, said(spark)) == (local.stdout, said(local))
+
+
+def test_bad_events_are_counted_and_written() -> None:
+    Path("in.jsonl").write_text(line(1, 1) + "rubbish\n" + line(2, 5))
+    spark, local = both("rises.spaseq", "--stream", "in.jsonl", "--problems", "p.jsonl", "--format", "csv")
+    assert spark.stdout == local.stdout
+    assert said(spark).splitlines()[0] == said(local).splitlines()[0] == "2 events, 1 match, 1 bad, 0 late"
+    thence_("run", "rises.spaseq", "--stream", "in.jsonl", "--problems", "p.jsonl", "--format", "csv")
+    (found,) = map(json.loads, Path("p.jsonl").read_text().splitlines())
+    assert (found["problem"], found["event"], found["stream"]) == ("bad", "rubbish", "S1")
+
+
+def test_an_empty_file_has_no_matches() -> None:
+    Path("in.jsonl").write_text("")
+    spark, local = both("rises.spaseq", "--stream", "in.jsonl", "--format", "csv")
+    assert (spark.stdout, said(spark), spark.exit_code) == (local.stdout, said(local), 0)
+
+
+def test_a_limit_that_a_worker_meets_is_one_sentence_and_status_1() -> None:
+    Path("in.jsonl").write_text("".join(line(1, 1) for _ in range(9)) + line(2, 5))
+    spark, local = both("rises.spaseq", "--stream", "in.jsonl", "--max-runs", "3")
+    assert spark.exit_code == local.exit_code == 1
+    assert spark.stdout == ""
+    assert said(spark).splitlines() == said(local).splitlines()[-1:]
+
+
+def grown(*arguments: str) -> Result:
+    return thence_("run", "rises.spaseq", "--stream", "in", "--format", "jsonl", "--checkpoint", "ckpt", *arguments)
+
+
+def ends(text: str) -> list[int]:
+    return [json.loads(each)["end"] for each in text.splitlines()]
+
+
+def test_a_checkpoint_goes_on_with_what_is_new() -> None:
+    Path("in").mkdir()
+    Path("in/1.jsonl").write_text(line(1, 1) + line(2, 5))
+    first = grown("--output", "out.jsonl")
+    assert (first.exit_code, first.stdout) == (0, ""), first.output
+    assert first.stderr == "2 events, 1 match, 0 bad, 0 late\n"
+    Path("in/2.jsonl").write_text(line(3, 7) + line(1, 9))
+    second = grown("--output", "out.jsonl")
+    assert second.stderr.splitlines()[0] == "2 events, 1 match, 0 bad, 1 late"
+    assert ends(Path("out.jsonl").read_text()) == [2, 3]
+    third = grown("--output", "out.jsonl")
+    assert third.stderr == "0 events, 0 matches, 0 bad, 0 late\n"
+    assert ends(Path("out.jsonl").read_text()) == [2, 3]
+    other = grown("--output", "other.jsonl")
+    assert other.exit_code == 2
+    assert "belongs to output to" in other.stderr
+
+
+def test_what_a_killed_run_left_half_written_is_written_once() -> None:
+    Path("in").mkdir()
+    Path("in/1.jsonl").write_text(line(1, 1) + line(2, 5))
+    assert grown("--output", "out.jsonl").exit_code == 0
+    Path("in/2.jsonl").write_text(line(3, 7))
+    assert grown("--output", "out.jsonl").exit_code == 0
+    whole = Path("out.jsonl").read_text()
+    # as if it had been killed while the last micro-batch was written: Spark has no word of its end, and half is there
+    last = max(int(path.name) for path in Path("ckpt/commits").iterdir() if path.name.isdigit())
+    for path in Path("ckpt/commits").glob(f"*{last}*"):
+        path.unlink()
+    journal = json.loads(Path("ckpt/thence-output.json").read_text())
+    before = whole.splitlines(keepends=True)[0]
+    assert journal["batch"] == last
+    journal |= {"done": False, "sizes": {os.path.abspath("out.jsonl"): len(before.encode())}}
+    Path("ckpt/thence-output.json").write_text(json.dumps(journal))
+    Path("out.jsonl").write_text(whole[:-20])
+    assert grown("--output", "out.jsonl").exit_code == 0
+    assert Path("out.jsonl").read_text() == whole
+
+
+def test_a_checkpoint_of_another_query_is_refused() -> None:
+    Path("in").mkdir()
+    Path("in/1.jsonl").write_text(line(1, 1) + line(2, 5))
+    assert grown().exit_code == 0
+    Path("in/2.jsonl").write_text(line(3, 7))
+    shards = grown("--shards", "2")
+    assert shards.exit_code == 2
+    assert shards.stderr == (
+        "thence: The checkpoint was written with 4 shards, and now there are 2. "
+        "Go on with shards=4, or begin anew with an empty checkpoint.\n"
+    )
+    Path("rises.spaseq").write_text(RISES.replace("?after > ?before", "?after < ?before"))
+    query = grown()
+    assert query.exit_code == 2
+    assert query.stderr == (
+        "thence: The checkpoint belongs to another query. Give each query a checkpoint of its own.\n"
+    )
+
+
+def when(ready: Callable[[], bool], act: Callable[[], object]) -> threading.Thread:
+    """Act in a minute at the latest, once something is so."""
+
+    def wait() -> None:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not ready():
+            time.sleep(0.1)
+        act()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_watching_a_folder_prints_what_comes_until_it_is_interrupted() -> None:
+    Path("in").mkdir()
+    Path("in/1.jsonl").write_text(line(1, 1) + line(2, 5))
+    out = Path("out.jsonl")
+
+    def rows() -> int:
+        return len(out.read_text().splitlines()) if out.exists() else 0
+
+    def put() -> None:
+        Path("new").write_text(line(3, 7))
+        shutil.move("new", "in/2.jsonl")
+
+    threads = [when(lambda: rows() == 1, put), when(lambda: rows() == 2, _thread.interrupt_main)]
+    watched = thence_("run", "rises.spaseq", "--stream", "in", "--format", "jsonl", "--watch", "--output", str(out))
+    for thread in threads:
+        thread.join()
+    assert watched.exit_code == 0, watched.output
+    assert ends(out.read_text()) == [2, 3]
+    assert watched.stderr == "3 events, 2 matches, 0 bad, 0 late\n"
+
+
+def test_csv_files_can_not_grow() -> None:
+    Path("in").mkdir()
+    tables()
+    shutil.move("table.csv", "in/table.csv")
+    result = thence_("run", "rises.spaseq", "--stream", "in", "--watch")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("thence: in has CSV files, whose columns have types by all of their values")
+
+
+def test_a_growing_folder_of_parquet_files_is_read(folder: Path) -> None:
+    Path("in").mkdir()
+    tables()
+    shutil.move("plain.parquet", "in/plain.parquet")
+    result = grown("--events")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("7 events, ")
+    assert json.loads(result.stdout.splitlines()[0])["events"][0].startswith("S1/plain.parquet:")
+
+
+def test_json_is_for_what_has_an_end() -> None:
+    result = thence_("run", "rises.spaseq", "--stream", "in", "--watch", "--format", "json")
+    assert result.exit_code == 2
+    assert result.stderr == "thence: json ends with its last row, and a stream has none. Try: --format jsonl\n"
+
+
+def test_a_journal_refuses_an_output_that_lost_rows(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.write_text("rows\n")
+    journal = Journal.of(tmp_path, [out])
+    assert journal.begin(0)
+    journal.done(0)
+    assert not Journal.of(tmp_path, [out]).begin(0)
+    out.write_text("")
+    with pytest.raises(InputError, match="is shorter than the checkpoint"):
+        Journal.of(tmp_path, [out])
+
+
+def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    called = [sys.executable, "-m", "thence", *arguments]
+    return subprocess.run(
+        called, capture_output=True, text=True, env=os.environ | environment, timeout=300, check=False
+    )
+
+
+def test_the_command_itself_says_nothing_but_matches_and_counts() -> None:
+    spark = command("run", *example("vshape"), "--format", "jsonl")
+    local = thence_("run", *example("vshape"), "--format", "jsonl", "--engine", "local")
+    assert (spark.returncode, spark.stdout, spark.stderr) == (0, local.stdout, said(local))
+
+
+def test_without_java_there_is_one_sentence_with_the_cure() -> None:
+    found = command("run", *example("vshape"), JAVA_HOME="/nowhere")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith("thence: Spark needs Java: JAVA_HOME is /nowhere, where there is no bin/java. Try: ")
+    assert found.stderr.endswith("; or --engine local\n")
+    assert found.stderr.count("\n") == 1
