@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from hypothesis import given
+from pyarrow import parquet
 
 import thence
 from strategies.spaseq import Case, cases, text
@@ -149,3 +150,24 @@ def test_a_table_without_rows_has_its_times_all_the_same() -> None:
     table = thence.parse(text).match(events).table()
     assert (table.num_rows, table.column_names) == (0, ["start", "end", "more"])
     assert table.schema.field("end").type == pa.timestamp("us", "UTC")
+
+
+def test_a_table_of_ever_new_terms_has_the_rows_of_the_matches(tmp_path: Path) -> None:
+    """So many that the kernel forgets the terms that nothing holds any more, more than once."""
+    path = tmp_path / "houses.parquet"
+    count = 300_000
+    parquet.write_table(
+        pa.table(
+            {
+                "type": ["Reading"] * count,
+                "time": list(range(count)),
+                "subject": [f"h{number // 2}" for number in range(count)],
+                "watts": [number % 2 for number in range(count)],
+            }
+        ),
+        path,
+    )
+    query = thence.parse("""PREFIX : <http://example.org/> SELECT ?h WITHIN 5 TICKS FROM STREAM S <http://example.org/s>
+        { SEQ (A ; B) DEFINE GPM A ON S { ?h :watts 0 } DEFINE GPM B ON S { ?h :watts 1 } }""")
+    expected = [f"http://example.org/h{number}" for number in range(count // 2)]
+    assert query.match(path).table()["h"].to_pylist() == expected

@@ -19,14 +19,14 @@ from thence.errors import InputError
 from thence.kernel.arrays import Reader, read, written
 from thence.kernel.contiguity import Contiguity
 from thence.kernel.rows import Matched
-from thence.kernel.sequence import SequenceState
+from thence.kernel.sequence import SequenceState, forget
 from thence.kernel.soundness import check_matched, check_memory, check_partitions, check_terms, sure
 from thence.program.sequence import SequenceProgram
 from thence.program.values import Values
 from thence.rdf.dictionary import Terms
 from thence.rdf.texts import Texts
 
-VERSION = 1
+VERSION = 2
 """Of the format, and of what the arrays mean: raised by every change of either."""
 
 _MAGIC = b"thence-state\n"
@@ -46,7 +46,8 @@ def fingerprint(program: SequenceProgram) -> str:
 
 
 def save(program: SequenceProgram, state: SequenceState) -> bytes:
-    """A state as bytes."""
+    """A state as bytes, without what is no longer needed."""
+    forget(program, state)
     head = {
         "version": VERSION,
         "query": fingerprint(program),

@@ -2,13 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
 from thence.kernel.memory import PARENT
 from thence.rdf.compiled import entry
 from thence.rdf.interpreted import sparing
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """The events of some matches, as nodes: those of match i stand at `offsets[i]:offsets[i+1]`."""
+
+    offsets: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+
+    def take(self, matches: NDArray[np.int64]) -> Events:
+        """Those of some of the matches, in the order given, as often as given."""
+        lengths = np.diff(self.offsets)[matches]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        rows = np.repeat(self.offsets[matches] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Events(offsets, self.nodes[rows])
+
+
+@dataclass(slots=True, eq=False)
+class History:
+    """The events of some matches, unrolled when they are first asked for: most tables of matches have no use for
+    them."""
+
+    make: Callable[[], Events]
+    _made: Events | None = field(default=None)
+
+    @property
+    def events(self) -> Events:
+        if self._made is None:
+            self._made = self.make()
+        return self._made
+
+
+def unrolled(nodes: NDArray[np.int64], last: NDArray[np.int64]) -> Events:
+    """The events of the matches that end with some nodes."""
+    last = np.ascontiguousarray(last)
+    offsets = np.empty(len(last) + 1, np.int64)
+    _lengths(nodes, last, offsets)
+    found = np.empty((int(offsets[-1]), nodes.shape[1]), np.int64)
+    _unroll(nodes, last, offsets, found)
+    return Events(offsets, found)
+
+
+def joined(parts: Sequence[History]) -> History:
+    """The events of several lists of matches, as of one."""
+
+    def make() -> Events:
+        lengths = np.concatenate([np.diff(each.events.offsets) for each in parts])
+        nodes = np.concatenate([each.events.nodes for each in parts])
+        return Events(np.concatenate([[0], np.cumsum(lengths)]), nodes)
+
+    return History(make)
+
+
 @sparing(lambda nodes, last, offsets: len(nodes) * len(last))
-def lengths(nodes, last, offsets):
+def _lengths(nodes, last, offsets):
     """Where the events of each match begin and end, into `offsets`; `last` is the last node of each."""
     offsets[0] = 0
     for match in range(len(last)):
@@ -20,7 +77,7 @@ def lengths(nodes, last, offsets):
 
 
 @sparing(lambda nodes, last, offsets, history: history.size)
-def unrolled(nodes, last, offsets, history):
+def _unroll(nodes, last, offsets, history):
     """The nodes of each match, in the order of its events."""
     for match in range(len(last)):
         node, place = last[match], offsets[match + 1]

@@ -15,7 +15,7 @@ from thence.kernel import machine
 from thence.kernel.contiguity import Contiguity
 from thence.kernel.enrich import enriched
 from thence.kernel.found import Found, found_in
-from thence.kernel.history import lengths, unrolled
+from thence.kernel.history import History, unrolled
 from thence.kernel.memory import (
     ANSWER_CAPACITY,
     ANSWERS,
@@ -68,39 +68,50 @@ _FEW = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
-    """Matches as columns: when each became certain, its times, its slots, and its events in the order of the
-    pattern."""
+    """Matches as columns: when each became certain, its times, its slots, and its events in the order of the pattern,
+    which must be asked for before the next step."""
 
     certain: NDArray[np.int64]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     tags: NDArray[np.int64]
     bits: NDArray[np.int64]
-    offsets: NDArray[np.int64]  # events of match i: offsets[i]:offsets[i+1]
-    refs: NDArray[np.int64]
-    places: NDArray[np.int64]
-    iterated_tags: NDArray[np.int64]  # of each event: the iterated variables' values, where an iteration ends with it
-    iterated_bits: NDArray[np.int64]
+    history: History
 
     def __len__(self) -> int:
         return len(self.certain)
 
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Events of match i: offsets[i]:offsets[i+1]."""
+        return self.history.events.offsets
+
+    @property
+    def refs(self) -> NDArray[np.int64]:
+        return self.history.events.nodes[:, REF]
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        return self.history.events.nodes[:, PLACE]
+
+    @property
+    def iterated_tags(self) -> NDArray[np.int64]:
+        """Of each event, the iterated variables' values, where an iteration ends with it."""
+        return self.history.events.nodes[:, ITERATED::2]
+
+    @property
+    def iterated_bits(self) -> NDArray[np.int64]:
+        return self.history.events.nodes[:, ITERATED + 1 :: 2]
+
     def take(self, rows: NDArray[np.int64]) -> Matches:
         """Some of the matches, in the order given, as often as given."""
-        lengths = np.diff(self.offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        events = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Matches(
             certain=self.certain[rows],
             first=self.first[rows],
             last=self.last[rows],
             tags=self.tags[rows],
             bits=self.bits[rows],
-            offsets=offsets,
-            refs=self.refs[events],
-            places=self.places[events],
-            iterated_tags=self.iterated_tags[events],
-            iterated_bits=self.iterated_bits[events],
+            history=History(lambda: self.history.events.take(rows)),
         )
 
 
@@ -119,6 +130,7 @@ class SequenceState:
     refused: dict[int, str] = field(default_factory=dict)  # events that asked too much of the matcher, and why
     terms_kept: int = 0  # when the dictionary was last gone through
     untidy: int = 0  # events since what is no longer needed was last forgotten
+    now: int | None = None  # the last step's watermark
 
 
 def initial_state(program: SequenceProgram) -> SequenceState:
@@ -151,8 +163,15 @@ def step(
     """The matches that become certain with these events, and with the knowledge that none before `watermark` will
     come."""
     context = context or Context()
+    begin(program, state)
     found = found_in(program, arrived, state.terms, background, context, state.refused)
     yield from take(program, state, found, watermark, background=background, context=context, max_runs=max_runs)
+
+
+def begin(program: SequenceProgram, state: SequenceState) -> None:
+    """Before anything is entered into a state: forget what is no longer needed, if that is worth while."""
+    if state.untidy >= max(_FEW, live(state.memory)):  # so that many small steps cost no more than a few large ones
+        forget(program, state)
 
 
 def take(
@@ -166,16 +185,14 @@ def take(
     max_runs: int = 2**31 - 2,
 ) -> Iterator[Matches]:
     """The second half of a step: with events that have met the graph patterns already. Their terms are of the state's
-    dictionary."""
+    dictionary, since it was begun."""
     context = context or Context()
     rows, negated = _rows(program, state, found)
     runner = _Runner(program, state, negated, context, max_runs)
     for matches in chain(runner.take(rows), runner.resolve(watermark)):
         yield from enriched(program, matches, state.terms, background, context)
     state.untidy += found.events
-    if state.untidy >= max(_FEW, live(state.memory)):  # so that many small steps cost no more than a few large ones
-        _forget(program, state, watermark)
-        state.untidy = 0
+    state.now = watermark
 
 
 def _rows(program: SequenceProgram, state: SequenceState, found: Found) -> tuple[Table, Table]:
@@ -308,27 +325,21 @@ class _Runner:
         memory[MATCHES] = 0
         found = region(memory, AT_MATCHES)[:count].copy()
         nodes = region(memory, AT_NODES)
-        last = np.ascontiguousarray(found[:, MATCH_NODE])
-        offsets = np.empty(count + 1, np.int64)
-        lengths(nodes, last, offsets)
-        history = np.empty((int(offsets[-1]), nodes.shape[1]), np.int64)
-        unrolled(nodes, last, offsets, history)
         yield Matches(
             certain=found[:, CERTAIN],
             first=found[:, MATCH_FIRST],
             last=found[:, MATCH_LAST],
             tags=found[:, MATCH_SLOTS::2],
             bits=found[:, MATCH_SLOTS + 1 :: 2],
-            offsets=offsets,
-            refs=history[:, REF],
-            places=history[:, PLACE],
-            iterated_tags=history[:, ITERATED::2],
-            iterated_bits=history[:, ITERATED + 1 :: 2],
+            history=History(lambda: unrolled(nodes, found[:, MATCH_NODE])),
         )
 
 
-def _forget(program: SequenceProgram, state: SequenceState, watermark: int) -> None:
-    """Drop what no event from the watermark on can need."""
+def forget(program: SequenceProgram, state: SequenceState) -> None:
+    """Drop what no event from the last step's watermark on can need."""
+    watermark = state.now
+    if watermark is None:
+        return
     keep_what_is_held(program, state)  # before the runs are put into buckets, which go by their terms
     state.memory = tidy(program.image, state.memory, watermark)
     runs = region(state.memory, AT_RUNS)
@@ -337,3 +348,4 @@ def _forget(program: SequenceProgram, state: SequenceState, watermark: int) -> N
     state.contiguity.forget(watermark, lasts)
     for number, rows in state.negated.items():
         state.negated[number] = rows.take(np.flatnonzero(rows.time > min(least, watermark - 1)))
+    state.untidy = 0

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.history import lengths, unrolled
+from thence.kernel.history import History, unrolled
 from thence.kernel.memory import (
     AT_NODES,
     AT_RUNS,
     DEADLINE,
     FIRST,
-    ITERATED,
     KEEP_EXPIRED,
     LAST,
     NODE,
-    PLACE,
-    REF,
     SLOTS,
     STATE,
     expired,
@@ -51,11 +48,6 @@ def timed_out(program: SequenceProgram, state: SequenceState, watermark: int) ->
     patient = program.automaton.selection[states] != STRICT
     found = found[patient & ~np.isin(states, program.automaton.edge_loop)]
     runs, nodes = region(memory, AT_RUNS)[found], region(memory, AT_NODES)
-    last = np.ascontiguousarray(runs[:, NODE])
-    offsets = np.empty(len(runs) + 1, np.int64)
-    lengths(nodes, last, offsets)
-    history = np.empty((int(offsets[-1]), nodes.shape[1]), np.int64)
-    unrolled(nodes, last, offsets, history)
     slots = runs[:, SLOTS : SLOTS + 2 * program.automaton.slots]
     matches = Matches(
         certain=runs[:, DEADLINE],
@@ -63,11 +55,7 @@ def timed_out(program: SequenceProgram, state: SequenceState, watermark: int) ->
         last=runs[:, LAST],
         tags=slots[:, 0::2],
         bits=slots[:, 1::2],
-        offsets=offsets,
-        refs=history[:, REF],
-        places=history[:, PLACE],
-        iterated_tags=history[:, ITERATED::2],
-        iterated_bits=history[:, ITERATED + 1 :: 2],
+        history=History(lambda: unrolled(nodes, runs[:, NODE])),
     )
     return TimedOut(matches, runs[:, STATE])
 

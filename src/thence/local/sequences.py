@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.sequences import SelectRows
-from thence.kernel.history import in_order
+from thence.kernel.history import in_order, joined
 from thence.kernel.memory import AT_NODES, NODES, REF, region
 from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.rows import Arrived
@@ -107,10 +107,9 @@ class SequenceRunner:
             self._collect(batches, watermark, into)
 
     def _collect(self, batches: Mapping[str, Sequence[Batch]], watermark: int, into: Collected) -> None:
-        terms = self.state.terms  # what values are ids of; after the step there may be another
         found = list(self._step(batches, watermark))
         if found:
-            matches = _joined(found)
+            matches, terms = _joined(found), self.state.terms
             into.add_matches(matches, self._order_of(matches, terms), terms)
         if self.partial:
             self.expired += self._timed_out(watermark)
@@ -210,9 +209,9 @@ def _joined(listed: Sequence[Matches]) -> Matches:
     """Some matches as one; nearly always they are."""
     if len(listed) == 1:
         return listed[0]
-    parts = {each.name: np.concatenate([getattr(matches, each.name) for matches in listed]) for each in fields(Matches)}
-    lengths = np.concatenate([np.diff(matches.offsets) for matches in listed])
-    return Matches(**parts | {"offsets": np.concatenate([[0], np.cumsum(lengths)])})
+    columns = ("certain", "first", "last", "tags", "bits")
+    parts = {name: np.concatenate([getattr(matches, name) for matches in listed]) for name in columns}
+    return Matches(**parts, history=joined([matches.history for matches in listed]))
 
 
 def _sorted(certain: NDArray[np.int64], end: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from thence.errors import InputError
 from thence.kernel import codec
 from thence.kernel.arrays import read, written
 from thence.kernel.memory import AT_NODES, KEEP_EXPIRED, NEVER, NODES, REF, region
-from thence.kernel.sequence import Matches, SequenceState, initial_state, take
+from thence.kernel.sequence import Matches, SequenceState, begin, initial_state, take
 from thence.kernel.soundness import check_array, check_texts, sure
 from thence.kernel.timeouts import TimedOut, keep_timed_out, timed_out
 from thence.local.watermarks import Watermark
@@ -73,6 +73,7 @@ class Shard:
             ready += [first] if len(first) or len(first.others) else []
             rest += [last] if last is not None and (len(last) or len(last.others)) else []
         self.waiting = rest
+        begin(self.program, self.state)
         found = brought_together(self.program, ready, self.state.terms, self.state.next_ref)
         self._name(ready)
         yield from take(
