@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -43,6 +43,7 @@ class Pipeline:
     background: Background = NO_BACKGROUND
     lateness: int = 0
     partial: bool = False
+    saved: dict[int, bytes] = field(default_factory=dict)  # the shards' states, after the last micro-batch
 
     @property
     def answering(self) -> Answering:
@@ -67,7 +68,7 @@ class Pipeline:
     ) -> list[Mapping[str, object]]:
         """Some events after the others; between them only bytes are left, as `kept` keeps them."""
         answering = self.answering
-        saved: dict[int, bytes] = {}
+        saved = self.saved
         found: list[Mapping[str, object]] = []
         for numbers in cut:
             rows = self._packed(numbers, streaming=True)

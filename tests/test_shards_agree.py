@@ -107,3 +107,15 @@ def test_constructed_events_are_those_of_one_process() -> None:
     for shards in (1, 3):
         found = Pipeline(plan(query.algebra), [("power", event) for event in events], shards).batch()
         assert sorted((row["time"], row["id"], row["value"].count("\n")) for row in found) == expected
+
+
+def test_a_state_that_is_saved_after_every_few_events_stays_small() -> None:
+    query = thence.parse("""PREFIX : <http://example.org/> SELECT ?h ?w WITHIN 50 TICKS FROM STREAM S <http://example.org/s>
+        { SEQ (A ; B) DEFINE GPM A ON S { ?h :watts ?w } DEFINE GPM B ON S { ?h :watts 0 } }""")
+    graph = "<http://example.org/h{0}> <http://example.org/watts> {0} ."
+    events = [("S", thence.Event(time, graph.format(time + 1), id=f"e{time}")) for time in range(900)]
+    pipeline = Pipeline(plan(query.algebra), events, 1)
+    pipeline.micro_batches([range(first, first + 3) for first in range(0, 450, 3)])
+    middle = len(pipeline.saved[0])
+    pipeline.micro_batches([range(first, first + 3) for first in range(450, 900, 3)])
+    assert len(pipeline.saved[0]) <= 1.1 * middle
