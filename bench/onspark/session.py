@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -27,8 +29,22 @@ def session(cores: int) -> SparkSession:
         made = made.config(name, value)
     # LEAD's too: with Spark's 200 partitions it would mostly be starting tasks
     made = made.config("spark.sql.shuffle.partitions", str(cores))
-    spark: SparkSession = made.getOrCreate()
+    with _silent():
+        spark: SparkSession = made.getOrCreate()
     return spark
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """What is started meanwhile has nobody to talk to: Java, and workers that tell of each micro-batch."""
+    ours = os.dup(2)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(ours, 2)
+            os.close(ours)
 
 
 def consumed(frame: DataFrame) -> None:

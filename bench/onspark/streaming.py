@@ -91,4 +91,4 @@ def compare(
         table.add_row(name, *rates, f"{over_all / in_batch:.2f}", f"{ratios[name]:.2f}", f"{expected:,}")
     CONSOLE.print(table)
     for name, ratio in ratios.items():
-        asked(f"{name}, streaming beside batch", ratio, 0.4)
+        asked(f"{name}, streaming after the first two micro-batches, beside batch", ratio, 0.4)

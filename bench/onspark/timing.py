@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from rich.table import Table
 
 from onspark import processes
 
-CONSOLE = Console()
+CONSOLE = Console(width=None if sys.stdout.isatty() else 120)
 
 
 @dataclass(slots=True)
