@@ -93,6 +93,27 @@ def test_other_formats_are_too(format: str) -> None:
     assert spark.stdout == local.stdout != ""
 
 
+@pytest.mark.parametrize("format", ["jsonl", "trig", "table"])
+def test_constructed_events_are_too(format: str) -> None:
+    rises = RISES.replace("SELECT ?house ?before ?after", "CONSTRUCT { ?house :rose [ :from ?before ; :to ?after ] }")
+    Path("rises.spaseq").write_text(rises.replace("A ; B", "A : B"))
+    Path("in.jsonl").write_text("".join(line(tick, tick, house) for house in "ba" for tick in (3, 1, 2)))
+    spark, local = both("rises.spaseq", "--stream", "in.jsonl", "--format", format)
+    assert spark.exit_code == 0, spark.output
+    assert (spark.stdout, said(spark)) == (local.stdout, said(local))
+    assert "6 events, 6 matches" in spark.stderr
+
+
+def test_variables_may_be_called_as_our_columns_are() -> None:
+    renamed = RISES.replace("?house", "?event").replace("?before", "?certain").replace("?after", "?reason")
+    Path("rises.spaseq").write_text(renamed)
+    Path("in.jsonl").write_text(line(1, 1) + "rubbish\n" + line(2, 5))
+    spark, local = both("rises.spaseq", "--stream", "in.jsonl", "--format", "csv")
+    assert spark.exit_code == 0, spark.output
+    assert spark.stdout == local.stdout
+    assert "1 bad" in spark.stderr
+
+
 def tables() -> None:
     """A table as CSV and as Parquet, of types that Spark has and of some that it has not."""
     rows = [
@@ -217,10 +238,10 @@ def test_a_checkpoint_of_another_query_is_refused() -> None:
 
 
 def when(ready: Callable[[], bool], act: Callable[[], object]) -> threading.Thread:
-    """Act in a minute at the latest, once something is so."""
+    """Act once something is so; in four minutes at the latest, so that what fails ends."""
 
     def wait() -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 240
         while time.monotonic() < until and not ready():
             time.sleep(0.1)
         act()

@@ -32,7 +32,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where what stands in a row of `all_rows`: times, cells, match_id, events, four columns of a problem, certain."""
+    """Where what stands in a row of `all_rows`: two times, cells, match_id, events, four columns of a problem, and what
+    rows are ordered by."""
 
     query: Query
     domain: Domain
@@ -44,8 +45,8 @@ class Layout:
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """What rows are ordered by: certain, end, start."""
-        return self.cells + 8, 1, 0
+        """The columns that rows are ordered by."""
+        return self.cells + 8, self.cells + 9, self.cells + 10
 
     def answers(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Found | Problem]:
         """Rows in the order of times, as matches in the order of `match`; problems, which have no time, come first."""

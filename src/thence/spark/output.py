@@ -16,7 +16,7 @@ from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.sequence import Matches
 from thence.kernel.timeouts import TimedOut, waited_for
 from thence.local.answers import constructed
-from thence.local.columns import column_names
+from thence.local.columns import OURS, column_names
 from thence.local.results import match_uuid
 from thence.local.tables import is_plain
 from thence.program.sequence import SequenceProgram
@@ -28,8 +28,8 @@ from thence.rdf.write import serialize
 from thence.spark.shard import Shard
 
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
-CERTAIN = "certain"
-"""When a row became certain: what answers are ordered by."""
+HIDDEN = ("certain", "last", "first")
+"""When a row became certain, and when its match's last and first event were: what answers are ordered by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ class Output:
         form = self.program.query.form
         if not isinstance(form, SelectRows):
             return {}
-        names = column_names([column.variable.name for column in form.columns])
+        taken = (*OURS, *PROBLEM_COLUMNS, *HIDDEN)
+        names = column_names([column.variable.name for column in form.columns], taken=taken)
         return dict(zip(names, form.columns, strict=True))
 
     def schema(self) -> pa.Schema:
@@ -69,7 +70,7 @@ class Output:
         fields += [(name, pa.list_(cell) if _is_list(column) else cell) for name, column in self.columns.items()]
         fields += [("match_id", pa.string()), ("events", pa.list_(pa.string()))]
         fields += [(name, pa.string()) for name in PROBLEM_COLUMNS]
-        return pa.schema([*fields, (CERTAIN, pa.int64())])
+        return pa.schema([*fields, *((name, pa.int64()) for name in HIDDEN)])
 
     def matches(self, matches: Matches, shard: Shard) -> pa.RecordBatch:
         """The rows of some matches that a shard has just made."""
@@ -78,21 +79,17 @@ class Output:
         offsets = pa.array(matches.offsets.astype(np.int32))
         events = pa.ListArray.from_arrays(offsets, ids.to_arrow())
         if is_plain(self.program.query):
+            first, last = matches.first, matches.last
             cells = self._plain_cells(matches, shard)
-            return self._batch(matches.first, matches.last, matches.certain, cells, names.to_arrow(), events)
+            return self._batch((first, last), cells, names.to_arrow(), events, (matches.certain, last, first))
         if isinstance(self.program.query.form, ConstructEvents):
             return self._constructed(matches, ids, names.to_arrow(), events, shard)
         kept = self._rows(matches, ids, shard)
         order = np.array([number for number, _ in kept], np.int64)
         some = pa.array(order)
-        return self._batch(
-            matches.first[order],
-            matches.last[order],
-            matches.certain[order],
-            self._cells([row for _, row in kept]),
-            names.to_arrow().take(some),
-            events.take(some),
-        )
+        first, last, certain = matches.first[order], matches.last[order], matches.certain[order]
+        cells = self._cells([row for _, row in kept])
+        return self._batch((first, last), cells, names.to_arrow().take(some), events.take(some), (certain, last, first))
 
     def _constructed(self, matches: Matches, ids: Texts, names: Any, events: Any, shard: Shard) -> pa.RecordBatch:
         """The events that matches make, each at the time at which it became certain, in N-Triples."""
@@ -108,9 +105,9 @@ class Output:
                 chosen.append(number)
         some = pa.array(chosen, pa.int64())
         values = [serialize(event.triples, Format.N_TRIPLES).decode() for event in made]
-        certain = matches.certain[np.array(chosen, np.int64)]
+        order = tuple(times[np.array(chosen, np.int64)] for times in (matches.certain, matches.last, matches.first))
         cells = [pa.array([event.id for event in made], pa.string()), pa.array(values, pa.string())]
-        return self._batch(certain, certain, certain, cells, names.take(some), events.take(some))
+        return self._batch((order[0], order[0]), cells, names.take(some), events.take(some), order)
 
     def _plain_cells(self, matches: Matches, shard: Shard) -> list[Any]:
         made = structs if self.terms == "struct" else lexical
@@ -154,13 +151,15 @@ class Output:
     def _term(self, term: Term) -> Any:
         return described(term) if self.terms == "struct" else csv_text(term)
 
-    def _batch(self, start: Any, end: Any, certain: Any, cells: list[Any], names: Any, events: Any) -> pa.RecordBatch:
+    def _batch(
+        self, between: Sequence[Any], cells: list[Any], names: Any, events: Any, order: Sequence[Any]
+    ) -> pa.RecordBatch:
         schema = self.schema()
         time = schema.field("end").type
-        times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in (start, end)]
+        times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in between]
         nothing = [pa.nulls(len(names), pa.string())] * len(PROBLEM_COLUMNS)
-        last = pa.array(np.ascontiguousarray(certain))
-        return pa.RecordBatch.from_arrays([*times, *cells, names, events, *nothing, last], schema=schema)
+        hidden = [pa.array(np.ascontiguousarray(each)) for each in order]
+        return pa.RecordBatch.from_arrays([*times, *cells, names, events, *nothing, *hidden], schema=schema)
 
     def troubles(self, listed: Iterable[Trouble]) -> pa.RecordBatch:
         """Rows of problems: all other columns are null."""

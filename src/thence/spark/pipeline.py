@@ -22,7 +22,7 @@ from thence.match.background import Background
 from thence.program.sequence import SequenceProgram
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, decoder
-from thence.spark.output import CERTAIN, PROBLEM_COLUMNS, Output
+from thence.spark.output import HIDDEN, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
 from thence.spark.selecting import selected
@@ -68,7 +68,7 @@ def answers_of(
     """The answers of a query over event DataFrames."""
     made = all_rows(program, frames, domain, background, settings)
     shown = made if settings.problems else made.filter(F.col("problem").isNull())
-    return shown.drop(CERTAIN, *(() if settings.problems else PROBLEM_COLUMNS))
+    return shown.drop(*HIDDEN, *(() if settings.problems else PROBLEM_COLUMNS))
 
 
 def all_rows(
