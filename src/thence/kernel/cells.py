@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,14 +48,35 @@ def lexical(tags: NDArray[Any], bits: Ints, terms: Terms) -> pa.Array:
     import pyarrow as pa
 
     found, where = distinct_values(tags, bits)
-    texts = [text for tag, values in found for text in _texts_of(tag, values, terms)]
-    return pa.array(texts, pa.string()).take(_indices(where))
+    texts = [_texts_of(tag, values, terms) for tag, values in found] or [pa.array([], pa.string())]
+    return (texts[0] if len(texts) == 1 else pa.concat_arrays(texts)).take(_indices(where))
 
 
-def _texts_of(tag: int, bits: Ints, terms: Terms) -> Iterable[str]:
+def _texts_of(tag: int, bits: Ints, terms: Terms) -> pa.Array:
+    import pyarrow as pa
+
     if tag == SHORTEST:  # nearly all numbers of tables are these, and there may be a distinct one in each row
-        return map(repr, bits.view(np.float64).tolist())
-    return [csv_text(term) for term in _terms_of(tag, bits, terms)]
+        return texts_of_doubles(bits.view(np.float64))
+    return pa.array([csv_text(term) for term in _terms_of(tag, bits, terms)], pa.string())
+
+
+def texts_of_doubles(values: NDArray[np.float64]) -> pa.Array:
+    """As `repr` writes them.
+
+    >>> texts_of_doubles(np.array([99.5, 7.0, 1e300])).to_pylist()
+    ['99.5', '7.0', '1e+300']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    size = np.abs(values)
+    if not (((size >= 1e-4) & (size < 1e9)) | (size == 0)).all():  # Arrow writes other exponents, from others on
+        return pa.array(map(repr, values.tolist()), pa.string())
+    texts = pa.array(values).cast(pa.string())
+    whole = values == np.floor(values)
+    if not whole.any():
+        return texts
+    return pc.if_else(pa.array(whole), pc.binary_join_element_wise(texts, ".0", ""), texts)
 
 
 def csv_text(term: Term) -> str:
