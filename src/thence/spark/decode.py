@@ -90,8 +90,12 @@ class Decoder:
             yield from RdfRows(self.stream, self.namespace, self.limits, columns).read()
 
     def _typed(self, columns: Mapping[str, Any], count: int) -> Iterator[Batch | BadEvent]:
+        given = columns.get("id")
+        if self.hashed:  # of our own making: nothing in them is to be judged
+            columns = {name: array for name, array in columns.items() if name != "id"}
         columns = {name: encoded(array) for name, array in columns.items()}  # here, since ids need it too
-        ids = with_ids(columns.get("id"), {name: array for name, array in columns.items() if name != "id"})
+        others = {name: array for name, array in columns.items() if name != "id"}
+        ids = given if self.hashed else with_ids(columns.get("id"), others)
         record = pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
         for found in self._table.read(record, Places(0, count, lines=np.zeros(count, np.int64))):
             yield found if isinstance(found, BadEvent) else _with_ids(found, ids)

@@ -30,6 +30,10 @@ class Names:
     texts: Texts = field(default_factory=lambda: joined([]))
     kept: int = 0  # when they were last gone through
     added: list[tuple[Ints, Texts]] = field(default_factory=list)
+    dense: int = field(init=False)  # the place from which on each ref is the one before it and 1
+
+    def __post_init__(self) -> None:
+        self.dense = len(self.refs)
 
     def add(self, first: int, texts: Texts) -> None:
         if len(texts):
@@ -37,13 +41,29 @@ class Names:
 
     def of(self, refs: Ints) -> Texts:
         self._gather()
-        return self.texts.take(np.searchsorted(self.refs, refs))
+        return self.texts.take(self._places(refs))
+
+    def _places(self, refs: Ints) -> Ints:
+        if self.dense == len(self.refs):
+            return np.searchsorted(self.refs, refs)
+        first = self.refs[self.dense]
+        places: Ints = refs - first + self.dense
+        earlier = np.flatnonzero(refs < first)
+        places[earlier] = np.searchsorted(self.refs[: self.dense], refs[earlier])
+        return places
 
     def _gather(self) -> None:
-        if self.added:
-            self.refs = np.concatenate([self.refs, *(refs for refs, _ in self.added)])
-            self.texts = joined([self.texts, *(texts for _, texts in self.added)])
-            self.added = []
+        if not self.added:
+            return
+        refs = np.concatenate([refs for refs, _ in self.added])
+        goes_on = self.dense < len(self.refs) and self.refs[-1] + 1 == refs[0]
+        if not goes_on:
+            self.dense = len(self.refs)
+        self.refs = np.concatenate([self.refs, refs])
+        if refs[-1] - refs[0] + 1 != len(refs):
+            self.dense = len(self.refs)
+        self.texts = joined([self.texts, *(texts for _, texts in self.added)])
+        self.added = []
 
     @property
     def are_many(self) -> bool:
@@ -55,7 +75,7 @@ class Names:
         self._gather()
         wanted = np.flatnonzero(np.isin(self.refs, held))
         self.refs, self.texts = self.refs[wanted], self.texts.take(wanted)
-        self.kept = len(self.refs)
+        self.kept = self.dense = len(self.refs)
 
 
 @dataclass(slots=True)

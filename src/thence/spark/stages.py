@@ -252,5 +252,8 @@ class Answering:
 
 def _rows(records: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     for record in records:
-        for number in range(record.num_rows):
-            yield {name: record.column(name)[number].as_py() for name in record.schema.names}
+        columns = dict(zip(record.schema.names, record.columns, strict=True))
+        content = columns.pop("packed")
+        others = pa.RecordBatch.from_arrays(list(columns.values()), list(columns)).to_pylist()
+        for number, row in enumerate(others):
+            yield row | {"packed": content[number].as_py()}  # one at a time: a copy, so that the rest can go
