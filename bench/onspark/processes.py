@@ -9,9 +9,16 @@ from pathlib import Path
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
+_used: dict[tuple[str, str], int] = {}
+"""By process, that is its number and when it began: what it had used when last looked at."""
+
+
 def cpu() -> float:
-    """Seconds of all of them so far, those that have ended included."""
-    return sum(sum(map(int, _stat(process)[11:15])) for process in _family()) / _TICKS
+    """Seconds of all of them so far; of those that have ended, until they were last looked at."""
+    for process in _family():
+        if fields := _stat(process):
+            _used[process.name, fields[19]] = int(fields[11]) + int(fields[12])
+    return sum(_used.values()) / _TICKS
 
 
 def workers() -> dict[int, tuple[float, float]]:
