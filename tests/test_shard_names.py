@@ -1,0 +1,29 @@
+"""The ids of events that a shard remembers are found by ref, whatever came, went and was left out between."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thence.rdf.texts import Texts
+from thence.spark.names import Names
+
+steps = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.booleans(), st.booleans()), max_size=8)
+
+
+@given(steps)
+def test_every_event_that_is_remembered_has_its_id(steps: list[tuple[int, int, bool, bool]]) -> None:
+    names, known, ref = Names(), dict[int, str](), 0
+    for left_out, count, forgets, asks in steps:
+        ref += left_out
+        names.add(ref, Texts.of([f"event {number}" for number in range(ref, ref + count)]))
+        known |= {number: f"event {number}" for number in range(ref, ref + count)}
+        ref += count
+        if forgets:
+            held = sorted(known)[::2]
+            names.keep(np.array(held, np.int64))
+            known = {number: known[number] for number in held}
+        if asks:
+            asked = sorted(known, reverse=True)
+            assert names.of(np.array(asked, np.int64)).to_list() == [known[number] for number in asked]
