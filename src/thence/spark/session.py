@@ -26,14 +26,16 @@ _SETTINGS: Mapping[str, str] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",  # planning anew costs more than it could save here
-    "spark.sql.codegen.wholeStage": "false",  # rows are Python's business: Java only moves them
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.streaming.stopTimeout": "30s",
     "spark.python.daemon.module": "thence.spark.daemon",
     "spark.log.level": "ERROR",
 }
-_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""For a run of seconds: Java's best compiler takes longer than it saves."""
+_QUICK: Mapping[str, str] = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+}
+"""For a run of seconds: to compile well takes longer than it saves."""
 
 
 class NoJavaError(ThenceError):
@@ -43,23 +45,22 @@ class NoJavaError(ThenceError):
 def spark_session(*, debug: bool = False, quick: bool = False) -> SparkSession:
     """A session of the Spark that there is, or of a new one on this machine. What Java and the workers say goes to a
     file that is thrown away, unless `debug`; `quick` is for runs of seconds."""
+    chosen = {**_SETTINGS, **(_QUICK if quick else {})}
     there = SparkSession.getActiveSession()
     if there is not None:
         own = there.newSession()
-        for name, value in _SETTINGS.items():
+        for name, value in chosen.items():
             if name.startswith("spark.sql."):
                 own.conf.set(name, value)
         return own
     os.environ["PYSPARK_PYTHON"] = sys.executable  # workers must be what we are
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     conf = SparkConf(loadDefaults=False)
-    for name, value in _SETTINGS.items():
+    for name, value in chosen.items():
         conf.set(name, value)
     conf.set("spark.driver.memory", f"{_heap() // 2**20}m")
     if debug:
         conf.set("spark.log.level", "WARN")
-    if quick:
-        conf.set("spark.driver.extraJavaOptions", _QUICK)
     said = None if debug else _log()
     context = _started(conf, said)
     return SparkSession(context)
