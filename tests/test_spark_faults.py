@@ -179,6 +179,18 @@ def test_what_goes_wrong_is_told_once_and_absence_needs_no_event_of_its_own(
     assert [(row["x"], row["events"]) for row in rows if not row["problem"]] == [("x:h1", ["e1"])]
 
 
+def test_what_goes_wrong_is_counted_though_nobody_asks(spark: SparkSession, tmp_path: Path) -> None:
+    _give(tmp_path, 0, [(2, "e1", "<x:h1> <http://example.org/is> 1 ."), (3, "e2", "this is no Turtle")])
+    _give(tmp_path, 1, [(1, "e3", "<x:h1> <x:odd> 1 ."), (5, "e4", "<x:h1> <http://example.org/was> 1 .")])
+    progress: list[Any] = []
+    assert [row["events"] for row in _taken(spark, SMALL, tmp_path, shards=3, progress=progress)] == [["e1", "e4"]]
+    found = [each.observedMetrics["thence.found"].asDict() for each in progress if each.numInputRows]
+    assert found == [
+        {"matches": 0, "bad": 1, "late": 0, "timed_out": 0},
+        {"matches": 1, "bad": 0, "late": 1, "timed_out": 0},
+    ]
+
+
 def test_partial_matches_time_out_with_no_event_of_their_own(spark: SparkSession, tmp_path: Path) -> None:
     _give(tmp_path, 0, [(1, "e1", "<x:h1> <http://example.org/is> 1 ."), (2, "e2", "<x:h2> <x:odd> 1 .")])
     assert _taken(spark, SMALL, tmp_path, shards=3, timed_out=True) == []
@@ -198,12 +210,17 @@ def _give(folder: Path, number: int, rows: Sequence[tuple[int | None, str, str]]
     os.utime(path, (1_600_000_000 + number,) * 2)
 
 
-def _taken(spark: SparkSession, text: str, folder: Path, **options: Any) -> list[dict[str, Any]]:
-    """The rows that come of the files that are new, one a micro-batch."""
+def _taken(
+    spark: SparkSession, text: str, folder: Path, progress: list[Any] | None = None, **options: Any
+) -> list[dict[str, Any]]:
+    """The rows that come of the files that are new, one a micro-batch; `progress` is told of each."""
     found: list[dict[str, Any]] = []
     given = spark.readStream.schema(ROWS).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
     made = thence.parse(text).dataframe(given, **options)
     writer = made.writeStream.foreachBatch(lambda rows, _: found.extend(row.asDict() for row in rows.collect()))
     writer = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True)
-    writer.start().awaitTermination()
+    running = writer.start()
+    running.awaitTermination()
+    if progress is not None:
+        progress += running.recentProgress
     return found

@@ -37,6 +37,9 @@ _UNSET = "200"
 STATE = "thence.state"
 """The metric of a streaming query's progress that has the bytes of all shards' states."""
 
+FOUND = "thence.found"
+"""The metric that has how many rows there were: `matches`, and those of problems by their kinds, shown or not."""
+
 STREAMING_SHARDS = 4
 """How many shards a streaming query has, if nobody says: a number that no machine decides, since its checkpoint keeps
 it."""
@@ -66,9 +69,15 @@ def answers_of(
     settings: Settings,
 ) -> DataFrame:
     """The answers of a query over event DataFrames."""
-    made = all_rows(program, frames, domain, background, settings)
+    made = _counted(all_rows(program, frames, domain, background, settings))
     shown = made if settings.problems else made.filter(F.col("problem").isNull())
     return shown.drop(*HIDDEN, *(() if settings.problems else PROBLEM_COLUMNS))
+
+
+def _counted(made: DataFrame) -> DataFrame:
+    problem = F.col("problem")
+    kinds = (F.count_if(problem == kind).alias(kind) for kind in ("bad", "late", "timed_out"))
+    return made.observe(FOUND, F.count_if(problem.isNull()).alias("matches"), *kinds)
 
 
 def all_rows(
