@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pyarrow as pa
 
@@ -29,8 +30,11 @@ class Numbered:
     events: tuple[Event, ...]
 
     def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent]:
-        for number in record.column("number").to_pylist():
-            yield encode([self.events[number]], stream=self.stream, first=number)
+        numbers = record.column("number").to_pylist()
+        begins = [place for place, number in enumerate(numbers) if not place or number != numbers[place - 1] + 1]
+        for first, last in pairwise([*begins, len(numbers)]):
+            events = [self.events[number] for number in numbers[first:last]]
+            yield encode(events, stream=self.stream, first=numbers[first])
 
 
 @dataclass(frozen=True)

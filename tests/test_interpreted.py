@@ -122,13 +122,13 @@ def test_unrolling_matches_gives_the_same_both_ways(parents: list[int]) -> None:
         return [offsets]
 
     def unrolled_by(unrolled: Callable[..., Any]) -> Any:
-        (offsets,) = fill(history.lengths.compiled)
+        (offsets,) = fill(history._lengths.compiled)
         found = np.empty((offsets[-1], 5), np.int64)
         unrolled(nodes, last, offsets, found)
         return [found]
 
-    both_ways(history.lengths, fill)
-    both_ways(history.unrolled, unrolled_by)
+    both_ways(history._lengths, fill)
+    both_ways(history._unroll, unrolled_by)
 
 
 def test_what_has_more_than_a_little_to_do_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

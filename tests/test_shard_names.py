@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thence.rdf.texts import Texts
-from thence.spark.names import Names
+from thence.spark.names import Names, Ordinals
 
 steps = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.booleans(), st.booleans()), max_size=8)
 
@@ -27,3 +27,11 @@ def test_every_event_that_is_remembered_has_its_id(steps: list[tuple[int, int, b
         if asks:
             asked = sorted(known, reverse=True)
             assert names.of(np.array(asked, np.int64)).to_list() == [known[number] for number in asked]
+
+
+def test_equal_ids_are_told_apart_however_often_their_time_comes_again() -> None:
+    ordinals = Ordinals()
+    told = [
+        ordinals.told_apart(np.full(len(ids), 7), Texts.of(ids)).to_list() for ids in (["r1", "r2"], ["r2"], ["r1"])
+    ]
+    assert told == [["r1", "r2"], ["r2-2"], ["r1-2"]]

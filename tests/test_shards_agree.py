@@ -17,6 +17,7 @@ from strategies.spaseq import Case, cases
 from test_engine_agrees import Told, given_event, matched_rows, query_of, summary, tell
 from test_spaseq_agrees import background
 from thence.local.columns import column_names
+from thence.local.watermarks import Watermark
 from thence.plan.sequences import plan
 from thence.rdf.terms import XSD_STRING, Literal
 
@@ -119,3 +120,40 @@ def test_a_state_that_is_saved_after_every_few_events_stays_small() -> None:
     middle = len(pipeline.saved[0])
     pipeline.micro_batches([range(first, first + 3) for first in range(450, 900, 3)])
     assert len(pipeline.saved[0]) <= 1.1 * middle
+
+
+def told_events(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    return sorted(tuple(row["events"]) for row in rows)
+
+
+def test_a_partition_is_in_one_shard_where_a_closure_is_contiguous() -> None:
+    query = thence.parse("""PREFIX : <http://example.org/> SELECT ?a WITHIN 9 TICKS PARTITION BY (?p)
+        FROM STREAM S <http://example.org/s> { SEQ (A ; B+) DEFINE GPM A ON S { ?q :p ?p ; :a ?a }
+        DEFINE GPM B ON S { ?q :p ?p ; :b ?b } }""")
+    graph = "@prefix : <http://example.org/> . :{} :p 1 ; :{} {} ."
+    told_of = [("q1", "a", 1), ("q1", "b", 2), ("q2", "b", 3), ("q3", "b", 3), ("q1", "b", 4)]
+    events = [thence.Event(time, graph.format(q, what, time), id=f"{q}{time}") for q, what, time in told_of]
+    expected = sorted(match.event_ids for match in query.match(events))
+    for shards in (1, 2, 3, 7):
+        found = Pipeline(plan(query.algebra), [("S", event) for event in events], shards).batch()
+        assert told_events(found) == expected
+
+
+def test_what_a_state_has_seen_and_needs_no_more_is_forgotten_between_micro_batches() -> None:
+    query = thence.parse("""PREFIX : <http://example.org/> SELECT ?h WITHIN 9 TICKS PARTITION BY (?h)
+        FROM STREAM S <http://example.org/s>
+        { SEQ (A , B) DEFINE GPM A ON S { ?h :is 1 } DEFINE GPM B ON S { ?h :is 2 } }""")
+    graph = "<http://example.org/h{}> <http://example.org/is> 1 ."
+    events = [("S", thence.Event(time, graph.format(time), id=f"e{time}")) for time in range(24_000)]
+    pipeline = Pipeline(plan(query.algebra), events, 1)
+    sizes = []
+    for first in range(0, 24_000, 2_000):
+        pipeline.micro_batches([range(first, first + 2_000)])
+        sizes.append(len(pipeline.saved[0]))
+    assert max(sizes[6:]) <= 1.5 * max(sizes[:6])
+
+
+def test_streams_of_one_micro_batch_are_heard_at_once() -> None:
+    apart = Watermark(("S1", "S2"), idle_after=50)
+    apart.see_all({"S1": (0, 100), "S2": (0, 60)})
+    assert apart.now == 60

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import thence
@@ -47,6 +47,7 @@ def told(rows: Rows) -> list[tuple[object, object]]:
     return sorted((row["problem"], row["event"]) for row in rows if row["problem"] is not None)  # type: ignore[type-var]
 
 
+@settings(max_examples=max(1, settings.default.max_examples // 4))  # each of them runs many pipelines
 @given(st.data(), cases())
 def test_late_events_are_told_once_and_change_nothing(data: st.DataObject, case: Case) -> None:
     query = query_of(case)

@@ -53,6 +53,7 @@ def save(program: SequenceProgram, state: SequenceState) -> bytes:
         "query": fingerprint(program),
         "latest": state.latest,
         "next_ref": state.next_ref,
+        "kept": [state.terms_kept, state.contiguity.kept],
     }
     return sealed(written(head, _arrays(state)))
 
@@ -85,6 +86,7 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
         )
     next_ref = _number(head.get("next_ref"), least=0)
     latest = head.get("latest")
+    terms_kept, partitions_kept = (_number(each, least=0) for each in head.get("kept", [0, 0])[:2])
     terms = _terms(program, Texts(reader.next(), reader.next()))
     memory = reader.next().copy()
     check_memory(program, memory, len(terms), next_ref)
@@ -93,12 +95,12 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
     state = SequenceState(
         terms=terms,
         memory=memory,
-        contiguity=Contiguity(program.query.partition, keys, times, kept=len(times)),
+        contiguity=Contiguity(program.query.partition, keys, times, kept=partitions_kept),
         negated={feed: _matched(reader, program.inputs[program.feeds[feed]].variables) for feed in program.negated},
         recent=[_matched(reader, source.variables) for source in program.sources],
         latest=None if latest is None else _number(latest),
         next_ref=next_ref,
-        terms_kept=len(terms),
+        terms_kept=terms_kept,
     )
     for feed, rows in state.negated.items():
         check_matched(rows, len(program.inputs[program.feeds[feed]].sources), len(terms), next_ref)

@@ -3,6 +3,7 @@ lateness. Nothing here asks the clock."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from thence.rdf.times import MIN_TIME
@@ -34,8 +35,14 @@ class Watermark:
 
     def see(self, stream: str, time: int) -> None:
         """An event of that time has come on that stream."""
-        self.latest[stream] = max(time, self.latest.get(stream, time))
-        self.began = time if self.began is None else self.began
+        self.see_all({stream: (time, time)})
+
+    def see_all(self, seen: Mapping[str, tuple[int, int]]) -> None:
+        """Events have come on some streams, at once: the earliest and the latest time of each."""
+        for stream, (_, latest) in seen.items():
+            self.latest[stream] = max(latest, self.latest.get(stream, latest))
+        if self.began is None and seen:
+            self.began = min(earliest for earliest, _ in seen.values())
         least = self._least()
         if least is not None:
             self.advance(max(least - self.lateness, MIN_TIME))

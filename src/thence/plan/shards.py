@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from thence.algebra.expressions import Variable
-from thence.algebra.sequences import Selection, SelectRows, SequenceQuery
+from thence.algebra.sequences import Part, Quantifier, Selection, SelectRows, SequenceQuery
 from thence.optimize.infer_key import shard_key
 from thence.program.sequence import Table
 
@@ -14,11 +14,16 @@ def routing_key(query: SequenceQuery) -> tuple[Variable, ...]:
     """The variables that shards go by. Events that differ in them never meet; where partitions are contiguous, those of
     one partition are in one shard; and where rows are DISTINCT, equal rows are made by one shard."""
     key = frozenset(shard_key(query))
-    if query.partition and any(part.selection is Selection.STRICT for part in query.sequence):
+    if query.partition and any(_is_strict(part) for part in query.sequence):
         key &= frozenset(query.partition)
     if isinstance(query.form, SelectRows) and query.form.distinct:
         key &= frozenset(column.variable for column in query.form.columns if column.expression is None)
     return tuple(sorted(key, key=lambda variable: variable.name))
+
+
+def _is_strict(part: Part) -> bool:
+    """Whether anything before it, or between its iterations, must be contiguous."""
+    return part.selection is Selection.STRICT or part.quantifier is Quantifier.PLUS
 
 
 def routes_of(

@@ -84,10 +84,11 @@ def read_events(
             yield from found
 
 
-def batches(events: Iterable[Event | BadEvent], *, stream: str = "stream") -> Iterator[EventBatch | BadEvent]:
-    """Events as columns, some thousand at a time; what was bad passes through."""
+def batches(
+    events: Iterable[Event | BadEvent], *, stream: str = "stream", first: int = 0
+) -> Iterator[EventBatch | BadEvent]:
+    """Events as columns, some thousand at a time; what was bad passes through. Positions are counted from `first`."""
     remaining = iter(events)
-    first = 0
     while some := list(islice(remaining, _TOGETHER)):
         good = [event for event in some if isinstance(event, Event)]
         if good:

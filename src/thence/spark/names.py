@@ -97,15 +97,16 @@ class Ordinals:
             self._remember(int(ordered[-1]), [ids.slice(int(order[-1]), int(order[-1]) + 1).to_list()[0]])
             return ids
         texts = ids.to_list()
-        counts = self.seen if not alone else Counter[str]()
+        counts = Counter[str]() if alone else self.seen
         found = list(texts)
         for place in order.tolist():
             counts[texts[place]] += 1
             if counts[texts[place]] > 1:
                 found[place] = f"{texts[place]}-{counts[texts[place]]}"
         last = int(ordered[-1])
-        self.seen = Counter({t: counts[t] for t in (texts[i] for i in np.flatnonzero(times == last).tolist())})
-        self.time = last
+        if last != self.time:
+            counts = Counter({texts[place]: counts[texts[place]] for place in np.flatnonzero(times == last).tolist()})
+        self.time, self.seen = last, counts
         return Texts.of(found)
 
     def _remember(self, time: int, texts: list[str]) -> None:

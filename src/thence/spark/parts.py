@@ -100,7 +100,8 @@ def read_part(part: Part, *, namespace: str, limits: Limits) -> Iterator[Batch |
                     namespace=namespace,
                     first_line=part.first_line,
                 )
-                yield from batches(found, stream=part.stream)
+                # a line has one event at most, so that no other part has these positions
+                yield from batches(found, stream=part.stream, first=part.first_line)
 
 
 def first_domain(path: str, *, limits: Limits) -> Domain | None:

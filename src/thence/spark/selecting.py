@@ -20,7 +20,7 @@ def selected(frame: DataFrame, decoder: Decoder, asked: frozenset[IRI] | None) -
     """The part of a DataFrame that is sent, and how it is read. `asked` are the predicates of which anything is asked;
     None: of all."""
     names = dict(decoder.names)
-    halves = _halves(frame)
+    halves = _halves(decoder)
     given = names.pop("id", None)
     kept = {ours: theirs for ours, theirs in names.items() if _is_asked(ours, decoder, asked)}
     columns = [F.col(_quoted(theirs)).alias(theirs) for theirs in dict.fromkeys(kept.values())]
@@ -39,9 +39,9 @@ def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None) -> bool
     return predicate_term(ours, decoder.namespace) in asked
 
 
-def _halves(frame: DataFrame) -> tuple[Column, Column]:
-    """128 bits of a row. A null changes no hash, so that it is said of each column whether there is one."""
-    cells = [F.col(_quoted(name)) for name in sorted(frame.columns)]
+def _halves(decoder: Decoder) -> tuple[Column, Column]:
+    """128 bits of a stream's row. A null changes no hash, so that it is said of each column whether there is one."""
+    cells = [F.lit(decoder.stream), *(F.col(_quoted(name)) for name in sorted(decoder.columns))]
     said = [each for cell in cells for each in (cell.isNull(), cell)]
     return F.xxhash64(F.lit(1), *said), F.xxhash64(F.lit(2), *said)
 

@@ -87,9 +87,18 @@ class Shard:
         )
 
     def _name(self, chunks: Sequence[Chunk]) -> None:
-        ids = joined([chunk.ids for chunk in chunks])
-        if any(chunk.numbered for chunk in chunks):
-            ids = self.ordinals.told_apart(np.concatenate([chunk.times for chunk in chunks]), ids)
+        hashed = [chunk for chunk in chunks if chunk.numbered and len(chunk)]
+        told = [chunk.ids for chunk in chunks]
+        if hashed:
+            together = joined([chunk.ids for chunk in hashed])
+            apart = self.ordinals.told_apart(np.concatenate([chunk.times for chunk in hashed]), together)
+            ends = iter(np.cumsum([0, *(len(chunk) for chunk in hashed)]).tolist())
+            first = next(ends)
+            for number, chunk in enumerate(chunks):
+                if chunk.numbered and len(chunk):
+                    last = next(ends)
+                    told[number], first = apart.slice(first, last), last
+        ids = joined(told)
         self.names.add(self.state.next_ref, ids)
         self.state.next_ref += len(ids)
 

@@ -100,7 +100,7 @@ class Packing:
         found = found_in(self.program, arrived, terms, self.background, Context(), refused)
         bad += [(reason, events.id(number)) for number, reason in refused.items()]
         told = {"stream": self.stream, "since": int(events.ends[0]), "last": int(events.ends[-1])}
-        count = len(events)
+        count = len(events) - len(refused)  # these are counted among the bad
         heard = set()
         chunks = split(
             self.program,
@@ -231,10 +231,8 @@ class Answering:
                 good, late = shard.without_late([unpacked(self.output.program, row["packed"])])
                 shard.add(good)
                 yield from (self._late(shard, chunk) for chunk in late)
-        for stream, (first, _) in sorted(heard.items(), key=lambda item: item[1]):
-            shard.watermark.see(stream, first)
-        for stream, (_, last) in heard.items():
-            shard.watermark.see(stream, last)
+        if heard:
+            shard.watermark.see_all(heard)  # at once: no stream may be left out for others that are told first
         now = shard.watermark.now
         if now is not None:
             yield from self._fed(shard, now + 1, now)
