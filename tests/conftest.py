@@ -38,6 +38,10 @@ else:
 interpreted.LITTLE = -1  # what is compiled is tested as compiled, however small the input
 
 
+collect_ignore = [] if "THENCE_CASES" in os.environ else ["test_spark_faults.py", "test_spark_cluster.py"]
+"""Tests that take minutes: `make test-long` runs them."""
+
+
 @pytest.fixture(scope="module", params=["a few", "many"])
 def however_many(request: pytest.FixtureRequest) -> Iterator[None]:
     """A few lines or terms take another way than many do. Tests that ask for this go both, with the same data."""
