@@ -44,7 +44,7 @@ def session(folder: Path, cache: str) -> SparkSession:
     libraries = Path(numpy.__file__).parent.parent
     python = folder / "python"
     python.write_text(
-        f'#!/bin/sh\ncase "$PWD" in */work/app-*) PYTHONPATH="{libraries}" exec "{sys.executable}" -S "$@";; esac\n'
+        f'#!/bin/sh\ncase "$PWD" in */app-*/[0-9]*) PYTHONPATH="{libraries}" exec "{sys.executable}" -S "$@";; esac\n'
         f'exec "{sys.executable}" "$@"\n'
     )
     python.chmod(0o755)
