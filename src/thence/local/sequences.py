@@ -109,7 +109,7 @@ class SequenceRunner:
     def _collect(self, batches: Mapping[str, Sequence[Batch]], watermark: int, into: Collected) -> None:
         found = list(self._step(batches, watermark))
         if found:
-            matches, terms = _joined(found), self.state.terms
+            matches, terms = as_one(found), self.state.terms
             into.add_matches(matches, self._order_of(matches, terms), terms)
         if self.partial:
             self.expired += self._timed_out(watermark)
@@ -205,7 +205,7 @@ class SequenceRunner:
             yield from self.feed(batches, watermark)
 
 
-def _joined(listed: Sequence[Matches]) -> Matches:
+def as_one(listed: Sequence[Matches]) -> Matches:
     """Some matches as one; nearly always they are."""
     if len(listed) == 1:
         return listed[0]

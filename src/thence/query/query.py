@@ -168,13 +168,7 @@ class Query:
         Time has come as far as the stream that is furthest behind, minus `lateness`; a silent stream holds the others
         back, unless `idle` names it, or is the time after which any is left out.
         """
-        allowed = duration(lateness, option="lateness")
-        idle_names, idle_after = idle_streams(idle, self.algebra.streams)
-        spans = {"lateness": allowed} | ({} if idle_after is None else {"idle": idle_after})
-        domain = TimeDomain.of(self.algebra, spans)
-        watermark = Watermark(
-            self.streams, min(allowed.length, MAX_TIME), idle_names, None if idle_after is None else idle_after.length
-        )
+        watermark, domain = self._watermark(lateness, idle)
         answers = self._answers(background, max_runs, optimise, timed_out)
         return Engine(answers, self.algebra.streams, watermark, domain, problems or timed_out, self.algebra.namespace)
 
@@ -204,19 +198,16 @@ class Query:
         from thence.query.frames import frames_of  # Spark is heavy, and only needed here
 
         given = frames_of(streams, columns, self.algebra.streams)
-        allowed = duration(lateness, option="lateness")
-        idle_names, idle_after = idle_streams(idle, self.algebra.streams)
-        spans = {"lateness": allowed} | ({} if idle_after is None else {"idle": idle_after})
-        domain = TimeDomain.of(self.algebra, spans)
+        watermark, domain = self._watermark(lateness, idle)
         program = plan(self.algebra, optimise=optimise, partial=timed_out)
         return given.answers(
             program,
             domain,
             background_of(background, program),
             shards=shards,
-            lateness=min(allowed.length, MAX_TIME),
-            idle=idle_names,
-            idle_after=None if idle_after is None else idle_after.length,
+            lateness=watermark.lateness,
+            idle=watermark.idle,
+            idle_after=watermark.idle_after,
             max_runs=most_runs(max_runs),
             problems=problems or timed_out,
             partial=timed_out,
@@ -230,6 +221,14 @@ class Query:
         from thence.view.explain import explain
 
         return explain(plan(self.algebra, optimise=optimise), format)
+
+    def _watermark(self, lateness: Duration, idle: Any) -> tuple[Watermark, TimeDomain]:
+        """How far time will have come, and which kind of time that is, as far as it is known."""
+        allowed = duration(lateness, option="lateness")
+        names, after = idle_streams(idle, self.algebra.streams)
+        domain = TimeDomain.of(self.algebra, {"lateness": allowed} | ({} if after is None else {"idle": after}))
+        longest = None if after is None else after.length
+        return Watermark(self.streams, min(allowed.length, MAX_TIME), names, longest), domain
 
     def _answers(self, background: Any, max_runs: int | None, optimise: bool, partial: bool) -> Answers:
         program = plan(self.algebra, optimise=optimise, partial=partial)

@@ -60,6 +60,11 @@ class Output:
         names = column_names([column.variable.name for column in form.columns], taken=taken)
         return dict(zip(names, form.columns, strict=True))
 
+    @property
+    def is_distinct(self) -> bool:
+        form = self.program.query.form
+        return isinstance(form, SelectRows) and form.distinct
+
     def schema(self) -> pa.Schema:
         time = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")
         cell = struct_type() if self.terms == "struct" else pa.string()
@@ -119,8 +124,7 @@ class Output:
     def _rows(self, matches: Matches, ids: Texts, shard: Shard) -> list[tuple[int, Row]]:
         """The rows of matches, each with its match's number; of DISTINCT ones those that are new."""
         made = list(enumerate(rows(self.program, matches, shard.state.terms, shard.context)))
-        form = self.program.query.form
-        if not isinstance(form, SelectRows) or not form.distinct:
+        if not self.is_distinct:
             return made
         texts = ids.to_list()
 

@@ -18,7 +18,9 @@ import pyarrow as pa
 from thence.kernel.found import found_in
 from thence.kernel.memory import NEVER
 from thence.kernel.rows import Arrived
+from thence.kernel.sequence import Matches
 from thence.local.domains import TimeDomain
+from thence.local.sequences import as_one
 from thence.local.watermarks import Watermark
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
@@ -203,7 +205,11 @@ class Answering:
         yield from self._fed(shard, int(NEVER), int(NEVER))
 
     def _fed(self, shard: Shard, before: int, watermark: int) -> Iterator[pa.RecordBatch]:
-        for matches in shard.feed(before, watermark):
+        found: Iterable[Matches] = shard.feed(before, watermark)
+        if self.output.is_distinct:  # of equal rows the first stays: the first of all that are certain by now
+            listed = list(found)
+            found = [as_one(listed)] if listed else []
+        for matches in found:
             yield self.output.matches(matches, shard)
         expired = shard.timed_out(watermark)
         if expired is not None and len(expired.matches):
