@@ -131,8 +131,10 @@ def test_unrolling_matches_gives_the_same_both_ways(parents: list[int]) -> None:
     both_ways(history._unroll, unrolled_by)
 
 
-def test_what_has_more_than_a_little_to_do_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreted, "LITTLE", 2 * (interpreted.CALL + 5))
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_has_more_than_a_little_to_do_is_compiled(monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
+    monkeypatch.setattr(interpreted, "LITTLE", 2 * (interpreted.CALL + 5) * (10 if kept else 1))
+    monkeypatch.setattr(interpreted, "is_kept", lambda compiled: kept)
 
     @sparing(len)
     def doubled(numbers):  # type: ignore[no-untyped-def]

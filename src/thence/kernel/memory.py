@@ -102,6 +102,9 @@ they are laid out anew most often."""
 
 _SHAPES = dict(REGIONS)
 
+FEWEST_BUCKETS = 4096
+"""So many that the runs of some hundred keys hardly ever meet in one; they fit into the processor's nearest cache."""
+
 
 def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 256) -> Memory:
     head = np.zeros(HEAD, np.int64)
@@ -109,7 +112,7 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 256) 
     head[NODE_CAPACITY], head[NODE_WIDTH] = 2 * runs, ITERATED + 2 * automaton.iterated
     head[MATCH_CAPACITY], head[MATCH_WIDTH] = matches, MATCH_SLOTS + 2 * automaton.slots
     head[FRAMES], head[FRAME_WIDTH] = 3, 2 * automaton.frame  # the run's with the row's, a negated row's beside, none's
-    head[ANSWER_CAPACITY], head[STACK], head[BUCKETS] = 64, 2 * DEPTH, 1024
+    head[ANSWER_CAPACITY], head[STACK], head[BUCKETS] = 64, 2 * DEPTH, FEWEST_BUCKETS
     memory = _laid_out(head)
     region(memory, AT_RUNS)[:, STATE] = -1
     region(memory, AT_FREE)[:] = np.arange(runs - 1, -1, -1)
@@ -145,23 +148,37 @@ MOST_MATCHES = 32_768
 
 
 def with_room(memory: Memory) -> Memory:
-    """The same memory, with twice the room for what is scarce: runs, events or answers; or, where there are many of
-    them, matches."""
+    """The same memory, with more room for what is scarce: runs, events or answers; or, where there are many of them,
+    matches."""
     head = memory[:HEAD].copy()
-    runs = int(head[RUN_CAPACITY])
     if head[MATCHES] == head[MATCH_CAPACITY] < MOST_MATCHES:
         head[MATCH_CAPACITY] *= 4
     for capacity, used in (
-        (RUN_CAPACITY, runs - head[FREE]),
+        (RUN_CAPACITY, live(memory)),
         (NODE_CAPACITY, head[NODES]),
         (ANSWER_CAPACITY, head[ANSWERS]),
     ):
         if 2 * used >= head[capacity]:
             head[capacity] *= 2
+    return _enlarged(memory, head)
+
+
+def with_room_for(memory: Memory, rows: int) -> Memory:
+    """The same memory, in which so many rows are likely to have room: it grows once, and not again and again."""
+    head = memory[:HEAD].copy()
+    for capacity, wanted in ((MATCH_CAPACITY, min(rows, MOST_MATCHES)), (NODE_CAPACITY, 2 * rows)):
+        while head[capacity] < wanted:
+            head[capacity] *= 2
+    return memory if (head == memory[:HEAD]).all() else _enlarged(memory, head)
+
+
+def _enlarged(memory: Memory, head: Memory) -> Memory:
+    """The same memory, as large as another head says."""
     larger = _laid_out(head)
     for at, _ in REGIONS:
         old = region(memory, at)
         region(larger, at)[: len(old)] = old
+    runs = int(memory[RUN_CAPACITY])
     added = int(head[RUN_CAPACITY]) - runs
     region(larger, AT_RUNS)[runs:, STATE] = -1
     free = int(larger[FREE])
@@ -245,10 +262,10 @@ def tidy(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
     the buckets a size that fits."""
     waiting = _swept(memory, now)
     _compact(memory)
-    buckets = 1024
+    buckets = FEWEST_BUCKETS
     while buckets < 2 * live(memory):
         buckets *= 2
-    if buckets == memory[BUCKETS]:
+    if buckets <= memory[BUCKETS] <= 4 * buckets:  # not back and forth
         region(memory, AT_HEADS)[:] = -1
     else:
         memory = np.concatenate([memory[: memory[AT_HEADS]], np.full(buckets, -1, np.int64)])

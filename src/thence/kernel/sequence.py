@@ -47,9 +47,11 @@ from thence.kernel.memory import (
     region,
     tidy,
     with_room,
+    with_room_for,
 )
 from thence.kernel.predicates import ERROR, FALSE, TRUE
 from thence.kernel.rows import Arrived, Matched, concatenated, feeds, machine_rows
+from thence.kernel.strided import read_columns
 from thence.kernel.vocabulary import keep_what_is_held
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context, Solution
@@ -261,6 +263,7 @@ class _Runner:
 
     def take(self, rows: Table) -> Iterator[Matches]:
         terms = self.state.terms
+        self.state.memory = with_room_for(self.state.memory, len(rows))
         yield from self._until_done(
             lambda memory: machine.step(
                 self.program.image, memory, rows, self.negated, terms.tags, terms.bits, self.max_runs
@@ -323,15 +326,17 @@ class _Runner:
         if not count:
             return
         memory[MATCHES] = 0
-        found = region(memory, AT_MATCHES)[:count].copy()
+        found = region(memory, AT_MATCHES)[:count]
         nodes = region(memory, AT_NODES)
+        columns = read_columns(list(found.T))
+        last = columns[MATCH_NODE]
         yield Matches(
-            certain=found[:, CERTAIN],
-            first=found[:, MATCH_FIRST],
-            last=found[:, MATCH_LAST],
-            tags=found[:, MATCH_SLOTS::2],
-            bits=found[:, MATCH_SLOTS + 1 :: 2],
-            history=History(lambda: unrolled(nodes, found[:, MATCH_NODE])),
+            certain=columns[CERTAIN],
+            first=columns[MATCH_FIRST],
+            last=columns[MATCH_LAST],
+            tags=columns[MATCH_SLOTS::2].T,
+            bits=columns[MATCH_SLOTS + 1 :: 2].T,
+            history=History(lambda: unrolled(nodes, last)),
         )
 
 

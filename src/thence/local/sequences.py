@@ -117,7 +117,7 @@ class SequenceRunner:
 
     def _order_of(self, matches: Matches, terms: Terms) -> NDArray[np.int64] | None:
         """The order of some matches, as `_in_order` has it; None if it is the one that they have."""
-        certain, end, start = read_columns([matches.certain, matches.last, matches.first])
+        certain, end, start = matches.certain, matches.last, matches.first
         order = _sorted(certain, end, start)
         is_new = bool((order[1:] < order[:-1]).any())
         if is_new:

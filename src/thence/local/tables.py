@@ -79,14 +79,13 @@ class Collected:
         bits = [matches.bits[:, number] for number in numbers]
         starts, ends, *values = read_columns([matches.first, matches.last, *bits], order)
         self.times.append((starts, ends))
-        tags = read_columns([matches.tags[:, number] for number in numbers])
-        for column, found, kinds in zip(self.columns.values(), values, tags, strict=True):
-            alike = len(kinds) and (kinds == kinds[0]).all()  # the most frequent case, and the cheapest
-            if alike:
-                kinds = constant(int(kinds[0]), found).tags
-            elif order is not None:
-                kinds = kinds[order]
-            column.chunks.append(self._chunk(kinds, found, state))
+        for column, found, number in zip(self.columns.values(), values, numbers, strict=True):
+            kinds = matches.tags[:, number]
+            if len(kinds) and (kinds == kinds[0]).all():  # the most frequent case, and the cheapest
+                column.chunks.append(self._chunk(constant(int(kinds[0]), found).tags, found, state))
+                continue
+            ordered = kinds.copy() if order is None else kinds[order]
+            column.chunks.append(self._chunk(ordered, found, state))
 
     def _chunk(self, tags: NDArray[Any], bits: Ints, state: Terms) -> _Chunk:
         """Values, with ids of our own dictionary."""

@@ -49,10 +49,21 @@ def entry(function: Callable[..., Any]) -> Any:
     holds constants and functions of others, and Numba by itself looks at the function's own file alone."""
     compiled: Any = njit(cache=True)(function)
     compiled.compile = _swiftly(compiled.compile)
-    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)  # none, where nothing can be kept
+    file = _file_of(compiled)
     if file is not None:
         file._source_stamp = (file._source_stamp, _stamp())
     return compiled
+
+
+def is_kept(compiled: Any) -> bool:
+    """Whether an entry was compiled before, perhaps by another release, and kept."""
+    file = _file_of(compiled)
+    return file is not None and Path(file._index_path).exists()
+
+
+def _file_of(compiled: Any) -> Any:
+    """What keeps a compiled function; None, where nothing can be kept."""
+    return getattr(getattr(compiled, "_cache", None), "_cache_file", None)
 
 
 def _swiftly(compile: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from thence.rdf.compiled import entry
+from thence.rdf.compiled import entry, is_kept
 
 LITTLE = 200_000
-"""Rounds of loops that a process lets Python run of each function, before it is compiled or loaded: half a microsecond
-each, where to load a function takes 20 ms, and to compile it seconds."""
+"""Rounds of loops that a process lets Python run of each function, before it is compiled: about a microsecond each,
+where to compile it takes seconds."""
+
+_KEPT = 10
+"""So many times fewer, where the compiled function was kept on disk, and needs but loading: 20 ms."""
 
 CALL = 200
 """Rounds that a call counts for besides: who calls often has much to do, however little each time."""
@@ -32,13 +35,21 @@ class Sparing:
     work: Callable[..., int]
     plain: Callable[..., Any] | None = None
     done: int = 0
+    kept: bool | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        if self.done <= LITTLE:
+        if self.done <= self.little:
             self.done += CALL + self.work(*arguments)
-            if self.done <= LITTLE:
+            if self.done <= self.little:
                 return self.interpreted(*arguments)
         return self.compiled(*arguments)
+
+    @property
+    def little(self) -> int:
+        """The rounds after which Python has run enough."""
+        if self.kept is None:
+            self.kept = is_kept(self.compiled)
+        return LITTLE // _KEPT if self.kept else LITTLE
 
     def interpreted(self, *arguments: Any) -> Any:
         """The result, without the compiler."""
