@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import config
+from numba import config, njit
 
 from thence.kernel import machine
 from thence.rdf import compiled, interning
@@ -32,7 +32,7 @@ def test_the_stamp_changes_with_any_module(tmp_path: Path, monkeypatch: pytest.M
 
 def test_python_is_refused_what_only_compiled_functions_can_call() -> None:
     codes = np.array([1], np.uint8)
-    interning.find_all.compiled(codes, np.array([1]), np.full(4, -1), codes, np.array([0, 1]), np.empty(1, np.int64))
+    njit(lambda source: interning.hash_bytes(source, 0, len(source)))(codes)
     assert interning.hash_bytes.overloads
     with pytest.raises(TypeError, match=r"hash_bytes is a part of compiled functions. Try: hash_bytes.py_func"):
         interning.hash_bytes(codes, 0, 1)
