@@ -65,7 +65,7 @@ class Pipeline:
         """All events at once: nothing is late."""
         rows = self._packed(range(len(self.events)), streaming=False)
         rows.sort(key=lambda row: (row["shard"], row["first"] is not None, row["first"]))
-        return [row for record in self.answering([_record(rows)]) for row in record.to_pylist()]
+        return [row for record in self.answering([_record(rows)]) for row in plain(record)]
 
     def micro_batches(
         self, cut: Iterable[Sequence[int]], *, kept: Callable[[bytes], bytes] = bytes
@@ -82,7 +82,7 @@ class Pipeline:
                     state.load(kept(saved[shard]), self.shards)
                 own = [row for row in rows if row["shard"] == shard]
                 for record in answering.micro_batch(state, own):
-                    found += record.to_pylist()
+                    found += plain(record)
                 saved[shard] = state.save(self.shards)
         return found
 
@@ -100,6 +100,11 @@ class Pipeline:
             for each in packing([record]) if own else ():
                 found += each.to_pylist()
         return found
+
+
+def plain(record: pa.RecordBatch) -> list[dict[str, object]]:
+    """Rows, by plain names: those of problems and of what answers are ordered by begin with `?`."""
+    return [{name.lstrip("?"): cell for name, cell in row.items()} for row in record.to_pylist()]
 
 
 def _record(rows: list[dict[str, object]]) -> pa.RecordBatch:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import thence
-from shards import Given, Pipeline
+from shards import Given, Pipeline, plain
 from strategies.spaseq import Case, cases
 from test_engine_agrees import given_event, query_of
 from test_spaseq_agrees import background
@@ -21,6 +21,7 @@ from thence.local.watermarks import Watermark
 from thence.plan.sequences import plan
 from thence.rdf.times import Domain
 from thence.spark.decode import decoder
+from thence.spark.output import Output
 from thence.spark.stages import Packing
 
 pytestmark = pytest.mark.numba
@@ -136,7 +137,17 @@ def test_rows_that_are_no_events_are_told_once(shards: int, streaming: bool) -> 
         answering = whole.answering
         state = answering.shard()
         records = answering.micro_batch(state, own) if streaming else answering._all(state, own)
-        made += [row for record in records for row in record.to_pylist()]
+        made += [row for record in records for row in plain(record)]
     assert [row["events"] for row in made if row["problem"] is None] == [["e1", "e5"]]
     assert [(row["problem"], row["stream"]) for row in made if row["problem"] is not None] == [("bad", "S")] * 3
     assert all(row["reason"] for row in made if row["problem"] is not None)
+
+
+def test_a_variable_may_be_named_like_a_column_that_is_not_shown() -> None:
+    text = """
+        PREFIX : <http://example.org/>
+        SELECT ?first ?stream ?Problem ?end FROM STREAM S <http://example.org/s>
+        WHERE { SEQ (A) DEFINE GPM A ON S { ?first :a ?stream ; :b ?Problem ; :c ?end } }"""
+    program = plan(thence.parse(text).algebra)
+    assert list(Output(program, Domain.TICKS).columns) == ["first", "stream", "Problem", "end_"]
+    assert list(Output(program, Domain.TICKS, problems=True).columns) == ["first", "stream_", "Problem_", "end_"]

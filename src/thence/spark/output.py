@@ -28,7 +28,9 @@ from thence.rdf.write import serialize
 from thence.spark.shard import Shard
 
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
-HIDDEN = ("certain", "last", "first")
+INNER = tuple(f"?{name}" for name in PROBLEM_COLUMNS)
+"""The same, as long as they are not shown: names that no variable has."""
+HIDDEN = ("?certain", "?last", "?first")
 """When a row became certain, and when its match's last and first event were: what answers are ordered by."""
 
 
@@ -44,11 +46,13 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """How answers are written: `terms` is "text" for lexical values, or "struct" for terms whole."""
+    """How answers are written: `terms` is "text" for lexical values, or "struct" for terms whole; `problems` is whether
+    those have columns that a variable may not be named like."""
 
     program: SequenceProgram
     domain: Domain
     terms: str = "text"
+    problems: bool = False
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -56,7 +60,7 @@ class Output:
         form = self.program.query.form
         if not isinstance(form, SelectRows):
             return {}
-        taken = (*OURS, *PROBLEM_COLUMNS, *HIDDEN)
+        taken = (*OURS, *PROBLEM_COLUMNS) if self.problems else OURS
         names = column_names([column.variable.name for column in form.columns], taken=taken)
         return dict(zip(names, form.columns, strict=True))
 
@@ -74,7 +78,7 @@ class Output:
             fields = [("start", time), ("end", time)]
         fields += [(name, pa.list_(cell) if _is_list(column) else cell) for name, column in self.columns.items()]
         fields += [("match_id", pa.string()), ("events", pa.list_(pa.string()))]
-        fields += [(name, pa.string()) for name in PROBLEM_COLUMNS]
+        fields += [(name, pa.string()) for name in INNER]
         return pa.schema([*fields, *((name, pa.int64()) for name in HIDDEN)])
 
     def matches(self, matches: Matches, shard: Shard) -> pa.RecordBatch:
@@ -161,13 +165,14 @@ class Output:
         schema = self.schema()
         time = schema.field("end").type
         times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in between]
-        nothing = [pa.nulls(len(names), pa.string())] * len(PROBLEM_COLUMNS)
+        nothing = [pa.nulls(len(names), pa.string())] * len(INNER)
         hidden = [pa.array(np.ascontiguousarray(each)) for each in order]
         return pa.RecordBatch.from_arrays([*times, *cells, names, events, *nothing, *hidden], schema=schema)
 
     def troubles(self, listed: Iterable[Trouble]) -> pa.RecordBatch:
         """Rows of problems: all other columns are null."""
-        made = [{name: getattr(each, name) for name in PROBLEM_COLUMNS} for each in listed]
+        names = list(zip(INNER, PROBLEM_COLUMNS, strict=True))
+        made = [{inner: getattr(each, name) for inner, name in names} for each in listed]
         return pa.RecordBatch.from_pylist(made, schema=self.schema())
 
     def timed_out(self, found: TimedOut, shard: Shard) -> Iterator[Trouble]:

@@ -22,7 +22,7 @@ from thence.match.background import Background
 from thence.program.sequence import SequenceProgram
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, decoder
-from thence.spark.output import HIDDEN, PROBLEM_COLUMNS, Output
+from thence.spark.output import HIDDEN, INNER, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
 from thence.spark.selecting import selected
@@ -70,12 +70,13 @@ def answers_of(
 ) -> DataFrame:
     """The answers of a query over event DataFrames."""
     made = _counted(all_rows(program, frames, domain, background, settings))
-    shown = made if settings.problems else made.filter(F.col("problem").isNull())
-    return shown.drop(*HIDDEN, *(() if settings.problems else PROBLEM_COLUMNS))
+    if settings.problems:
+        return made.drop(*HIDDEN).withColumnsRenamed(dict(zip(INNER, PROBLEM_COLUMNS, strict=True)))
+    return made.filter(F.col(INNER[0]).isNull()).drop(*HIDDEN, *INNER)
 
 
 def _counted(made: DataFrame) -> DataFrame:
-    problem = F.col("problem")
+    problem = F.col(INNER[0])
     kinds = (F.count_if(problem == kind).alias(kind) for kind in ("bad", "late", "timed_out"))
     return made.observe(FOUND, F.count_if(problem.isNull()).alias("matches"), *kinds)
 
@@ -115,7 +116,7 @@ def all_rows(
     packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in frames))
     packed = packed.observe(read, F.coalesce(F.sum("events"), F.lit(0)).alias("events"))
     answering = Answering(
-        Output(program, domain.known, settings.terms),
+        Output(program, domain.known, settings.terms, settings.problems),
         tuple(stream.name for stream in program.query.streams),
         shards,
         background,
