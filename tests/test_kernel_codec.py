@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -14,31 +15,7 @@ from test_spaseq_agrees import background, batches_of, told_by_the_oracle, told_
 from thence.errors import InputError
 from thence.kernel import codec
 from thence.kernel.arrays import read, written
-from thence.kernel.memory import (
-    AT_FREE,
-    AT_HEADS,
-    AT_NODES,
-    AT_PENDING,
-    AT_RUNS,
-    BUCKETS,
-    EDGE,
-    FREE,
-    MATCHES,
-    NEVER,
-    NEXT_RUN,
-    NODE,
-    NODE_CAPACITY,
-    NODES,
-    PARENT,
-    PENDING,
-    PLACE,
-    RUN_CAPACITY,
-    RUN_WIDTH,
-    SLOTS,
-    STATE,
-    Memory,
-    region,
-)
+from thence.kernel.memory import NEVER, NODE, PARENT, PLACE, REF, SLOTS, STATE, Contents
 from thence.kernel.sequence import initial_state
 from thence.lang.spaseq import parse
 from thence.local.sequences import SequenceRunner
@@ -103,101 +80,64 @@ def waiting() -> SequenceRunner:
     return runner
 
 
-def linked(memory: Memory) -> list[int]:
-    """The runs that wait, by what they stand behind."""
-    head = region(memory, AT_HEADS)
-    (run,) = head[head >= 0].tolist()
-    found = []
-    while run >= 0:
-        found.append(run)
-        run = int(region(memory, AT_RUNS)[run, NEXT_RUN])
-    return found
-
-
-def set_run(column: int, value: int) -> Callable[[Memory], None]:
-    """Of the last in the bucket."""
-
-    def forge(memory: Memory) -> None:
-        region(memory, AT_RUNS)[linked(memory)[-1], column] = value
+def set_run(column: int, value: int) -> Callable[[Contents], Contents]:
+    def forge(found: Contents) -> Contents:
+        found.waiting[-1, column] = value
+        return found
 
     return forge
 
 
-def set_word(place: int, value: int) -> Callable[[Memory], None]:
-    def forge(memory: Memory) -> None:
-        memory[place] = value
+def set_node(column: int, value: int) -> Callable[[Contents], Contents]:
+    def forge(found: Contents) -> Contents:
+        found.nodes[1, column] = value
+        return found
 
     return forge
 
 
-def make_a_circle(memory: Memory) -> None:
-    runs = linked(memory)
-    region(memory, AT_RUNS)[runs[-1], NEXT_RUN] = runs[0]
+def wait_for_nothing(found: Contents) -> Contents:
+    return found._replace(pending=found.waiting[:1])
 
 
-def lead_to_a_free_run(memory: Memory) -> None:
-    region(memory, AT_RUNS)[linked(memory)[-1], NEXT_RUN] = region(memory, AT_FREE)[0]
+def narrow(which: str) -> Callable[[Contents], Contents]:
+    return lambda found: found._replace(**{which: getattr(found, which)[:, :-1]})
 
 
-def free_one_twice(memory: Memory) -> None:
-    region(memory, AT_FREE)[0] = region(memory, AT_FREE)[1]
-
-
-def lose_a_run(memory: Memory) -> None:
-    region(memory, AT_RUNS)[linked(memory)[0], NEXT_RUN] = -1
-
-
-def come_before_oneself(memory: Memory) -> None:
-    region(memory, AT_NODES)[1, PARENT] = 2
-
-
-def have_no_place(memory: Memory) -> None:
-    region(memory, AT_NODES)[1, PLACE] = 77
-
-
-def wait_for_nothing(memory: Memory) -> None:
-    region(memory, AT_PENDING)[0] = region(memory, AT_FREE)[memory[FREE] - 1]
-    memory[FREE] -= 1
-    memory[PENDING] = 1
+def flat(which: str) -> Callable[[Contents], Contents]:
+    return lambda found: found._replace(**{which: getattr(found, which).ravel()})
 
 
 FORGED = {
     "a run in a state that there is none of": set_run(STATE, 5),
-    "a link beyond the runs": set_run(NEXT_RUN, 1 << 40),
-    "a link before the runs": set_run(NEXT_RUN, -2),
+    "a run in a state before the first": set_run(STATE, -1),
     "an event beyond those noted": set_run(NODE, 3),
     "no event": set_run(NODE, -1),
     "a term that there is none of": set_run(SLOTS + 1, 3),
     "a value of no kind": set_run(SLOTS, 0xFFFF),
     "a decimal with too many places": set_run(SLOTS, 7 | 19 << 8),
-    "a circle": make_a_circle,
-    "a free run that waits": lead_to_a_free_run,
-    "a run that is free twice": free_one_twice,
-    "a run in no bucket": lose_a_run,
-    "an event before its past": come_before_oneself,
-    "an event in no place of the pattern": have_no_place,
+    "an event before its past": set_node(PARENT, 2),
+    "an event in no place of the pattern": set_node(PLACE, 77),
+    "an event that never came": set_node(REF, 1 << 40),
     "a match that waits for nothing": wait_for_nothing,
-    "more room for runs": set_word(RUN_CAPACITY, 2048),
-    "no room for runs": set_word(RUN_CAPACITY, 0),
-    "room whose size wraps around": set_word(NODE_CAPACITY, 1 << 62),
-    "narrower runs": set_word(RUN_WIDTH, 1),
-    "runs elsewhere": set_word(AT_RUNS, 1 << 33),
-    "buckets that are no power of two": set_word(BUCKETS, 1023),
-    "more free runs than runs": set_word(FREE, 1025),
-    "fewer than none": set_word(NODES, -1),
-    "a match that was not taken away": set_word(MATCHES, 1),
-    "a machine that was stopped": set_word(EDGE, 0),
+    "narrower runs": narrow("waiting"),
+    "narrower matches": narrow("pending"),
+    "narrower events": narrow("nodes"),
+    "runs in a row": flat("waiting"),
+    "matches in a row": flat("pending"),
+    "events in a row": flat("nodes"),
+    "smaller numbers": lambda found: found._replace(waiting=found.waiting.astype(np.int32)),
 }
 
 
 @pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
-def test_a_state_that_would_lead_the_machine_astray_is_refused(forge: Callable[[Memory], None]) -> None:
+def test_a_state_that_would_lead_the_machine_astray_is_refused(forge: Callable[[Contents], Contents]) -> None:
     runner = waiting()
     state = codec.save(runner.program, runner.state)
     codec.load(runner.program, state)
     head, reader = read(codec.unsealed(state))
     arrays = [reader.next().copy() for _ in head.pop("arrays")]
-    forge(arrays[2])
+    arrays[2:5] = forge(Contents(*arrays[2:5]))
     with pytest.raises(InputError, match="The saved state is damaged: "):
         codec.load(runner.program, codec.sealed(written(head, arrays)))
 

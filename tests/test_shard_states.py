@@ -19,7 +19,6 @@ from test_spaseq_agrees import background
 from thence.errors import InputError
 from thence.kernel import codec
 from thence.kernel.arrays import read, written
-from thence.kernel.memory import AT_FREE, AT_HEADS, AT_NODES, AT_PENDING, AT_RUNS, FREE, HEAD, NODES, STATE, region
 from thence.plan.sequences import plan
 from thence.spark import shard
 
@@ -149,10 +148,8 @@ def _parts(content: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
 
 def _spoilt(content: bytes, data: st.DataObject, spoilt: list[np.dtype[Any]]) -> bytes:
     head, arrays = _parts(content)
-    if "next_ref" in head and data.draw(st.booleans()):
-        _spoil_memory(arrays[2], data)
-    else:
-        _spoil(data.draw(st.sampled_from(arrays)), data, spoilt)
+    memory = arrays[2:5] if "next_ref" in head and data.draw(st.booleans()) else arrays  # what the machine walks over
+    _spoil(data.draw(st.sampled_from(memory)), data, spoilt)
     return written(head, arrays)
 
 
@@ -160,19 +157,6 @@ def _spoil(array: NDArray[Any], data: st.DataObject, spoilt: list[np.dtype[Any]]
     spoilt.append(array.dtype)
     if array.size:
         _change(array, data.draw(st.integers(0, array.size - 1)), data)
-
-
-def _spoil_memory(memory: NDArray[np.int64], data: st.DataObject) -> None:
-    """A word that something looks at."""
-    starts = region(memory, AT_RUNS), region(memory, AT_NODES)
-    runs, nodes = np.flatnonzero(starts[0][:, STATE] >= 0), np.arange(memory[NODES])
-    heads = np.flatnonzero(region(memory, AT_HEADS) >= 0)
-    places = [np.arange(HEAD), memory[AT_HEADS] + heads, memory[AT_PENDING] + np.arange(4)]
-    places.append(memory[AT_FREE] + max(0, memory[FREE] - 3) + np.arange(3))
-    for at, rows, table in ((AT_RUNS, runs, starts[0]), (AT_NODES, nodes, starts[1])):
-        places.append((memory[at] + rows[:, None] * table.shape[1] + np.arange(table.shape[1])).ravel())
-    group = data.draw(st.sampled_from([each for each in places if len(each)]))
-    _change(memory, int(group[data.draw(st.integers(0, len(group) - 1))]), data)
 
 
 def _change(array: NDArray[Any], place: int, data: st.DataObject) -> None:

@@ -16,6 +16,7 @@ from shards import Pipeline
 from strategies.spaseq import Case, cases
 from test_engine_agrees import Told, given_event, matched_rows, query_of, summary, tell
 from test_spaseq_agrees import background
+from thence.kernel import vocabulary
 from thence.local.columns import column_names
 from thence.local.watermarks import Watermark
 from thence.plan.sequences import plan
@@ -110,7 +111,8 @@ def test_constructed_events_are_those_of_one_process() -> None:
         assert sorted((row["time"], row["id"], row["value"].count("\n")) for row in found) == expected
 
 
-def test_a_state_that_is_saved_after_every_few_events_stays_small() -> None:
+def test_a_state_that_is_saved_after_every_few_events_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabulary, "_FEW", 100)
     query = thence.parse("""PREFIX : <http://example.org/> SELECT ?h ?w WITHIN 50 TICKS FROM STREAM S <http://example.org/s>
         { SEQ (A ; B) DEFINE GPM A ON S { ?h :watts ?w } DEFINE GPM B ON S { ?h :watts 0 } }""")
     graph = "<http://example.org/h{0}> <http://example.org/watts> {0} ."
@@ -119,7 +121,7 @@ def test_a_state_that_is_saved_after_every_few_events_stays_small() -> None:
     pipeline.micro_batches([range(first, first + 3) for first in range(0, 450, 3)])
     middle = len(pipeline.saved[0])
     pipeline.micro_batches([range(first, first + 3) for first in range(450, 900, 3)])
-    assert len(pipeline.saved[0]) <= 1.1 * middle
+    assert len(pipeline.saved[0]) <= 1.5 * middle < 30_000
 
 
 def told_events(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:

@@ -18,15 +18,16 @@ from thence.algebra.show import show
 from thence.errors import InputError
 from thence.kernel.arrays import Reader, read, written
 from thence.kernel.contiguity import Contiguity
+from thence.kernel.memory import KEEP_EXPIRED, Contents, contents, filled
 from thence.kernel.rows import Matched
 from thence.kernel.sequence import SequenceState, forget
-from thence.kernel.soundness import check_matched, check_memory, check_partitions, check_terms, sure
+from thence.kernel.soundness import check_contents, check_matched, check_partitions, check_terms, sure
 from thence.program.sequence import SequenceProgram
 from thence.program.values import Values
 from thence.rdf.dictionary import Terms
 from thence.rdf.texts import Texts
 
-VERSION = 2
+VERSION = 3
 """Of the format, and of what the arrays mean: raised by every change of either."""
 
 _MAGIC = b"thence-state\n"
@@ -54,6 +55,7 @@ def save(program: SequenceProgram, state: SequenceState) -> bytes:
         "latest": state.latest,
         "next_ref": state.next_ref,
         "kept": [state.terms_kept, state.contiguity.kept],
+        "keeps_expired": bool(state.memory[KEEP_EXPIRED]),
     }
     return sealed(written(head, _arrays(state)))
 
@@ -88,8 +90,10 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
     latest = head.get("latest")
     terms_kept, partitions_kept = (_number(each, least=0) for each in head.get("kept", [0, 0])[:2])
     terms = _terms(program, Texts(reader.next(), reader.next()))
-    memory = reader.next().copy()
-    check_memory(program, memory, len(terms), next_ref)
+    found = Contents(reader.next(), reader.next(), reader.next())
+    check_contents(program, found, len(terms), next_ref)
+    memory = filled(program.image, program.automaton, found)
+    memory[KEEP_EXPIRED] = head.get("keeps_expired") is True
     keys, times = reader.next().copy(), reader.next().copy()
     check_partitions(keys, times, len(program.query.partition), len(terms))
     state = SequenceState(
@@ -129,7 +133,7 @@ def _terms(program: SequenceProgram, texts: Texts) -> Terms:
 def _arrays(state: SequenceState) -> Iterator[NDArray[Any]]:
     yield state.terms.joined.text
     yield state.terms.joined.ends
-    yield state.memory
+    yield from contents(state.memory)
     yield from state.contiguity.known()
     for rows in (*state.negated.values(), *state.recent):
         yield rows.time

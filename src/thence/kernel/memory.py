@@ -8,6 +8,8 @@ parent the node before it, so that a thousand runs that begin alike hold their b
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -105,12 +107,15 @@ _SHAPES = dict(REGIONS)
 FEWEST_BUCKETS = 4096
 """So many that the runs of some hundred keys hardly ever meet in one; they fit into the processor's nearest cache."""
 
+_LONG_AGO = np.int64(-(2**63))
 
-def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 256) -> Memory:
+
+def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048) -> Memory:
+    """With room for at least so many runs and nodes."""
     head = np.zeros(HEAD, np.int64)
-    head[RUN_CAPACITY], head[RUN_WIDTH] = runs, SLOTS + 2 * automaton.slots
-    head[NODE_CAPACITY], head[NODE_WIDTH] = 2 * runs, ITERATED + 2 * automaton.iterated
-    head[MATCH_CAPACITY], head[MATCH_WIDTH] = matches, MATCH_SLOTS + 2 * automaton.slots
+    head[RUN_CAPACITY], head[RUN_WIDTH] = runs, run_width(automaton)
+    head[NODE_CAPACITY], head[NODE_WIDTH] = nodes, node_width(automaton)
+    head[MATCH_CAPACITY], head[MATCH_WIDTH] = 256, MATCH_SLOTS + 2 * automaton.slots
     head[FRAMES], head[FRAME_WIDTH] = 3, 2 * automaton.frame  # the run's with the row's, a negated row's beside, none's
     head[ANSWER_CAPACITY], head[STACK], head[BUCKETS] = 64, 2 * DEPTH, FEWEST_BUCKETS
     memory = _laid_out(head)
@@ -119,6 +124,14 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, matches: int = 256) 
     region(memory, AT_HEADS)[:] = -1
     memory[FREE], memory[EDGE], memory[RUN] = runs, -1, BEGIN
     return memory
+
+
+def run_width(automaton: Automaton) -> int:
+    return int(SLOTS + 2 * automaton.slots)
+
+
+def node_width(automaton: Automaton) -> int:
+    return int(ITERATED + 2 * automaton.iterated)
 
 
 def _laid_out(head: Memory) -> Memory:
@@ -262,15 +275,53 @@ def tidy(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
     the buckets a size that fits."""
     waiting = _swept(memory, now)
     _compact(memory)
-    buckets = FEWEST_BUCKETS
-    while buckets < 2 * live(memory):
-        buckets *= 2
+    buckets = _fitting(len(waiting))
     if buckets <= memory[BUCKETS] <= 4 * buckets:  # not back and forth
         region(memory, AT_HEADS)[:] = -1
     else:
         memory = np.concatenate([memory[: memory[AT_HEADS]], np.full(buckets, -1, np.int64)])
         memory[BUCKETS] = buckets
     _link_all(image, memory, waiting)
+    return memory
+
+
+def _fitting(runs: int) -> int:
+    """How many buckets so many runs need."""
+    return max(FEWEST_BUCKETS, _power_of_two(2 * runs))
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(0, least - 1).bit_length()
+
+
+class Contents(NamedTuple):
+    """All that a memory between two steps remembers, as tables: runs that wait, in an order in which they may be put
+    into their buckets again; complete ones that wait for an absence; the history of both."""
+
+    waiting: NDArray[np.int64]
+    pending: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+
+
+def contents(memory: Memory) -> Contents:
+    runs, pending = region(memory, AT_RUNS), region(memory, AT_PENDING)[: memory[PENDING]]
+    return Contents(runs[_swept(memory, _LONG_AGO)], runs[pending], region(memory, AT_NODES)[: memory[NODES]])
+
+
+def filled(image: NDArray[np.int64], automaton: Automaton, found: Contents) -> Memory:
+    """A memory that remembers all that."""
+    waiting, used = len(found.waiting), len(found.waiting) + len(found.pending)
+    memory = empty_memory(
+        automaton, runs=max(1024, _power_of_two(2 * used)), nodes=max(2048, _power_of_two(2 * len(found.nodes)))
+    )
+    memory = np.concatenate([memory[: memory[AT_HEADS]], np.full(_fitting(waiting), -1, np.int64)])
+    memory[BUCKETS] = _fitting(waiting)
+    runs = region(memory, AT_RUNS)
+    runs[:waiting], runs[waiting:used] = found.waiting, found.pending
+    region(memory, AT_PENDING)[: len(found.pending)] = np.arange(waiting, used)
+    region(memory, AT_NODES)[: len(found.nodes)] = found.nodes
+    memory[FREE], memory[PENDING], memory[NODES] = len(runs) - used, len(found.pending), len(found.nodes)
+    _link_all(image, memory, np.arange(waiting))
     return memory
 
 

@@ -6,7 +6,6 @@ What is looked at is what could lead astray: sizes, places, links, term ids and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from thence.errors import InputError
 from thence.kernel import memory as layout
-from thence.kernel.memory import Memory, region
+from thence.kernel.memory import Contents
 from thence.program.sequence import SequenceProgram
 from thence.program.values import NON_CANONICAL, Values
 from thence.rdf.tagged import SHORTEST
@@ -25,18 +24,6 @@ if TYPE_CHECKING:
     from thence.kernel.rows import Matched
 
 Ints = NDArray[np.int64]
-
-_ALIKE = (layout.RUN_WIDTH, layout.NODE_WIDTH, layout.MATCH_WIDTH, layout.FRAMES, layout.FRAME_WIDTH, layout.STACK)
-"""Of a memory's head: what the program alone decides."""
-
-_GROWING = (
-    layout.RUN_CAPACITY,
-    layout.NODE_CAPACITY,
-    layout.MATCH_CAPACITY,
-    layout.ANSWER_CAPACITY,
-    layout.BUCKETS,
-)
-"""And what only ever grows."""
 
 _LESS, _UNDERSCORE, _QUOTE, _GREATER = b'<_">'
 
@@ -124,68 +111,18 @@ def check_partitions(keys: NDArray[Any], times: NDArray[Any], by: int, terms: in
     check_values(keys[:, 0::2], keys[:, 1::2], terms)
 
 
-def check_memory(program: SequenceProgram, memory: NDArray[Any], terms: int, next_ref: int) -> None:
-    """A memory between two steps."""
-    check_array(memory, np.int64, -1)
-    _check_sizes(program, memory)
-    free, pending = _listed(memory, layout.AT_FREE, layout.FREE), _listed(memory, layout.AT_PENDING, layout.PENDING)
-    runs = region(memory, layout.AT_RUNS)
-    is_linked = np.ones(len(runs), np.bool_)
-    is_linked[free] = is_linked[pending] = False
-    sure(len(free) + len(pending) + is_linked.sum() == len(runs), "a run is in two places")
-    sure((runs[free, layout.STATE] == -1).all(), "a run that is free goes on")
-    _check_links(memory, runs, is_linked)
+def check_contents(program: SequenceProgram, found: Contents, terms: int, next_ref: int) -> None:
+    """What a memory is to remember."""
     automaton = program.automaton
-    check_within(runs[is_linked, layout.STATE], 0, len(automaton.selection), "a state")
+    _check_nodes(program, found.nodes, terms, next_ref)
+    check_array(found.waiting, np.int64, -1, layout.run_width(automaton))
+    check_array(found.pending, np.int64, -1, layout.run_width(automaton))
+    check_within(found.waiting[:, layout.STATE], 0, len(automaton.selection), "a state")
     ending = np.flatnonzero(np.diff(automaton.end_from) > 0)
-    sure(np.isin(runs[pending, layout.STATE], ending).all(), "a match waits for nothing")
-    is_linked[pending] = True
-    used = runs[is_linked]
-    check_within(used[:, layout.NODE], 0, int(memory[layout.NODES]), "a run's last event")
-    check_values(used[:, layout.SLOTS :: 2], used[:, layout.SLOTS + 1 :: 2], terms)
-    _check_nodes(program, memory, terms, next_ref)
-
-
-def _check_sizes(program: SequenceProgram, memory: Memory) -> None:
-    """That everything has room where the head says, and the head is that of a machine that has stopped."""
-    sure(len(memory) >= layout.HEAD, "it has no head")
-    fresh = layout.empty_memory(program.automaton)
-    sure((memory[list(_ALIKE)] == fresh[list(_ALIKE)]).all(), "it is of another width")
-    sure((memory[list(_GROWING)] >= fresh[list(_GROWING)]).all(), "it has less room than in the beginning")
-    sure(all(at == expected for at, expected in _places(memory)), "it is not as long as it says")
-    buckets = int(memory[layout.BUCKETS])
-    sure(buckets & (buckets - 1) == 0, "its buckets are no power of two")
-    for count, most in (
-        (layout.FREE, memory[layout.RUN_CAPACITY]),
-        (layout.PENDING, memory[layout.RUN_CAPACITY]),
-        (layout.NODES, memory[layout.NODE_CAPACITY]),
-        (layout.KEEP_EXPIRED, 1),
-        (layout.MATCHES, 0),
-        (layout.ANSWERS, 0),
-    ):
-        sure(0 <= memory[count] <= most, "it has more of something than it has room for")
-    sure(memory[layout.EDGE] == -1 and memory[layout.RUN] == layout.BEGIN, "it has stopped in the middle of a row")
-    sure(not region(memory, layout.AT_FRAMES)[2].any(), "what has begun nowhere has bound something")
-
-
-def _places(memory: Memory) -> Iterator[tuple[int, int]]:
-    """Where each region begins and all end, as the head has it and as it must be. Numbers of Python, which do not wrap
-    around."""
-    end = layout.HEAD
-    for at, shape in layout.REGIONS:
-        yield int(memory[at]), end
-        size = 1
-        for length in shape:
-            size *= int(memory[length])
-        end += size
-    yield len(memory), end
-
-
-def _listed(memory: Memory, at: int, count: int) -> Ints:
-    """Runs of a list, each of them one that there is."""
-    found = region(memory, at)[: memory[count]]
-    check_within(found, 0, int(memory[layout.RUN_CAPACITY]), "a run")
-    return found
+    sure(np.isin(found.pending[:, layout.STATE], ending).all(), "a match waits for nothing")
+    for runs in (found.waiting, found.pending):
+        check_within(runs[:, layout.NODE], 0, len(found.nodes), "a run's last event")
+        check_values(runs[:, layout.SLOTS :: 2], runs[:, layout.SLOTS + 1 :: 2], terms)
 
 
 def check_within(numbers: NDArray[Any], low: int, high: int, what: str) -> None:
@@ -194,17 +131,8 @@ def check_within(numbers: NDArray[Any], low: int, high: int, what: str) -> None:
         sure(low <= int(numbers.min()) and int(numbers.max()) < high, f"{what} is none that there is")
 
 
-def _check_links(memory: Memory, runs: Memory, is_linked: NDArray[np.bool_]) -> None:
-    """From the buckets' heads on, every run that waits is met once. Were it met twice, or were it free, two links would
-    lead there; so no walk along the links goes in a circle."""
-    links = np.concatenate([region(memory, layout.AT_HEADS), runs[is_linked, layout.NEXT_RUN]])
-    check_within(links, -1, len(runs), "a run")
-    met = np.bincount(links[links >= 0], minlength=len(runs))
-    sure((met == is_linked).all(), "a run is in two buckets, or in none")
-
-
-def _check_nodes(program: SequenceProgram, memory: Memory, terms: int, next_ref: int) -> None:
-    nodes = region(memory, layout.AT_NODES)[: memory[layout.NODES]]
+def _check_nodes(program: SequenceProgram, nodes: Ints, terms: int, next_ref: int) -> None:
+    check_array(nodes, np.int64, -1, layout.node_width(program.automaton))
     parents = nodes[:, layout.PARENT]
     sure((parents >= -1).all() and (parents < np.arange(len(nodes))).all(), "an event comes before its own past")
     sure(np.isin(nodes[:, layout.PLACE], program.automaton.place).all(), "an event has no place in the pattern")

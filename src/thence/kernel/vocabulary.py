@@ -19,7 +19,7 @@ from thence.rdf.tags import NONE, OTHER
 if TYPE_CHECKING:
     from thence.kernel.sequence import SequenceState
 
-_FEW = 10_000
+_FEW = 1_000
 """Terms that are kept without asking."""
 
 Ids = NDArray[np.int64]

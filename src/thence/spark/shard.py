@@ -27,7 +27,7 @@ from thence.spark.names import Names, Ordinals
 
 Ints = NDArray[np.int64]
 
-VERSION = 1
+VERSION = 2
 """Of what `save` writes around the kernel's state, which has a version of its own."""
 
 
@@ -120,6 +120,7 @@ class Shard:
 
     def save(self, shards: int) -> bytes:
         """All of it as bytes, for a query of so many shards."""
+        state = codec.save(self.program, self.state)  # first, since it forgets
         self.names.keep(self._held())
         head = {
             "version": VERSION,
@@ -132,7 +133,7 @@ class Shard:
             "seen": sorted(self.seen),
             "waiting": len(self.waiting),
         }
-        parts = [codec.save(self.program, self.state), *(packed(chunk) for chunk in self.waiting)]
+        parts = [state, *(packed(chunk) for chunk in self.waiting)]
         arrays: list[NDArray[Any]] = [self.names.refs, self.names.texts.text, self.names.texts.ends]
         arrays += [np.frombuffer(part, np.uint8) for part in parts]
         return codec.sealed(written(head, arrays))
