@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ _MAGIC = b"thence-state\n"
 _DIGEST = 32
 
 
+@lru_cache(maxsize=16)
 def fingerprint(program: SequenceProgram) -> str:
     """What a state belongs to: the query, the automaton that it was compiled to, and what the arrays of a state are,
     which depends on how it was compiled."""
