@@ -53,7 +53,7 @@ class Pipeline:
     def answering(self) -> Answering:
         streams = tuple(stream.name for stream in self.program.query.streams)
         return Answering(
-            Output(self.program, Domain.TICKS, "struct"),
+            Output(self.program, Domain.TICKS, "struct", problems=True),
             streams,
             self.shards,
             self.background,

@@ -105,7 +105,7 @@ class Collected:
             self._entered = np.concatenate([self._entered, more])
         found, is_lacking = translated(self._entered, ids)
         if is_lacking:
-            new = np.unique(ids[found == UNBOUND]).astype(np.int32)
+            new = np.flatnonzero(np.bincount(ids[found == UNBOUND])).astype(np.int32)
             self._entered[new] = self.terms.import_all(state, new)
             found, _ = translated(self._entered, ids)
         return found

@@ -58,7 +58,7 @@ class SharedTerms:
             self._imported = np.concatenate([self._imported, more])
         found, is_lacking = translated(self._imported, ids)
         if is_lacking:
-            new = np.unique(ids[found == UNBOUND]).astype(np.int32)
+            new = np.flatnonzero(np.bincount(ids[found == UNBOUND])).astype(np.int32)
             self._imported[new] = state.import_all(self.terms, new)
             found, _ = translated(self._imported, ids)
         return found

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from thence.errors import InputError
 from thence.kernel.fingerprints import as_hexadecimal
@@ -30,8 +32,8 @@ from thence.spark.ids import ordinals, owner_labels, with_ids
 from thence.spark.rdf_rows import RdfRows
 from thence.spark.triples import are_triples
 
-HIGH, LOW = "thence_high", "thence_low"
-"""Columns with the halves of a row's id."""
+HIGH, LOW, UNTYPED = "thence_high", "thence_low", "thence_untyped"
+"""Columns with the halves of a row's id, of which the second may be its time; and with whether it has no type."""
 
 _LIMITS = Limits()
 _AS_NAMED: Mapping[str, str] = MappingProxyType({})
@@ -71,7 +73,9 @@ class Decoder:
     domain: Domain | None
     """What the times are, where the column's type tells."""
     hashed: bool = False
-    """Whether rows come with an id of Spark's making, in the columns HIGH and LOW."""
+    """Whether rows come with an id of Spark's making."""
+    untyped: bool = False
+    """Whether it is said of rows only whether they have a type, and not which."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -82,8 +86,11 @@ class Decoder:
         """The events of a record batch, and the rows that are none. Each event has an id."""
         columns = {ours: record.column(theirs) for ours, theirs in self.names}
         if self.hashed:
-            halves = [np.asarray(record.column(name)).view(np.uint64) for name in (HIGH, LOW)]
+            low = columns["time"] if self.domain is not None else record.column(LOW)
+            halves = [_bits(record.column(HIGH)), _bits(low)]
             columns["id"] = as_hexadecimal(np.column_stack(halves)).to_arrow()
+        if self.untyped:
+            columns["type"] = _some_type(record.column(UNTYPED))
         if record.num_rows and self.kind is Kind.TYPED:
             yield from self._typed(columns, record.num_rows)
         elif record.num_rows:
@@ -139,6 +146,18 @@ def decoder(
     else:
         names = _rdf_columns(place, schema, names)
     return Decoder(stream, namespace, limits, kind, tuple(names.items()), _domain(schema.field(names["time"]).type))
+
+
+def _bits(array: Any) -> NDArray[np.uint64]:
+    """Numbers or times as bits; no time is 0."""
+    numbers = pc.fill_null(array.cast(pa.int64()), 0)
+    return np.asarray(numbers).view(np.uint64)
+
+
+def _some_type(untyped: Any) -> Any:
+    """A column of types, where only those of no type are known."""
+    nothing = np.asarray(untyped.cast(pa.uint8())).view(np.bool_)
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(untyped), np.int32), mask=nothing), ["type"])
 
 
 def _table(stream: str, namespace: str, limits: Limits) -> Table:

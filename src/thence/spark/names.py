@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -91,23 +92,36 @@ class Ordinals:
         if not len(times):
             return ids
         order = np.argsort(times, kind="stable")
-        ordered = times[order]
-        alone = self.time is None or ordered[0] > self.time
-        if alone and (ordered[1:] > ordered[:-1]).all():
-            self._remember(int(ordered[-1]), [ids.slice(int(order[-1]), int(order[-1]) + 1).to_list()[0]])
-            return ids
-        texts = ids.to_list()
-        counts = Counter[str]() if alone else self.seen
-        found = list(texts)
-        for place in order.tolist():
-            counts[texts[place]] += 1
-            if counts[texts[place]] > 1:
-                found[place] = f"{texts[place]}-{counts[texts[place]]}"
-        last = int(ordered[-1])
-        if last != self.time:
-            counts = Counter({texts[place]: counts[texts[place]] for place in np.flatnonzero(times == last).tolist()})
-        self.time, self.seen = last, counts
-        return Texts.of(found)
+        known = self.seen if self.time == times[order[0]] else Counter[str]()
+        found = None
+        for place, text in self._repeated(times[order], order, ids, known):
+            known[text] += 1
+            if known[text] > 1:
+                found = found or ids.to_list()
+                found[place] = f"{text}-{known[text]}"
+        self._remember(times, ids, known)
+        return ids if found is None else Texts.of(found)
 
-    def _remember(self, time: int, texts: list[str]) -> None:
-        self.time, self.seen = time, Counter(texts)
+    def _repeated(self, times: Ints, order: Ints, ids: Texts, known: Counter[str]) -> Iterator[tuple[int, str]]:
+        """The events that are perhaps not the only ones with their id: nearly always none. Their `times` ascend."""
+        same = times[1:] == times[:-1]
+        tied = np.append(False, same) | np.append(same, False)
+        if known:
+            tied |= times == times[0]
+        places = order[tied]
+        if not len(places):
+            return
+        texts = ids.take(places).to_arrow().dictionary_encode()
+        numbers = texts.indices.to_numpy()
+        many = np.bincount(numbers) > 1
+        if known:
+            many |= np.array([text in known for text in texts.dictionary.to_pylist()])
+        for number in np.flatnonzero(many[numbers]).tolist():
+            yield int(places[number]), texts[number].as_py()
+
+    def _remember(self, times: Ints, ids: Texts, known: Counter[str]) -> None:
+        """The ids of the latest time, and how many have each."""
+        last = int(times.max())
+        latest = ids.take(np.flatnonzero(times == last)).to_list()
+        self.seen = Counter({text: max(1, known[text]) for text in latest} | (known if last == self.time else {}))
+        self.time = last

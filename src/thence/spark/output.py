@@ -46,13 +46,15 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """How answers are written: `terms` is "text" for lexical values, or "struct" for terms whole; `problems` is whether
-    those have columns that a variable may not be named like."""
+    """How answers are written: `terms` is "text" for lexical values, or "struct" for terms whole. Each column costs
+    Spark something: without `problems`, of a problem only its kind is told, to be counted, and without `ordered` not
+    when a row became certain."""
 
     program: SequenceProgram
     domain: Domain
     terms: str = "text"
     problems: bool = False
+    ordered: bool = True
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -63,6 +65,11 @@ class Output:
         taken = (*OURS, *PROBLEM_COLUMNS) if self.problems else OURS
         names = column_names([column.variable.name for column in form.columns], taken=taken)
         return dict(zip(names, form.columns, strict=True))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The columns of problems."""
+        return PROBLEM_COLUMNS if self.problems else PROBLEM_COLUMNS[:1]
 
     @property
     def is_distinct(self) -> bool:
@@ -78,8 +85,8 @@ class Output:
             fields = [("start", time), ("end", time)]
         fields += [(name, pa.list_(cell) if _is_list(column) else cell) for name, column in self.columns.items()]
         fields += [("match_id", pa.string()), ("events", pa.list_(pa.string()))]
-        fields += [(name, pa.string()) for name in INNER]
-        return pa.schema([*fields, *((name, pa.int64()) for name in HIDDEN)])
+        fields += [(name, pa.string()) for name in INNER[: len(self.told)]]
+        return pa.schema([*fields, *((name, pa.int64()) for name in HIDDEN if self.ordered)])
 
     def matches(self, matches: Matches, shard: Shard) -> pa.RecordBatch:
         """The rows of some matches that a shard has just made."""
@@ -165,13 +172,13 @@ class Output:
         schema = self.schema()
         time = schema.field("end").type
         times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in between]
-        nothing = [pa.nulls(len(names), pa.string())] * len(INNER)
-        hidden = [pa.array(np.ascontiguousarray(each)) for each in order]
+        nothing = [pa.nulls(len(names), pa.string())] * len(self.told)
+        hidden = [pa.array(np.ascontiguousarray(each)) for each in order if self.ordered]
         return pa.RecordBatch.from_arrays([*times, *cells, names, events, *nothing, *hidden], schema=schema)
 
     def troubles(self, listed: Iterable[Trouble]) -> pa.RecordBatch:
         """Rows of problems: all other columns are null."""
-        names = list(zip(INNER, PROBLEM_COLUMNS, strict=True))
+        names = list(zip(INNER, self.told, strict=False))
         made = [{inner: getattr(each, name) for inner, name in names} for each in listed]
         return pa.RecordBatch.from_pylist(made, schema=self.schema())
 

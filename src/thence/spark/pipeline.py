@@ -22,7 +22,7 @@ from thence.match.background import Background
 from thence.program.sequence import SequenceProgram
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, decoder
-from thence.spark.output import HIDDEN, INNER, PROBLEM_COLUMNS, Output
+from thence.spark.output import INNER, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
 from thence.spark.selecting import selected
@@ -69,16 +69,16 @@ def answers_of(
     settings: Settings,
 ) -> DataFrame:
     """The answers of a query over event DataFrames."""
-    made = _counted(all_rows(program, frames, domain, background, settings))
+    made = _counted(all_rows(program, frames, domain, background, settings, ordered=False))
     if settings.problems:
-        return made.drop(*HIDDEN).withColumnsRenamed(dict(zip(INNER, PROBLEM_COLUMNS, strict=True)))
-    return made.filter(F.col(INNER[0]).isNull()).drop(*HIDDEN, *INNER)
+        return made.withColumnsRenamed(dict(zip(INNER, PROBLEM_COLUMNS, strict=True)))
+    return made.filter(f"`{INNER[0]}` IS NULL").drop(INNER[0])
 
 
 def _counted(made: DataFrame) -> DataFrame:
-    problem = F.col(INNER[0])
-    kinds = (F.count_if(problem == kind).alias(kind) for kind in ("bad", "late", "timed_out"))
-    return made.observe(FOUND, F.count_if(problem.isNull()).alias("matches"), *kinds)
+    problem = f"`{INNER[0]}`"
+    kinds = (F.expr(f"count_if({problem} = '{kind}') AS {kind}") for kind in ("bad", "late", "timed_out"))
+    return made.observe(FOUND, F.expr(f"count_if({problem} IS NULL) AS matches"), *kinds)
 
 
 def all_rows(
@@ -88,11 +88,12 @@ def all_rows(
     background: Background,
     settings: Settings,
     *,
+    ordered: bool = True,
     read: Observation | str = "thence.read",
     readers: Mapping[str, PartReader] | None = None,
 ) -> DataFrame:
-    """Matches and problems alike, with when each was certain. `read` observes how many events there were. `readers` are
-    of streams whose DataFrames have no events, but the numbers of parts of files."""
+    """Matches and problems alike; `ordered` ones can be, by the times in the columns HIDDEN. `read` observes how many
+    events there were. `readers` are of streams whose DataFrames have no events, but the numbers of parts of files."""
     streaming = _is_streaming(frames)
     spark = next(iter(frames.values())).sparkSession
     known: Mapping[str, Decoder | PartReader] = readers or {}
@@ -114,9 +115,9 @@ def all_rows(
     }
     schema = from_arrow_schema(PACKED)
     packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in frames))
-    packed = packed.observe(read, F.coalesce(F.sum("events"), F.lit(0)).alias("events"))
+    packed = packed.observe(read, F.expr("coalesce(sum(events), 0) AS events"))
     answering = Answering(
-        Output(program, domain.known, settings.terms, settings.problems),
+        Output(program, domain.known, settings.terms, settings.problems or ordered, ordered),
         tuple(stream.name for stream in program.query.streams),
         shards,
         background,
@@ -128,13 +129,13 @@ def all_rows(
     )
     made = from_arrow_schema(answering.output.schema())
     if not streaming:
-        ordered = packed.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
-        return ordered.mapInArrow(_called(answering), made)
+        in_time = packed.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
+        return in_time.mapInArrow(_called(answering), made)
     _prepare(spark, shards)
     stateful = packed.groupBy("shard").transformWithState(
         ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
     )
-    stateful = stateful.observe(STATE, F.coalesce(F.sum("state"), F.lit(0)).alias("bytes"))
+    stateful = stateful.observe(STATE, F.expr("coalesce(sum(state), 0) AS bytes"))
     return stateful.mapInArrow(unpacked_answers, made)
 
 

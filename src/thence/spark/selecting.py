@@ -1,53 +1,64 @@
-"""What of a DataFrame is sent to the workers: the columns that a query asks for, and an id for each row.
+"""What of a DataFrame is sent to the workers: the columns that a query asks for, and an id for each row. Each column
+costs as much as a good deal of matching.
 
-A row's id is made by Spark itself, of all its columns, so that those that no pattern asks for stay where they are.
+A row's id is made by Spark itself, of all its columns, so that those that no pattern asks for stay where they are. Half
+of its 128 bits are the row's time, if that is a number: it is sent anyway, and rows are told apart among those of their
+time. Of a type that nobody asks for only whether there is one is sent.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from thence.rdf.tabular import OWN_COLUMNS
 from thence.rdf.terms import IRI
-from thence.rdf.typed import predicate_term
-from thence.spark.decode import HIGH, LOW, Decoder, Kind
+from thence.rdf.typed import RDF_TYPE, predicate_term
+from thence.spark.decode import HIGH, LOW, UNTYPED, Decoder, Kind
 
 
 def selected(frame: DataFrame, decoder: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder]:
     """The part of a DataFrame that is sent, and how it is read. `asked` are the predicates of which anything is asked;
-    None: of all."""
+    None: of all. One call says it all in SQL: column by column, there would be hundreds of calls to Java."""
     names = dict(decoder.names)
-    halves = _halves(decoder)
+    high, low = _halves(decoder)
     given = names.pop("id", None)
     kept = {ours: theirs for ours, theirs in names.items() if _is_asked(ours, decoder, asked)}
-    columns = [F.col(_quoted(theirs)).alias(theirs) for theirs in dict.fromkeys(kept.values())]
+    columns = [_quoted(theirs) for theirs in dict.fromkeys(kept.values())]
+    untyped = decoder.kind is Kind.TYPED and "type" not in kept
+    if untyped:
+        columns.append(f"coalesce({_quoted(names['type'])} = '', true) AS {UNTYPED}")
     if given is None:
-        sent = frame.select(*columns, *(half.alias(name) for half, name in zip(halves, (HIGH, LOW), strict=True)))
-        return sent, replace(decoder, names=tuple(kept.items()), hashed=True)
-    text = F.col(_quoted(given)).cast("string")
-    told = F.when(text.isNull() | (text == ""), _hexadecimal(*halves)).otherwise(text)
+        columns.append(f"{high} AS {HIGH}")
+        if decoder.domain is None:
+            columns.append(f"{low} AS {LOW}")
+        return frame.selectExpr(*columns), replace(decoder, names=tuple(kept.items()), hashed=True, untyped=untyped)
+    text = f"cast({_quoted(given)} AS string)"
+    columns.append(f"coalesce(nullif({text}, ''), {_hexadecimal(high)} || {_hexadecimal(low)}) AS {_quoted(given)}")
     kept["id"] = given
-    return frame.select(*columns, told.alias(given)), replace(decoder, names=tuple(kept.items()))
+    return frame.selectExpr(*columns), replace(decoder, names=tuple(kept.items()), untyped=untyped)
 
 
 def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None) -> bool:
-    if asked is None or decoder.kind is not Kind.TYPED or ours in OWN_COLUMNS:
+    if asked is None or decoder.kind is not Kind.TYPED:
         return True
-    return predicate_term(ours, decoder.namespace) in asked
+    if ours == "type":
+        return RDF_TYPE in asked
+    return ours in OWN_COLUMNS or predicate_term(ours, decoder.namespace) in asked
 
 
-def _halves(decoder: Decoder) -> tuple[Column, Column]:
+def _halves(decoder: Decoder) -> tuple[str, str]:
     """128 bits of a stream's row. A null changes no hash, so that it is said of each column whether there is one."""
-    cells = [F.lit(decoder.stream), *(F.col(_quoted(name)) for name in sorted(decoder.columns))]
-    said = [each for cell in cells for each in (cell.isNull(), cell)]
-    return F.xxhash64(F.lit(1), *said), F.xxhash64(F.lit(2), *said)
+    cells = [f"X'{decoder.stream.encode().hex()}'"]
+    for name in map(_quoted, sorted(decoder.columns)):
+        cells += [f"{name} IS NULL", name]
+    told = ", ".join(cells)
+    return f"xxhash64(1, {told})", f"xxhash64(2, {told})"
 
 
-def _hexadecimal(high: Column, low: Column) -> Column:
-    return F.concat(*(F.lpad(F.lower(F.hex(half)), 16, "0") for half in (high, low)))
+def _hexadecimal(half: str) -> str:
+    return f"lpad(lower(hex({half})), 16, '0')"
 
 
 def _quoted(name: str) -> str:

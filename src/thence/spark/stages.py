@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,9 +39,6 @@ TOGETHER = 131_072
 
 FED = 65_536
 """Events that the kernel is given at a time."""
-
-_SENT = 64
-"""Chunks that go on together: a row may be a file, and all of its chunks more than fit into memory."""
 
 PACKED = pa.schema(
     [
@@ -79,9 +76,7 @@ class Packing:
 
     def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for some in _together(records, TOGETHER):
-            rows = self._packed(some)
-            while few := list(islice(rows, _SENT)):
-                yield pa.RecordBatch.from_pylist(few, schema=PACKED)
+            yield from map(_record, self._packed(some))
 
     def _packed(self, record: pa.RecordBatch) -> Iterator[dict[str, object]]:
         bad: list[tuple[str, str]] = []
@@ -135,6 +130,18 @@ class Packing:
             return batch
         chosen = np.flatnonzero(fits)
         return batch.take(chosen[np.argsort(batch.ends[chosen], kind="stable")])
+
+
+def _record(row: dict[str, object]) -> pa.RecordBatch:
+    """One row, alone: a chunk is large, and copied into no other batch."""
+    columns = [pa.array([row.get(field.name)], field.type) for field in PACKED if field.name != "packed"]
+    content = row.get("packed")
+    chunk = pa.nulls(1, pa.binary())
+    if isinstance(content, bytes):
+        ends = pa.py_buffer(np.array([0, len(content)], np.int32))
+        chunk = pa.Array.from_buffers(pa.binary(), 1, [None, ends, pa.py_buffer(content)])
+    columns.insert(PACKED.get_field_index("packed"), chunk)
+    return pa.RecordBatch.from_arrays(columns, schema=PACKED)
 
 
 def _together(records: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
