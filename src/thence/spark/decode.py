@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from thence.errors import InputError
 from thence.kernel.fingerprints import as_hexadecimal
 from thence.lang.names import closest, listed
-from thence.rdf.arrow_values import encoded, is_text
+from thence.rdf.arrow_values import encoded, is_text, is_valid
 from thence.rdf.column_batch import Batch, ColumnBatch, Places, TypedRows
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
@@ -32,8 +32,8 @@ from thence.spark.ids import ordinals, owner_labels, with_ids
 from thence.spark.rdf_rows import RdfRows
 from thence.spark.triples import are_triples
 
-HIGH, LOW, UNTYPED = "thence_high", "thence_low", "thence_untyped"
-"""Columns with the halves of a row's id, of which the second may be its time; and with whether it has no type."""
+HIGH, LOW = "thence_high", "thence_low"
+"""Columns with the halves of a row's id, of which the second may be its time."""
 
 _LIMITS = Limits()
 _AS_NAMED: Mapping[str, str] = MappingProxyType({})
@@ -75,7 +75,7 @@ class Decoder:
     hashed: bool = False
     """Whether rows come with an id of Spark's making."""
     untyped: bool = False
-    """Whether it is said of rows only whether they have a type, and not which."""
+    """Whether it is said of rows only whether they have a type, and not which: without, they have no HIGH."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Decoder:
             halves = [_bits(record.column(HIGH)), _bits(low)]
             columns["id"] = as_hexadecimal(np.column_stack(halves)).to_arrow()
         if self.untyped:
-            columns["type"] = _some_type(record.column(UNTYPED))
+            columns["type"] = _some_type(record.column(HIGH))
         if record.num_rows and self.kind is Kind.TYPED:
             yield from self._typed(columns, record.num_rows)
         elif record.num_rows:
@@ -154,10 +154,10 @@ def _bits(array: Any) -> NDArray[np.uint64]:
     return np.asarray(numbers).view(np.uint64)
 
 
-def _some_type(untyped: Any) -> Any:
+def _some_type(ids: Any) -> Any:
     """A column of types, where only those of no type are known."""
-    nothing = np.asarray(untyped.cast(pa.uint8())).view(np.bool_)
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(untyped), np.int32), mask=nothing), ["type"])
+    nothing = None if not ids.null_count else ~is_valid(ids)
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(ids), np.int32), mask=nothing), ["type"])
 
 
 def _table(stream: str, namespace: str, limits: Limits) -> Table:

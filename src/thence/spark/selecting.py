@@ -3,7 +3,7 @@ costs as much as a good deal of matching.
 
 A row's id is made by Spark itself, of all its columns, so that those that no pattern asks for stay where they are. Half
 of its 128 bits are the row's time, if that is a number: it is sent anyway, and rows are told apart among those of their
-time. Of a type that nobody asks for only whether there is one is sent.
+time. Of a type that nobody asks for only whether there is one is sent: there is no other half without.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from thence.rdf.tabular import OWN_COLUMNS
 from thence.rdf.terms import IRI
 from thence.rdf.typed import RDF_TYPE, predicate_term
-from thence.spark.decode import HIGH, LOW, UNTYPED, Decoder, Kind
+from thence.spark.decode import HIGH, LOW, Decoder, Kind
 
 
 def selected(frame: DataFrame, decoder: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder]:
@@ -24,27 +24,27 @@ def selected(frame: DataFrame, decoder: Decoder, asked: frozenset[IRI] | None) -
     names = dict(decoder.names)
     high, low = _halves(decoder)
     given = names.pop("id", None)
-    kept = {ours: theirs for ours, theirs in names.items() if _is_asked(ours, decoder, asked)}
+    kept = {ours: theirs for ours, theirs in names.items() if _is_asked(ours, decoder, asked, given)}
     columns = [_quoted(theirs) for theirs in dict.fromkeys(kept.values())]
     untyped = decoder.kind is Kind.TYPED and "type" not in kept
-    if untyped:
-        columns.append(f"coalesce({_quoted(names['type'])} = '', true) AS {UNTYPED}")
     if given is None:
-        columns.append(f"{high} AS {HIGH}")
+        columns.append(
+            f"if({_quoted(names['type'])} <> '', {high}, NULL) AS {HIGH}" if untyped else f"{high} AS {HIGH}"
+        )
         if decoder.domain is None:
             columns.append(f"{low} AS {LOW}")
         return frame.selectExpr(*columns), replace(decoder, names=tuple(kept.items()), hashed=True, untyped=untyped)
     text = f"cast({_quoted(given)} AS string)"
     columns.append(f"coalesce(nullif({text}, ''), {_hexadecimal(high)} || {_hexadecimal(low)}) AS {_quoted(given)}")
     kept["id"] = given
-    return frame.selectExpr(*columns), replace(decoder, names=tuple(kept.items()), untyped=untyped)
+    return frame.selectExpr(*columns), replace(decoder, names=tuple(kept.items()))
 
 
-def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None) -> bool:
+def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None, given: str | None) -> bool:
     if asked is None or decoder.kind is not Kind.TYPED:
         return True
-    if ours == "type":
-        return RDF_TYPE in asked
+    if ours == "type":  # where rows have ids of their own, these say nothing of their types
+        return RDF_TYPE in asked or given is not None
     return ours in OWN_COLUMNS or predicate_term(ours, decoder.namespace) in asked
 
 
