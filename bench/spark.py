@@ -50,6 +50,7 @@ def with_ticks(spark: SparkSession, folder: Path, events: int, options: argparse
             events,
             options.together,
             options.repeat,
+            partial(streaming.alone, stream, shards),
         )
 
 

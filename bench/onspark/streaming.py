@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from rich.table import Table
 
 from onspark.session import consumed
@@ -55,6 +57,32 @@ def streamed(frame: DataFrame) -> Streamed:
         return Streamed(wall, [each for each in query.recentProgress if each.numInputRows])
 
 
+def alone(stream: DataFrame, shards: int) -> DataFrame:
+    """Spark itself: the same rows go to workers that do nothing, a row for each shard goes on, and each shard reads and
+    writes a state of the size that ours has."""
+
+    # inside, since workers know no modules of the benchmark's
+    def one_for_each(records: Any) -> Any:
+        for _ in records:
+            pass
+        yield pa.RecordBatch.from_pydict({"shard": pa.array(range(shards), pa.int32())})
+
+    class Keeps(StatefulProcessor):
+        def init(self, handle: Any) -> None:
+            self.kept = handle.getValueState("kept", "state binary")
+
+        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Any:
+            self.kept.get()
+            self.kept.update((bytes(40_000),))
+            yield Row(shard=key[0])
+
+        def close(self) -> None:
+            pass
+
+    sent = stream.select("time", "subject", "price", "volume").mapInArrow(one_for_each, "shard int")
+    return sent.groupBy("shard").transformWithState(Keeps(), "shard int", "Append", "None")
+
+
 def compare(
     title: str,
     batch: dict[str, Callable[[], DataFrame]],
@@ -62,6 +90,7 @@ def compare(
     events: int,
     together: int,
     repeat: int,
+    spark_itself: Callable[[], DataFrame] | None = None,
 ) -> None:
     """Each query in batch and in streaming, and as many rows from both."""
     table = Table(title=title, title_justify="left")
@@ -90,5 +119,11 @@ def compare(
         rates = (f"{each:,.0f}" for each in (in_batch, over_all, settled))
         table.add_row(name, *rates, f"{over_all / in_batch:.2f}", f"{ratios[name]:.2f}", f"{expected:,}")
     CONSOLE.print(table)
+    if spark_itself is not None:
+        settled = (streamed(spark_itself()).settled for _ in range(repeat))
+        seconds = min(taken / count for count, taken in settled)
+        CONSOLE.print(
+            f"  Spark itself, with workers that do nothing: {seconds:.2f} s a micro-batch, {together / seconds:,.0f} events/s"
+        )
     for name, ratio in ratios.items():
         asked(f"{name}, streaming after the first two micro-batches, beside batch", ratio, 0.4)
