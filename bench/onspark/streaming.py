@@ -122,8 +122,7 @@ def compare(
     if spark_itself is not None:
         settled = (streamed(spark_itself()).settled for _ in range(repeat))
         seconds = min(taken / count for count, taken in settled)
-        CONSOLE.print(
-            f"  Spark itself, with workers that do nothing: {seconds:.2f} s a micro-batch, {together / seconds:,.0f} events/s"
-        )
+        told = f"{seconds:.2f} s a micro-batch, {together / seconds:,.0f} events/s"
+        CONSOLE.print(f"  Spark itself, with workers that do nothing: {told}")
     for name, ratio in ratios.items():
         asked(f"{name}, streaming after the first two micro-batches, beside batch", ratio, 0.4)
