@@ -1,15 +1,22 @@
-"""A shard as Spark's streaming keeps it: one binary value in the state store, read and written once a micro-batch."""
+"""A shard as Spark's streaming keeps it: one binary value in the state store, read and written once a micro-batch.
+
+Before it begins, Spark asks the processor in a fresh process what state it has. Nothing heavy is imported for that: a
+query starts a second earlier.
+"""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from thence.spark.stages import Answering
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from thence.spark.stages import Answering
 
 ANSWERS = "answers binary, state long"
 """What a shard gives: rows, packed as an Arrow stream; at last, alone, the bytes of its state."""
@@ -20,19 +27,20 @@ class ShardProcessor(StatefulProcessor):
     micro-batch in which its time comes, and no timer is needed."""
 
     def __init__(self, answering: Answering) -> None:
-        self._answering = answering
+        self._pickled = pickle.dumps(answering)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._saved = handle.getValueState("shard", "state binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
-        shard = self._answering.shard()
+        answering: Answering = pickle.loads(self._pickled)  # as Spark itself does with what it sends
+        shard = answering.shard()
         saved = self._saved.get()
         if saved is not None:
-            shard.load(bytes(saved[0]), self._answering.shards)
-        for record in self._answering.micro_batch(shard, (row.asDict() for row in rows)):
+            shard.load(bytes(saved[0]), answering.shards)
+        for record in answering.micro_batch(shard, (row.asDict() for row in rows)):
             yield Row(answers=_as_bytes(record), state=None)
-        state = shard.save(self._answering.shards)
+        state = shard.save(answering.shards)
         self._saved.update((state,))
         yield Row(answers=None, state=len(state))
 
@@ -41,6 +49,8 @@ class ShardProcessor(StatefulProcessor):
 
 
 def _as_bytes(record: pa.RecordBatch) -> bytes:
+    import pyarrow as pa
+
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, record.schema) as writer:
         writer.write_batch(record)
@@ -50,6 +60,8 @@ def _as_bytes(record: pa.RecordBatch) -> bytes:
 
 def unpacked_answers(records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows that shards have packed."""
+    import pyarrow as pa
+
     for record in records:
         for answers in record.column("answers").drop_null():
             with pa.ipc.open_stream(answers.as_buffer()) as reader:
