@@ -21,7 +21,7 @@ LOCK_OPTIONS := --quiet --upgrade --universal --python-version 3.11 --generate-h
 help:
 	@echo "make demo       run a query over three small streams and show its matches"
 	@echo "make test       style, types, layers, then all tests"
-	@echo "make test-long  the same with many more random cases (THENCE_CASES=20000 make test-long)"
+	@echo "make test-long  the same with many more random cases, kills and a cluster (THENCE_CASES=20000 make test-long)"
 	@echo "make bench      measure"
 	@echo "make lock       renew the locks from pyproject.toml"
 

@@ -38,8 +38,12 @@ else:
 interpreted.LITTLE = -1  # what is compiled is tested as compiled, however small the input
 
 
-collect_ignore = [] if "THENCE_CASES" in os.environ else ["test_spark_faults.py", "test_spark_cluster.py"]
-"""Tests that take minutes: `make test-long` runs them."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that take minutes are those of `make test-long`."""
+    if "THENCE_CASES" not in os.environ:
+        for item in items:
+            if item.get_closest_marker("minutes"):
+                item.add_marker(pytest.mark.skip(reason="takes minutes: make test-long runs it"))
 
 
 @pytest.fixture(scope="module", params=["a few", "many"])

@@ -20,6 +20,7 @@ DRIVER = Path(__file__).with_name("cluster_driver.py")
 PATIENCE = 600  # seconds for what takes thirty on a quiet machine
 
 
+@pytest.mark.minutes
 def test_a_cluster_that_has_not_the_package_is_sent_it_and_answers(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     cache = pytestconfig.cache.mkdir("thence-shipped")  # type: ignore[union-attr]
     given = [_event(time, f"h{time % 7}", "is" if time % 3 else "was", 10 * time % 17) for time in range(300)]

@@ -32,6 +32,7 @@ SEEDS = range(max(1, min(40, int(os.environ["THENCE_CASES"]) // 200))) if "THENC
 PATIENCE = 300  # seconds for what takes ten on a quiet machine
 
 
+@pytest.mark.minutes
 @pytest.mark.parametrize("seed", SEEDS)
 def test_killed_at_any_moments_each_match_is_told_once(tmp_path: Path, seed: int) -> None:
     random_numbers = random.Random(seed)
