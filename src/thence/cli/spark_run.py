@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -94,16 +94,17 @@ def _run_to_the_end(run: Run, debug: bool) -> None:
     program, background, domain, settings = prepared(run)
     domains = settle(domain, files, settings.namespace)
     counts, noted = Counts(), Problems(run.problems)
-    begun = time.monotonic()
+    begun, started = time.monotonic(), list[SparkSession]()
     with ExitStack() as opened:
+        shown = lambda: _how_far(started, counts, begun)  # noqa: E731
+        opened.enter_context(progress(shown, output=run.output, format=run.format))
         spark = session(debug=debug, quick=sum(each.size for each in files) < _SMALL)
+        started.append(spark)
         opened.enter_context(told_as_ours())
         layout = Layout(run.query, domain.known)
         read = Observation("thence")
         given = finite_input(spark, files, settings.namespace, domains)
         rows = all_rows(program, given.frames, domain, background, settings, read=read, readers=given.readers)
-        shown = lambda: _how_far(spark, counts, begun)  # noqa: E731
-        opened.enter_context(progress(shown, output=run.output, format=run.format))
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
         made = spooled(rows, folder, by=layout.order)
         counts.events = read.get["events"]
@@ -115,12 +116,14 @@ def _run_to_the_end(run: Run, debug: bool) -> None:
     tell(counts, noted)
 
 
-def _how_far(spark: SparkSession, counts: Counts, begun: float) -> str:
+def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> str:
     """Tasks until all is read, as Spark tells no more before they end; then events and matches."""
     seconds = time.monotonic() - begun
+    if not started:
+        return f"{seconds:.0f} s, starting Spark"
     if counts.events:
         return f"{told(counts)}, {counts.events / seconds:,.0f} events/s"
-    tracker = spark.sparkContext.statusTracker()
+    tracker = started[0].sparkContext.statusTracker()
     stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     done = [f"{stage.numCompletedTasks} of {several(stage.numTasks, 'task', 'tasks')}" for stage in stages if stage]
-    return f"{seconds:.0f} s, {', '.join(done) or 'starting'}"
+    return f"{seconds:.0f} s, {', '.join(done) or 'preparing'}"
