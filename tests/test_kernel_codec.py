@@ -142,6 +142,15 @@ def test_a_state_that_would_lead_the_machine_astray_is_refused(forge: Callable[[
         codec.load(runner.program, codec.sealed(written(head, arrays)))
 
 
+@pytest.mark.parametrize("kept", [None, 3, [1], [1, 2, 3], ["1", 2], [-1, 0], {"a": 1, "b": 2}])
+def test_a_head_that_says_otherwise_what_was_kept_is_refused(kept: object) -> None:
+    runner = waiting()
+    head, reader = read(codec.unsealed(codec.save(runner.program, runner.state)))
+    arrays = [reader.next() for _ in head.pop("arrays")]
+    with pytest.raises(InputError, match="The saved state is damaged: "):
+        codec.load(runner.program, codec.sealed(written(head | {"kept": kept}, arrays)))
+
+
 @pytest.mark.parametrize(
     "texts", [["<x:e0>", ""], ["<x:e0>", "x"], ["<x:e0>", "<"], ["<x:e0>", '"a@en'], ["<x:e0>", "<x:e0>"], []]
 )

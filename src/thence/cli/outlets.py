@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,6 +57,11 @@ def opened(path: Path, mode: str) -> TextIO:
         return cast(TextIO, open(path, mode, encoding="utf-8", newline=""))
     except OSError as error:
         raise InputError(f"{path} can't be written: {error.strerror}") from None
+
+
+def starting(begun: float) -> str:
+    """How far it has come while there is no Spark yet."""
+    return f"{time.monotonic() - begun:.0f} s, starting Spark"
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pyspark.sql import Observation, SparkSession
 
 from thence.cli.formats import writer
 from thence.cli.java import check_java
-from thence.cli.outlets import progress, several, tell, told, written
+from thence.cli.outlets import progress, several, starting, tell, told, written
 from thence.cli.problems import Problems
 from thence.cli.run import Run, write
 from thence.cli.spark_errors import told_as_ours
@@ -120,7 +120,7 @@ def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> s
     """Tasks until all is read, as Spark tells no more before they end; then events and matches."""
     seconds = time.monotonic() - begun
     if not started:
-        return f"{seconds:.0f} s, starting Spark"
+        return starting(begun)
     if counts.events:
         return f"{told(counts)}, {counts.events / seconds:,.0f} events/s"
     tracker = started[0].sparkContext.statusTracker()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thence.cli.formats import writer
-from thence.cli.outlets import opened, progress, tell, told
+from thence.cli.outlets import opened, progress, starting, tell, told
 from thence.cli.problems import Problems
 from thence.cli.run import Run
 from thence.cli.spark_errors import our_error, told_as_ours
@@ -49,6 +49,9 @@ def run_as_it_grows(run: Run, debug: bool) -> None:
         checkpoint = _made(run.checkpoint) if run.checkpoint else Path(folder, "checkpoint")
         paths = [path for path in (run.output, run.problems) if path is not None]
         journal = Journal.of(checkpoint, paths) if run.checkpoint else None
+        begun, outlets = time.monotonic(), list[Outlet]()
+        shown = lambda: outlets[0].how_far() if outlets else starting(begun)  # noqa: E731
+        kept.enter_context(progress(shown, output=run.output, format=run.format))
         spark = session(debug=debug, quick=False)
         kept.enter_context(told_as_ours())
         given = growing_input(spark, run.streams, settings.namespace, domain)
@@ -57,7 +60,7 @@ def run_as_it_grows(run: Run, debug: bool) -> None:
         outlet.open()
         stream = rows.writeStream.foreachBatch(outlet.take).option("checkpointLocation", str(checkpoint))
         timed = stream.trigger(processingTime=_EVERY) if run.watch else stream.trigger(availableNow=True)
-        kept.enter_context(progress(outlet.how_far, output=run.output, format=run.format))
+        outlets.append(outlet)
         with _interrupts_us_alone():
             outlet.follow(timed.start())
     tell(outlet.counts, outlet.noted)

@@ -110,14 +110,14 @@ FEWEST_BUCKETS = 4096
 _LONG_AGO = np.int64(-(2**63))
 
 
-def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048) -> Memory:
-    """With room for at least so many runs and nodes."""
+def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048, buckets: int = FEWEST_BUCKETS) -> Memory:
+    """With room for so many runs and nodes, and so many buckets, a power of two."""
     head = np.zeros(HEAD, np.int64)
     head[RUN_CAPACITY], head[RUN_WIDTH] = runs, run_width(automaton)
     head[NODE_CAPACITY], head[NODE_WIDTH] = nodes, node_width(automaton)
     head[MATCH_CAPACITY], head[MATCH_WIDTH] = 256, MATCH_SLOTS + 2 * automaton.slots
     head[FRAMES], head[FRAME_WIDTH] = 3, 2 * automaton.frame  # the run's with the row's, a negated row's beside, none's
-    head[ANSWER_CAPACITY], head[STACK], head[BUCKETS] = 64, 2 * DEPTH, FEWEST_BUCKETS
+    head[ANSWER_CAPACITY], head[STACK], head[BUCKETS] = 64, 2 * DEPTH, buckets
     memory = _laid_out(head)
     region(memory, AT_RUNS)[:, STATE] = -1
     region(memory, AT_FREE)[:] = np.arange(runs - 1, -1, -1)
@@ -312,10 +312,11 @@ def filled(image: NDArray[np.int64], automaton: Automaton, found: Contents) -> M
     """A memory that remembers all that."""
     waiting, used = len(found.waiting), len(found.waiting) + len(found.pending)
     memory = empty_memory(
-        automaton, runs=max(1024, _power_of_two(2 * used)), nodes=max(2048, _power_of_two(2 * len(found.nodes)))
+        automaton,
+        runs=max(1024, _power_of_two(2 * used)),
+        nodes=max(2048, _power_of_two(2 * len(found.nodes))),
+        buckets=_fitting(waiting),
     )
-    memory = np.concatenate([memory[: memory[AT_HEADS]], np.full(_fitting(waiting), -1, np.int64)])
-    memory[BUCKETS] = _fitting(waiting)
     runs = region(memory, AT_RUNS)
     runs[:waiting], runs[waiting:used] = found.waiting, found.pending
     region(memory, AT_PENDING)[: len(found.pending)] = np.arange(waiting, used)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Row
@@ -29,11 +30,17 @@ class ShardProcessor(StatefulProcessor):
     def __init__(self, answering: Answering) -> None:
         self._pickled = pickle.dumps(answering)
 
+    @cached_property
+    def _answering(self) -> Answering:
+        """Once for all shards of a task: with a large background it is large."""
+        made: Answering = pickle.loads(self._pickled)  # as Spark itself does with what it sends
+        return made
+
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._saved = handle.getValueState("shard", "state binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
-        answering: Answering = pickle.loads(self._pickled)  # as Spark itself does with what it sends
+        answering = self._answering
         shard = answering.shard()
         saved = self._saved.get()
         if saved is not None:
