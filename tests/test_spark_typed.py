@@ -1,0 +1,58 @@
+"""Typed rows on Spark: only what is asked for is sent, and yet the answers are those of one process, rows that are no
+events are told, and every row has an id of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import thence
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+QUERY = """
+    PREFIX : <http://example.org/>
+    SELECT ?h ?a ?b WITHIN 9 TICKS FROM STREAM S <http://example.org/s>
+    WHERE { SEQ (A ; B) DEFINE GPM A ON S { ?h %s :watts ?a } DEFINE GPM B ON S { ?h :watts ?b FILTER(?b > ?a) } }"""
+ROWS = [
+    # type, time, subject, watts, note
+    ("Reading", 1, "h1", 5, "x"),
+    ("Reading", 2, "h2", 7, None),
+    (None, 3, "h1", 6, "no type"),
+    ("", 3, "h1", 6, "no type either"),
+    ("Alarm", 4, "h2", 1, "x"),
+    ("Reading", 5, "h1", 9, "twice"),
+    ("Reading", 5, "h1", 9, "twice"),
+    ("Reading", 6, "h2", 8, "x"),
+]
+SCHEMA = "type string, time long, subject string, watts int, note string"
+
+
+@pytest.mark.parametrize("asked", ["", "a :Reading ;"], ids=["no type is asked for", "a type is"])
+@pytest.mark.parametrize("times", ["long", "string"])
+def test_rows_without_ids(spark: SparkSession, asked: str, times: str) -> None:
+    query = thence.parse(QUERY % asked)
+    frame = spark.createDataFrame(ROWS, SCHEMA).withColumn("time", _as(times))
+    rows = query.dataframe({"S": frame}, problems=True, shards=2).collect()
+    expected = [(match.start, match.end, *(cell.value for cell in match.bindings.values())) for match in local(query)]
+    found = [(row.start, row.end, row.h, row.a, row.b) for row in rows if row.problem is None]
+    assert sorted(found) == sorted(expected)
+    assert len({row.match_id for row in rows if row.problem is None}) == len(expected) > 2
+    assert [row.problem for row in rows if row.problem is not None] == ["bad", "bad"]
+    assert {len(set(row.events)) for row in rows if row.problem is None} == {2}
+    again = query.dataframe({"S": frame.orderBy("watts")}, shards=1).collect()
+    assert {row.match_id for row in again} == {row.match_id for row in rows} - {None}
+
+
+def local(query: thence.Query) -> list[thence.Match]:
+    names = ("type", "subject", "watts", "note")
+    events = [thence.Event(time, dict(zip(names, (kind, *rest), strict=True))) for kind, time, *rest in ROWS if kind]
+    return list(query.match({"S": events}))
+
+
+def _as(kind: str) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.col("time").cast(kind)
