@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -14,11 +14,13 @@ import click
 from thence.cli.formats import FORMATS
 from thence.cli.outlets import progress, tell, told, written
 from thence.cli.queries import read_query, takes_a_query
+from thence.cli.streams import are_small, given_background, given_streams
 from thence.errors import InputError, LimitError
 
 if TYPE_CHECKING:
     from thence.cli.formats import Answer, Writer
     from thence.query.query import Query
+    from thence.spark.session import Launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,33 +116,40 @@ def run(
     optimise: bool,
 ) -> None:
     """Run a query over event files and print its matches."""
-    from thence.cli.formats import check_format
-    from thence.cli.streams import given_background, given_streams
+    small = not watch and checkpoint is None and are_small(streams)
+    with _launched(quick=small) if engine == "spark" else nullcontext() as launch:
+        from thence.cli.formats import check_format
 
-    read = read_query(query, language, namespace)
-    check_format(format, read, events=events)
-    chosen = Run(
-        query=read,
-        streams=given_streams(streams, read),
-        background=given_background(background),
-        format=format,
-        output=output,
-        events=events,
-        problems=problems,
-        timed_out=timed_out,
-        max_runs=max_runs,
-        lateness=lateness,
-        optimise=optimise,
-        watch=watch,
-        checkpoint=checkpoint,
-        shards=shards,
-    )
-    if engine == "local":
-        _run_here(chosen)
-    else:
-        from thence.cli.spark_run import run_on_spark  # Spark is heavy
+        read = read_query(query, language, namespace)
+        check_format(format, read, events=events)
+        chosen = Run(
+            query=read,
+            streams=given_streams(streams, read),
+            background=given_background(background),
+            format=format,
+            output=output,
+            events=events,
+            problems=problems,
+            timed_out=timed_out,
+            max_runs=max_runs,
+            lateness=lateness,
+            optimise=optimise,
+            watch=watch,
+            checkpoint=checkpoint,
+            shards=shards,
+        )
+        if launch is None:
+            _run_here(chosen)
+        else:
+            from thence.cli.spark_run import run_on_spark  # Spark is heavy
 
-        run_on_spark(chosen, debug=bool(click.get_current_context().find_root().params.get("debug")))
+            run_on_spark(chosen, launch)
+
+
+def _launched(*, quick: bool) -> Launch:
+    from thence.spark.session import Launch
+
+    return Launch(debug=bool(click.get_current_context().find_root().params.get("debug")), quick=quick)
 
 
 def _run_here(run: Run) -> None:

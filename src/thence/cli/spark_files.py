@@ -41,10 +41,6 @@ class Files:
         return cls(stream, {_path(source): source.label for source in found})
 
     @property
-    def size(self) -> int:
-        return sum(os.path.getsize(path) for path in self.labels)
-
-    @property
     def are_tables_of_spark(self) -> bool:
         """Whether Spark itself reads them, and as they are: Parquet files of one schema, of types that it has."""
         if not self.labels or not all(is_parquet(path) and not _PATTERN.search(path) for path in self.labels):

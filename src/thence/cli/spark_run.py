@@ -26,33 +26,31 @@ from thence.plan.sequences import plan
 from thence.query.options import background_of, duration, most_runs
 from thence.rdf.times import MAX_TIME
 from thence.spark.pipeline import Settings, all_rows
-from thence.spark.session import NoJavaError, spark_session
+from thence.spark.session import Launch, NoJavaError
 from thence.spark.spool import in_order, spooled
 
 if TYPE_CHECKING:
     from thence.match.background import Background
     from thence.program.sequence import SequenceProgram
 
-_SMALL = 64 << 20
-"""Bytes of events that are read in seconds."""
 
-
-def run_on_spark(run: Run, *, debug: bool) -> None:
-    """Run a query on this machine's cores. Whatever is wrong with the call is told before Spark is started."""
+def run_on_spark(run: Run, launch: Launch) -> None:
+    """Run a query on this machine's cores. Whatever is wrong with the call is told before Spark is waited for."""
     if run.shards is not None and not 1 <= run.shards <= 4096:
         raise InputError(f"--shards can't be {run.shards}. Try: --shards 4")
     if run.ends:
-        _run_to_the_end(run, debug)
-        return
-    from thence.cli.spark_watch import run_as_it_grows
+        _run_to_the_end(run, launch)
+    else:
+        from thence.cli.spark_watch import run_as_it_grows
 
-    run_as_it_grows(run, debug)
+        run_as_it_grows(run, launch)
+    launch.ended_well()
 
 
-def session(*, debug: bool, quick: bool) -> SparkSession:
+def session(launch: Launch) -> SparkSession:
     """Spark, or what is missing for it."""
     try:
-        return spark_session(debug=debug, quick=quick)
+        return launch.session()
     except NoJavaError as error:
         ok, found, cure = check_java()
         if ok:
@@ -89,7 +87,7 @@ def counted(answers: Iterable[Found | Problem], counts: Counts) -> Iterator[Foun
         yield each
 
 
-def _run_to_the_end(run: Run, debug: bool) -> None:
+def _run_to_the_end(run: Run, launch: Launch) -> None:
     files = [Files.of(name, paths) for name, paths in run.streams.items()]
     program, background, domain, settings = prepared(run)
     domains = settle(domain, files, settings.namespace)
@@ -98,7 +96,7 @@ def _run_to_the_end(run: Run, debug: bool) -> None:
     with ExitStack() as opened:
         shown = lambda: _how_far(started, counts, begun)  # noqa: E731
         opened.enter_context(progress(shown, output=run.output, format=run.format))
-        spark = session(debug=debug, quick=sum(each.size for each in files) < _SMALL)
+        spark = session(launch)
         started.append(spark)
         opened.enter_context(told_as_ours())
         layout = Layout(run.query, domain.known)

@@ -26,6 +26,7 @@ from thence.cli.spark_run import counted, prepared, session
 from thence.errors import InputError
 from thence.local.results import Counts
 from thence.spark.pipeline import all_rows
+from thence.spark.session import Launch
 from thence.spark.spool import in_order, spooled
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _LOOK = 0.2
 _MIB = 2**20
 
 
-def run_as_it_grows(run: Run, debug: bool) -> None:
+def run_as_it_grows(run: Run, launch: Launch) -> None:
     """Until Ctrl-C with `--watch`, else until all that is there now is read."""
     if run.format == "json":
         raise InputError("json ends with its last row, and a stream has none. Try: --format jsonl")
@@ -52,7 +53,7 @@ def run_as_it_grows(run: Run, debug: bool) -> None:
         begun, outlets = time.monotonic(), list[Outlet]()
         shown = lambda: outlets[0].how_far() if outlets else starting(begun)  # noqa: E731
         kept.enter_context(progress(shown, output=run.output, format=run.format))
-        spark = session(debug=debug, quick=False)
+        spark = session(launch)
         kept.enter_context(told_as_ours())
         given = growing_input(spark, run.streams, settings.namespace, domain)
         rows = all_rows(program, given.frames, domain, background, settings, read=_READ)

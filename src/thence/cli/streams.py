@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from thence.query.query import Query
 
 
+_SMALL = 64 << 20
+
+
 def given_streams(arguments: Sequence[str], query: Query) -> dict[str, list[str]]:
     """The paths of each stream. `NAME=` counts only if NAME is a stream of the query, since a path may have a `=`;
     several paths of a stream are merged."""
@@ -23,6 +26,20 @@ def given_streams(arguments: Sequence[str], query: Query) -> dict[str, list[str]
     if missing:
         raise InputError(f"Nothing is given for the stream {missing[0]}. Try: --stream {missing[0]}=PATH")
     return found
+
+
+def are_small(arguments: Sequence[str]) -> bool:
+    """Whether the files are read in seconds, as far as can be told before the query is read."""
+    return sum(_bytes(argument) for argument in arguments) < _SMALL
+
+
+def _bytes(argument: str) -> int:
+    paths = (argument, *(argument[at + 1 :] for at, letter in enumerate(argument) if letter == "="))
+    found = next((path for path in paths if os.path.exists(path)), None)
+    if found is None:
+        return 0
+    files = [entry.path for entry in os.scandir(found)] if os.path.isdir(found) else [found]
+    return sum(map(os.path.getsize, files))
 
 
 def _split(argument: str, query: Query) -> tuple[str, str]:

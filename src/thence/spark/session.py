@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import IO, Any
 
+import pyspark
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
+from pyspark.serializers import UTF8Deserializer, read_int
 from pyspark.sql import SparkSession
 
 from thence.errors import ThenceError
+from thence.spark.classes import Classes, classes
 
 _GIB = 2**30
 _SETTINGS: Mapping[str, str] = {
@@ -31,50 +41,140 @@ _SETTINGS: Mapping[str, str] = {
     "spark.python.daemon.module": "thence.spark.daemon",
     "spark.log.level": "ERROR",
 }
-_QUICK: Mapping[str, str] = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
-}
-"""For a run of seconds: to compile well takes longer than it saves."""
+_UTF8: Any = UTF8Deserializer()  # type: ignore[no-untyped-call]
+_QUICK: Mapping[str, str] = {"spark.sql.codegen.wholeStage": "false"}
+_SWIFTLY = "-XX:TieredStopAtLevel=1"
+"""These two are for a run of seconds: to compile well takes longer than it saves."""
 
 
 class NoJavaError(ThenceError):
     """Java did not start."""
 
 
-def spark_session(*, debug: bool = False, quick: bool = False) -> SparkSession:
-    """A session of the Spark that there is, or of a new one on this machine. What Java and the workers say goes to a
-    file that is thrown away, unless `debug`; `quick` is for runs of seconds."""
-    chosen = {**_SETTINGS, **(_QUICK if quick else {})}
-    there = SparkSession.getActiveSession()
-    if there is not None:
-        own = there.newSession()
-        for name, value in chosen.items():
+class Launch:
+    """Java on its way: begun as soon as it is known that Spark will be needed, since it takes seconds in which a query
+    can be read. What Java and the workers say goes to a file that is thrown away, unless `debug`; `quick` is for runs
+    of seconds."""
+
+    def __init__(self, *, debug: bool = False, quick: bool = False) -> None:
+        self._there = SparkSession.getActiveSession()
+        self._said: IO[bytes] | None = None
+        self._quick = quick
+        self._classes = Classes()
+        self._gateway: Any = None
+        self._failed: Exception | None = None
+        self._java: subprocess.Popen[bytes] | None = None
+        self._context: SparkContext | None = None
+        self._conf = SparkConf(loadDefaults=False)
+        if self._there is not None:
+            return
+        os.environ["PYSPARK_PYTHON"] = sys.executable  # workers must be what we are
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        for name, value in _SETTINGS.items():
+            self._conf.set(name, value)
+        self._conf.set("spark.driver.memory", f"{_heap() // 2**20}m")
+        if debug:
+            self._conf.set("spark.log.level", "WARN")
+        else:
+            self._said = _log()
+        self._thread = threading.Thread(target=self._launch, daemon=True)
+        self._thread.start()
+
+    def _launch(self) -> None:
+        home = os.environ.get("JAVA_HOME")
+        java = shutil.which("java", path=os.path.join(home, "bin") if home else None)  # as Spark looks for it
+        if java is not None:
+            self._classes = classes(_version_of(java), pyspark.__version__ + pyspark.__file__)
+            options = [self._classes.option, *([_SWIFTLY] if self._quick else [])]
+            self._conf.set("spark.driver.extraJavaOptions", " ".join(options))
+        try:
+            self._gateway = self._connected()
+        except (PySparkRuntimeError, OSError) as error:
+            self._failed = error
+
+    def _connected(self) -> Any:
+        """As pyspark's own `launch_gateway` does it, which keeps to itself what it has started."""
+        with tempfile.TemporaryDirectory(prefix="thence-") as folder:
+            told = os.path.join(folder, "told")
+            command = [os.path.join(_find_spark_home(), "bin", "spark-submit")]
+            command += [part for name, value in self._conf.getAll() for part in ("--conf", f"{name}={value}")]
+            self._java = subprocess.Popen(
+                [*command, "pyspark-shell"],
+                stdin=subprocess.PIPE,  # Java ends when this does
+                env=os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": told},
+                start_new_session=True,  # Ctrl-C is for us alone
+                stdout=self._said or 2,  # neither Java's nor the workers' words may come between our own:
+                stderr=self._said,  # they have no terminal
+            )
+            while not os.path.exists(told):
+                if self._java.poll() is not None:
+                    raise OSError("Java has ended")
+                time.sleep(0.02)
+            with open(told, "rb") as file:
+                port: int = read_int(file)  # type: ignore[no-untyped-call]
+                there = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": _UTF8.loads(file)}
+        os.environ.update(there)
+        try:
+            return launch_gateway()  # type: ignore[no-untyped-call]
+        finally:
+            for name in there:
+                del os.environ[name]
+
+    def session(self) -> SparkSession:
+        """A session of the Spark that there was, or of this one."""
+        spark = self._there.newSession() if self._there is not None else self._started()
+        if self._quick and self._there is None:
+            _start_workers(spark)
+        for name, value in {**_SETTINGS, **(_QUICK if self._quick else {})}.items():
             if name.startswith("spark.sql."):
-                own.conf.set(name, value)
-        return own
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # workers must be what we are
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    conf = SparkConf(loadDefaults=False)
-    for name, value in chosen.items():
-        conf.set(name, value)
-    conf.set("spark.driver.memory", f"{_heap() // 2**20}m")
-    if debug:
-        conf.set("spark.log.level", "WARN")
-    said = None if debug else _log()
-    context = _started(conf, said)
-    return SparkSession(context)
+                spark.conf.set(name, value)
+        return spark
+
+    def _started(self) -> SparkSession:
+        self._thread.join()
+        if self._failed is not None:
+            last = _last_line(self._said)
+            raise NoJavaError(f"Java did not start{f': {last}' if last else ''}") from None
+        self._context = SparkContext(conf=self._conf, gateway=self._gateway)
+        return SparkSession(self._context)
+
+    def ended_well(self) -> None:
+        """The run has had of Java whatever a run needs."""
+        self._classes.worthwhile()
+
+    def __enter__(self) -> Launch:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Java ends with us; at once, if nobody came to need it."""
+        if self._context is None and self._java is not None and self._java.poll() is None:
+            os.killpg(self._java.pid, signal.SIGKILL)
+            self._thread.join(timeout=1)  # which leaves no file behind
 
 
-def _started(conf: SparkConf, said: IO[bytes] | None) -> SparkContext:
-    # neither Java's nor the workers' words may come between our own: they have no terminal
-    outlets: dict[str, Any] = {"stdout": 2} if said is None else {"stdout": said, "stderr": said}
-    try:
-        gateway = launch_gateway(conf, outlets)  # type: ignore[no-untyped-call]
-    except (PySparkRuntimeError, OSError):
-        last = _last_line(said)
-        raise NoJavaError(f"Java did not start{f': {last}' if last else ''}") from None
-    return SparkContext(conf=conf, gateway=gateway)
+def _start_workers(spark: SparkSession) -> None:
+    """Have Spark start its Python processes while a job is still being planned: they take as long as that."""
+
+    def run() -> None:
+        with suppress(Exception):  # whatever is wrong will be told of the job itself
+            cores = spark.sparkContext.defaultParallelism
+            spark.range(0, cores, 1, cores).mapInArrow(_nothing, "id long").collect()
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+def _nothing(records: Any) -> Any:
+    import pandas  # noqa: F401 - these are what a worker imports for its first task
+
+    import thence.spark.stages  # noqa: F401
+
+    yield from records
+
+
+def _version_of(java: str) -> str:
+    """What changes with Java, without starting it."""
+    path = os.path.realpath(java)
+    return f"{path} {os.stat(path).st_mtime_ns}"
 
 
 def _log() -> IO[bytes]:
