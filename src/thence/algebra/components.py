@@ -1,0 +1,205 @@
+"""SASE+ queries, as read: the components of a pattern, what is asked of their events, and what a match gives (Section
+2.2, Appendix A.1).
+
+What a predicate says of an event stands in it as a variable, so that SASE+ has the expressions of all languages: the
+query's `references` tell what each of them means. They have names that no other language's text can give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from thence.algebra.expressions import Expression, Variable
+from thence.rdf.terms import IRI
+from thence.rdf.times import Span
+from thence.rdf.typed import DEFAULT_NAMESPACE
+
+
+class Strategy(Enum):
+    """Event selection strategies (2.2.1): which events a run may ignore."""
+
+    STRICT = "strict_contiguity"  # none
+    PARTITION = "partition_contiguity"  # those of other partitions
+    NEXT = "skip_till_next_match"  # those that can't be selected
+    ANY = "skip_till_any_match"  # all
+
+
+class Index(Enum):
+    """Which event of a component is meant."""
+
+    ALONE = ""  # a: the component has but one
+    FIRST = "1"  # a[1]
+    EACH = "i"  # a[i]
+    BEFORE = "i-1"  # a[i-1]
+    LAST = "LEN"  # a[a.LEN]
+
+
+class Range(Enum):
+    """Which events of a closure an aggregate or a sequence is over."""
+
+    ALL = ""  # a[]
+    BEFORE = "..i-1"  # a[..i-1]
+
+
+class Summary(Enum):
+    """Aggregates (2.2.4). They skip what is missing."""
+
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+    FIRST = "first"
+    LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An attribute or a type: a column's or a local name, or whole as an IRI (PREFIXed or in angle brackets)."""
+
+    local: str
+    iri: IRI | None = None
+
+    def __str__(self) -> str:
+        return self.local if self.iri is None else str(self.iri)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """`a.x`, `a[1].x`, `a[i].x`, `a[i-1].x`, `a[a.LEN].x`."""
+
+    component: str
+    index: Index
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """`a.LEN`: how many events a closure has."""
+
+    component: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """`sum(a[].x)`, `avg(a[..i-1].x)`, `highest(3, a[].x)`, `count(a[])`."""
+
+    summary: Summary
+    component: str
+    range: Range
+    name: Name | None  # None: of count, the events themselves
+    k: int | None = None
+
+
+Reference: TypeAlias = Attribute | Length | Summarised
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of SEQ: `T a`, `T+ a[]`, negated `~T a`, `~(T+ a[])`. The type None is ANY, which every event has."""
+
+    type: Name | None
+    variable: str
+    closure: bool = False
+    negated: bool = False
+    strategy: Strategy = Strategy.NEXT
+    cut: bool = False  # `!`: the closure stops where it first can
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """`a[].x`: the values of a closure's events, in order."""
+
+    component: str
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """`b.(x, y)`, or of each event of a closure, `a[].(x, y)`."""
+
+    component: str
+    index: Index | None  # None: of each
+    names: tuple[Name, ...]
+
+
+Given: TypeAlias = Expression | Sequence | Composite
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What RETURN gives under a name."""
+
+    name: str
+    given: Given
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """`RETURN items`; as an event of the type `type`, in the stream `stream`, where others read it."""
+
+    items: tuple[Item, ...]
+    type: str | None = None
+    stream: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """`count(*)`, or an aggregate over an attribute of all matches' events."""
+
+    name: str
+    summary: Summary
+    of: Attribute | Sequence | None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """`AGGREGATE totals BY attributes`: over all matches, without giving them one by one."""
+
+    totals: tuple[Total, ...]
+    by: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentQuery:
+    """A block of a SASE+ query. `conditions` are in conjunctive form: each acts at the last component that it names.
+    `equal` are the equivalence tests, `partition` is what PARTITION BY names."""
+
+    components: tuple[Component, ...]
+    form: Return | Totals
+    streams: tuple[str, ...] = ()
+    conditions: tuple[Expression, ...] = ()
+    equal: tuple[Name, ...] = ()
+    partition: tuple[Name, ...] = ()
+    window: Span | None = None
+    having: Expression | None = None
+    references: Mapping[Variable, Reference] = field(default_factory=dict)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    namespace: str = field(default=DEFAULT_NAMESPACE, compare=False)
+
+    def component(self, variable: str) -> Component:
+        """The component of that variable."""
+        return next(each for each in self.components if each.variable == variable)
+
+    def place(self, variable: str) -> int:
+        """Which component of SEQ a variable is, from 0."""
+        return next(number for number, each in enumerate(self.components) if each.variable == variable)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionQuery:
+    """`block UNION block …`: all their rows, columns by name."""
+
+    blocks: tuple[ComponentQuery, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedQuery:
+    """The queries of a text, each after those whose streams it reads; the last one's rows are the answer."""
+
+    queries: tuple[UnionQuery, ...]

@@ -1,0 +1,62 @@
+"""SASE+ queries: text in, algebra out.
+
+>>> query = parse('''
+...     PATTERN SEQ(STOCK+ a[], STOCK b)
+...     WHERE skip_till_next_match(a[]!, b) {
+...         [symbol] ^ a[1].volume > 1000 ^ a[i].price > avg(a[..i-1].price) ^ b.volume < 80% * a[a.LEN].volume
+...     }
+...     WITHIN 1 hour
+...     RETURN a[1].symbol, a[].price, b.volume AS low''')
+>>> (block,) = query.queries[-1].blocks
+>>> [(component.variable, component.strategy.name, component.cut) for component in block.components]
+[('a', 'NEXT', True), ('b', 'NEXT', False)]
+>>> [item.name for item in block.form.items]
+['a[1].symbol', 'a[].price', 'low']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from thence.algebra.components import ComponentQuery, ComposedQuery, UnionQuery
+from thence.lang.sase_checks import read_where, with_strategies
+from thence.lang.sase_draft import Block
+from thence.lang.sase_mistakes import MISTAKES
+from thence.lang.sase_output import check_composition, check_having, output
+from thence.lang.sase_reader import ComponentReader
+from thence.lang.syntax import GRAMMARS, Syntax
+from thence.lang.text import text as read_text
+from thence.rdf.typed import DEFAULT_NAMESPACE
+
+SYNTAX = Syntax(GRAMMARS / "sase.lark", "queries", mistakes=MISTAKES)
+
+
+def parse(
+    text: str, *, source: str = "query", base: str | None = None, namespace: str | None = None, nesting: int = 200
+) -> ComposedQuery:
+    """The algebra of a SASE+ query, or a QueryError. `source` names the text in errors; names without a prefix are of
+    `namespace` in RDF, else of the text's `PREFIX :`, else of its BASE."""
+    read = read_text(text, source)
+    prefixes: Mapping[str, str] = {} if namespace is None else {"": namespace}
+    reader = ComponentReader(read, base=base, prefixes=prefixes)
+    unions = reader.read(SYNTAX.parse(read, "queries", nesting=nesting))
+    own = namespace or reader.prefixes.get("") or reader.base or DEFAULT_NAMESPACE
+    made = [UnionQuery(tuple(_checked(block, own) for block in blocks)) for blocks in unions]
+    return check_composition(read, made)
+
+
+def _checked(block: Block, namespace: str) -> ComponentQuery:
+    where = read_where(block)
+    check_having(block)
+    return ComponentQuery(
+        components=with_strategies(where),
+        form=output(where),
+        streams=tuple(block.streams),
+        conditions=tuple(condition.value for condition in where.conditions),
+        equal=tuple(where.equal),
+        partition=tuple(where.partition),
+        window=block.window,
+        having=block.having,
+        references=dict(block.references),
+        namespace=namespace,
+    )

@@ -1,0 +1,219 @@
+"""What a SASE+ block must keep to: strategies, conditions that are good (Appendix A.1), closures that end, and
+negations that can be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from thence.algebra.chains import DEPTH, chain, depth
+from thence.algebra.components import (
+    Attribute,
+    Component,
+    Index,
+    Length,
+    Name,
+    Range,
+    Reference,
+    Strategy,
+    Summarised,
+)
+from thence.algebra.expressions import Expression, Or, Variable
+from thence.algebra.variables import mentioned
+from thence.lang.sase_draft import Block, Group, Partition, Placed, Same, Selected
+from thence.lang.sase_formulas import MOST, Clause, TooManyError, clauses
+
+_SKIPS = (Strategy.NEXT, Strategy.ANY)
+
+
+@dataclass(slots=True)
+class Where:
+    """What the WHERE of a block comes to."""
+
+    block: Block
+    equal: list[Name] = field(default_factory=list)
+    partition: list[Name] = field(default_factory=list)
+    conditions: list[Placed] = field(default_factory=list)
+    selected: dict[str, tuple[Strategy, Selected]] = field(default_factory=dict)
+
+    @property
+    def places(self) -> dict[str, int]:
+        return {component.variable: number for number, component in enumerate(self.block.components)}
+
+
+def read_where(block: Block) -> Where:
+    """Its conditions, apart from what is said of strategies and partitions."""
+    where = Where(block)
+    for item in _items(block, block.items, inside=None):
+        match item.value:
+            case Same(names=names):
+                where.equal += [name for name in names if name not in where.equal]
+            case Partition(names=names, at=at):
+                if where.partition:
+                    raise block.error("PARTITION BY stands twice.", at, hint="one PARTITION BY")
+                where.partition = list(dict.fromkeys(names))
+            case Group(strategy=strategy, selected=chosen):
+                for each in chosen:
+                    if each.variable in where.selected:
+                        raise block.error(f'"{each.variable}" has two strategies.', each.at)
+                    where.selected[each.variable] = strategy, each
+            case _:
+                where.conditions += _good(where, item)
+    return where
+
+
+def _items(block: Block, items: tuple[Placed, ...], inside: Group | None) -> Iterator[Placed]:
+    for item in items:
+        if isinstance(item.value, Group):
+            if inside is not None:
+                reason = f"A strategy can't stand inside another, {inside.strategy.value}."
+                raise block.error(reason, item.value.at, hint="one after the other")
+            yield item
+            yield from _items(block, item.value.conditions, inside=item.value)
+        else:
+            yield item
+
+
+def _good(where: Where, item: Placed) -> Iterator[Placed]:
+    block = where.block
+    if depth(item.value) > DEPTH:
+        raise block.error(f"The condition is more than {DEPTH} levels deep.", item.at)
+    try:
+        found = clauses(item.value)
+    except TooManyError:
+        reason = f"In conjunctive form the condition has more than {MOST} parts."
+        raise block.error(reason, item.at, hint="fewer ORs") from None
+    for clause in found:
+        _check_clause(where, clause, item.at)
+        yield Placed(chain(Or, clause), item.at)
+
+
+def _check_clause(where: Where, clause: Clause, at: int) -> None:
+    block, places = where.block, where.places
+    named = [frozenset(_components(block.references, predicate)) for predicate in clause]
+    every = frozenset[str]().union(*named)
+    if not every:
+        raise block.error("The condition names no event.", at)
+    negated = sorted(each for each in every if _of(block, each).negated)
+    if len(negated) > 1:
+        reason = f'A condition can\'t name two negated variables, "{negated[0]}" and "{negated[1]}".'
+        raise block.error(reason, at)
+    last = max(every, key=places.__getitem__)
+    if not negated and any(last not in names for names in named):
+        reason = f'Of what OR joins, each part must be about "{last}", the last event that the condition names.'
+        raise block.error(reason, at, hint=f'conditions with AND, or with "{last}" in each part')
+    _check_indices(where, clause, negated[0] if negated else last, at)
+
+
+def _check_indices(where: Where, clause: Clause, last: str, at: int) -> None:
+    block = where.block
+    asked = [block.references[variable] for predicate in clause for variable in mentioned(predicate)]
+    iterated = {each.component for each in asked if _is_iterated(each)}
+    if len(iterated) > 1:
+        one, other, *_ = sorted(iterated)
+        raise block.error(f'One condition can\'t go through both "{one}[i]" and "{other}[i]".', at)
+    for component in iterated:
+        own = [each for each in asked if each.component == component]
+        behind = [each for each in own if _is_behind(each)]
+        if behind and not any(isinstance(each, Attribute) and each.index is Index.EACH for each in own):
+            reason = f'"{component}[i-1]" stands beside "{component}[i]".'
+            raise block.error(reason, at, hint=f"{component}[i].… > {component}[i-1].…")
+        if behind and component != last:
+            reason = f'"{component}[i-1]" can only be compared where "{component}" is the last event that is named.'
+            raise block.error(reason, at)
+        if component == last and any(_is_whole(each) for each in own):
+            reason = f'"{component}[i]" is about each event, "{component}[{component}.LEN]" and aggregates about all.'
+            raise block.error(reason, at, hint="two conditions")
+
+
+def _is_iterated(reference: Reference) -> bool:
+    match reference:
+        case Attribute(index=index):
+            return index in (Index.EACH, Index.BEFORE)
+        case Summarised(range=range):
+            return range is Range.BEFORE
+        case _:
+            return False
+
+
+def _is_behind(reference: Reference) -> bool:
+    return _is_iterated(reference) and not (isinstance(reference, Attribute) and reference.index is Index.EACH)
+
+
+def _is_whole(reference: Reference) -> bool:
+    """Whether it is known once a closure has ended."""
+    match reference:
+        case Attribute(index=index):
+            return index is Index.LAST
+        case Length():
+            return True
+        case Summarised(range=range):
+            return range is Range.ALL
+
+
+def _components(references: Mapping[Variable, Reference], expression: Expression) -> Iterator[str]:
+    for variable in mentioned(expression):
+        yield references[variable].component
+
+
+def _of(block: Block, variable: str) -> Component:
+    return next(each for each in block.components if each.variable == variable)
+
+
+def with_strategies(where: Where) -> tuple[Component, ...]:
+    """The components, each with its strategy; an error, if one could never end or be judged."""
+    block = where.block
+    made = tuple(_selected(where, component) for component in block.components)
+    positive = [component for component in made if not component.negated]
+    if not positive:
+        raise block.error("The pattern only says what is absent.", block.at)
+    if made[0].negated:
+        reason = f'"~" can\'t stand first: what was absent before "{positive[0].variable}" is not bounded.'
+        raise block.error(reason, block.at)
+    if made[-1].negated and block.window is None:
+        raise block.error(
+            '"~" at the end needs a time up to which nothing may come.', block.at, hint="WITHIN 10 MINUTES"
+        )
+    last = positive[-1]
+    if last.closure and block.window is None and last.strategy in _SKIPS and not ends(where, last.variable):
+        reason = f'"{last.variable}[]" has no end: nothing says where it stops.'
+        raise block.error(
+            reason, block.at, hint=f"WITHIN 10 MINUTES, or a condition on {last.variable}[{last.variable}.LEN]"
+        )
+    return made
+
+
+def _selected(where: Where, component: Component) -> Component:
+    strategy, chosen = where.selected.get(component.variable, (None, None))
+    if strategy is None or chosen is None:
+        return replace(component, strategy=Strategy.ANY) if component.negated else component
+    block = where.block
+    if component.negated and not component.closure:
+        raise block.error(f'"~" of one event, "{component.variable}", chooses none.', chosen.at, hint="no strategy")
+    if strategy is Strategy.PARTITION and not (where.equal or where.partition):
+        reason = "partition_contiguity needs to know what the partitions are."
+        raise block.error(reason, chosen.at, hint="[symbol] or PARTITION BY(symbol)")
+    if chosen.cut:
+        _check_cut(where, component, chosen)
+    return replace(component, strategy=strategy, cut=chosen.cut)
+
+
+def _check_cut(where: Where, component: Component, chosen: Selected) -> None:
+    block = where.block
+    if not component.closure:
+        raise block.error(f'"!" stops a closure, and "{component.variable}" is none.', chosen.at, hint='no "!"')
+    after = block.components[where.places[component.variable] + 1 :]
+    if not ends(where, component.variable) and not any(not each.negated for each in after):
+        reason = f'"!" has nothing to stop "{component.variable}[]" at.'
+        raise block.error(reason, chosen.at, hint=f"a condition on {component.variable}[{component.variable}.LEN]")
+
+
+def ends(where: Where, variable: str) -> bool:
+    """Whether a closure has an end condition: one that names all of it, and nothing later."""
+    references, places = where.block.references, where.places
+    for condition in where.conditions:
+        asked = [references[each] for each in mentioned(condition.value)]
+        last = max((each.component for each in asked), key=places.__getitem__)
+        if last == variable and any(_is_whole(each) for each in asked if each.component == variable):
+            return True
+    return False
