@@ -156,7 +156,7 @@ def live(memory: Memory) -> int:
     return int(memory[RUN_CAPACITY] - memory[FREE])
 
 
-MOST_MATCHES = 32_768
+MOST_MATCHES = 131_072
 """Matches that wait in the memory to be taken away."""
 
 
@@ -179,7 +179,8 @@ def with_room(memory: Memory) -> Memory:
 def with_room_for(memory: Memory, rows: int) -> Memory:
     """The same memory, in which so many rows are likely to have room: it grows once, and not again and again."""
     head = memory[:HEAD].copy()
-    for capacity, wanted in ((MATCH_CAPACITY, min(rows, MOST_MATCHES)), (NODE_CAPACITY, 2 * rows)):
+    likely = ((MATCH_CAPACITY, min(rows, MOST_MATCHES)), (NODE_CAPACITY, 4 * rows), (RUN_CAPACITY, rows // 16))
+    for capacity, wanted in likely:
         while head[capacity] < wanted:
             head[capacity] *= 2
     return memory if (head == memory[:HEAD]).all() else _enlarged(memory, head)

@@ -1,0 +1,178 @@
+"""Random SASE+ cases: a legal query and a stream of at most seven events over small domains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from oracle.sase_conditions import ATTRIBUTES, conjuncts, having, items, one_in
+from oracle.sase_legal import problems
+from oracle.sase_query import (
+    ANY,
+    Aggregate,
+    Chosen,
+    Component,
+    Condition,
+    Equivalence,
+    Event,
+    Group,
+    Item,
+    PartitionBy,
+    Query,
+    Span,
+    Strategy,
+)
+from oracle.sase_runs import has_end_condition
+
+TYPES = "ABC"
+VARIABLES = "abcdefgh"
+
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True)
+class Case:
+    query: Query
+    events: tuple[Event, ...]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """A query with RETURN, and a stream."""
+    query = draw(queries())
+    return Case(query, draw(streams(query)))
+
+
+@st.composite
+def aggregate_cases(draw: st.DrawFn, *, plain: bool = False) -> Case:
+    """A query with AGGREGATE, and a stream. `plain`: variables that are no closures are aggregated too."""
+    query = draw(queries())
+    over = [component for component in query.positives if component.closure or plain]
+    whats = [Aggregate("count")]
+    for component in draw(st.lists(st.sampled_from(over), max_size=3)) if over else []:
+        function = draw(st.sampled_from(["sum", "min", "max", "avg", "count"]))
+        span = Span.ALL if component.closure else Span.PLAIN
+        whats.append(Aggregate(function, component.variable, draw(st.sampled_from(ATTRIBUTES)), span))
+    columns = tuple(Item(what, f"n{number}") for number, what in enumerate(whats))
+    by = query.tested()[:1] if draw(st.booleans()) else ()
+    query = replace(query, having=None, returns=columns, aggregates=True, by=by)
+    return Case(query, draw(streams(query)))
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Query:
+    """Whatever needs a window, a test or an end condition is given one."""
+    components = draw(patterns())
+    groups = draw(strategies(components))
+    tests = draw(equivalences(needed=any(group.strategy is Strategy.PARTITION for group in groups)))
+    conditions: list[Condition] = [*tests, *draw(conjuncts(components))]
+    groups, outside = _placed(draw, groups, conditions)
+    query = Query(components, groups, outside, draw(st.sampled_from([None, None, 6, 5, 4, 3, 2, 1])))
+    query = draw(stops(query))
+    if problems(query):  # only a window can be what is missing
+        query = replace(query, within=draw(st.sampled_from([6, 5, 4, 3, 2])))
+    query = replace(query, having=draw(having(query)), returns=draw(items(query)))
+    assert not problems(query), problems(query)
+    return query
+
+
+@st.composite
+def patterns(draw: st.DrawFn) -> tuple[Component, ...]:
+    """One to three components, up to two of them closures, and now and then negations after them."""
+    count = draw(st.sampled_from([1, 2, 2, 2, 3]))
+    closures = draw(st.sets(st.integers(0, count - 1), max_size=2))
+    kinds = [(place in closures, False) for place in range(count)]
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
+        kinds.insert(draw(st.integers(1, len(kinds))), (draw(one_in(2)), True))
+    return tuple(
+        Component(ANY if draw(one_in(10)) else draw(st.sampled_from(TYPES)), variable, closure, negated)
+        for variable, (closure, negated) in zip(VARIABLES, kinds, strict=False)
+    )
+
+
+@st.composite
+def strategies(draw: st.DrawFn, components: tuple[Component, ...]) -> tuple[Group, ...]:
+    """None, one for all, or one for each variable; those of equal strategy stand in one group."""
+    able = [component.variable for component in components if component.closure or not component.negated]
+    positive = [component.variable for component in components if not component.negated]
+    if draw(one_in(4)):
+        return ()
+    if draw(st.booleans()):
+        return (Group(draw(st.sampled_from(Strategy)), tuple(map(Chosen, positive))),)
+    given = {variable: draw(st.sampled_from([None, *Strategy])) for variable in able}
+    return tuple(
+        Group(strategy, tuple(Chosen(variable) for variable in able if given[variable] is strategy))
+        for strategy in dict.fromkeys(given.values())
+        if strategy is not None
+    )
+
+
+@st.composite
+def equivalences(draw: st.DrawFn, *, needed: bool) -> list[Condition]:
+    choices: list[list[Condition]] = [
+        [Equivalence(("k",))],
+        [Equivalence(("k",))],
+        [PartitionBy(("k",))],
+        [Equivalence(("k", "y"))],
+        [Equivalence(("y",)), PartitionBy(("k",))],
+    ]
+    return draw(st.sampled_from(choices if needed else [*[[]] * 8, *choices]))
+
+
+@st.composite
+def stops(draw: st.DrawFn, query: Query) -> Query:
+    """`!`, where there is something to stop at, on some of the closures that have a strategy."""
+    able = {
+        component.variable
+        for component in query.positives
+        if component.closure and (component != query.positives[-1] or has_end_condition(query, component))
+    }
+    groups = [
+        replace(group, chosen=tuple(replace(c, stop=c.variable in able and not draw(one_in(3))) for c in group.chosen))
+        for group in query.groups
+    ]
+    return replace(query, groups=tuple(groups))
+
+
+def _placed(
+    draw: st.DrawFn, groups: tuple[Group, ...], conditions: list[Condition]
+) -> tuple[tuple[Group, ...], tuple[Condition, ...]]:
+    """Conditions put into groups and outside of them, at random."""
+    places = [draw(st.integers(0, len(groups))) if draw(one_in(4)) else 0 for _ in conditions]
+
+    def at(place: int) -> tuple[Condition, ...]:
+        return tuple(condition for condition, where in zip(conditions, places, strict=True) if where == place)
+
+    placed = tuple(replace(group, conditions=at(number)) for number, group in enumerate(groups))
+    return placed, at(len(groups))
+
+
+@st.composite
+def streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
+    """Types as the pattern asks for them, with others in between; times from 0 to 6, with ties."""
+    kinds = []
+    for component in query.positives:
+        count = draw(st.sampled_from([1, 2, 2, 3])) if component.closure else 1
+        kinds += [draw(st.sampled_from(TYPES)) if component.type == ANY else component.type for _ in range(count)]
+    for _ in range(draw(st.integers(0, 4))):
+        kinds.insert(draw(st.integers(0, len(kinds))), draw(st.sampled_from([*kinds, *TYPES])))
+    time, events = draw(st.sampled_from([0, 0, 1])), []
+    for number, kind in enumerate(kinds[:7], start=1):
+        events.append(Event(kind, min(time, 6), tuple(_attributes(draw)), f"e{number}"))
+        time += draw(st.sampled_from([1, 1, 1, 1, 0, 2]))
+    return tuple(events)
+
+
+def _attributes(draw: st.DrawFn) -> Iterator[tuple[str, int | float | str | bool]]:
+    """Integers mostly; now and then a float between two of them, a string, or nothing."""
+    usual = [1, 2, 0, 2, 1, 3] * 5
+    for name in ATTRIBUTES:
+        value = draw(st.sampled_from([*usual, 1.5, "u", None]))
+        if value is not None:
+            yield name, value
+    key = draw(st.sampled_from([1] * 16 + [2, 2, "u", None]))
+    if key is not None:
+        yield "k", key
