@@ -6,6 +6,7 @@ import csv
 import io
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,7 +90,20 @@ def _term(told: dict[str, str] | None) -> Term | None:
     return None
 
 
+@pytest.mark.parametrize("columns", ["160", "30"], ids=["wide", "narrow"])
 @given(matches)
-def test_a_table_steers_no_terminal(found: list[Match]) -> None:
-    text = written("table", found)
+def test_a_table_steers_no_terminal(columns: str, found: list[Match]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", columns)
+        text = written("table", found)
     assert not [sign for sign in text if sign != "\n" and (ord(sign) < 32 or 127 <= ord(sign) < 160)]
+
+
+def test_where_a_table_would_be_too_wide_each_match_is_a_block() -> None:
+    bound: dict[str, Term] = {"a": IRI("http://example.org/a-rather-long-name"), "b": Literal("two")}
+    found = [Match(Row(9, 1, 2, (), (), bound), Domain.TICKS)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "50")
+        assert written("table", found) == '1 - 2\n  ?a  <http://example.org/a-rather-long-name>\n  ?b  "two"\n'
+        patch.setenv("COLUMNS", "100")
+        assert "┃" in written("table", found)

@@ -300,7 +300,7 @@ class TableWriter(Writer):
     def end(self) -> None:
         from rich.console import Console
 
-        from thence.cli.tables import table
+        from thence.cli.tables import blocks, fits, table
 
         if not self.rows:
             return
@@ -310,7 +310,12 @@ class TableWriter(Writer):
         )
         # nobody's terminal: as wide as it must be, within reason
         width = None if self.file.isatty() or "COLUMNS" in os.environ else 160
-        Console(file=self.file, width=width).print(table("", columns, self.rows))
+        console = Console(file=self.file, width=width)
+        if fits(columns, self.rows, console.width):
+            console.print(table("", columns, self.rows))
+            return
+        for block in blocks(columns, self.rows, titles=1 if self.constructs else 2):
+            console.print(block, overflow="fold", highlight=False)
 
 
 def problem_line(problem: Problem) -> str:

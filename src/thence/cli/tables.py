@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,32 @@ def spelt_out(text: str) -> str:
     a\\u001bb c
     """
     return " ".join(text.translate(_SPELT_OUT).split("\n"))
+
+
+def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether a table is pleasant to read in so many characters: at most a fifth of what stands in it is folded.
+
+    >>> fits(["start", "?house"], [["12", "http://example.org/house1"]], 40), fits(["a"] * 9, [["12345678"] * 9], 40)
+    (True, False)
+    """
+    longest = [max(max(map(len, cell.split("\n"))) for cell in column) for column in zip(columns, *rows, strict=True)]
+    return sum(longest) + 3 * len(columns) + 1 <= width * 1.2
+
+
+def blocks(columns: Sequence[str], rows: Iterable[Sequence[str]], *, titles: int) -> Iterator[Text]:
+    """The rows one below the other, where a table would be too wide: a line for each of their cells, under the first
+    ones, which are a row's title."""
+    from rich.text import Text
+
+    wide = max((len(column) for column in columns[titles:]), default=0)
+    for row in rows:
+        made = Text(" - ".join(row[:titles]), style="bold")
+        for column, cell in zip(columns[titles:], row[titles:], strict=True):
+            told = cell.translate(_SPELT_OUT).split("\n")
+            made.append(f"\n  {column:{wide}}  {told[0]}", style="not bold")
+            for line in told[1:]:
+                made.append(f"\n  {'':{wide}}  {line}", style="not bold")
+        yield made
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:

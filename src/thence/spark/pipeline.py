@@ -30,6 +30,7 @@ from thence.spark.stages import PACKED, Answering, Packing
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_CHANGES = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _UNSET = "200"
 """What Spark takes for the number of partitions if nobody has said one."""
@@ -174,8 +175,10 @@ def _shards(program: SequenceProgram, wanted: int | None, streaming: bool, spark
 
 
 def _prepare(spark: SparkSession, shards: int) -> None:
-    """What a stateful query needs of its session: a state store that keeps its states outside of the JVM's heap, and
-    no more partitions than there are shards, since each costs some Python process's time in every micro-batch."""
+    """What a stateful query needs of its session: a state store that keeps its states outside of the JVM's heap and
+    writes down what has changed, not all files of its own, at each micro-batch; and no more partitions than there are
+    shards, since each costs some Python process's time in every micro-batch."""
     spark.conf.set(_PROVIDER, _ROCKSDB)
+    spark.conf.set(_CHANGES, "true")
     if spark.conf.get(_PARTITIONS) == _UNSET:
         spark.conf.set(_PARTITIONS, str(shards))
