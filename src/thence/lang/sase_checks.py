@@ -202,6 +202,10 @@ def _check_cut(where: Where, component: Component, chosen: Selected) -> None:
     block = where.block
     if not component.closure:
         raise block.error(f'"!" stops a closure, and "{component.variable}" is none.', chosen.at, hint='no "!"')
+    if component.negated:
+        raise block.error(
+            f'"{component.variable}[]" is negated: any series counts, however long.', chosen.at, hint='no "!"'
+        )
     after = block.components[where.places[component.variable] + 1 :]
     if not ends(where, component.variable) and not any(not each.negated for each in after):
         reason = f'"!" has nothing to stop "{component.variable}[]" at.'

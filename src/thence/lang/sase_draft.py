@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from thence.algebra.components import Component, Name, Reference, Strategy
+from thence.algebra.components import Attribute, Component, Name, Reference, Strategy, Summary
 from thence.algebra.expressions import Expression, Variable
 from thence.errors import QueryError
 from thence.lang.text import Text
@@ -54,6 +54,23 @@ class Partition:
 
     names: tuple[Name, ...]
     at: int
+
+
+@dataclass(frozen=True, slots=True)
+class OverMatches:
+    """An aggregate of what each match has but once, `sum(b.x)` or `count(*)`: for AGGREGATE, which is over matches."""
+
+    summary: Summary
+    of: Attribute | None
+    at: int
+
+    @property
+    def complaint(self) -> tuple[str, str]:
+        """What is wrong with it elsewhere, and the cure."""
+        if self.of is None:
+            return "count(*) is for AGGREGATE: RETURN gives a row a match.", "AGGREGATE count(*)"
+        name = self.summary.value
+        return f"{name} is over the events of a closure.", f"{name}(a[].price) or {name}(a[..i-1].price)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from thence.algebra.components import (
 from thence.algebra.expressions import Variable
 from thence.algebra.variables import mentioned
 from thence.lang.sase_checks import Where
-from thence.lang.sase_draft import Block, DraftItem, DraftTotals
+from thence.lang.sase_draft import Block, DraftItem, DraftTotals, OverMatches
 from thence.lang.text import Text
 
 _TOTALS = (Summary.COUNT, Summary.SUM, Summary.MIN, Summary.MAX, Summary.AVG)
@@ -83,10 +83,8 @@ def _given(block: Block, item: DraftItem) -> Given:
         case Sequence(component=component) | Composite(component=component):
             if next(each for each in block.components if each.variable == component).negated:
                 raise block.error(f'"{component}" is negated: there is no such event to tell of in RETURN.', item.at)
-        case Summarised():
-            raise block.error(
-                "count(*) is for AGGREGATE: RETURN gives a row a match.", item.at, hint="AGGREGATE count(*)"
-            )
+        case OverMatches(complaint=(reason, hint)):
+            raise block.error(reason, given.at, hint=hint)
         case _ if not hasattr(given, "__dataclass_fields__") or type(given).__module__.startswith("thence.lang"):
             raise block.error("RETURN gives values.", item.at, hint="a.price, a[].price or sum(a[].price)")
         case _:
@@ -97,13 +95,15 @@ def _given(block: Block, item: DraftItem) -> Given:
 
 def _total(block: Block, item: DraftItem) -> Total:
     given = block.references.get(item.given) if isinstance(item.given, Variable) else item.given
-    if not isinstance(given, Summarised) or given.summary not in _TOTALS or given.range is not Range.ALL:
-        hint = "count(*), sum(a[].x), min(a[].x), max(a[].x), avg(a[].x)"
-        raise block.error("AGGREGATE gives sums and the like over all matches.", item.at, hint=hint)
-    of = None if given.name is None else Sequence(given.component, given.name)
-    if given.summary is Summary.COUNT and given.component and given.name is None:
-        raise block.error("AGGREGATE counts matches or values.", item.at, hint="count(*)")
-    return Total(item.text, given.summary, of)
+    match given:
+        case OverMatches(summary=summary, of=of) if summary in _TOTALS:
+            return Total(item.text, summary, of)
+        case Summarised(summary=summary, component=component, name=name, range=Range.ALL) if summary in _TOTALS:
+            if name is None:
+                raise block.error("AGGREGATE counts matches or values.", item.at, hint="count(*)")
+            return Total(item.text, summary, Sequence(component, name))
+    hint = "count(*), sum(a[].x), min(a[].x), max(a[].x), avg(a[].x)"
+    raise block.error("AGGREGATE gives sums and the like over all matches.", item.at, hint=hint)
 
 
 def check_composition(text: Text, unions: list[UnionQuery]) -> ComposedQuery:

@@ -40,7 +40,18 @@ from thence.algebra.expressions import (
 )
 from thence.errors import InputError
 from thence.lang.names import closest, listed
-from thence.lang.sase_draft import Block, DraftItem, DraftReturn, DraftTotals, Group, Partition, Placed, Same, Selected
+from thence.lang.sase_draft import (
+    Block,
+    DraftItem,
+    DraftReturn,
+    DraftTotals,
+    Group,
+    OverMatches,
+    Partition,
+    Placed,
+    Same,
+    Selected,
+)
 from thence.lang.syntax import offset
 from thence.lang.terms import TermReader
 from thence.lang.words import name
@@ -299,6 +310,8 @@ class ComponentReader(TermReader):
                 )
             case Composite():
                 raise self.error("A composite stands in RETURN alone.")
+            case OverMatches(complaint=(reason, hint)):
+                raise self.error(reason, at=part.at, hint=hint)
         expression: Expression = part
         return expression
 
@@ -327,6 +340,8 @@ class ComponentReader(TermReader):
 
     def alone(self, written: Token, attribute: Name) -> Variable:
         component = self._known(written)
+        if not component.closure and attribute.local == "LEN":
+            raise self.error(f'"{written}" is no closure and has no LEN.', at=offset(written))
         if not component.closure:
             return self._of(component, Index.ALONE, attribute)
         if attribute.local.upper() == "LEN" and attribute.iri is None:
@@ -404,13 +419,15 @@ class ComponentReader(TermReader):
     def _summarised(self, summary: Summary, function: Token, arguments: Iterable[Any]) -> Any:
         given, k = list(arguments), None
         if summary is Summary.COUNT and len(given) == 1 and isinstance(given[0], Token):
-            return Summarised(summary, "", Range.ALL, None)  # count(*), which only AGGREGATE knows
+            return OverMatches(summary, None, offset(function))
         if summary in _RANKED:
             first = given.pop(0) if len(given) == 2 else None
             if not isinstance(first, Literal) or first.datatype != XSD + "integer" or not 1 <= int(first.value) <= 1000:
                 hint = f"{function}(3, a[].price)"
                 raise self.error(f"{function} needs a number from 1 to 1000 first.", at=offset(function), hint=hint)
             k = int(first.value)
+        if len(given) == 1 and isinstance(alone := self._references.get(given[0]), Attribute) and k is None:
+            return OverMatches(summary, alone, offset(function))
         if len(given) != 1 or not isinstance(given[0], Events | Sequence):
             hint = f"{function}(a[].price) or {function}(a[..i-1].price)"
             raise self.error(f"{function} is over the events of a closure.", at=offset(function), hint=hint)
