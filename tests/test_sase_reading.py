@@ -163,12 +163,6 @@ REFUSED = {
         '1:23: Of what OR joins, each part must be about "b", the last event that the condition names. '
         'Try: conditions with AND, or with "b" in each part'
     ),
-    "PATTERN SEQ(A+ a[], B b) WHERE a[i-1].x = 2 RETURN b.x": (
-        '1:26: "a[i-1]" stands beside "a[i]". Try: a[i].… > a[i-1].…'
-    ),
-    "PATTERN SEQ(A+ a[], B+ b[], C c) WHERE b[i].x > a[i].x RETURN c.x": (
-        '1:34: One condition can\'t go through both "a[i]" and "b[i]".'
-    ),
     "PATTERN SEQ(A+ a[], B b) WHERE a[i].x = a[a.LEN].x RETURN b.x": (
         '1:26: "a[i]" is about each event, "a[a.LEN]" and aggregates about all. Try: two conditions'
     ),

@@ -108,22 +108,10 @@ def _check_clause(where: Where, clause: Clause, at: int) -> None:
 def _check_indices(where: Where, clause: Clause, last: str, at: int) -> None:
     block = where.block
     asked = [block.references[variable] for predicate in clause for variable in mentioned(predicate)]
-    iterated = {each.component for each in asked if _is_iterated(each)}
-    if len(iterated) > 1:
-        one, other, *_ = sorted(iterated)
-        raise block.error(f'One condition can\'t go through both "{one}[i]" and "{other}[i]".', at)
-    for component in iterated:
-        own = [each for each in asked if each.component == component]
-        behind = [each for each in own if _is_behind(each)]
-        if behind and not any(isinstance(each, Attribute) and each.index is Index.EACH for each in own):
-            reason = f'"{component}[i-1]" stands beside "{component}[i]".'
-            raise block.error(reason, at, hint=f"{component}[i].… > {component}[i-1].…")
-        if behind and component != last:
-            reason = f'"{component}[i-1]" can only be compared where "{component}" is the last event that is named.'
-            raise block.error(reason, at)
-        if component == last and any(_is_whole(each) for each in own):
-            reason = f'"{component}[i]" is about each event, "{component}[{component}.LEN]" and aggregates about all.'
-            raise block.error(reason, at, hint="two conditions")
+    own = [each for each in asked if each.component == last]
+    if any(_is_iterated(each) for each in own) and any(_is_whole(each) for each in own):
+        reason = f'"{last}[i]" is about each event, "{last}[{last}.LEN]" and aggregates about all.'
+        raise block.error(reason, at, hint="two conditions")
 
 
 def _is_iterated(reference: Reference) -> bool:
@@ -134,10 +122,6 @@ def _is_iterated(reference: Reference) -> bool:
             return range is Range.BEFORE
         case _:
             return False
-
-
-def _is_behind(reference: Reference) -> bool:
-    return _is_iterated(reference) and not (isinstance(reference, Attribute) and reference.index is Index.EACH)
 
 
 def _is_whole(reference: Reference) -> bool:
