@@ -10,14 +10,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import IO, Any
 
 import pyspark
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.serializers import UTF8Deserializer, read_int
@@ -64,6 +62,7 @@ class Launch:
         self._gateway: Any = None
         self._failed: Exception | None = None
         self._java: subprocess.Popen[bytes] | None = None
+        self._unneeded = threading.Event()
         self._context: SparkContext | None = None
         self._conf = SparkConf(loadDefaults=False)
         if self._there is not None:
@@ -89,7 +88,7 @@ class Launch:
             self._conf.set("spark.driver.extraJavaOptions", " ".join(options))
         try:
             self._gateway = self._connected()
-        except (PySparkRuntimeError, OSError) as error:
+        except Exception as error:  # whatever it is, who waits for Java must hear of it
             self._failed = error
 
     def _connected(self) -> Any:
@@ -107,9 +106,8 @@ class Launch:
                 stderr=self._said,  # they have no terminal
             )
             while not os.path.exists(told):
-                if self._java.poll() is not None:
-                    raise OSError("Java has ended")
-                time.sleep(0.02)
+                if self._java.poll() is not None or self._unneeded.wait(0.02):
+                    raise OSError("Java has ended, or is not needed")
             with open(told, "rb") as file:
                 port: int = read_int(file)  # type: ignore[no-untyped-call]
                 there = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": _UTF8.loads(file)}
@@ -147,9 +145,18 @@ class Launch:
 
     def __exit__(self, *raised: object) -> None:
         """Java ends with us; at once, if nobody came to need it."""
-        if self._context is None and self._java is not None and self._java.poll() is None:
-            os.killpg(self._java.pid, signal.SIGKILL)
-            self._thread.join(timeout=1)  # which leaves no file behind
+        if self._there is not None or self._context is not None:
+            return
+        self._unneeded.set()
+        self._thread.join()
+        if self._gateway is not None:
+            self._gateway.shutdown()
+        if self._java is not None:
+            if self._java.poll() is None:
+                os.killpg(self._java.pid, signal.SIGKILL)  # the scripts that start it, too
+            self._java.communicate()
+        if self._said is not None:
+            self._said.close()
 
 
 def _start_workers(spark: SparkSession) -> None:
