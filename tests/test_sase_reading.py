@@ -19,7 +19,7 @@ from thence.algebra.components import (
     Summary,
     Totals,
 )
-from thence.algebra.expressions import Compare, Comparison, Not, Or, Variable
+from thence.algebra.expressions import Call, Compare, Comparison, Not, Or, Variable
 from thence.errors import QueryError
 from thence.lang.sase import parse
 from thence.rdf.terms import IRI, XSD, Literal
@@ -147,7 +147,43 @@ def test_totals() -> None:
     assert found.form.by == (Name("k"),)
 
 
+@pytest.mark.parametrize("item", ["a.x", "b[].x", "a.(x, y)", "a.x, sum(b[].x)", "(a.x, a.y)", "a.x AS y"])
+def test_a_stream_may_follow_any_item(item: str) -> None:
+    first = parse(f"PATTERN SEQ(A a, B+ b[]) WITHIN 9 TICKS RETURN {item} IN STREAM s; FROM s PATTERN s c RETURN c.x")
+    assert first.queries[0].blocks[0].form.stream == "s"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "rest", ["RETURN a.x", "AND a.y = 1 RETURN a.x", "\nWITHIN 5 TICKS RETURN a.x", "OR a.x = 1 RETURN 1"]
+)
+def test_a_keyword_may_follow_a_percentage(rest: str) -> None:
+    parse(f"PATTERN A a WHERE a.x > .5% {rest}")
+
+
+def test_like_takes_all_other_characters_as_they_are() -> None:
+    (condition,) = block("PATTERN A a WHERE a.x LIKE 'a/b:c.d%_''\\' RETURN a.x").conditions
+    assert condition == Call("REGEX", (Variable("a.x"), Literal("^a/b:c\\.d.*.'\\\\$"), Literal("s")))
+
+
+def test_partitions_need_no_brackets() -> None:
+    assert block("PATTERN A a WHERE PARTITION BY x, y AND a.z = 1 RETURN a.x").partition == (Name("x"), Name("y"))
+
+
+def test_conditions_may_be_returned() -> None:
+    block("PATTERN A a RETURN (a.x = 1 AND a.y = 2) AS both, a.x = 1 OR a.y = 2 AS either")
+
+
 REFUSED = {
+    "PATTERN A a WHERE abs(*) > 1 RETURN a.x": "1:19: abs takes values. Try: abs(a.price)",
+    "PATTERN SEQ(A a, ~B b, C c) AGGREGATE sum(b.x)": (
+        '1:39: "b" is negated: there is no such event to tell of in AGGREGATE.'
+    ),
+    "PATTERN SEQ(A+ a[], C c) AGGREGATE sum(a[i].x)": (
+        "1:36: AGGREGATE is about a whole match and has no i. Try: a[] or a[1]"
+    ),
+    "PATTERN A a RETURN a.x AS x IN STREAM s UNION PATTERN B b RETURN b.x AS x; FROM s PATTERN s c RETURN c.x": (
+        "1:1: Of what query 1 gives, a part goes nowhere. Try: IN STREAM name in each block of the UNION"
+    ),
     "PATTERN A a WHERE c.x = 1 RETURN a.x": '1:19: PATTERN has no variable "c". Try: a',
     "PATTERN SEQ(A a, B a) RETURN a.x": '1:20: Two components are called "a". Try: another name',
     "PATTERN A+ a RETURN 1": '1:12: A closure\'s variable is written with "[]". Try: a[]',
@@ -214,7 +250,7 @@ REFUSED = {
         '1:19: There is no strategy "skip_till_any". Try: skip_till_any_match'
     ),
     "PATTERN A a RETURN a.x WITHIN 10 TICKS": (
-        '1:24: WITHIN can\'t stand here: expected the end, ",", ";", AS or IN. '
+        '1:24: WITHIN can\'t stand here: expected the end, ",", ";", AS or UNION. '
         "Try: PATTERN … WHERE … WITHIN … HAVING … RETURN"
     ),
 }
@@ -236,9 +272,11 @@ def test_mistakes_are_told_with_place_reason_and_cure(text: str) -> None:
         "PATTERN A a WHERE "
         + " AND ".join(f"(a.x = {n} OR a.y = {n})" for n in range(9)).join(["NOT (", ")"])
         + " RETURN a.x",
+        "PATTERN A a RETURN " + "-" * 5000 + "a.x AS k",
+        "PATTERN A a HAVING " + "NOT " * 5000 + "a.x = 1 RETURN a.x",
         "PATTERN SEQ(" + ", ".join(f"A a{n}" for n in range(500)) + ") RETURN a1.x",
     ],
-    ids=["brackets", "negations", "sum", "conjunctive form", "components"],
+    ids=["brackets", "negations", "sum", "conjunctive form", "returned", "having", "components"],
 )
 def test_what_is_too_large_is_refused(text: str) -> None:
     with pytest.raises(QueryError):

@@ -33,7 +33,7 @@ def test_the_first_run_writes_them_and_later_ones_use_them() -> None:
     first = asked()
     first.worthwhile()
     part = written_by(first, seconds_ago=60)
-    whole = part.with_suffix(".jsa")
+    whole = part.with_name(f"{part.name.partition('-')[0]}.jsa")
     assert f"-XX:SharedArchiveFile={whole}" in asked().option
     assert whole.read_bytes() == b"classes"
     assert f"-XX:SharedArchiveFile={whole}" in asked().option
@@ -52,6 +52,29 @@ def test_while_one_writes_others_do_without() -> None:
     assert asked().option == ""
 
 
+def test_what_java_was_killed_over_is_not_used() -> None:
+    first = asked()
+    first.worthwhile()
+    part = written_by(first, seconds_ago=60)
+    part.write_bytes(bytes(4) + b"classes")  # its first bytes come last
+    os.utime(part, (time.time() - 60,) * 2)
+    assert asked().option == ""
+
+
+def test_who_gives_up_lets_another_write() -> None:
+    asked().given_up()
+    assert "ArchiveClassesAtExit" in asked().option
+
+
+def test_few_archives_are_kept(home: Path) -> None:
+    for version in range(6):
+        first = classes("java", str(version))
+        first.worthwhile()
+        written_by(first, seconds_ago=60 - version)
+        assert "SharedArchiveFile" in classes("java", str(version)).option
+    assert len(list(home.glob("*.jsa"))) == 3
+
+
 def test_a_run_that_failed_leaves_too_few() -> None:
     written_by(asked(), seconds_ago=60)
     assert asked().option == ""
@@ -60,7 +83,7 @@ def test_a_run_that_failed_leaves_too_few() -> None:
 def test_what_was_begun_and_left_is_begun_again(home: Path) -> None:
     written_by(asked(), seconds_ago=60)
     (claim,) = home.glob("*.jsa-begun")
-    os.utime(claim, (time.time() - 3600,) * 2)
+    os.utime(claim, (time.time() - 36_000,) * 2)
     assert "ArchiveClassesAtExit" in asked().option
     assert not list(home.glob("*.jsa-part"))
 

@@ -116,8 +116,8 @@ def run(
     optimise: bool,
 ) -> None:
     """Run a query over event files and print its matches."""
-    small = not watch and checkpoint is None and are_small(streams)
-    with _launched(quick=small) if engine == "spark" else nullcontext() as launch:
+    ends = not watch and checkpoint is None
+    with _launched(quick=ends and are_small(streams)) if engine == "spark" else nullcontext() as launch:
         from thence.cli.formats import check_format
 
         read = read_query(query, language, namespace)

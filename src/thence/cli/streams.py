@@ -38,8 +38,11 @@ def _bytes(argument: str) -> int:
     found = next((path for path in paths if os.path.exists(path)), None)
     if found is None:
         return 0
-    files = [entry.path for entry in os.scandir(found)] if os.path.isdir(found) else [found]
-    return sum(map(os.path.getsize, files))
+    try:
+        files = [entry.path for entry in os.scandir(found)] if os.path.isdir(found) else [found]
+    except OSError:  # whoever reads it will tell
+        return 0
+    return sum(os.path.getsize(path) for path in files if os.path.exists(path))
 
 
 def _split(argument: str, query: Query) -> tuple[str, str]:

@@ -71,7 +71,10 @@ def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> b
     >>> fits(["start", "?house"], [["12", "http://example.org/house1"]], 40), fits(["a"] * 9, [["12345678"] * 9], 40)
     (True, False)
     """
-    longest = [max(max(map(len, cell.split("\n"))) for cell in column) for column in zip(columns, *rows, strict=True)]
+    from rich.cells import cell_len
+
+    lines = [[line for cell in column for line in cell.split("\n")] for column in zip(columns, *rows, strict=True)]
+    longest = [max(cell_len(line.translate(_SPELT_OUT)) for line in column) for column in lines]
     return sum(longest) + 3 * len(columns) + 1 <= width * 1.2
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
 
+from thence.algebra.chains import DEPTH, depth
 from thence.algebra.components import (
     Attribute,
     ComponentQuery,
@@ -34,7 +35,13 @@ _TOTALS = (Summary.COUNT, Summary.SUM, Summary.MIN, Summary.MAX, Summary.AVG)
 def check_having(block: Block) -> None:
     """HAVING is about whole matches."""
     if block.having is not None:
+        _check_depth(block, block.having, block.at)
         _check_whole(block, mentioned(block.having), block.at, "HAVING")
+
+
+def _check_depth(block: Block, given: object, at: int) -> None:
+    if depth(given) > DEPTH:
+        raise block.error(f"The expression is more than {DEPTH} levels deep.", at)
 
 
 def _check_whole(block: Block, variables: frozenset[Variable], at: int, clause: str) -> None:
@@ -79,6 +86,7 @@ def output(where: Where) -> Return | Totals:
 
 def _given(block: Block, item: DraftItem) -> Given:
     given = item.given
+    _check_depth(block, given, item.at)
     match given:
         case Sequence(component=component) | Composite(component=component):
             if next(each for each in block.components if each.variable == component).negated:
@@ -97,13 +105,20 @@ def _total(block: Block, item: DraftItem) -> Total:
     given = block.references.get(item.given) if isinstance(item.given, Variable) else item.given
     match given:
         case OverMatches(summary=summary, of=of) if summary in _TOTALS:
+            if of is not None:
+                _check_whole(block, frozenset({_variable(block, of)}), item.at, "AGGREGATE")
             return Total(item.text, summary, of)
         case Summarised(summary=summary, component=component, name=name, range=Range.ALL) if summary in _TOTALS:
+            _check_whole(block, frozenset({item.given}), item.at, "AGGREGATE")
             if name is None:
                 raise block.error("AGGREGATE counts matches or values.", item.at, hint="count(*)")
             return Total(item.text, summary, Sequence(component, name))
     hint = "count(*), sum(a[].x), min(a[].x), max(a[].x), avg(a[].x)"
     raise block.error("AGGREGATE gives sums and the like over all matches.", item.at, hint=hint)
+
+
+def _variable(block: Block, reference: Reference) -> Variable:
+    return next(variable for variable, each in block.references.items() if each == reference)
 
 
 def check_composition(text: Text, unions: list[UnionQuery]) -> ComposedQuery:
@@ -127,7 +142,9 @@ def check_composition(text: Text, unions: list[UnionQuery]) -> ComposedQuery:
         if not any(number in sources for sources in feeds.values()):
             reason = f"What query {number + 1} gives, no other reads."
             raise text.error(reason, 0, hint="IN STREAM name, and FROM name in another")
-        del union
+        if any(not isinstance(block.form, Return) or block.form.stream is None for block in union.blocks):
+            reason = f"Of what query {number + 1} gives, a part goes nowhere."
+            raise text.error(reason, 0, hint="IN STREAM name in each block of the UNION")
     if len(unions) - 1 != order[-1]:
         raise text.error("The last query is the answer, and another one reads it.", 0, hint="it before that one")
     _check_columns(text, unions)

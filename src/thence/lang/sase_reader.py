@@ -410,6 +410,8 @@ class ComponentReader(TermReader):
             hint = closest(word, known) or listed(sorted(known))
             raise self.error(f'There is no function "{function}".', at=offset(function), hint=hint)
         called, count = _FUNCTIONS[word]
+        if any(isinstance(argument, Token) for argument in arguments):
+            raise self.error(f"{word} takes values.", at=offset(function), hint=f"{word}(a.price)")
         if len(arguments) != count:
             raise self.error(
                 f"{word} takes {count} value{'s' if count > 1 else ''}, not {len(arguments)}.", at=offset(function)
@@ -444,6 +446,7 @@ class ComponentReader(TermReader):
     # RETURN and AGGREGATE
 
     def item(self, part: Any, named: Token | None = None) -> DraftItem:
+        part = self._plain(part) if isinstance(part, Every) else part
         text = "".join(self.text.read[self.here : self._end].split()) if named is None else str(named)
         return DraftItem(None if named is None else text, text, part, self.here)
 
@@ -485,4 +488,4 @@ def _regular(pattern: str) -> str:
 
 
 def _quoted(letter: str) -> str:
-    return letter if letter.isalnum() or letter == " " else f"\\{letter}" if letter.isascii() else letter
+    return f"\\{letter}" if letter in "\\.^$*+?()[]{}|-" else letter

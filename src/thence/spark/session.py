@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -82,8 +83,9 @@ class Launch:
     def _launch(self) -> None:
         home = os.environ.get("JAVA_HOME")
         java = shutil.which("java", path=os.path.join(home, "bin") if home else None)  # as Spark looks for it
-        if java is not None:
-            self._classes = classes(_version_of(java), pyspark.__version__ + pyspark.__file__)
+        version = _version_of(java) if java is not None else None
+        if version is not None:
+            self._classes = classes(version, f"{pyspark.__version__} {_find_spark_home()}")
             options = [self._classes.option, *([_SWIFTLY] if self._quick else [])]
             self._conf.set("spark.driver.extraJavaOptions", " ".join(options))
         try:
@@ -93,12 +95,15 @@ class Launch:
 
     def _connected(self) -> Any:
         """As pyspark's own `launch_gateway` does it, which keeps to itself what it has started."""
+        if "PYSPARK_GATEWAY_PORT" in os.environ:  # we are ourselves started by Spark's Java
+            return launch_gateway(self._conf)  # type: ignore[no-untyped-call]
         with tempfile.TemporaryDirectory(prefix="thence-") as folder:
             told = os.path.join(folder, "told")
             command = [os.path.join(_find_spark_home(), "bin", "spark-submit")]
             command += [part for name, value in self._conf.getAll() for part in ("--conf", f"{name}={value}")]
+            command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
             self._java = subprocess.Popen(
-                [*command, "pyspark-shell"],
+                command,
                 stdin=subprocess.PIPE,  # Java ends when this does
                 env=os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": told},
                 start_new_session=True,  # Ctrl-C is for us alone
@@ -155,6 +160,7 @@ class Launch:
             if self._java.poll() is None:
                 os.killpg(self._java.pid, signal.SIGKILL)  # the scripts that start it, too
             self._java.communicate()
+        self._classes.given_up()
         if self._said is not None:
             self._said.close()
 
@@ -178,10 +184,14 @@ def _nothing(records: Any) -> Any:
     yield from records
 
 
-def _version_of(java: str) -> str:
-    """What changes with Java, without starting it."""
-    path = os.path.realpath(java)
-    return f"{path} {os.stat(path).st_mtime_ns}"
+def _version_of(java: str) -> str | None:
+    """What changes with Java, without starting it; None, where its own folder does not tell."""
+    home = os.path.dirname(os.path.dirname(os.path.realpath(java)))
+    try:
+        with open(os.path.join(home, "release"), encoding="utf-8", errors="replace") as file:
+            return f"{home} {file.read(10_000)}"
+    except OSError:
+        return None
 
 
 def _log() -> IO[bytes]:
