@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from thence.rdf import interpreted
 from thence.rdf.columns import EventBatch
 from thence.rdf.events import BadEvent
 from thence.rdf.files import read_batches
@@ -85,6 +86,8 @@ def test_a_line_without_end_is_passed_over() -> None:
 
 @pytest.mark.usefixtures("memory")
 def test_an_event_of_a_million_triples_is_a_bad_event() -> None:
+    if interpreted.LITTLE > 10**9:
+        pytest.skip("a million triples are never a few, and take a minute if taken for such")
     quads = (
         b"".join(b"<x:a> <x:b> <x:c%d> <x:large> .\n" % i for i in range(k, k + 1000)) for k in range(0, 10**6, 1000)
     )
