@@ -13,6 +13,7 @@ import thence
 from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.errors import InputError
+from thence.kernel import sequence
 from thence.lang.spaseq import parse
 from thence.local import timeline
 from thence.local.columns import column_names
@@ -171,3 +172,18 @@ def test_a_table_of_ever_new_terms_has_the_rows_of_the_matches(tmp_path: Path) -
         { SEQ (A ; B) DEFINE GPM A ON S { ?h :watts 0 } DEFINE GPM B ON S { ?h :watts 1 } }""")
     expected = [f"http://example.org/h{number}" for number in range(count // 2)]
     assert query.match(path).table()["h"].to_pylist() == expected
+
+
+@given(cases())
+def test_matches_that_are_read_in_their_order_are_the_same(case: Case) -> None:
+    """As many matches are, of which random cases have too few."""
+    program, streams, known = plan(parse(text(case.query))), batches_of(case), background(case)
+
+    def rows() -> list[tuple[object, ...]]:
+        found = SequenceRunner(program, known).run(streams)
+        return [(row.certain, row.start, row.end, row.refs, row.places, dict(row.bindings)) for row in found]
+
+    expected = rows()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sequence, "_MANY", 1)
+        assert rows() == expected

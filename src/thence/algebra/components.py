@@ -99,6 +99,17 @@ class Summarised:
 Reference: TypeAlias = Attribute | Length | Summarised
 
 
+def is_iterated(reference: Reference) -> bool:
+    """Whether it has an `i`, and so another value at each event of its closure."""
+    match reference:
+        case Attribute(index=index):
+            return index in (Index.EACH, Index.BEFORE)
+        case Summarised(range=range):
+            return range is Range.BEFORE
+        case Length():
+            return False
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
     """A part of SEQ: `T a`, `T+ a[]`, negated `~T a`, `~(T+ a[])`. The type None is ANY, which every event has."""

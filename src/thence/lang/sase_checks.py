@@ -17,6 +17,7 @@ from thence.algebra.components import (
     Reference,
     Strategy,
     Summarised,
+    is_iterated,
 )
 from thence.algebra.expressions import Expression, Or, Variable
 from thence.algebra.variables import mentioned
@@ -109,19 +110,9 @@ def _check_indices(where: Where, clause: Clause, last: str, at: int) -> None:
     block = where.block
     asked = [block.references[variable] for predicate in clause for variable in mentioned(predicate)]
     own = [each for each in asked if each.component == last]
-    if any(_is_iterated(each) for each in own) and any(_is_whole(each) for each in own):
+    if any(is_iterated(each) for each in own) and any(_is_whole(each) for each in own):
         reason = f'"{last}[i]" is about each event, "{last}[{last}.LEN]" and aggregates about all.'
         raise block.error(reason, at, hint="two conditions")
-
-
-def _is_iterated(reference: Reference) -> bool:
-    match reference:
-        case Attribute(index=index):
-            return index in (Index.EACH, Index.BEFORE)
-        case Summarised(range=range):
-            return range is Range.BEFORE
-        case _:
-            return False
 
 
 def _is_whole(reference: Reference) -> bool:

@@ -7,20 +7,12 @@ import re
 from thence.algebra.components import Strategy
 from thence.lang.mistakes import CLOSING, Complaint, Failure, Mistake
 from thence.lang.names import closest
+from thence.lang.spaseq_mistakes import unit
 from thence.lang.words import name
 
-_UNITS = "SECONDS, MINUTES, HOURS, DAYS or TICKS"
 _STRATEGIES = [strategy.value for strategy in Strategy]
 _CALLED = re.compile(r"(\b[^\W\d]\w*)\s*\([^(){}]*(?:\)\s*)?\Z")
 _CLAUSES = frozenset({"_WHERE", "_WITHIN", "_HAVING", "_RETURN", "_AGGREGATE", "_UNION"})
-
-
-def _unit(failure: Failure) -> Complaint | None:
-    if "UNIT" not in failure.accepted or not failure.word:
-        return None
-    if closest(failure.word, failure.words.keywords(failure.accepted)):
-        return None  # a keyword, misspelt
-    return Complaint(f"{failure.shown} is no unit of time.", _UNITS)
 
 
 def _still_open(failure: Failure) -> Complaint | None:
@@ -61,4 +53,4 @@ def _clauses(failure: Failure) -> Complaint | None:
     return None
 
 
-MISTAKES: tuple[Mistake, ...] = (_null, _still_open, _unit, _strategy, _clauses)
+MISTAKES: tuple[Mistake, ...] = (_null, _still_open, unit, _strategy, _clauses)

@@ -6,12 +6,9 @@ from graphlib import CycleError, TopologicalSorter
 
 from thence.algebra.chains import DEPTH, depth
 from thence.algebra.components import (
-    Attribute,
-    ComponentQuery,
     ComposedQuery,
     Composite,
     Given,
-    Index,
     Item,
     Range,
     Reference,
@@ -22,6 +19,7 @@ from thence.algebra.components import (
     Total,
     Totals,
     UnionQuery,
+    is_iterated,
 )
 from thence.algebra.expressions import Variable
 from thence.algebra.variables import mentioned
@@ -50,19 +48,9 @@ def _check_whole(block: Block, variables: frozenset[Variable], at: int, clause: 
         component = next(each for each in block.components if each.variable == reference.component)
         if component.negated:
             raise block.error(f'"{component.variable}" is negated: there is no such event to tell of in {clause}.', at)
-        if _is_iterated(reference):
+        if is_iterated(reference):
             hint = f"{component.variable}[] or {component.variable}[1]"
             raise block.error(f"{clause} is about a whole match and has no i.", at, hint=hint)
-
-
-def _is_iterated(reference: Reference) -> bool:
-    match reference:
-        case Attribute(index=index):
-            return index in (Index.EACH, Index.BEFORE)
-        case Summarised(range=range):
-            return range is Range.BEFORE
-        case _:
-            return False
 
 
 def output(where: Where) -> Return | Totals:
@@ -156,8 +144,3 @@ def _check_columns(text: Text, unions: list[UnionQuery]) -> None:
         forms = {type(block.form) for block in union.blocks}
         if len(forms) > 1:
             raise text.error("UNION joins rows of RETURN, or none of them.", 0)
-
-
-def blocks_of(query: ComposedQuery) -> list[ComponentQuery]:
-    """All blocks, in order."""
-    return [block for union in query.queries for block in union.blocks]

@@ -24,7 +24,7 @@ def _duration(failure: Failure) -> Complaint | None:
     return None
 
 
-def _unit(failure: Failure) -> Complaint | None:
+def unit(failure: Failure) -> Complaint | None:
     if "UNIT" not in failure.accepted or not failure.word:
         return None
     if closest(failure.word, failure.words.keywords(failure.accepted)):
@@ -83,7 +83,7 @@ def _joining(failure: Failure) -> Complaint | None:
 
 MISTAKES: tuple[Mistake, ...] = (
     _duration,
-    _unit,
+    unit,
     _still_open,  # before what is said of a missing operator
     _dataset,
     _unnamed,

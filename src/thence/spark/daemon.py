@@ -3,15 +3,23 @@ and otherwise every worker would spend them. Named by `spark.python.daemon.modul
 
 from __future__ import annotations
 
-import importlib.util
 import runpy
 import sys
+import zipfile
+from importlib.metadata import PackageNotFoundError, version
 
-_ALL = sys.path[:]
-# Spark's zip of itself comes first here, from which each module is compiled anew: what is installed is not
-sys.path[:] = [path for path in _ALL if not path.endswith("pyspark.zip")]
-if importlib.util.find_spec("pyspark") is None:
-    sys.path[:] = _ALL
+
+def _is_installed(zipped: str) -> bool:
+    """Whether the Spark in a zip, from which each module is compiled anew, is also installed, and the same."""
+    try:
+        with zipfile.ZipFile(zipped) as archive:
+            told = archive.read("pyspark/version.py").decode()
+        return any(f"{quote}{version('pyspark')}{quote}" in told for quote in "'\"")
+    except (OSError, KeyError, zipfile.BadZipFile, PackageNotFoundError):
+        return False
+
+
+sys.path[:] = [path for path in sys.path if not (path.endswith("pyspark.zip") and _is_installed(path))]
 
 import thence.spark.decode  # noqa: E402
 import thence.spark.processor  # noqa: E402

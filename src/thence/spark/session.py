@@ -86,8 +86,8 @@ class Launch:
         version = _version_of(java) if java is not None else None
         if version is not None:
             self._classes = classes(version, f"{pyspark.__version__} {_find_spark_home()}")
-            options = [self._classes.option, *([_SWIFTLY] if self._quick else [])]
-            self._conf.set("spark.driver.extraJavaOptions", " ".join(options))
+        options = [self._classes.option, _SWIFTLY if self._quick else ""]
+        self._conf.set("spark.driver.extraJavaOptions", " ".join(filter(None, options)))
         try:
             self._gateway = self._connected()
         except Exception as error:  # whatever it is, who waits for Java must hear of it

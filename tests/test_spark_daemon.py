@@ -1,0 +1,36 @@
+"""Workers import the Spark that is installed, where it is the one that Spark would have them import from its zip."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from thence.spark.daemon import _is_installed
+
+FOUND = "import thence.spark.daemon, pyspark; print(pyspark.__file__)"
+
+
+def imported_beside(zipped: Path) -> str:
+    environment = os.environ | {"PYTHONPATH": str(zipped)}
+    told = subprocess.run([sys.executable, "-c", FOUND], env=environment, capture_output=True, text=True, check=True)
+    return told.stdout.strip()
+
+
+def test_the_same_spark_is_imported_from_where_it_is_installed() -> None:
+    own = Path(pyspark.__file__).parent / "python" / "lib" / "pyspark.zip"
+    assert own.exists()
+    assert imported_beside(own) == pyspark.__file__
+
+
+@pytest.mark.parametrize("content", [b"__version__ = '1.2.3'", b""])
+def test_another_spark_is_left_where_it_is(tmp_path: Path, content: bytes) -> None:
+    with zipfile.ZipFile(tmp_path / "pyspark.zip", "w") as archive:
+        archive.writestr("pyspark/version.py", content)
+    assert not _is_installed(str(tmp_path / "pyspark.zip"))
+    assert not _is_installed(str(tmp_path / "none.zip"))
