@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
+from thence.algebra.sequences import Stream
 from thence.rdf.terms import IRI
 from thence.rdf.times import Span
 from thence.rdf.typed import DEFAULT_NAMESPACE
@@ -192,6 +193,11 @@ class ComponentQuery:
     references: Mapping[Variable, Reference] = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default=(), compare=False)
     namespace: str = field(default=DEFAULT_NAMESPACE, compare=False)
+
+    @property
+    def sources(self) -> tuple[Stream, ...]:
+        """The streams that it reads: one that needs no name, where FROM names none."""
+        return tuple(Stream(name, IRI(self.namespace + name)) for name in self.streams or ("events",))
 
     def component(self, variable: str) -> Component:
         """The component of that variable."""

@@ -29,6 +29,8 @@ class Comparison(Enum):
     GREATER = ">"
     LESS_OR_EQUAL = "<="
     GREATER_OR_EQUAL = ">="
+    SAME = "=="  # `=` and `!=` of SASE+: an error where the two are of different kinds
+    DIFFERENT = "<>"
 
 
 class Operation(Enum):
@@ -36,6 +38,7 @@ class Operation(Enum):
     SUBTRACT = "-"
     MULTIPLY = "*"
     DIVIDE = "/"
+    QUOTIENT = "÷"  # `/` of SASE+: a double, and an error where the divisor is 0
 
 
 @dataclass(frozen=True, slots=True)

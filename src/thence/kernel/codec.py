@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
+from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show import show
 from thence.errors import InputError
 from thence.kernel.arrays import Reader, read, written
@@ -39,7 +40,8 @@ _DIGEST = 32
 def fingerprint(program: SequenceProgram) -> str:
     """What a state belongs to: the query, the automaton that it was compiled to, and what the arrays of a state are,
     which depends on how it was compiled."""
-    digest = hashlib.sha256(show(program.query).encode())
+    told = show(program.query) if isinstance(program.query, SequenceQuery) else repr(program.query)
+    digest = hashlib.sha256(told.encode())
     digest.update(program.image.tobytes())
     tables = [(table.stream, table.variables) for table in program.tables]
     sources = [(source.table, source.variables) for source in program.sources]
@@ -56,7 +58,7 @@ def save(program: SequenceProgram, state: SequenceState) -> bytes:
         "query": fingerprint(program),
         "latest": state.latest,
         "next_ref": state.next_ref,
-        "kept": [state.terms_kept, state.contiguity.kept],
+        "kept": [state.terms_kept, *(contiguity.kept for contiguity in state.contiguities)],
         "keeps_expired": bool(state.memory[KEEP_EXPIRED]),
     }
     return sealed(written(head, _arrays(state)))
@@ -91,20 +93,21 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
     next_ref = _number(head.get("next_ref"), least=0)
     latest = head.get("latest")
     kept = head.get("kept")
-    sure(isinstance(kept, list) and len(kept) == 2, "its head has something else than two numbers")
+    sure(isinstance(kept, list) and len(kept) == 1 + len(program.contiguous), "its head has not the numbers it should")
     assert isinstance(kept, list)
-    terms_kept, partitions_kept = (_number(each, least=0) for each in kept)
+    terms_kept, *partitions_kept = (_number(each, least=0) for each in kept)
     terms = _terms(program, Texts(reader.next(), reader.next()))
     found = Contents(reader.next(), reader.next(), reader.next())
     check_contents(program, found, len(terms), next_ref)
     memory = filled(program.image, program.automaton, found)
     memory[KEEP_EXPIRED] = head.get("keeps_expired") is True
-    keys, times = reader.next().copy(), reader.next().copy()
-    check_partitions(keys, times, len(program.query.partition), len(terms))
+    contiguities = [
+        _contiguity(by, reader, known, len(terms)) for by, known in zip(program.contiguous, partitions_kept, strict=True)
+    ]
     state = SequenceState(
         terms=terms,
         memory=memory,
-        contiguity=Contiguity(program.query.partition, keys, times, kept=partitions_kept),
+        contiguities=contiguities,
         negated={feed: _matched(reader, program.inputs[program.feeds[feed]].variables) for feed in program.negated},
         recent=[_matched(reader, source.variables) for source in program.sources],
         latest=None if latest is None else _number(latest),
@@ -116,6 +119,12 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
     for rows in state.recent:
         check_matched(rows, 1, len(terms), next_ref)
     return state
+
+
+def _contiguity(by: tuple[Variable, ...], reader: Reader, kept: int, terms: int) -> Contiguity:
+    keys, times = reader.next().copy(), reader.next().copy()
+    check_partitions(keys, times, len(by), terms)
+    return Contiguity(by, keys, times, kept=kept)
 
 
 def _number(found: object, *, least: int = -(2**63)) -> int:
@@ -139,7 +148,8 @@ def _arrays(state: SequenceState) -> Iterator[NDArray[Any]]:
     yield state.terms.joined.text
     yield state.terms.joined.ends
     yield from contents(state.memory)
-    yield from state.contiguity.known()
+    for contiguity in state.contiguities:
+        yield from contiguity.known()
     for rows in (*state.negated.values(), *state.recent):
         yield rows.time
         yield rows.refs

@@ -41,11 +41,11 @@ def enriched(
 ) -> Iterator[Matches]:
     """The matches with what the query's late GRAPH blocks bind, in the same order: n solutions give n of them, and none
     gives none. `terms` is the dictionary of the matches' values; what the background adds enters it."""
-    if not program.rewritten.late:
+    if not program.late:
         yield matches
         return
     found: Iterator[Matches] = iter([_widened(matches, len(program.outputs))])
-    for late in program.rewritten.late:
+    for late in program.late:
         found = _joined(program, late, found, terms, background, context)
     yield from found
 

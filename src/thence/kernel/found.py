@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.kernel.attributes import events_as_rows
 from thence.kernel.rows import Arrived, Matched, matched
 from thence.match import Background
 from thence.match.context import Context
-from thence.program.sequence import SequenceProgram
+from thence.program.sequence import Attributes, SequenceProgram
 from thence.rdf.dictionary import Terms
 
 
@@ -35,7 +36,12 @@ def found_in(
 ) -> Found:
     """What is found in some batches. Terms are entered into `terms`; an event that asks too much of the matcher matches
     nothing, and is noted in `refused`."""
-    tables = tuple(matched(asked, arrived, terms, background, context, refused) for asked in program.tables)
+    tables = tuple(
+        events_as_rows(program, asked, arrived, terms, context, refused)
+        if isinstance(asked.pattern, Attributes)
+        else matched(asked, arrived, terms, background, context, refused)
+        for asked in program.tables
+    )
     times = [each.batch.ends for each in arrived]
     together = times[0] if len(times) == 1 else np.concatenate(times) if times else np.empty(0, np.int64)
     return Found(tables, together, len(together))

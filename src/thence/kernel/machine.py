@@ -18,6 +18,7 @@ from thence.kernel.memory import (
     AT_STACK,
     BEFORE,
     BEGIN,
+    BEGUN,
     BOUND,
     BOUND_KIND,
     DEADLINE,
@@ -32,6 +33,7 @@ from thence.kernel.memory import (
     MATCH_CAPACITY,
     MATCHES,
     NEGATED,
+    NEVER,
     NEXT_RUN,
     NODE,
     NODE_CAPACITY,
@@ -44,8 +46,11 @@ from thence.kernel.memory import (
     RUN_CAPACITY,
     RUN_WIDTH,
     SLOTS,
+    STARTED,
     STATE,
+    STOPPED,
     TAKEN,
+    TOLD,
     head_of,
     mixed,
 )
@@ -53,17 +58,17 @@ from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
 from thence.kernel.successors import bind, copy, emit, extend, free
 from thence.program import image as layout
-from thence.program.automaton import ANY, NEXT, START, STRICT
-from thence.program.image import FEED, PREVIOUS, TIME
+from thence.program.automaton import AT_STOP, AT_WINDOWS_END, ANY, CUT_OFF, NEXT, OVER, PLAIN, START, STRICT, TAKE, WAITS_ANY, WAITS_APART, WAITS_NEXT
+from thence.program.image import EVENTS, FEED, TIME
 from thence.rdf.compiled import entry, inlined, inner, part
 from thence.rdf.tags import KIND_MASK, NONE
 
 DONE, ROOM, FULL, ASKING, TOO_MANY = 0, 1, 2, 3, 4
 """Why `step` stopped."""
 
-_DROPPED, _ENDED, _STAYS, _SURE, _PERHAPS, _NONE_FROM_HERE = -2, -1, 0, 1, 2, 3
+_DROPPED, _ENDED, _STAYS, _SURE, _PERHAPS, _NONE_FROM_HERE, _STOPPED = -2, -1, 0, 1, 2, 3, 4
 """What becomes of a run that meets a row: it is dropped, has become its successor, stays as it is, surely or perhaps
-joins; or stays, and so do all behind it."""
+joins; stays, and so do all behind it; or its closure stops."""
 
 _UNKNOWN = np.int64(_PERHAPS)  # no literal, for each of which Numba compiles a function anew
 
@@ -103,6 +108,11 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
         while number >= first:  # the last first, so that none meets the runs that an edge before it leads to
             edge = at_edges + number * layout.EDGE_WIDTH
             state = image[edge + layout.STATE_OF]
+            fit = image[edge + layout.FIT]
+            fits = fit == 0 or rows[row + image[layout.FITS]] & fit != 0
+            if not fits and not image[edge + layout.STOPS]:
+                number -= 1
+                continue
             ends = is_last and image[edge + layout.CLOSES] != 0
             head = np.int64(-1)
             if state == START:
@@ -119,22 +129,35 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
                 following, source = np.int64(-1), nothing
                 if state == START:
                     fate = _SURE if image[edge + layout.TESTED] == 0 else _PERHAPS
+                    if image[edge + layout.CUT] and memory[STARTED] == row:
+                        fate = _STAYS
                 else:
                     following, source = memory[at + NEXT_RUN], at + SLOTS
-                    fate = _fate(image, memory, rows, row, edge, state, at, ends)
-                    if fate == _NONE_FROM_HERE:
-                        break
+                    if image[edge + layout.ROLE] == PLAIN:
+                        fate = _fate(image, memory, rows, row, edge, state, at, ends)
+                        if fate == _NONE_FROM_HERE:
+                            break
+                    else:
+                        fate = fate_in_closure(image, memory, rows, row, edge, state, at, fits)
+                    if fate >= _SURE and image[edge + layout.CUT] and memory[at + BEGUN] == rows[row + EVENTS]:
+                        fate = _STOPPED if image[edge + layout.STOPS] else _STAYS
                 if fate >= _SURE:
                     code = _room(image, memory, most)
                     if code != DONE:
                         break
-                    if fate == _PERHAPS or image[edge + layout.LOOKS_ROUND]:
+                    if fate == _STOPPED:
+                        stop(image, memory, rows, row, state, at)
+                    elif fate == _PERHAPS or image[edge + layout.LOOKS_ROUND]:
                         fate = _join(image, memory, rows, negated, term_tags, term_bits, row, edge, run, source, fate)
                         if fate == _PERHAPS:
                             code = ASKING
                             break
                         source = memory[AT_FRAMES]
+                        if fate == _STAYS and image[edge + layout.STOPS]:
+                            stop(image, memory, rows, row, state, at)
                     if fate == _SURE:
+                        if image[edge + layout.CUTS] and run < 0:
+                            memory[STARTED] = row
                         if ends:
                             fate = _ENDED
                             _unlink(memory, head, before, following)
@@ -158,7 +181,7 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
             run = np.int64(BEGIN)
         row = next_row
         number = np.int64(-1)
-    memory[ROW], memory[EDGE], memory[RUN] = row, -1, BEGIN
+    memory[ROW], memory[EDGE], memory[RUN], memory[STARTED] = row, -1, BEGIN, -1
     return DONE
 
 
@@ -213,7 +236,8 @@ def _fate(image, memory, rows, row, edge, state, at, ends):
     selection = image[edge + layout.SELECTION_OF]
     if selection == NEXT and memory[at + TAKEN] < time:
         return _DROPPED
-    if selection == STRICT and last > rows[row + PREVIOUS]:
+    previous = rows[row + image[edge + layout.PREVIOUS_OF]]
+    if selection == STRICT and last > previous:
         return _STAYS
     k = image[edge + layout.KEY]
     while image[k] != layout.END:
@@ -221,7 +245,7 @@ def _fate(image, memory, rows, row, edge, state, at, ends):
         if memory[slot + 1] != rows[column + 1] or memory[slot] != rows[column]:
             return _STAYS  # of another key, in the same bucket
         k += 2
-    if selection == STRICT and last < rows[row + PREVIOUS]:
+    if selection == STRICT and last < previous:
         return _DROPPED
     fate = _sifted(image, memory, rows, row, edge, at)
     return _DROPPED if fate == _STAYS and ends and selection == STRICT else fate
@@ -274,7 +298,102 @@ def _sifted(image, memory, rows, row, edge, at):
 @inlined
 def _take(image, memory, rows, row, edge, at):
     """Note that a row took a run, which other rows at its time may take as well."""
-    memory[at + TAKEN] = rows[row + TIME] if image[edge + layout.SELECTION_OF] != ANY else GOES_ON
+    if image[edge + layout.CUTS]:
+        memory[at + BEGUN] = rows[row + EVENTS]
+    if image[edge + layout.ROLE] == PLAIN:
+        memory[at + TAKEN] = rows[row + TIME] if image[edge + layout.SELECTION_OF] != ANY else GOES_ON
+    else:
+        take_in_closure(image, memory, rows, row, edge, at)
+
+
+@inner
+def fate_in_closure(image, memory, rows, row, edge, state, at, fits):
+    """`_fate` of a run in a closure of SASE+: over the take edge, or over that of the component after it."""
+    time, last = rows[row + TIME], memory[at + LAST]
+    if memory[at + STATE] != state or last >= time:
+        return _STAYS
+    if time > memory[at + DEADLINE]:
+        accepts = image[image[layout.AT_STATES] + state * layout.STATE_WIDTH + layout.ACCEPTS]
+        return _STAYS if accepts or memory[KEEP_EXPIRED] else _DROPPED
+    if memory[at + TAKEN] < time:
+        return _DROPPED
+    k = image[edge + layout.KEY]
+    while image[k] != layout.END:
+        slot, column = at + SLOTS + image[k], row + image[k + 1]
+        if memory[slot + 1] != rows[column + 1] or memory[slot] != rows[column]:
+            return _STAYS
+        k += 2
+    strict = image[edge + layout.SELECTION_OF] == STRICT
+    goes_on = memory[at + STOPPED] >= time
+    if strict:
+        goes_on = last == rows[row + image[edge + layout.PREVIOUS_OF]]
+    if not goes_on:
+        fate = _after_stop(image, memory, rows, row, edge, at, strict)
+        if fate != _PERHAPS:
+            return fate
+    elif not fits:  # an edge that stops
+        return _STOPPED
+    fate = _sifted(image, memory, rows, row, edge, at)
+    return _STOPPED if fate == _STAYS and goes_on and image[edge + layout.STOPS] else fate
+
+
+@inlined
+def _after_stop(image, memory, rows, row, edge, at, strict):
+    """Whether a run whose closure has stopped may wait for the component after it: PERHAPS, or what becomes of it."""
+    then, stopped = image[edge + layout.THEN], strict and memory[at + STOPPED] != NEVER
+    if image[edge + layout.ROLE] == TAKE:
+        accepts = image[image[layout.AT_STATES] + memory[at + STATE] * layout.STATE_WIDTH + layout.ACCEPTS]
+        return _STAYS if accepts or then != OVER else _DROPPED  # the other edge drops it, or it waits for its window's end
+    if then == WAITS_APART:
+        return _PERHAPS if stopped and memory[at + LAST] == rows[row + image[layout.APART]] else _STAYS
+    waits = stopped and then != OVER
+    if then == WAITS_ANY:
+        waits = waits or memory[at + BEGUN] >= 0
+    return _PERHAPS if waits else _DROPPED
+
+
+@inner
+def take_in_closure(image, memory, rows, row, edge, at):
+    """Note that a row took a run in a closure, or began what comes after it."""
+    time, selection, then = rows[row + TIME], image[edge + layout.SELECTION_OF], image[edge + layout.THEN]
+    if image[edge + layout.ROLE] == TAKE:
+        if selection == NEXT:
+            memory[at + STOPPED] = time
+            if then != WAITS_ANY:
+                memory[at + TAKEN] = time
+        elif selection == STRICT and memory[at + STOPPED] == NEVER:
+            if image[image[layout.AT_STATES] + memory[at + STATE] * layout.STATE_WIDTH + layout.ACCEPTS]:
+                memory[at + TAKEN] = time
+        return
+    memory[at + BEGUN] = rows[row + EVENTS]
+    if selection == STRICT:
+        if then == WAITS_NEXT:
+            memory[at + TAKEN] = time
+    elif image[edge + layout.ROLE] == CUT_OFF:
+        memory[at + STOPPED] = time
+        if then != WAITS_ANY:
+            memory[at + TAKEN] = time
+
+
+@inner
+def stop(image, memory, rows, row, state, at):
+    """Auto-stop: an event that counts, and can't be taken. The last closure of a pattern is then a match; unless it has
+    to wait for its window's end, since something must be absent until then."""
+    if memory[at + STOPPED] != NEVER:
+        return
+    memory[at + STOPPED] = rows[row + TIME]
+    accepts = image[image[layout.AT_STATES] + state * layout.STATE_WIDTH + layout.ACCEPTS]
+    if accepts == AT_WINDOWS_END:
+        memory[at + TAKEN] = NEVER
+    elif accepts == AT_STOP:
+        _emit_run(image, memory, at, rows[row + TIME])
+        memory[at + TAKEN] = rows[row + TIME]
+
+
+@inlined
+def _emit_run(image, memory, at, certain):
+    slots = emit(memory, certain, memory[at + FIRST], memory[at + LAST], memory[at + NODE])
+    copy(image, memory, slots, at + SLOTS)
 
 
 @inner
@@ -294,7 +413,8 @@ def _join(image, memory, rows, negated, term_tags, term_bits, row, edge, run, so
         after = time
         if run >= 0:
             after = memory[source - SLOTS + LAST]
-            _take(image, memory, rows, row, edge, source - SLOTS)
+            if image[edge + layout.LATE] < 0:
+                _take(image, memory, rows, row, edge, source - SLOTS)
         first, last = image[edge + layout.GUARDS], image[edge + layout.GUARDS_END]
         if first < last:
             objection = _objection(image, memory, negated, term_tags, term_bits, first, last, after, time)
@@ -320,10 +440,23 @@ def _merge(image, memory, rows, term_tags, term_bits, row, edge, which, sifted):
             if both and (memory[slot + 1] != rows[column + 1] or memory[slot] != rows[column]):
                 return FALSE
             k += 2
-    bind(image, memory, rows, row, edge, frame)
-    if sifted == _SURE:
-        return TRUE
-    return _hold(image, memory, term_tags, term_bits, image[edge + layout.TEST], image[edge + layout.TEST_END], which)
+    late = image[edge + layout.LATE]
+    if late < 0:
+        bind(image, memory, rows, row, edge, frame)
+        if sifted == _SURE:
+            return TRUE
+    else:
+        while image[late] != layout.END:
+            slot, column = frame + image[late], row + image[late + 1]
+            memory[slot], memory[slot + 1] = rows[column], rows[column + 1]
+            late += 2
+    verdict = np.int64(TRUE)
+    if sifted != _SURE:
+        first, last = image[edge + layout.TEST], image[edge + layout.TEST_END]
+        verdict = _hold(image, memory, term_tags, term_bits, first, last, which)
+    if verdict == TRUE and image[edge + layout.LATE] >= 0:
+        bind(image, memory, rows, row, edge, frame)
+    return verdict
 
 
 @inner
@@ -381,6 +514,28 @@ def _objection(image, memory, negated, term_tags, term_bits, first, last, after,
                         return verdict
             low += 1
     return FALSE
+
+
+@entry
+def end_closures(image, memory, watermark):
+    """Runs in the last closure of a pattern whose window has ended are matches."""
+    return _end_closures(pointer(image), pointer(memory), watermark)
+
+
+@part
+def _end_closures(image, memory, watermark):
+    while memory[ROW] < memory[RUN_CAPACITY]:
+        at = memory[AT_RUNS] + memory[ROW] * memory[RUN_WIDTH]
+        state = memory[at + STATE]
+        if state >= 0 and memory[at + TAKEN] == NEVER and memory[at + DEADLINE] < watermark:
+            if image[image[layout.AT_STATES] + state * layout.STATE_WIDTH + layout.ACCEPTS]:
+                if memory[MATCHES] == memory[MATCH_CAPACITY]:
+                    return FULL
+                _emit_run(image, memory, at, memory[at + DEADLINE])
+                memory[at + TAKEN] = TOLD
+        memory[ROW] += 1
+    memory[ROW] = 0
+    return DONE
 
 
 @entry

@@ -50,6 +50,7 @@ TOLD = np.int64(-(2**63))
     EDGE,
     RUN,
     BEFORE,
+    STARTED,  # the row that began a run over an edge that cuts
     KEEP_EXPIRED,
     # of the rows in hand
     ROW_WIDTH,
@@ -76,13 +77,16 @@ TOLD = np.int64(-(2**63))
     AT_STACK,
     AT_HEADS,
     HEAD,
-) = range(36)
+) = range(37)
 
 BEGIN = -2
 """`memory[RUN]`: an edge not yet begun."""
 
 # a run; then tag and bits of each slot
 STATE, LAST, NEXT_RUN, DEADLINE, TAKEN, BOUND_KIND, BOUND, NODE, FIRST, SLOTS = range(10)
+# In a closure of SASE+, which has no order: when the closure stopped, was taken on or cut off (NEVER, if not yet); and
+# the event by which the run last went over an edge that cuts (-1: none).
+STOPPED, BEGUN = BOUND_KIND, BOUND
 # a node; then tag and bits of each iterated variable
 PARENT, PLACE, REF, ITERATED = range(4)
 # a match; then tag and bits of each slot
@@ -122,7 +126,7 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048, b
     region(memory, AT_RUNS)[:, STATE] = -1
     region(memory, AT_FREE)[:] = np.arange(runs - 1, -1, -1)
     region(memory, AT_HEADS)[:] = -1
-    memory[FREE], memory[EDGE], memory[RUN] = runs, -1, BEGIN
+    memory[FREE], memory[EDGE], memory[RUN], memory[STARTED] = runs, -1, BEGIN, -1
     return memory
 
 
@@ -237,8 +241,8 @@ def link(image, memory, run, at, code):
     following = memory[head]
     memory[at + NEXT_RUN] = following
     memory[head] = run
-    memory[at + BOUND_KIND] = NONE
     if image[record + ORDERED] >= 0:
+        memory[at + BOUND_KIND] = NONE
         _set_bound(image, memory, record, at, following)
 
 

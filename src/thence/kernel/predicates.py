@@ -23,6 +23,8 @@ _HELD_FOR = sum(
         opcodes.GREATER: 4,
         opcodes.LESS_OR_EQUAL: 1 | 2,
         opcodes.GREATER_OR_EQUAL: 2 | 4,
+        opcodes.SAME: 2,
+        opcodes.DIFFERENT: 2 | 8,
     }.items()
 )
 """Of each comparison, four bits: whether it holds for less, equal, greater; and whether the opposite is meant, which
@@ -43,6 +45,8 @@ def test(image, predicate, memory, frame, stack, term_tags, term_bits):
             else:
                 constant = image[AT_CONSTANTS] + 2 * argument
                 tag, bits = image[constant], image[constant + 1]
+            if tag == numbers.SLOW:  # a running aggregate that only the history tells
+                return ASK
             if tag == NON_CANONICAL:
                 tag, bits = np.int64(term_tags[bits]), term_bits[bits]
             top += 2
@@ -126,16 +130,35 @@ def _truth(tag, bits):
     return ERROR
 
 
+_UNCLEAR = 0
+
+
+@inner
+def _class(kind):
+    """Which of the kinds that can be compared with each other; UNCLEAR where only the term itself tells."""
+    if tags.INTEGER <= kind <= tags.DOUBLE:
+        return tags.INTEGER
+    if kind == tags.BLANK:
+        return tags.IRI_
+    return kind if kind == tags.STRING or kind == tags.BOOLEAN or kind == tags.IRI_ else _UNCLEAR
+
+
 @inner
 def _compare(comparison, left_tag, left_bits, right_tag, right_bits):
     if left_tag == tags.NONE or right_tag == tags.NONE:
         return ERROR
+    if comparison >= opcodes.SAME:
+        kinds = _class(left_tag & tags.KIND_MASK), _class(right_tag & tags.KIND_MASK)
+        if kinds[0] == _UNCLEAR or kinds[1] == _UNCLEAR:
+            return ASK
+        if kinds[0] != kinds[1]:
+            return ERROR
     order = numbers.order(left_tag, left_bits, right_tag, right_bits)
     if order == numbers.UNDECIDED:
         return ASK
-    if comparison == opcodes.EQUAL:
+    if comparison == opcodes.EQUAL or comparison == opcodes.SAME:
         return TRUE if order == numbers.EQUAL else FALSE
-    if comparison == opcodes.NOT_EQUAL:
+    if comparison == opcodes.NOT_EQUAL or comparison == opcodes.DIFFERENT:
         return FALSE if order == numbers.EQUAL else TRUE
     if (left_tag & tags.KIND_MASK) <= tags.OTHER or (right_tag & tags.KIND_MASK) <= tags.OTHER:
         return ASK  # strings have an order, but not here; other terms have none

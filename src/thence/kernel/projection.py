@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Listed
 from dataclasses import dataclass
 from itertools import count, pairwise
 
@@ -10,20 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.closures import last_places, occurrences
+from thence.algebra.components import ComponentQuery, Composite, Given, Index, Return, Sequence
 from thence.algebra.expressions import Aggregate, AggregateFunction, Variable
 from thence.algebra.sequences import IterationAggregate, IterationFunction, Quantifier, SelectRows, SequenceQuery
+from thence.kernel.chosen import Chosen, Judge
+from thence.kernel.components import chosen_in
 from thence.kernel.sequence import Matches
 from thence.match.aggregates import aggregate
 from thence.match.context import Context, Solution
 from thence.match.expressions import attempt
-from thence.program.sequence import SequenceProgram
+from thence.program.sequence import Components, SequenceProgram
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms
 from thence.rdf.terms import Literal, Term
 from thence.rdf.values import literal
 
-Cell = Term | tuple[Term, ...]
-"""What a row has for a column: a term, or for COLLECT several."""
+Cell = Term | tuple["Term | Struct | None", ...] | Mapping[str, Term | None]
+"""What a row has for a column: a term; for COLLECT several; in SASE+ also a composite, or several, and among several
+values there may be missing ones."""
+
+Struct = Mapping[str, Term | None]
 
 _PLAIN = {
     IterationFunction.SUM: AggregateFunction.SUM,
@@ -85,7 +92,9 @@ class Row:
 def rows(program: SequenceProgram, matches: Matches, terms: Terms, context: Context) -> Iterator[Row]:
     """A row for each match, unbound columns left out."""
     form = program.query.form
-    if not isinstance(form, SelectRows):
+    if program.components is not None:
+        yield from _returned(program, program.components, matches, terms, context)
+    elif not isinstance(form, SelectRows):
         yield from partial_rows(program, matches, terms)
     elif all(column.expression is None for column in form.columns):
         yield from _rows(matches, _columns(program, [column.variable for column in form.columns], matches, terms))
@@ -96,12 +105,38 @@ def rows(program: SequenceProgram, matches: Matches, terms: Terms, context: Cont
             yield row
 
 
+def _returned(
+    program: SequenceProgram, components: Components, matches: Matches, terms: Terms, context: Context
+) -> Iterator[Row]:
+    """RETURN of SASE+: the matches that HAVING lets through."""
+    query = program.query
+    assert isinstance(query, ComponentQuery) and isinstance(query.form, Return)
+    judge = Judge(query, context)
+    for row in _rows(matches, _columns(program, (), matches, terms)):
+        chosen = chosen_in(components, matches, row.number, terms)
+        if query.having is None or judge.holds(query.having, chosen):
+            cells = ((item.name, _given(item.given, judge, chosen)) for item in query.form.items)
+            row.bound = {name: cell for name, cell in cells if cell is not None}
+            yield row
+
+
+def _given(given: Given, judge: Judge, chosen: Chosen) -> Cell | None:
+    match given:
+        case Sequence(component=component, name=name):
+            return tuple(event.get(name) for event in chosen[component])
+        case Composite(component=component, index=index, names=names):
+            found = [{str(name): event.get(name) for name in names} for event in chosen[component]]
+            return tuple(found) if index is None else found[-1 if index is Index.LAST else 0]
+        case expression:
+            return attempt(expression, judge.solution(expression, chosen), judge.context)
+
+
 def partial_rows(program: SequenceProgram, matches: Matches, terms: Terms) -> Iterator[Row]:
     """A row for each partial match: what it has bound so far, and nothing computed."""
     return _rows(matches, _columns(program, program.outputs, matches, terms))
 
 
-def _columns(program: SequenceProgram, variables: Sequence[Variable], matches: Matches, terms: Terms) -> _Columns:
+def _columns(program: SequenceProgram, variables: Listed[Variable], matches: Matches, terms: Terms) -> _Columns:
     known = tuple(variable for variable in variables if variable in program.outputs)
     slots = [program.outputs.index(variable) for variable in known]
     return _Columns(known, matches.tags[:, slots], matches.bits[:, slots], terms)

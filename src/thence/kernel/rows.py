@@ -16,7 +16,7 @@ from thence.kernel.strided import write_columns
 from thence.match import Background, solutions
 from thence.match.context import Context
 from thence.match.table import Ids, Name, Table, compatible
-from thence.program.image import EVENTS, FEED, PREVIOUS, TIME
+from thence.program.image import EVENTS, FEED, TIME, previous_place, row_width
 from thence.program.sequence import SequenceProgram
 from thence.program.sequence import Table as Asked
 from thence.program.values import Values, values_of
@@ -199,14 +199,17 @@ def conjunction(tables: Sequence[Matched]) -> Matched:
 
 
 def machine_rows(
-    program: SequenceProgram, listed: Sequence[tuple[int, Matched]], previous: Sequence[Times] | None = None
+    program: SequenceProgram,
+    listed: Sequence[tuple[int, Matched]],
+    previous: Sequence[Sequence[Times]] | None = None,
 ) -> NDArray[np.int64]:
-    """Rows of several feeds as the machine reads them, in the order of time."""
-    width = program.automaton.row_values + 2 * int(program.automaton.feed_columns.max(initial=0))
+    """Rows of several feeds as the machine reads them, in the order of time; `previous` are the previous times of each
+    feed's rows."""
+    width = row_width(program.automaton)
     table = np.empty((sum(len(rows) for _, rows in listed), width), np.int64)
     first = 0
     for position, (number, rows) in enumerate(listed):
-        before = rows.time if previous is None else previous[position]
+        before = [rows.time] * program.automaton.previous if previous is None else previous[position]
         _write(program, number, rows, before, table[first : first + len(rows)])
         first += len(rows)
     times = listed[0][1].time if len(listed) == 1 else table[:, TIME]
@@ -215,9 +218,12 @@ def machine_rows(
     return np.ascontiguousarray(table[np.argsort(times, kind="stable")])
 
 
-def _write(program: SequenceProgram, feed: int, rows: Matched, previous: Times, table: NDArray[np.int64]) -> None:
+def _write(
+    program: SequenceProgram, feed: int, rows: Matched, previous: Sequence[Times], table: NDArray[np.int64]
+) -> None:
     """The rows of one feed into a table."""
-    columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.time), (PREVIOUS, previous)]
+    columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.time)]
+    columns += [(previous_place(program.automaton, number), times) for number, times in enumerate(previous)]
     columns += [(EVENTS + event, refs) for event, refs in enumerate(rows.refs.T)]
     variables = program.inputs[program.feeds[feed]].variables
     values = [(program.automaton.row_values + 2 * n, rows.columns[variable]) for n, variable in enumerate(variables)]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from thence.errors import LimitError
 from thence.kernel import machine
 from thence.kernel.contiguity import Contiguity
+from thence.kernel.components import asked_of_history, unobjected
 from thence.kernel.enrich import enriched
 from thence.kernel.found import Found, found_in
 from thence.kernel.history import History, in_order, unrolled
@@ -25,6 +26,7 @@ from thence.kernel.memory import (
     AT_NODES,
     AT_RUNS,
     CERTAIN,
+    FIRST,
     FRAME,
     ITERATED,
     LAST,
@@ -126,7 +128,7 @@ class SequenceState:
 
     terms: Terms
     memory: Memory
-    contiguity: Contiguity
+    contiguities: list[Contiguity]  # one for each previous time of a row
     negated: dict[int, Matched]
     recent: list[Matched]  # of each source, its rows at the latest time: more may come at that time
     latest: int | None = None
@@ -144,7 +146,7 @@ def initial_state(program: SequenceProgram) -> SequenceState:
     return SequenceState(
         terms=terms,
         memory=empty_memory(program.automaton),
-        contiguity=Contiguity(program.query.partition),
+        contiguities=[Contiguity(by) for by in program.contiguous],
         negated={number: _none(program, number) for number in program.negated},
         recent=[concatenated([], source.variables) for source in program.sources],
     )
@@ -195,6 +197,8 @@ def take(
     rows, negated = _rows(program, state, found)
     runner = _Runner(program, state, negated, context, max_runs)
     for matches in chain(runner.take(rows), runner.resolve(watermark)):
+        if program.components is not None:
+            matches = unobjected(program, program.components, state, matches, context)
         yield from enriched(program, matches, state.terms, background, context)
     state.untidy += found.events
     state.now = watermark
@@ -211,19 +215,24 @@ def _rows(program: SequenceProgram, state: SequenceState, found: Found) -> tuple
     automaton = program.automaton
     walked = [f for f in range(len(fed)) if automaton.feed_from[f] < automaton.feed_from[f + 1]]
     previous = _previous(program, state, found, [fed[f] for f in walked])
-    rows = machine_rows(program, [(f, fed[f]) for f in walked], previous)
+    rows = machine_rows(program, [(f, fed[f]) for f in walked], list(zip(*previous, strict=True)))
+    if program.components is not None:  # whose negations are judged on finished matches
+        return rows, rows[:0]
     return rows, machine_rows(program, list(state.negated.items()))
 
 
 def _previous(
     program: SequenceProgram, state: SequenceState, found: Found, listed: Sequence[Matched]
-) -> list[NDArray[np.int64]]:
-    """Of each row of each feed, the time with which it would be contiguous; only where strict contiguity matters."""
+) -> list[list[NDArray[np.int64]]]:
+    """For each contiguity, of each row of each feed, the time with which it would be contiguous; only where strict
+    contiguity matters."""
     if not (program.automaton.selection == STRICT).any():
-        return [rows.time for rows in listed]
+        return [[rows.time for rows in listed] for _ in program.contiguous]
     events = _from_origin_times(program, found.times)
     partitions = [found.tables[each.table].renamed(each.variables) for each in program.partitions]
-    return state.contiguity.previous(events, partitions, listed)
+    return [
+        contiguity.previous(events, partitions if contiguity.by else [], listed) for contiguity in state.contiguities
+    ]
 
 
 def _with_recent(
@@ -263,9 +272,11 @@ class _Runner:
     negated: Table
     context: Context
     max_runs: int
+    rows: Table = field(default_factory=lambda: np.empty((0, 0), np.int64))
 
     def take(self, rows: Table) -> Iterator[Matches]:
         terms = self.state.terms
+        self.rows = rows
         self.state.memory = with_room_for(self.state.memory, len(rows))
         yield from self._until_done(
             lambda memory: machine.step(
@@ -274,6 +285,8 @@ class _Runner:
         )
 
     def resolve(self, watermark: int) -> Iterator[Matches]:
+        if self.program.automaton.state_accepts.any():
+            yield from self._until_done(lambda memory: machine.end_closures(self.program.image, memory, watermark))
         if not self.state.memory[PENDING]:
             return
         terms = self.state.terms
@@ -305,6 +318,19 @@ class _Runner:
 
     def _answer(self) -> None:
         """What the plain evaluator says of the predicate that the machine could not decide."""
+        memory = self.state.memory
+        if self.program.components is not None:
+            truth = asked_of_history(self.program, self.program.components, self.state, self.rows, self.context)
+        else:
+            truth = self._asked_of_frame()
+        if memory[ANSWERS] == memory[ANSWER_CAPACITY]:
+            self.state.memory = memory = with_room(memory)
+        region(memory, AT_ANSWERS)[memory[ANSWERS]] = truth
+        memory[ANSWERS] += 1
+        self.state.questions += 1
+
+    def _asked_of_frame(self) -> int:
+        """The truth of a predicate in the frame in which it was asked."""
         memory, terms = self.state.memory, self.state.terms
         frame = region(memory, AT_FRAMES)[memory[FRAME]].reshape(-1, 2).tolist()
         solution: Solution = {}
@@ -314,14 +340,9 @@ class _Runner:
                 solution[variable] = term
         condition = self.program.predicates[int(memory[PREDICATE])]
         try:
-            truth = TRUE if effective_boolean_value(evaluate(condition, solution, self.context)) else FALSE
+            return TRUE if effective_boolean_value(evaluate(condition, solution, self.context)) else FALSE
         except ExpressionError:
-            truth = ERROR
-        if memory[ANSWERS] == memory[ANSWER_CAPACITY]:
-            self.state.memory = memory = with_room(memory)
-        region(memory, AT_ANSWERS)[memory[ANSWERS]] = truth
-        memory[ANSWERS] += 1
-        self.state.questions += 1
+            return ERROR
 
     def _drained(self) -> Iterator[Matches]:
         memory = self.state.memory
@@ -358,8 +379,10 @@ def forget(program: SequenceProgram, state: SequenceState) -> None:
     state.memory = tidy(program.image, state.memory, watermark)
     runs = region(state.memory, AT_RUNS)
     lasts = runs[runs[:, STATE] >= 0, LAST]
-    least = int(lasts.min(initial=watermark))
-    state.contiguity.forget(watermark, lasts)
+    oldest = lasts if program.components is None else runs[runs[:, STATE] >= 0, FIRST]  # judged on finished matches
+    least = int(oldest.min(initial=watermark))
+    for contiguity in state.contiguities:
+        contiguity.forget(watermark, lasts)
     for number, rows in state.negated.items():
         state.negated[number] = rows.take(np.flatnonzero(rows.time > min(least, watermark - 1)))
     state.untidy = 0

@@ -72,7 +72,7 @@ def star_values(
         if not holds.all():
             kept = np.flatnonzero(holds)
             events, columns = events[kept], {slot: column.take(kept) for slot, column in columns.items()}
-    return events, {variable: _imported(columns.get(variable), len(events), batch, state) for variable in variables}
+    return events, {variable: imported(columns.get(variable), len(events), batch, state) for variable in variables}
 
 
 def star_predicates(pattern: Pattern) -> frozenset[IRI] | None:
@@ -191,7 +191,8 @@ def _by_value(column: Tagged, terms: Terms) -> Tagged:
     return Tagged(kinds, bits)
 
 
-def _imported(column: Tagged | None, length: int, batch: ColumnBatch, state: Terms) -> Values:
+def imported(column: Tagged | None, length: int, batch: ColumnBatch, state: Terms) -> Values:
+    """A column of a batch as values of a state; none at all where it has no such column."""
     if column is None:
         return Values(np.full(length, tags.NONE, np.uint16), np.zeros(length, np.int64))
     named = names_a_term(column.tags if column.tag is None else np.array([column.tag]))

@@ -9,11 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from thence.kernel.memory import (
+    AT_FRAMES,
     AT_FREE,
     AT_MATCHES,
     AT_NODES,
     AT_PENDING,
     AT_RUNS,
+    BEGUN,
     CERTAIN,
     DEADLINE,
     FIRST,
@@ -38,11 +40,14 @@ from thence.kernel.memory import (
     RUN_WIDTH,
     SLOTS,
     STATE,
+    STOPPED,
     TAKEN,
     code_of,
     link,
 )
+from thence.kernel.summaries import summarise
 from thence.program import image as layout
+from thence.program.automaton import ANEW
 from thence.program.image import EVENTS, TIME
 from thence.rdf.compiled import inlined
 from thence.rdf.tags import NONE
@@ -69,7 +74,8 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends):
         else:
             slots = emit(memory, time, first, time, node)
             copy(image, memory, slots, source)
-            bind(image, memory, rows, row, edge, slots)
+            if source != memory[AT_FRAMES]:  # where it is bound already
+                bind(image, memory, rows, row, edge, slots)
     k = image[edge + layout.SUCCESSORS]
     while image[k] != layout.END:
         if ends and image[k + 2] == layout.END:
@@ -108,7 +114,9 @@ def bind(image, memory, rows, row, edge, slots):
     k = image[edge + layout.BIND]
     while image[k] != layout.END:
         slot, column = slots + image[k], image[k + 1]
-        if column < 0:  # a local that this alternative lacks: forgotten
+        if image[k + 2] > ANEW:
+            summarise(memory, rows, row, slot, column, image[k + 2])
+        elif column < 0:  # a local that this alternative lacks: forgotten
             memory[slot] = NONE
         elif image[k + 2] or memory[slot] == NONE:
             memory[slot] = rows[row + column]
@@ -157,7 +165,10 @@ def _write(image, memory, rows, row, edge, at, state, first, deadline, node, sou
         memory[at + FIRST] = first
         memory[at + DEADLINE] = deadline
         copy(image, memory, at + SLOTS, source)
-    bind(image, memory, rows, row, edge, at + SLOTS)
+    memory[at + STOPPED] = NEVER
+    memory[at + BEGUN] = -1
+    if source != memory[AT_FRAMES]:
+        bind(image, memory, rows, row, edge, at + SLOTS)
 
 
 @inlined

@@ -39,7 +39,8 @@ def keep_what_is_held(program: SequenceProgram, state: SequenceState) -> None:
         rows = _is_id(tags)
         if rows.any():  # else they may be a file's own numbers, which can't be written to
             bits[rows] = renumbered[bits[rows]]
-    state.contiguity.restore(*state.contiguity.known())  # known by other ids
+    for contiguity in state.contiguities:
+        contiguity.restore(*contiguity.known())  # known by other ids
     state.terms, state.terms_kept = terms, len(terms)
 
 
@@ -50,8 +51,9 @@ def _held(state: SequenceState) -> Iterator[tuple[NDArray[Any], Ids]]:
     yield runs[:, SLOTS::2], runs[:, SLOTS + 1 :: 2]
     nodes = region(state.memory, AT_NODES)[: state.memory[NODES]]
     yield nodes[:, ITERATED::2], nodes[:, ITERATED + 1 :: 2]
-    keys, _ = state.contiguity.known()
-    yield keys[:, 0::2], keys[:, 1::2]
+    for contiguity in state.contiguities:
+        keys, _ = contiguity.known()
+        yield keys[:, 0::2], keys[:, 1::2]
     for rows in (*state.negated.values(), *state.recent):
         yield from ((values.tags, values.bits) for values in _columns(rows))
 

@@ -31,7 +31,6 @@ from thence.algebra.expressions import (
     Compare,
     Comparison,
     Expression,
-    In,
     Negate,
     Not,
     Operation,
@@ -62,7 +61,7 @@ LONGEST = 100
 """The most components that SEQ may hold."""
 
 ANY = "ANY"
-_COMPARISONS = {"<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+_COMPARISONS = {"=": "==", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
 _FUNCTIONS = {
     "abs": ("ABS", 1),
     "ceil": ("CEIL", 1),
@@ -254,7 +253,7 @@ class ComponentReader(TermReader):
     def in_(self, part: Part, *rest: Any) -> Expression:
         negated = bool(rest) and isinstance(rest[0], Token)
         choices = tuple(self._plain(choice) for choice in (rest[1:] if negated else rest))
-        found = In(self._plain(part), choices)
+        found = chain(Or, [Compare(Comparison.SAME, self._plain(part), choice) for choice in choices])
         return Not(found) if negated else found
 
     def sum(self, *parts: Any) -> Expression:
@@ -263,7 +262,8 @@ class ComponentReader(TermReader):
             if sign == "%":
                 reason = '"%" makes a percentage of a number, as in 80%; there is no remainder.'
                 raise self.error(reason, at=offset(sign))
-            found = Arithmetic(Operation(str(sign)), found, self._plain(operand))
+            operation = Operation.QUOTIENT if sign == "/" else Operation(str(sign))
+            found = Arithmetic(operation, found, self._plain(operand))
         return found
 
     product = sum

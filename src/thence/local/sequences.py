@@ -161,7 +161,7 @@ class SequenceRunner:
     def _in_order(self, made: Iterator[Row]) -> Iterator[Row]:
         """Rows in order of certainty, then end, start, ids. The machine gives them in order of certainty already, but
         for those that waited for an absence."""
-        waited = bool(self.program.automaton.end.size)
+        waited = bool(self.program.automaton.end.size) or bool(self.program.automaton.state_accepts.any())
         for _, group in [(0, made)] if waited else groupby(made, key=attrgetter("certain")):
             together = sorted(group, key=_times)
             if len(together) == 1:

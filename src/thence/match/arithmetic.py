@@ -28,6 +28,7 @@ _ON_NUMBERS = {
     Operation.SUBTRACT: numbers.subtract,
     Operation.MULTIPLY: numbers.multiply,
     Operation.DIVIDE: numbers.divide,
+    Operation.QUOTIENT: lambda a, b: float(a) / float(b),
 }
 
 
@@ -66,7 +67,7 @@ def compute(operation: Operation, left: Term, right: Term) -> Literal:
     try:
         if is_number(a) and is_number(b):
             return written(_ON_NUMBERS[operation](a, b))
-        return written(_on_time(operation, a, b))
+        return written(_on_time(Operation.DIVIDE if operation is Operation.QUOTIENT else operation, a, b))
     except ZeroDivisionError:
         raise ExpressionError(f"{left} is divided by zero") from None
 

@@ -133,6 +133,10 @@ def compare(comparison: Comparison, left: Term, right: Term) -> bool:
             return _decided(equal(left, right))
         case Comparison.NOT_EQUAL:
             return not _decided(equal(left, right))
+        case Comparison.SAME:
+            return _decided(equal(left, right) if _kind(left) == _kind(right) else None)
+        case Comparison.DIFFERENT:
+            return not compare(Comparison.SAME, left, right)
         case Comparison.LESS:
             return _decided(less(left, right))
         case Comparison.GREATER:
@@ -143,6 +147,13 @@ def compare(comparison: Comparison, left: Term, right: Term) -> bool:
             return _decided(less(right, left)) or _decided(equal(left, right))
         case _:
             assert_never(comparison)
+
+
+def _kind(term: Term) -> object:
+    """What a term is, so that it can be compared with others: a number, a text, …"""
+    if not isinstance(term, Literal):
+        return "name"
+    return "number" if term.datatype in NUMERIC else term.datatype
 
 
 def _decided(truth: bool | None) -> bool:

@@ -33,7 +33,7 @@ LESS, EQUAL, GREATER, UNORDERED, DIFFERENT, UNDECIDED = -1, 0, 1, 2, 3, 4
 """UNORDERED: with NaN. DIFFERENT: two terms that are not equal and have no order. UNDECIDED: ask the plain
 functions."""
 
-ADD, SUBTRACT, MULTIPLY, DIVIDE = 0, 1, 2, 3
+ADD, SUBTRACT, MULTIPLY, DIVIDE, QUOTIENT = 0, 1, 2, 3, 4
 
 _POWERS = np.array([10**k for k in range(19)], np.int64)
 _MAX = np.int64(2**63 - 1)
@@ -207,11 +207,13 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
         return np.uint16(SLOW), np.int64(0)
     left_scale, right_scale = np.int64(left_tag >> SCALE_SHIFT), np.int64(right_tag >> SCALE_SHIFT)
     widest = max(left, right)
-    if widest == DOUBLE:
+    if widest == DOUBLE or operation == QUOTIENT:
         left_exact, a = as_double(left, left_scale, left_bits)
         right_exact, b = as_double(right, right_scale, right_bits)
         if not (left_exact and right_exact):
             return np.uint16(SLOW), np.int64(0)
+        if operation == QUOTIENT and b == 0:
+            return np.uint16(NONE), np.int64(0)
         return np.uint16(DOUBLE), double_bits(_rounded(operation, a, b))
     if widest == FLOAT:
         left_exact, c = as_single(left, left_scale, left_bits)

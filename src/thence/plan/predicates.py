@@ -26,6 +26,8 @@ from thence.rdf.terms import IRI, Literal, Term
 _COMPARISONS = {
     Comparison.EQUAL: opcodes.EQUAL,
     Comparison.NOT_EQUAL: opcodes.NOT_EQUAL,
+    Comparison.SAME: opcodes.SAME,
+    Comparison.DIFFERENT: opcodes.DIFFERENT,
     Comparison.LESS: opcodes.LESS,
     Comparison.GREATER: opcodes.GREATER,
     Comparison.LESS_OR_EQUAL: opcodes.LESS_OR_EQUAL,
@@ -36,6 +38,7 @@ _OPERATIONS = {
     Operation.SUBTRACT: numbers.SUBTRACT,
     Operation.MULTIPLY: numbers.MULTIPLY,
     Operation.DIVIDE: numbers.DIVIDE,
+    Operation.QUOTIENT: numbers.QUOTIENT,
 }
 
 
@@ -51,10 +54,12 @@ class Code:
     starts: list[int] = field(default_factory=lambda: [0])
     operations: list[int] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
+    known: dict[tuple[Expression, object], int] = field(default_factory=dict)
 
-    def compile_predicate(self, condition: Expression) -> int:
-        if condition in self.predicates:
-            return self.predicates.index(condition)
+    def compile_predicate(self, condition: Expression, about: object = None) -> int:
+        """The number of a predicate; those `about` different things are different ones."""
+        if (condition, about) in self.known:
+            return self.known[condition, about]
         written = _Writer(self)
         if not written.write(condition) or written.deepest > opcodes.DEPTH:
             written.code = [(opcodes.ASK, 0)]
@@ -62,6 +67,7 @@ class Code:
         self.arguments += [argument for _, argument in written.code]
         self.starts.append(len(self.operations))
         self.predicates.append(condition)
+        self.known[condition, about] = len(self.predicates) - 1
         return len(self.predicates) - 1
 
     def comparison(self, predicate: int) -> tuple[int, Variable, Variable] | None:
@@ -103,6 +109,8 @@ class _Writer:
             case IRI() | Literal():
                 return self._push(opcodes.CONSTANT, self.owner.constant(expression))
             case Bound():
+                if expression.variable not in self.owner.slots:
+                    return False
                 return self._push(opcodes.BOUND, self.owner.slots[expression.variable])
             case Compare():
                 return self._binary(

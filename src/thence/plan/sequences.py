@@ -7,10 +7,6 @@ state, in which the run waits for another iteration.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-import numpy as np
-
 from thence.algebra.closures import alternatives, arms, certain_in, locals_of, occurrences
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import (
@@ -24,12 +20,12 @@ from thence.algebra.sequences import (
 from thence.algebra.variables import in_scope
 from thence.optimize import rewritten
 from thence.optimize.infer_key import join_key
-from thence.plan.order import order_of
+from thence.plan.assembly import Edge, Feed, State, assembled
 from thence.plan.predicates import Code
 from thence.plan.shards import routes_of, routing_key
 from thence.plan.tables import tables_of
 from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT, Automaton
-from thence.program.image import EVENTS, image
+from thence.program.image import image
 from thence.program.sequence import Input, SequenceProgram
 
 _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: ANY}
@@ -39,31 +35,6 @@ def plan(query: SequenceQuery, *, optimise: bool = True, partial: bool = False) 
     """The program of a query. Without `optimise`, every filter is left to the machine, no run is found by its key but
     that of PARTITION BY, and every GPM is matched by itself, with all its variables."""
     return _Plan(query, rewritten(query, optimise=optimise, partial=partial), optimise, partial).program()
-
-
-@dataclass(slots=True)
-class _Edge:
-    input: int
-    state: int
-    target: int = NOWHERE
-    loop: int = NOWHERE
-    accept: bool = False
-    equal: list[tuple[int, int]] = field(default_factory=list)  # slot, column
-    bind: list[tuple[int, int, bool]] = field(default_factory=list)  # slot, column (-1: clear), anew
-    tests: list[int] = field(default_factory=list)
-    quick: list[tuple[int, int, int, int, int]] = field(default_factory=list)
-    prunes: list[int] = field(default_factory=list)
-    key: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    guards: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    iterated: list[int] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _State:
-    selection: int
-    key: list[int] = field(default_factory=list)  # slots
 
 
 class _Plan:
@@ -79,8 +50,8 @@ class _Plan:
         self.inputs: list[Input] = []
         self.feeds: list[int] = []
         self.negated: list[int] = []
-        self.states: list[_State] = []
-        self.edges: list[_Edge] = []
+        self.states: list[State] = []
+        self.edges: list[Edge] = []
         self.guards: list[list[int]] = []  # a negation's edges
         run_variables, others = self._variables()
         self.run_slots = len(run_variables)
@@ -101,6 +72,7 @@ class _Plan:
             feeds=tuple(self.feeds),
             negated=tuple(dict.fromkeys(self.negated)),
             partitions=self.tables.partitions,
+            contiguous=(self.written.partition,),
             slots=tuple(self.slots),
             outputs=self._outputs(),
             key=key,
@@ -110,6 +82,7 @@ class _Plan:
             constants=tuple(self.code.constants),
             automaton=(automaton := self._automaton()),
             image=image(automaton),
+            late=self.query.late,
         )
 
     # The matcher's part
@@ -170,7 +143,7 @@ class _Plan:
         possible: frozenset[Variable] = frozenset()  # and what some may have
         for number, part in enumerate(steps):
             last = number == len(steps) - 1
-            shape = _Edge(
+            shape = Edge(
                 input=-1,
                 state=entries[number],
                 target=NOWHERE if last else entries[number + 1],
@@ -186,14 +159,14 @@ class _Plan:
             self._edges(part, shape, guards, bound, possible, frozenset())
             possible |= self._possible(part)
             if part.quantifier is Quantifier.PLUS:
-                again = _Edge(-1, shape.loop, shape.target, shape.loop, shape.accept, ends=shape.ends)
+                again = Edge(-1, shape.loop, shape.target, shape.loop, shape.accept, ends=shape.ends)
                 anew = locals_of(self.query, occurrences(part.operand)[0].place)
                 self._edges(part, again, [], following, possible, anew)
             bound = following
 
     def _state(self, selection: Selection | None) -> int:
         assert selection is not None
-        self.states.append(_State(_SELECTIONS[selection]))
+        self.states.append(State(_SELECTIONS[selection]))
         return len(self.states) - 1
 
     def _possible(self, part: Part) -> frozenset[Variable]:
@@ -204,7 +177,7 @@ class _Plan:
     def _edges(
         self,
         part: Part,
-        shape: _Edge,
+        shape: Edge,
         guards: list[int],
         bound: frozenset[Variable],
         possible: frozenset[Variable],
@@ -222,7 +195,8 @@ class _Plan:
         for alternative in listed:
             number = self._input(alternative)
             columns = {variable: column for column, variable in enumerate(self.inputs[number].variables)}
-            edge = _Edge(number, shape.state, shape.target, shape.loop, shape.accept, guards=guards, ends=shape.ends)
+            edge = Edge(number, shape.state, shape.target, shape.loop, shape.accept, guards=guards, ends=shape.ends)
+            edge.feed = self.inputs[number].feed
             self._bindings(edge, columns, possible - anew, anew, self._tests(alternative))
             edge.key = [columns[variable] for variable in key]
             edge.prunes = shape.prunes
@@ -233,7 +207,7 @@ class _Plan:
 
     def _bindings(
         self,
-        edge: _Edge,
+        edge: Edge,
         columns: dict[Variable, int],
         equal: frozenset[Variable],
         anew: frozenset[Variable],
@@ -265,7 +239,7 @@ class _Plan:
         for alternative in alternatives(negation.operand):
             number = self._input(alternative)
             self.negated.append(self.inputs[number].feed)
-            edge = _Edge(number, NOWHERE - 1)
+            edge = Edge(number, NOWHERE - 1, feed=self.inputs[number].feed)
             columns = {variable: column for column, variable in enumerate(self.inputs[number].variables)}
             self._bindings(edge, columns, frozenset(columns), frozenset(), self._tests(alternative))
             numbers.append(len(self.edges))
@@ -273,79 +247,20 @@ class _Plan:
         self.guards.append(numbers)
         return len(self.guards) - 1
 
-    def _feed_of(self, edge: _Edge) -> int:
-        return self.inputs[edge.input].feed
-
     def _automaton(self) -> Automaton:
-        order = sorted(
-            range(len(self.edges)), key=lambda e: (self.edges[e].state < START, self._feed_of(self.edges[e]))
-        )
-        edges = [self.edges[e] for e in order]
-        moved = {old: new for new, old in enumerate(order)}
-        walked = [edge for edge in edges if edge.state >= START]
         window = self.query.window
-        equal, bind = _flat([e.equal for e in edges]), _flat([e.bind for e in edges])
-        guard_edges = _flat([[moved[edge] for edge in guard] for guard in self.guards])
-        keys = _flat([state.key for state in self.states])
-        tests, key_columns = _flat([e.tests for e in edges]), _flat([e.key for e in edges])
-        places = _flat([e.places for e in edges])
-        guards, ends = _flat([e.guards for e in edges]), _flat([e.ends for e in edges])
-        iterated, quick = _flat([e.iterated for e in edges]), _flat([e.quick for e in edges])
-        prunes = _flat([e.prunes for e in edges])
-        feeds = [self.inputs[number] for number in self.feeds]
-        ordered = order_of([edge.state for edge in edges], [edge.quick for edge in edges], len(self.states))
-        return Automaton(
-            selection=np.array([state.selection for state in self.states], np.uint8),
+        return assembled(
+            self.states,
+            self.edges,
+            self.guards,
+            [Feed(len(self.inputs[number].variables), len(self.inputs[number].sources)) for number in self.feeds],
+            self.code,
             window=-1 if window is None else window.span.length,
             tumbling=window is not None and window.tumbling,
             origin=0 if window is None else window.origin,
             slots=self.run_slots,
             frame=max(len(self.slots), 1),
             iterated=len(self.iterated),
-            feed_from=_starts([sum(self._feed_of(e) == f for e in walked) for f in range(len(feeds))]),
-            feed_columns=_int32([len(feed.variables) for feed in feeds]),
-            feed_events=_int32([len(feed.sources) for feed in feeds]),
-            edge_state=_int32([e.state for e in edges]),
-            edge_target=_int32([e.target for e in edges]),
-            edge_loop=_int32([e.loop for e in edges]),
-            edge_accept=np.array([e.accept for e in edges], np.bool_),
-            edge_input=_int32([e.input for e in edges]),
-            edge_feed=_int32([self._feed_of(e) for e in edges]),
-            equal_from=equal[0],
-            equal_slot=_int32([slot for slot, _ in equal[1]]),
-            equal_column=_int32([column for _, column in equal[1]]),
-            bind_from=bind[0],
-            bind_slot=_int32([slot for slot, _, _ in bind[1]]),
-            bind_column=_int32([column for _, column, _ in bind[1]]),
-            bind_anew=np.array([anew for _, _, anew in bind[1]], np.bool_),
-            test_from=tests[0],
-            test_predicate=_int32(tests[1]),
-            quick_from=quick[0],
-            quick=np.array(quick[1], np.int32).reshape(-1, 5),
-            prune_from=prunes[0],
-            prune_predicate=_int32(prunes[1]),
-            key_from=key_columns[0],
-            key_column=_int32(key_columns[1]),
-            place_from=places[0],
-            place=_int32(places[1]),
-            iterated_from=iterated[0],
-            iterated_column=_int32(iterated[1]),
-            state_key_from=keys[0],
-            state_key_slot=_int32(keys[1]),
-            state_order=np.array(ordered.states, np.int32).reshape(-1, 2),
-            edge_order=np.array(ordered.edges, np.int32).reshape(-1, 2),
-            guard_from=guards[0],
-            guard=_int32(guards[1]),
-            end_from=ends[0],
-            end=_int32(ends[1]),
-            guard_edge_from=guard_edges[0],
-            guard_edge=_int32(guard_edges[1]),
-            row_values=EVENTS + max(len(i.sources) for i in self.inputs),
-            code_from=_int32(self.code.starts),
-            operation=_int32(self.code.operations),
-            argument=_int32(self.code.arguments),
-            constant_tags=np.array([tag for tag, _ in self.code.values], np.uint16),
-            constant_bits=np.array([bits for _, bits in self.code.values], np.int64),
         )
 
 
@@ -366,15 +281,3 @@ def _gaps(arm: tuple[Part, ...]) -> list[list[Part]]:
         else:
             gaps.append([])
     return gaps
-
-
-def _flat(lists: list[list]) -> tuple[np.ndarray, list]:  # type: ignore[type-arg]
-    return _starts([len(each) for each in lists]), [item for each in lists for item in each]
-
-
-def _starts(lengths: list[int]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-
-
-def _int32(numbers: list[int]) -> np.ndarray:
-    return np.array(numbers, np.int32)

@@ -26,6 +26,21 @@ START = -1
 NOWHERE = -1
 """The target of an edge that has none."""
 
+PLAIN, TAKE, PROCEED, CUT_OFF = 0, 1, 2, 3
+"""What an edge is to the closure of SASE+ that a run is in: nothing; its take edge; or, for want of an end condition,
+one that begins the component after it, while the closure goes on and after it stopped. CUT_OFF ends the closure."""
+
+OVER, WAITS_NEXT, WAITS_ANY, WAITS_APART = 0, 1, 2, 3
+"""How a run waits for the component after a closure once that has stopped: not at all, by skip-till-next, by
+skip-till-any; or by partition contiguity, where strict contiguity stopped it."""
+
+AT_STOP, AT_WINDOWS_END = 1, 2
+"""When a run that waits in a state is a match: once its closure stops, at the latest when its window ends; or only
+then."""
+
+KEEP, ANEW, COUNT, SUM, LEAST, GREATEST, LATEST = range(7)
+"""What a row does to a slot: binds it if nothing has; anew; or is counted, added, compared, or taken if it is there."""
+
 
 class Automaton(NamedTuple):
     """States, edges and predicates. All arrays; nothing here changes while it runs."""
@@ -37,6 +52,8 @@ class Automaton(NamedTuple):
     slots: int  # of a run
     frame: int  # slots, and those that only negated parts use
     iterated: int  # local variables whose value in each iteration is kept
+    fits: int  # the column of rows that says, bit by bit, what their events can be taken for; -1: none
+    previous: int  # how many previous times a row has: of all events, or of its partition
 
     feed_from: Int32s  # edges of feed f: feed_from[f]:feed_from[f+1]
     feed_columns: Int32s  # how many columns its rows have
@@ -48,6 +65,12 @@ class Automaton(NamedTuple):
     edge_accept: NDArray[np.bool_]  # whether the row completes a match
     edge_input: Int32s  # the operand that it is about
     edge_feed: Int32s  # and where its rows are found
+    edge_role: Int32s  # PLAIN, TAKE, PROCEED, CUT_OFF
+    edge_then: Int32s  # how the run waits once its closure has stopped
+    edge_fits: Int32s  # the bit that an event must have to be taken; -1: none
+    edge_cut: NDArray[np.bool_]  # not for an event by which the run has just gone over an edge that `cuts`
+    edge_cuts: NDArray[np.bool_]
+    edge_stops: NDArray[np.bool_]  # an event that counts for contiguity, and can't be taken, stops the closure
 
     equal_from: Int32s
     equal_slot: Int32s
@@ -55,7 +78,11 @@ class Automaton(NamedTuple):
     bind_from: Int32s
     bind_slot: Int32s
     bind_column: Int32s
-    bind_anew: NDArray[np.bool_]  # forget the old value: a local in its next iteration
+    bind_how: Int32s  # KEEP, ANEW, …
+    edge_late: NDArray[np.bool_]  # tests come before binding; what they need of the row is in slots of the frame alone:
+    late_from: Int32s
+    late_slot: Int32s
+    late_column: Int32s
     test_from: Int32s
     test_predicate: Int32s
     quick_from: Int32s  # the tests that are mere comparisons of two variables, once more:
@@ -71,6 +98,8 @@ class Automaton(NamedTuple):
 
     state_key_from: Int32s  # the slots that `key_column` is compared with
     state_key_slot: Int32s
+    state_previous: Int32s  # which of a row's previous times its contiguity goes by
+    state_accepts: Int32s  # 0, AT_STOP or AT_WINDOWS_END
     state_order: Int32s  # the slot that every edge of a state compares with a column, or -1; whether greater is easier
     edge_order: Int32s  # how it is compared, and with which column, or -1
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.program.automaton import ANY, NOWHERE, START, Automaton
+from thence.program.automaton import ANEW, ANY, NOWHERE, START, TAKE, WAITS_ANY, Automaton
 
 Image = NDArray[np.int64]
 
@@ -25,6 +25,8 @@ Image = NDArray[np.int64]
     ORIGIN,
     SLOT_WORDS,  # of a run: two for each slot
     MOST_EVENTS,  # of a row
+    FITS,  # where in a row the bits are that say what its event can be taken for; -1: nowhere
+    APART,  # where in a row the time is that partition contiguity goes by
     AT_FEEDS,
     AT_STATES,
     AT_EDGES,
@@ -32,15 +34,16 @@ Image = NDArray[np.int64]
     AT_CODES,
     AT_CONSTANTS,
     _HEAD,
-) = range(12)
+) = range(14)
 
 END = -1
 """Behind the last item of a list that is read to its end: the first number of an item is never this."""
 
 # a feed: its edges, and the columns by which most of them find runs
 EDGE_FROM, EDGE_TO, ROW_KEY, FEED_WIDTH = range(4)
-# a state: the slots of its key; the slot that all its edges compare (-1: none), and whether the greatest will do it
-STATE_KEY, ORDERED, GREATEST, STATE_WIDTH = range(4)
+# a state: the slots of its key; the slot that all its edges compare (-1: none), and whether the greatest will do it;
+# whether a run that waits there when its window ends is a match
+STATE_KEY, ORDERED, GREATEST, ACCEPTS, STATE_WIDTH = range(5)
 # an edge
 (
     STATE_OF,
@@ -53,10 +56,18 @@ STATE_KEY, ORDERED, GREATEST, STATE_WIDTH = range(4)
     BY_ROW_KEY,  # whether its key is that of the feed
     BOUND_COMPARISON,  # that slot to this column (-1: none)
     BOUND_COLUMN,
+    PREVIOUS_OF,  # where in a row the time is that contiguity goes by
+    ROLE,
+    THEN,  # how the run waits once its closure has stopped
+    FIT,  # the bit that the row must have; 0: none
+    CUT,
+    CUTS,
+    STOPS,
+    LATE,  # (slot of the frame, column), or -1: what tests need of the row, which are to come before it is bound
     # lists to their end
     KEY,  # (slot, column): what finds the runs that may join
     EQUAL,  # (slot, column): compatible; those of the key are not among them
-    BIND,  # (slot, column or -1, anew); those of the key are not among them
+    BIND,  # (slot, column or -1, how); those of the key are not among them, unless they are bound anew
     QUICK,  # (comparison, slot, column or -1, slot, column or -1): a predicate that is nothing but this
     SUCCESSORS,  # (state, whether its key is that of the feed)
     PLACES,
@@ -71,13 +82,23 @@ STATE_KEY, ORDERED, GREATEST, STATE_WIDTH = range(4)
     ENDS,
     ENDS_END,
     EDGE_WIDTH,
-) = range(26)
+) = range(34)
 # a guard: its edges; and a predicate: its instructions
 FIRST, BEYOND, RANGE_WIDTH = range(3)
 
 # A row of the machine's input, all 64-bit integers: its time, the latest strictly earlier time that breaks contiguity
 # with it, its feed, its events, and then tag and bits of each column. Rows are as wide as the widest feed needs.
 TIME, PREVIOUS, FEED, EVENTS = 0, 1, 2, 3
+
+
+def row_width(automaton: Automaton) -> int:
+    """How many numbers a row has. Behind its columns stand the previous times after the first."""
+    return int(automaton.row_values + 2 * automaton.feed_columns.max(initial=0) + automaton.previous - 1)
+
+
+def previous_place(automaton: Automaton, number: int) -> int:
+    """Where in a row that previous time stands."""
+    return PREVIOUS if number == 0 else row_width(automaton) - automaton.previous + number
 
 
 def image(automaton: Automaton) -> Image:
@@ -96,12 +117,15 @@ class _Layout:
         a, words = self.automaton, self.words
         words[WINDOW], words[TUMBLING], words[ORIGIN] = a.window, int(a.tumbling), a.origin
         words[SLOT_WORDS], words[MOST_EVENTS] = 2 * a.slots, int(a.feed_events.max())
+        words[APART] = previous_place(a, a.previous - 1)
+        words[FITS] = self._column(a.fits) + 1 if a.fits >= 0 else -1
         constants = zip(a.constant_tags.tolist(), a.constant_bits.tolist(), strict=True)
         words[AT_CONSTANTS] = self._list(constants)[0]
         words[AT_CODES] = self._records(self._code(p) for p in range(len(a.code_from) - 1))
         words[AT_GUARDS] = self._records(self._items(a.guard_edge_from, g, a.guard_edge) for g in range(_count(a)))
         words[AT_STATES] = self._records(
-            (self._to_end((2 * slot,) for slot in _state_key(a, s)), *_order(a, s)) for s in range(len(a.selection))
+            (self._to_end((2 * slot,) for slot in _state_key(a, s)), *_order(a, s), int(a.state_accepts[s]))
+            for s in range(len(a.selection))
         )
         words[AT_EDGES] = self._records(self._edge(edge) for edge in range(len(a.edge_state)))
         words[AT_FEEDS] = self._records(
@@ -152,6 +176,7 @@ class _Layout:
             int(_edge_key(a, edge) == _row_key(a, feed)),
             int(a.edge_order[edge, 0]),
             self._column(int(a.edge_order[edge, 1])),
+            *self._of_closures(edge, state),
             *self._values(edge, state),
             *self._afterwards(edge),
             *self._items(a.test_from, edge, a.test_predicate),
@@ -159,6 +184,17 @@ class _Layout:
             *self._items(a.guard_from, edge, a.guard),
             *self._items(a.end_from, edge, a.end),
         ]
+
+    def _of_closures(self, edge: int, state: int) -> Iterator[int]:
+        """What SASE+ adds."""
+        a = self.automaton
+        yield previous_place(a, int(a.state_previous[state]) if state >= 0 else 0)
+        yield from (int(of[edge]) for of in (a.edge_role, a.edge_then))
+        yield 1 << int(a.edge_fits[edge]) if a.edge_fits[edge] >= 0 else 0
+        yield from (int(of[edge]) for of in (a.edge_cut, a.edge_cuts, a.edge_stops))
+        late = zip(_span(a.late_from, edge, a.late_slot), _span(a.late_from, edge, a.late_column), strict=True)
+        items = [(2 * slot, self._column(column)) for slot, column in late]
+        yield self._to_end(items) if a.edge_late[edge] else -1
 
     def _values(self, edge: int, state: int) -> Iterator[int]:
         """What is compared and bound. A key is compared first, and every run has it."""
@@ -170,9 +206,9 @@ class _Layout:
         old = {slot: column for slot, column in equal if slot not in key}
         yield self._to_end((2 * slot, self._column(column)) for slot, column in old.items())
         yield self._to_end(
-            (2 * slot, self._column(column), int(anew or slot not in old))
-            for slot, column, anew in _bound(a, edge)
-            if slot not in key
+            (2 * slot, self._column(column), how if how > ANEW else int(how == ANEW or slot not in old))
+            for slot, column, how in _bound(a, edge)
+            if slot not in key or how > ANEW
         )
         yield self._to_end(
             (comparison, 2 * left, self._column(left_column), 2 * right, self._column(right_column))
@@ -195,6 +231,9 @@ def _closes(automaton: Automaton, edge: int) -> bool:
     """Whether a run does not go on waiting, and no other edge is tried afterwards that leaves its state: the last
     edges of a feed come first."""
     state = int(automaton.edge_state[edge])
+    goes_on = automaton.edge_role[edge] == TAKE and automaton.edge_then[edge] == WAITS_ANY
+    if goes_on or automaton.edge_role[edge] > TAKE or automaton.edge_stops[edge]:
+        return False
     first = automaton.feed_from[automaton.edge_feed[edge]]
     return state >= 0 and automaton.selection[state] != ANY and state not in automaton.edge_state[first:edge]
 
@@ -209,7 +248,7 @@ def _edge_key(automaton: Automaton, edge: int) -> list[int]:
 
 def _bound(automaton: Automaton, edge: int) -> list[tuple[int, int, int]]:
     a = automaton
-    return list(zip(*(_span(a.bind_from, edge, of) for of in (a.bind_slot, a.bind_column, a.bind_anew)), strict=True))
+    return list(zip(*(_span(a.bind_from, edge, of) for of in (a.bind_slot, a.bind_column, a.bind_how)), strict=True))
 
 
 def _row_key(automaton: Automaton, feed: int) -> list[int]:

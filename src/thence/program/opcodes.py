@@ -12,7 +12,8 @@ NOT = 6
 BOUND = 7  # push whether slot `argument` is bound
 ASK = 8  # the whole predicate must be asked of the plain evaluator
 
-EQUAL, NOT_EQUAL, LESS, GREATER, LESS_OR_EQUAL, GREATER_OR_EQUAL = range(6)
+EQUAL, NOT_EQUAL, LESS, GREATER, LESS_OR_EQUAL, GREATER_OR_EQUAL, SAME, DIFFERENT = range(8)
+"""The last two are errors where the two values are of different kinds."""
 
 DEPTH = 32
 """Values that a predicate may hold on its stack; a deeper one is asked of the plain evaluator."""

@@ -67,7 +67,7 @@ def background_of(given: Any, program: SequenceProgram) -> Background:
     background = NO_BACKGROUND if given is None else given
     if not isinstance(background, Background):
         background = Background(load_background(background))
-    late = (late.block for late in program.rewritten.late)
+    late = (late.block for late in program.late)
     for pattern in (*(source.pattern for source in program.sources), *late):
         background.check(pattern)
     return background

@@ -117,7 +117,7 @@ def _negations(program: SequenceProgram) -> list[int]:
 def _gpm(program: SequenceProgram, source: Source) -> GpmTold:
     gpm = program.query.gpm(source.gpm)
     left = program.rewritten.gpm(source.gpm).filters  # to the machine
-    late = [late.block for late in program.rewritten.late]
+    late = [late.block for late in program.late]
     tests = [part for test in gpm.filters for part in ([test] if test in left else conjuncts(test))]
     return GpmTold(
         name=gpm.name,

@@ -1,0 +1,236 @@
+"""Events as SASE+ sees them: a type and attributes, read off the columns of typed events or the triples of RDF ones; and
+what each event can be taken for, by what it says alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.components import Name
+from thence.algebra.expressions import Variable
+from thence.kernel.pointers import pointer
+from thence.kernel.predicates import ASK, TRUE, test
+from thence.kernel.rows import Arrived, Matched, concatenated, write_values
+from thence.kernel.star import imported
+from thence.match.context import Context
+from thence.match.expressions import passes
+from thence.program.opcodes import DEPTH
+from thence.program.sequence import Attributes, Fit, SequenceProgram, Table
+from thence.program.values import NON_CANONICAL, Values, term_of, values_of
+from thence.rdf import tags
+from thence.rdf.column_batch import ColumnBatch
+from thence.rdf.columns import EventBatch
+from thence.rdf.compiled import entry
+from thence.rdf.dictionary import UNBOUND, Terms
+from thence.rdf.terms import IRI, Term
+from thence.rdf.typed import RDF_TYPE, predicate_term
+
+Mask = NDArray[np.bool_]
+
+
+def events_as_rows(
+    program: SequenceProgram,
+    table: Table,
+    arrived: Sequence[Arrived],
+    terms: Terms,
+    context: Context,
+    refused: dict[int, str],
+) -> Matched:
+    """The events of a table's stream, a row for each; without those that fit nothing, where they do not count. An event
+    with two values for one attribute has none of them, and is noted in `refused`."""
+    parts = [
+        _rows_of(program, table, each, terms, context, refused) for each in arrived if each.stream == table.stream
+    ]
+    return concatenated(parts, table.variables)
+
+
+def _rows_of(
+    program: SequenceProgram,
+    table: Table,
+    arrived: Arrived,
+    terms: Terms,
+    context: Context,
+    refused: dict[int, str],
+) -> Matched:
+    pattern, batch = table.pattern, arrived.batch
+    assert isinstance(pattern, Attributes)
+    namespace = program.query.namespace
+    source = _of_columns if isinstance(batch, ColumnBatch) else _of_triples
+    found, types, repeated = source(pattern, batch, terms, namespace)  # type: ignore[operator]
+    refused.update((arrived.first_ref + event, reason) for event, reason in repeated.items())
+    compared = {
+        name: as_equality_sees(found[name], terms) for name in pattern.names if Variable(f"={name}") in table.variables
+    }
+    fits = np.zeros(len(batch), np.int64)
+    good = np.ones(len(batch), np.bool_)
+    good[list(repeated)] = False
+    for bit, fit in enumerate(pattern.fits):
+        fits |= _fitting(program, fit, found, compared, types, good, terms, context).astype(np.int64) << bit
+    columns = {Variable(f".{name}"): values for name, values in found.items()}
+    columns |= {Variable(f"={name}"): values for name, values in compared.items()}
+    columns[Variable("fits")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), fits)
+    columns[Variable("time")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), batch.ends)
+    rows = Matched(
+        batch.ends,
+        (arrived.first_ref + np.arange(len(batch))).reshape(-1, 1),
+        {variable: columns[variable] for variable in table.variables},
+        np.ones(len(batch), np.bool_),
+    )
+    return rows if pattern.all_count or (fits != 0).all() else rows.take(np.flatnonzero(fits))
+
+
+# What events say
+
+_Read = tuple[dict[Name, Values], dict[Name, Mask], dict[int, str]]
+
+
+def _of_columns(pattern: Attributes, batch: ColumnBatch, terms: Terms, namespace: str) -> _Read:
+    found = {}
+    for name in pattern.names:
+        predicate = _predicate(name, batch.predicates, namespace)
+        column = None if predicate is None else batch.column(predicate)
+        found[name] = imported(column, len(batch), batch, terms)
+    column = batch.column(RDF_TYPE)
+    assert column is not None
+    types = {
+        name: _is_of_type(name, column.bits, column.tags != tags.NONE, batch.terms, namespace)
+        for name in _types(pattern)
+    }
+    return found, types, {}
+
+
+def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace: str) -> _Read:
+    kinds, numbers = np.unique(batch.predicates, return_inverse=True)
+    predicates = [term if isinstance(term := batch.terms[int(kind)], IRI) else IRI("") for kind in kinds.tolist()]
+    events = batch.event_of_triple
+    found: dict[Name, Values] = {}
+    repeated: dict[int, str] = {}
+    for name in pattern.names:
+        predicate = _predicate(name, predicates, namespace)
+        rows = np.flatnonzero(numbers == (-1 if predicate is None else predicates.index(predicate)))
+        ids = np.full(len(batch), UNBOUND, np.int32)
+        ids[events[rows]] = batch.objects[rows]
+        for event in events[rows[ids[events[rows]] != batch.objects[rows]]].tolist():
+            repeated[event] = f"it has two values for {name}"
+        found[name] = values_of(ids, batch.terms, terms)
+    rows = np.flatnonzero(numbers == (predicates.index(RDF_TYPE) if RDF_TYPE in predicates else -1))
+    types = {}
+    for name in _types(pattern):
+        of_type = np.zeros(len(batch), np.bool_)
+        fits = _is_of_type(name, batch.objects[rows], np.ones(len(rows), np.bool_), batch.terms, namespace)
+        of_type[events[rows[fits]]] = True
+        types[name] = of_type
+    return found, types, repeated
+
+
+def _types(pattern: Attributes) -> Iterator[Name]:
+    return iter(dict.fromkeys(fit.type for fit in pattern.fits if fit.type is not None))
+
+
+def _predicate(name: Name, predicates: Sequence[IRI], namespace: str) -> IRI | None:
+    """The predicate that an attribute is: of the query's namespace, or of another by its local name."""
+    own = name.iri if name.iri is not None else predicate_term(name.local, namespace)
+    if own in predicates or name.iri is not None:
+        return own if own in predicates else None
+    return next((each for each in predicates if each != RDF_TYPE and local_name(each) == name.local), None)
+
+
+def local_name(iri: IRI) -> str:
+    """What stands behind an IRI's last `#`, `/` or `:`.
+
+    >>> local_name(IRI("http://example.org/stock#price"))
+    'price'
+    """
+    found = next((sign for sign in "#/:" if sign in iri.value), "")
+    return iri.value.rpartition(found)[2] if found else iri.value
+
+
+def _is_of_type(name: Name, ids: NDArray[np.generic], there: Mask, terms: Terms, namespace: str) -> Mask:
+    kinds, where = np.unique(ids, return_inverse=True)
+    own = name.iri if name.iri is not None else predicate_term(name.local, namespace)
+
+    def fits(term: Term) -> bool:
+        return term == own or (name.iri is None and isinstance(term, IRI) and local_name(term) == name.local)
+
+    of_type = np.array([fits(terms[int(kind)]) for kind in kinds.tolist()], np.bool_)
+    found: Mask = of_type[where] & there if len(kinds) else np.zeros(len(ids), np.bool_)
+    return found
+
+
+def as_equality_sees(values: Values, terms: Terms) -> Values:
+    """Values of which equal ones are the same: `1` and `1.0` are one number; what is not a number equals nothing, and is
+    none."""
+    kinds, bits = np.array(values.tags, np.uint16), np.array(values.bits)
+    named = np.flatnonzero(kinds == NON_CANONICAL)
+    if len(named):
+        kinds[named], bits[named] = terms.tags[bits[named]], terms.bits[bits[named]]
+    of = kinds & np.uint16(tags.KIND_MASK)
+    rounded = np.flatnonzero((of == tags.DOUBLE) | (of == tags.FLOAT))
+    decimal = np.flatnonzero(of == tags.DECIMAL)
+    numbers = bits.view(np.float64)[rounded]
+    fractions = bits[decimal] / np.power(10.0, kinds[decimal] >> tags.SCALE_SHIFT)
+    for rows, found in ((rounded, numbers), (decimal, fractions)):
+        whole = (np.floor(found) == found) & (np.abs(found) < 2.0**63)
+        kinds[rows] = np.where(np.isnan(found), tags.NONE, np.where(whole, tags.INTEGER, tags.DOUBLE))
+        bits[rows] = np.where(whole, np.where(whole, found, 0).astype(np.int64), found.view(np.int64))
+    return Values(kinds, bits)
+
+
+# What they can be taken for
+
+
+def _fitting(
+    program: SequenceProgram,
+    fit: Fit,
+    found: Mapping[Name, Values],
+    compared: Mapping[Name, Values],
+    types: Mapping[Name, Mask],
+    good: Mask,
+    terms: Terms,
+    context: Context,
+) -> Mask:
+    fits = good if fit.type is None else good & types[fit.type]
+    for name in fit.present:
+        fits = fits & (compared[name].tags != tags.NONE)
+    rows = np.flatnonzero(fits)
+    if not fit.predicates or not len(rows):
+        return fits
+    taken = {name: values.take(rows) for name, values in found.items()}
+    kept = np.ones(len(rows), np.bool_)
+    for predicate in fit.predicates:
+        kept &= _holding(program, predicate, taken, len(rows), terms, context)
+    chosen = np.zeros(len(fits), np.bool_)
+    chosen[rows[kept]] = True
+    return chosen
+
+
+def _holding(
+    program: SequenceProgram, predicate: int, values: Mapping[Name, Values], count: int, terms: Terms, context: Context
+) -> Mask:
+    """The events of which a predicate is true."""
+    width = max(2 * len(values), 1)
+    cells = np.zeros(count * width + 2 * DEPTH, np.int64)
+    write_values(cells[: count * width].reshape(count, width), [(2 * n, each) for n, each in enumerate(values.values())])
+    truths = np.empty(count, np.int64)
+    _test_all(program.image, predicate, cells, width, terms.tags, terms.bits, truths)
+    held: Mask = truths == TRUE
+    condition = program.predicates[predicate]
+    for row in np.flatnonzero(truths == ASK).tolist():
+        solution = {}
+        for name, each in values.items():
+            term = term_of(int(each.tags[row]), int(each.bits[row]), terms)
+            if term is not None:
+                solution[Variable(f"@{name}")] = term
+        held[row] = passes(condition, solution, context)
+    return held
+
+
+@entry
+def _test_all(image, predicate, cells, width, term_tags, term_bits, truths):
+    stack = len(truths) * width
+    for row in range(len(truths)):
+        truths[row] = test(
+            pointer(image), predicate, pointer(cells), row * width, stack, pointer(term_tags), pointer(term_bits)
+        )

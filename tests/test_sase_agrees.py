@@ -1,0 +1,121 @@
+"""SASE+: the engine gives the rows that the definitions give, on random queries and streams."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.sase import Row as OracleRow
+from oracle.sase import rows
+from oracle.sase_cases import Case, cases
+from oracle.sase_query import Event as OracleEvent
+from oracle.sase_query import Query
+from oracle.sase_text import text
+from thence.algebra.components import ComponentQuery
+from thence.kernel import codec
+from thence.kernel.memory import NEVER
+from thence.kernel.projection import Row
+from thence.lang.sase import parse
+from thence.local.sequences import SequenceRunner
+from thence.plan.components import plan
+from thence.rdf.columns import EventBatch, encode
+from thence.rdf.events import Event
+from thence.rdf.terms import Literal
+from thence.rdf.values import value
+
+pytestmark = pytest.mark.numba
+
+Told = tuple[int, int, int, tuple[tuple[str, ...], ...], tuple[tuple[str, object], ...]]
+"""A row as both sides tell it: start, end, when it was certain, events of each component, cells."""
+
+
+@settings(max_examples=5 * settings.default.max_examples)  # of all random cases the ones that matter most
+@given(cases(), st.lists(st.integers(0, 7), min_size=1, max_size=4))
+def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_cut(case: Case, cuts: list[int]) -> None:
+    expected = rows(case.query, case.events)
+    query, batch = read(case.query), encoded(case.events)
+
+    runner = SequenceRunner(plan(query))
+    found = [told_row(row, runner) for row in runner.run({"events": [batch]})]
+    assert Counter(found) == Counter(map(told, expected))
+    in_order = [(certain, end, start, sum(ids, ())) for start, end, certain, ids, _ in found]
+    assert in_order == sorted(in_order)
+
+    unoptimised = SequenceRunner(plan(query, optimise=False))
+    assert Counter(told_row(row, unoptimised) for row in unoptimised.run({"events": [batch]})) == Counter(found)
+
+    interrupted = SequenceRunner(runner.program)
+    assert Counter(told_row(row, interrupted) for row in in_pieces(interrupted, batch, sorted(cuts))) == Counter(found)
+
+
+def read(query: Query) -> ComponentQuery:
+    (block,) = parse(text(query)).queries[-1].blocks
+    return block
+
+
+def encoded(events: Sequence[OracleEvent]) -> EventBatch:
+    made = [Event(each.time, {"type": each.type, **dict(each.attributes)}, id=each.id) for each in events]
+    return encode(made, stream="events")
+
+
+def in_pieces(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Iterator[Row]:
+    """Fed in pieces by time, the state saved and loaded between."""
+    bounds = [*cuts, NEVER]
+    low = -1
+    for bound in bounds:
+        chosen = [n for n in range(len(batch)) if low <= batch.ends[n] < bound]
+        yield from runner.feed({"events": [batch.take(_ints(chosen))]} if chosen else {}, int(bound))
+        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
+        low = bound
+
+
+def _ints(numbers: list[int]):  # type: ignore[no-untyped-def]
+    import numpy as np
+
+    return np.array(numbers, np.int64)
+
+
+def told(row: OracleRow) -> Told:
+    return row.start, row.end, row.certain, row.ids, tuple((name, _plain(cell)) for name, cell in sorted(row.cells))
+
+
+def told_row(row: Row, runner: SequenceRunner) -> Told:
+    components = runner.program.components
+    assert components is not None
+    ids = runner.ids(row)
+    by_component = tuple(
+        tuple(name for name, place in zip(ids, row.places, strict=True) if place == number)
+        for number in range(len(components.positive))
+    )
+    names = [item.name for item in runner.program.query.form.items]  # type: ignore[union-attr]
+    cells = tuple((name, _of_engine(row.bindings.get(name))) for name in sorted(names))
+    return row.start, row.end, row.certain, by_component, cells
+
+
+def _plain(cell: object) -> object:
+    """Numbers by value, and composites as tuples of names and values."""
+    if isinstance(cell, tuple):
+        return tuple(_plain(each) for each in cell)
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return round(float(cell), 9)
+    return cell
+
+
+def _of_engine(cell: object) -> object:
+    match cell:
+        case None:
+            return None
+        case tuple():
+            return tuple(_of_engine(each) for each in cell)
+        case Mapping():
+            return tuple((name, _of_engine(each)) for name, each in cell.items())
+        case Literal(datatype="http://www.w3.org/2001/XMLSchema#string"):
+            return cell.value
+        case Literal():
+            found = value(cell)
+            return found if isinstance(found, bool) else round(float(found), 9)  # type: ignore[arg-type]
+    raise TypeError(cell)
