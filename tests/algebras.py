@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from thence.algebra.expressions import (
+    COMPARISONS,
+    OPERATIONS,
     Aggregate,
     AggregateFunction,
     And,
@@ -22,14 +24,12 @@ from thence.algebra.expressions import (
     Cast,
     Coalesce,
     Compare,
-    Comparison,
     Exists,
     Expression,
     If,
     In,
     Negate,
     Not,
-    Operation,
     Or,
     Plus,
     Variable,
@@ -139,8 +139,8 @@ class Maker:
         return self._either(
             [
                 *leaves,
-                lambda: Compare(self._one(st.sampled_from(Comparison)), below(), below()),
-                lambda: Arithmetic(self._one(st.sampled_from(Operation)), below(), below()),
+                lambda: Compare(self._one(st.sampled_from(COMPARISONS)), below(), below()),
+                lambda: Arithmetic(self._one(st.sampled_from(OPERATIONS)), below(), below()),
                 lambda: Negate(below()),
                 lambda: Plus(below()),
                 lambda: Not(below()),

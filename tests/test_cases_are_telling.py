@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 
 from agreement import Case, cases
 from strategies.expressions import CASTS, FUNCTIONS
-from thence.algebra.expressions import Arithmetic, Call, Cast, Compare, Comparison, Operation, Variable
+from thence.algebra.expressions import COMPARISONS, OPERATIONS, Arithmetic, Call, Cast, Compare, Variable
 from thence.algebra.patterns import Bgp, Graph, LeftJoin, TriplePattern
 from thence.algebra.variables import in_scope
 from thence.algebra.walk import nodes
@@ -69,8 +69,8 @@ EXPECTED = {
     *(f"{count} triples" for count in range(5)),
     *("triples that join", "a cross product", "a variable predicate", "a blank node", "a constant"),
     "a variable twice in a triple",
-    *(comparison.value for comparison in Comparison),
-    *(operation.value for operation in Operation),
+    *(comparison.value for comparison in COMPARISONS),
+    *(operation.value for operation in OPERATIONS),
 }
 FUNCTION_NAMES = {function.name for function in FUNCTIONS} | {f"cast to {name}" for name in CASTS}
 

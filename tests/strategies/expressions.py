@@ -9,6 +9,8 @@ from enum import Enum, auto
 from strategies.choices import Choices
 from strategies.terms import BOOLEANS, DURATIONS, NUMBERS, STRINGS, TIMES, World, typed
 from thence.algebra.expressions import (
+    COMPARISONS,
+    OPERATIONS,
     And,
     Arithmetic,
     Bound,
@@ -16,13 +18,11 @@ from thence.algebra.expressions import (
     Cast,
     Coalesce,
     Compare,
-    Comparison,
     Expression,
     If,
     In,
     Negate,
     Not,
-    Operation,
     Or,
     Plus,
     Variable,
@@ -172,7 +172,7 @@ def _cast(language: Language, choices: Choices, kind: Kind, depth: int) -> Expre
 
 def _arithmetic(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
     """Of two numbers; or of what, with this result, times and durations combine by."""
-    operation = choices.pick(tuple(Operation))
+    operation = choices.pick(OPERATIONS)
     left = right = kind
     if kind is Kind.TIME:
         right = Kind.DURATION
@@ -188,7 +188,7 @@ def _sign(language: Language, choices: Choices, kind: Kind, depth: int) -> Expre
 def _compare(language: Language, choices: Choices, kind: Kind, depth: int) -> Expression:
     """Of two of one kind; one time in four of any two."""
     of = choices.pick((*_DRAWN, Kind.ANY))
-    comparison = choices.pick(tuple(Comparison))
+    comparison = choices.pick(COMPARISONS)
     return Compare(comparison, language.of(choices, of, depth), language.of(choices, of, depth))
 
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
-from thence.algebra.sequences import Stream
+from thence.algebra.sequences import Stream, Window
 from thence.rdf.terms import IRI
 from thence.rdf.times import Span
 from thence.rdf.typed import DEFAULT_NAMESPACE
@@ -199,6 +199,13 @@ class ComponentQuery:
         """The streams that it reads: one that needs no name, where FROM names none."""
         return tuple(Stream(name, IRI(self.namespace + name)) for name in self.streams or ("events",))
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What RETURN or AGGREGATE gives, by name."""
+        if isinstance(self.form, Return):
+            return tuple(item.name for item in self.form.items)
+        return (*map(str, self.form.by), *(total.name for total in self.form.totals))
+
     def component(self, variable: str) -> Component:
         """The component of that variable."""
         return next(each for each in self.components if each.variable == variable)
@@ -220,3 +227,37 @@ class ComposedQuery:
     """The queries of a text, each after those whose streams it reads; the last one's rows are the answer."""
 
     queries: tuple[UnionQuery, ...]
+
+    @property
+    def is_one_block(self) -> bool:
+        return len(self.queries) == len(self.queries[0].blocks) == 1
+
+    @property
+    def blocks(self) -> tuple[ComponentQuery, ...]:
+        return tuple(block for query in self.queries for block in query.blocks)
+
+    @property
+    def streams(self) -> tuple[Stream, ...]:
+        """The streams that it reads, and does not make itself."""
+        forms = (block.form for block in self.blocks)
+        made = {form.stream for form in forms if isinstance(form, Return)}
+        found = dict.fromkeys(stream for block in self.blocks for stream in block.sources)
+        return tuple(stream for stream in found if stream.name not in made)
+
+    @property
+    def window(self) -> Window | None:
+        """That of the first block that has one."""
+        return next((Window(block.window) for block in self.blocks if block.window is not None), None)
+
+    @property
+    def namespace(self) -> str:
+        return self.queries[-1].blocks[0].namespace
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(warning for block in self.blocks for warning in block.warnings))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Of the answer's rows, by name."""
+        return tuple(dict.fromkeys(name for block in self.queries[-1].blocks for name in block.columns))

@@ -33,12 +33,20 @@ class Comparison(Enum):
     DIFFERENT = "<>"
 
 
+COMPARISONS = tuple(Comparison)[:6]
+"""Those of SPARQL."""
+
+
 class Operation(Enum):
     ADD = "+"
     SUBTRACT = "-"
     MULTIPLY = "*"
     DIVIDE = "/"
     QUOTIENT = "÷"  # `/` of SASE+: a double, and an error where the divisor is 0
+
+
+OPERATIONS = tuple(Operation)[:4]
+"""Those of SPARQL."""
 
 
 @dataclass(frozen=True, slots=True)

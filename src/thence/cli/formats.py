@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TextIO
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from thence.errors import InputError
 from thence.local.columns import column_names
@@ -92,14 +92,21 @@ def writer(format: str, file: TextIO, query: Query, *, events: bool = False) -> 
             raise InputError(f'There is no format "{format}". Try: {", ".join(FORMATS)}')
 
 
-def json_cell(cell: Cell) -> object:
+def json_cell(cell: Cell | None) -> object:
     """A cell as SPARQL 1.1 Query Results JSON has it; several terms as an array.
 
     >>> from thence.rdf.terms import Literal
     >>> json_cell(Literal("7", "http://www.w3.org/2001/XMLSchema#integer"))
     {'type': 'literal', 'value': '7', 'datatype': 'http://www.w3.org/2001/XMLSchema#integer'}
     """
-    return [_json_term(term) for term in cell] if isinstance(cell, tuple) else _json_term(cell)
+    match cell:
+        case None:
+            return None
+        case tuple():
+            return [json_cell(each) for each in cell]
+        case Mapping():
+            return {name: json_cell(each) for name, each in cell.items()}
+    return _json_term(cell)
 
 
 def _json_term(term: Term) -> dict[str, str]:
@@ -180,8 +187,8 @@ def _plain(cell: Cell | None) -> str:
 
     if cell is None:
         return ""
-    if isinstance(cell, tuple):
-        return json.dumps([term.value for term in cell], ensure_ascii=False)
+    if isinstance(cell, tuple | Mapping):
+        return json.dumps(_texts(cell, lambda term: term.value), ensure_ascii=False)
     return str(cell) if isinstance(cell, BlankNode) else cell.value
 
 
@@ -202,9 +209,21 @@ class TsvWriter(Writer):
 def _tsv(cell: Cell | None) -> str:
     from thence.cli.tables import short
 
-    if isinstance(cell, tuple):
-        return _escaped(json.dumps([str(term) for term in cell], ensure_ascii=False))
+    if isinstance(cell, tuple | Mapping):
+        return _escaped(json.dumps(_texts(cell, str), ensure_ascii=False))
     return _escaped(short(cell, {}))
+
+
+def _texts(cell: Cell | None, text: Callable[[Any], str]) -> object:
+    """Several terms, or a composite, with each term as its text."""
+    match cell:
+        case None:
+            return None
+        case tuple():
+            return [_texts(each, text) for each in cell]
+        case Mapping():
+            return {name: _texts(each, text) for name, each in cell.items()}
+    return text(cell)
 
 
 def _escaped(text: str) -> str:
@@ -295,7 +314,12 @@ class TableWriter(Writer):
     def _cell(self, cell: Cell | None) -> str:
         from thence.cli.tables import short
 
-        return ", ".join(short(term, self.prefixes) for term in (cell if isinstance(cell, tuple) else [cell]))
+        match cell:
+            case tuple():
+                return ", ".join(self._cell(each) for each in cell)
+            case Mapping():
+                return " ".join(f"{name}={self._cell(each)}" for name, each in cell.items())
+        return short(cell, self.prefixes)
 
     def end(self) -> None:
         from rich.console import Console

@@ -40,9 +40,7 @@ def events_as_rows(
 ) -> Matched:
     """The events of a table's stream, a row for each; without those that fit nothing, where they do not count. An event
     with two values for one attribute has none of them, and is noted in `refused`."""
-    parts = [
-        _rows_of(program, table, each, terms, context, refused) for each in arrived if each.stream == table.stream
-    ]
+    parts = [_rows_of(program, table, each, terms, context, refused) for each in arrived if each.stream == table.stream]
     return concatenated(parts, table.variables)
 
 
@@ -212,7 +210,9 @@ def _holding(
     """The events of which a predicate is true."""
     width = max(2 * len(values), 1)
     cells = np.zeros(count * width + 2 * DEPTH, np.int64)
-    write_values(cells[: count * width].reshape(count, width), [(2 * n, each) for n, each in enumerate(values.values())])
+    write_values(
+        cells[: count * width].reshape(count, width), [(2 * n, each) for n, each in enumerate(values.values())]
+    )
     truths = np.empty(count, np.int64)
     _test_all(program.image, predicate, cells, width, terms.tags, terms.bits, truths)
     held: Mask = truths == TRUE

@@ -102,7 +102,8 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
     memory = filled(program.image, program.automaton, found)
     memory[KEEP_EXPIRED] = head.get("keeps_expired") is True
     contiguities = [
-        _contiguity(by, reader, known, len(terms)) for by, known in zip(program.contiguous, partitions_kept, strict=True)
+        _contiguity(by, reader, known, len(terms))
+        for by, known in zip(program.contiguous, partitions_kept, strict=True)
     ]
     state = SequenceState(
         terms=terms,

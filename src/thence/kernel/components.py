@@ -58,9 +58,7 @@ def asked_of_history(
     for events in chosen.values():
         events.reverse()
     row = rows.ravel()[int(memory[ROW]) : int(memory[ROW]) + rows.shape[1]].tolist()
-    chosen[conjunct.component].append(
-        values_of(components.names, row[program.automaton.row_values :], state.terms)
-    )
+    chosen[conjunct.component].append(values_of(components.names, row[program.automaton.row_values :], state.terms))
     return TRUE if Judge(program.query, context).holds(conjunct.condition, chosen, conjunct.component) else FALSE
 
 
@@ -149,7 +147,8 @@ class _Absent:
             elif self.negation.component.strategy is Strategy.PARTITION:
                 counts |= self._alike(rows, inside, self.components.parted, matches, number)
             found += [
-                self._event(rows, row, can) for row, can in zip(inside[counts].tolist(), fits[counts].tolist(), strict=True)
+                self._event(rows, row, can)
+                for row, can in zip(inside[counts].tolist(), fits[counts].tolist(), strict=True)
             ]
         return sorted(found, key=lambda event: event.time)
 

@@ -58,7 +58,21 @@ from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
 from thence.kernel.successors import bind, copy, emit, extend, free
 from thence.program import image as layout
-from thence.program.automaton import AT_STOP, AT_WINDOWS_END, ANY, CUT_OFF, NEXT, OVER, PLAIN, START, STRICT, TAKE, WAITS_ANY, WAITS_APART, WAITS_NEXT
+from thence.program.automaton import (
+    ANY,
+    AT_STOP,
+    AT_WINDOWS_END,
+    CUT_OFF,
+    NEXT,
+    OVER,
+    PLAIN,
+    START,
+    STRICT,
+    TAKE,
+    WAITS_ANY,
+    WAITS_APART,
+    WAITS_NEXT,
+)
 from thence.program.image import EVENTS, FEED, TIME
 from thence.rdf.compiled import entry, inlined, inner, part
 from thence.rdf.tags import KIND_MASK, NONE
@@ -343,7 +357,9 @@ def _after_stop(image, memory, rows, row, edge, at, strict):
     then, stopped = image[edge + layout.THEN], strict and memory[at + STOPPED] != NEVER
     if image[edge + layout.ROLE] == TAKE:
         accepts = image[image[layout.AT_STATES] + memory[at + STATE] * layout.STATE_WIDTH + layout.ACCEPTS]
-        return _STAYS if accepts or then != OVER else _DROPPED  # the other edge drops it, or it waits for its window's end
+        return (
+            _STAYS if accepts or then != OVER else _DROPPED
+        )  # the other edge drops it, or it waits for its window's end
     if then == WAITS_APART:
         return _PERHAPS if stopped and memory[at + LAST] == rows[row + image[layout.APART]] else _STAYS
     waits = stopped and then != OVER

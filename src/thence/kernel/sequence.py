@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from thence.errors import LimitError
 from thence.kernel import machine
-from thence.kernel.contiguity import Contiguity
 from thence.kernel.components import asked_of_history, unobjected
+from thence.kernel.contiguity import Contiguity
 from thence.kernel.enrich import enriched
 from thence.kernel.found import Found, found_in
 from thence.kernel.history import History, in_order, unrolled

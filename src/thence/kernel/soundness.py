@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from thence.errors import InputError
 from thence.kernel import memory as layout
 from thence.kernel.memory import Contents
+from thence.kernel.summaries import UNKNOWN
 from thence.program.sequence import SequenceProgram
 from thence.program.values import NON_CANONICAL, Values
 from thence.rdf.tagged import SHORTEST
@@ -36,7 +37,8 @@ def sure(holds: Any, what: str) -> None:
 
 def _tags_by_number() -> NDArray[np.bool_]:
     is_tag = np.zeros(2**16, np.bool_)
-    is_tag[[*range(NONE, BOOLEAN + 1), NON_CANONICAL, SHORTEST]] = True  # a date is a term of the dictionary
+    # a date is a term of the dictionary
+    is_tag[[*range(NONE, BOOLEAN + 1), NON_CANONICAL, SHORTEST, UNKNOWN]] = True
     is_tag[[DECIMAL | scale << SCALE_SHIFT for scale in range(MAX_SCALE + 1)]] = True
     return is_tag
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from thence.match import numbers
-from thence.program.automaton import COUNT, GREATEST, LATEST, SUM
+from thence.program.automaton import COUNT, EARLIEST, GREATEST, LATEST, SUM
 from thence.program.values import NON_CANONICAL
 from thence.rdf import tags
 from thence.rdf.compiled import inner
@@ -31,9 +31,12 @@ def summarise(memory, rows, row, slot, column, how):
     if tag == tags.NONE or memory[slot] == UNKNOWN:
         return
     kind = tag & tags.KIND_MASK
-    if how != LATEST and (tag == NON_CANONICAL or kind < tags.INTEGER or kind > tags.DOUBLE):
+    if how >= EARLIEST:
+        if how == LATEST or memory[slot] == tags.NONE:
+            memory[slot], memory[slot + 1] = tag, bits
+    elif tag == NON_CANONICAL or kind < tags.INTEGER or kind > tags.DOUBLE:
         memory[slot] = UNKNOWN
-    elif how == LATEST or memory[slot] == tags.NONE:
+    elif memory[slot] == tags.NONE:
         memory[slot], memory[slot + 1] = tag, bits
     elif how == SUM:
         total, found = numbers.arithmetic(numbers.ADD, memory[slot], memory[slot + 1], tag, bits)

@@ -10,6 +10,7 @@ from uuid import UUID
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import ConstructEvents
 from thence.kernel.projection import Cell, Row
+from thence.local.composed import ComposedRunner
 from thence.local.results import Counts, Located, Match, Problem
 from thence.local.sequences import SequenceRunner
 from thence.match.context import Context
@@ -26,7 +27,7 @@ _FEW = 1024
 class Answers:
     """Makes matches of rows. Events that came as objects come out as the same objects."""
 
-    runner: SequenceRunner
+    runner: SequenceRunner | ComposedRunner
     counts: Counts = field(default_factory=Counts)
     given: dict[int, tuple[EventBatch, Sequence[Event]]] = field(default_factory=dict)  # by their dictionary's identity
     tidy_at: int = _FEW

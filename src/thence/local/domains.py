@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.algebra.components import ComposedQuery
 from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show_sequences import window_text
 from thence.errors import InputError
@@ -29,7 +30,7 @@ class TimeDomain:
     told_by: str = ""
 
     @classmethod
-    def of(cls, query: SequenceQuery, spans: dict[str, Span]) -> TimeDomain:
+    def of(cls, query: SequenceQuery | ComposedQuery, spans: dict[str, Span]) -> TimeDomain:
         """As far as the query and some named lengths of time say."""
         found = cls()
         if query.window is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thence.algebra.sequences import SelectRows
+from thence.algebra.sequences import ConstructEvents
 from thence.errors import InputError, LimitError
 from thence.kernel.star import star_predicates
 from thence.local.answers import Answers
@@ -54,7 +54,7 @@ class Matching(Iterator[Match | Problem]):
         if self._made is not None:
             raise InputError("Some matches were already taken one by one. Call match() again for a table of all.")
         program = self.answers.runner.program
-        if not isinstance(program.query.form, SelectRows):
+        if isinstance(program.query.form, ConstructEvents):
             raise InputError("A table has the rows of a SELECT, and this query makes events. Take its matches instead.")
         self._made = iter(())
         narrow = {} if self.answers.runner.partial else asked_of(program)  # what timed out is shown with its events
@@ -166,7 +166,7 @@ class Matching(Iterator[Match | Problem]):
 def asked_of(program: SequenceProgram) -> dict[str, frozenset[IRI]]:
     """The predicates that a program looks at, of each stream of which it does not look at all."""
     found: dict[str, frozenset[IRI]] = {}
-    for stream in program.query.streams:
+    for stream in program.streams:
         asked = [star_predicates(table.pattern) for table in program.tables if table.stream == stream.name]
         known = [predicates for predicates in asked if predicates is not None]
         if len(known) == len(asked):

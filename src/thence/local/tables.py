@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.algebra.components import ComponentQuery
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import SelectRows, SequenceQuery
-from thence.kernel.projection import Row
+from thence.kernel.projection import Cell, Row
 from thence.kernel.sequence import Matches
 from thence.kernel.strided import read_columns
 from thence.local.columns import column_names
@@ -20,6 +21,7 @@ from thence.program.sequence import SequenceProgram
 from thence.program.values import term_of, values_of
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.tags import BOOLEAN, DOUBLE, INTEGER, KIND_MASK, NONE
+from thence.rdf.terms import Literal
 from thence.rdf.times import Domain
 from thence.rdf.translate import translated
 from thence.rdf.value_columns import constant, names_a_term, one_tag
@@ -30,10 +32,48 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 
-def is_plain(query: SequenceQuery) -> bool:
+def is_plain(query: SequenceQuery | ComponentQuery) -> bool:
     """Whether every row is a match's own variables, so that columns need not be made row by row."""
     form = query.form
     return isinstance(form, SelectRows) and not form.distinct and all(c.expression is None for c in form.columns)
+
+
+def plain(cell: Cell | None) -> Any:
+    """A cell as Python has it: numbers, texts, lists and dicts.
+
+    >>> from thence.rdf.terms import Literal
+    >>> plain((Literal("7", "http://www.w3.org/2001/XMLSchema#integer"), None))
+    [7, None]
+    """
+    match cell:
+        case tuple():
+            return [plain(each) for each in cell]
+        case Mapping():
+            return {name: plain(each) for name, each in cell.items()}
+        case Literal():
+            return cell.python
+        case None:
+            return None
+        case _:
+            return cell.value
+
+
+def _as_texts(cell: Any) -> Any:
+    match cell:
+        case list():
+            return [_as_texts(each) for each in cell]
+        case dict():
+            return {name: _as_texts(each) for name, each in cell.items()}
+        case None:
+            return None
+        case _:
+            return str(cell)
+
+
+def _texts(cell: Cell | None) -> list[str | None] | None:
+    if not isinstance(cell, tuple):
+        return None
+    return [None if each is None or isinstance(each, Mapping) else each.value for each in cell]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +102,7 @@ class Collected:
     """Matches as they come, column by column; `terms` is the dictionary of what has no value of its own."""
 
     program: SequenceProgram
+    names: Sequence[str] = ()  # of the columns, where it is not the program alone that tells
     terms: Terms = field(default_factory=Terms)
     times: list[tuple[Ints, Ints]] = field(default_factory=list)
     columns: dict[str, _Column] = field(init=False)
@@ -69,8 +110,12 @@ class Collected:
     _entered: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # by id there, the id here
 
     def __post_init__(self) -> None:
-        form = self.program.query.form
-        names = [column.variable.name for column in form.columns] if isinstance(form, SelectRows) else []
+        query = self.program.query
+        if isinstance(query, ComponentQuery):
+            names = list(self.names or query.columns)
+        else:
+            form = query.form
+            names = [column.variable.name for column in form.columns] if isinstance(form, SelectRows) else []
         self.columns = {name: _Column() for name in names}
 
     def add_matches(self, matches: Matches, order: Ints | None, state: Terms) -> None:
@@ -117,15 +162,26 @@ class Collected:
         self.times.append((np.array(starts, np.int64), np.array(ends, np.int64)))
         for name, column in self.columns.items():
             cells = [row.bindings.get(name) for row in made]
-            if column.lists is not None or any(isinstance(cell, tuple) for cell in cells):
+            if column.lists is not None or any(isinstance(cell, tuple | Mapping) for cell in cells):
                 column.lists = column.lists or []
-                column.lists += [[t.value for t in cell] if isinstance(cell, tuple) else None for cell in cells]
+                column.lists += map(plain, cells) if self.program.components is not None else map(_texts, cells)
                 continue
             source, ids = Terms(), np.full(len(cells), UNBOUND, np.int32)
             bound = [(number, cell) for number, cell in enumerate(cells) if cell is not None]
             ids[[number for number, _ in bound]] = source.add_all(cell for _, cell in bound)  # type: ignore[misc]
             values = values_of(ids, source, self.terms)
             column.chunks.append(_Chunk(None, values.tags, values.bits))
+
+    def _array(self, cells: list[Any]) -> pa.Array:
+        """Lists of texts; of SASE+ whatever the cells are, which are texts where they are not all alike."""
+        import pyarrow as pa
+
+        if self.program.components is None:
+            return pa.array(cells, pa.list_(pa.string()))
+        try:
+            return pa.array(cells)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            return pa.array([_as_texts(cell) for cell in cells])
 
     def table(self, domain: Domain) -> pa.Table:
         """All that was added: `start`, `end`, and a column for each variable. `domain` is that of the times."""
@@ -139,7 +195,7 @@ class Collected:
         texts = _Texts(self.terms)
         for name, column in zip(column_names(list(self.columns)), self.columns.values(), strict=True):
             if column.lists is not None:
-                arrays[name] = pa.chunked_array([pa.array(column.lists, pa.list_(pa.string()))])
+                arrays[name] = pa.chunked_array([self._array(column.lists)])
             else:
                 arrays[name] = _typed(column.chunks, texts)
         return pa.table(arrays)

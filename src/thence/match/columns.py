@@ -56,13 +56,10 @@ _OPERATIONS = {
     Operation.SUBTRACT: numbers.SUBTRACT,
     Operation.MULTIPLY: numbers.MULTIPLY,
     Operation.DIVIDE: numbers.DIVIDE,
-    Operation.QUOTIENT: numbers.QUOTIENT,
 }
 HOLDS = {
     Comparison.EQUAL: (numbers.EQUAL,),
     Comparison.NOT_EQUAL: (numbers.LESS, numbers.GREATER, numbers.UNORDERED, numbers.DIFFERENT),
-    Comparison.SAME: (numbers.EQUAL,),
-    Comparison.DIFFERENT: (numbers.LESS, numbers.GREATER, numbers.UNORDERED, numbers.DIFFERENT),
     Comparison.LESS: (numbers.LESS,),
     Comparison.GREATER: (numbers.GREATER,),
     Comparison.LESS_OR_EQUAL: (numbers.LESS, numbers.EQUAL),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from thence.algebra.components import (
     Attribute,
@@ -41,13 +40,13 @@ from thence.program.automaton import (
     AT_WINDOWS_END,
     COUNT,
     CUT_OFF,
+    EARLIEST,
     GREATEST,
     KEEP,
     LATEST,
     LEAST,
     NEXT,
     OVER,
-    PLAIN,
     PROCEED,
     START,
     STRICT,
@@ -87,7 +86,7 @@ _SUMMARIES = {
     Summary.SUM: SUM,
     Summary.MIN: LEAST,
     Summary.MAX: GREATEST,
-    Summary.FIRST: KEEP,
+    Summary.FIRST: EARLIEST,
     Summary.LAST: LATEST,
 }
 
@@ -173,6 +172,7 @@ class _Plan:
         return SequenceProgram(
             query=self.query,
             rewritten=self.query,
+            streams=self.query.sources,
             tables=tuple(Table(stream, pattern, columns) for stream in streams),
             sources=tuple(Source(stream, stream, pattern, columns, n) for n, stream in enumerate(streams)),
             inputs=tuple(Input((n,), columns, n) for n in range(len(streams))),
@@ -258,12 +258,18 @@ class _Plan:
         own = reference.component == component.variable
         match reference:
             case Attribute(index=index, name=name):
-                if own and phase != "whole" and (index in (Index.ALONE, Index.EACH) or (index, phase) == (Index.FIRST, "first")):
+                if (
+                    own
+                    and phase != "whole"
+                    and (index in (Index.ALONE, Index.EACH) or (index, phase) == (Index.FIRST, "first"))
+                ):
                     return attribute(name)
                 if not own and index in (Index.EACH, Index.BEFORE):
                     return part  # for every i: the history tells
                 once = index in (Index.ALONE, Index.FIRST)
-                return self._slot(f"{reference.component}[{'1' if once else 'LEN'}]", name, KEEP if once else ANEW, reference, once)
+                return self._slot(
+                    f"{reference.component}[{'1' if once else 'LEN'}]", name, KEEP if once else ANEW, reference, once
+                )
             case Length():
                 return self._slot("LEN", None, COUNT, reference)
             case Summarised(range=range_) if not own and range_ is Range.BEFORE:

@@ -66,6 +66,7 @@ class _Plan:
         return SequenceProgram(
             query=self.written,
             rewritten=self.query,
+            streams=self.query.streams,
             tables=self.tables.tables,
             sources=self.sources,
             inputs=tuple(self.inputs),

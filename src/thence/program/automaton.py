@@ -38,7 +38,7 @@ AT_STOP, AT_WINDOWS_END = 1, 2
 """When a run that waits in a state is a match: once its closure stops, at the latest when its window ends; or only
 then."""
 
-KEEP, ANEW, COUNT, SUM, LEAST, GREATEST, LATEST = range(7)
+KEEP, ANEW, COUNT, SUM, LEAST, GREATEST, EARLIEST, LATEST = range(8)
 """What a row does to a slot: binds it if nothing has; anew; or is counted, added, compared, or taken if it is there."""
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from thence.algebra.components import Component, ComponentQuery, Name
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Pattern
-from thence.algebra.sequences import LateGraph, SequenceQuery
+from thence.algebra.sequences import LateGraph, SequenceQuery, Stream
 from thence.program.automaton import Automaton
 from thence.rdf.terms import Term
 
@@ -117,6 +117,7 @@ class SequenceProgram:
 
     query: SequenceQuery | ComponentQuery
     rewritten: SequenceQuery | ComponentQuery
+    streams: tuple[Stream, ...]
     tables: tuple[Table, ...]
     sources: tuple[Source, ...]
     inputs: tuple[Input, ...]

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thence.algebra.components import ComposedQuery
 from thence.algebra.sequences import ConstructEvents, SequenceQuery
 from thence.errors import InputError, QueryError
-from thence.lang import spaseq
+from thence.lang import sase, spaseq
 from thence.local.answers import Answers
+from thence.local.composed import runner_of
 from thence.local.domains import TimeDomain
 from thence.local.engine import Engine
 from thence.local.finite import Matching
@@ -60,11 +62,14 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
     if namespace is not None and not is_absolute(namespace):
         raise InputError(f"The namespace {namespace!r:.80} is no absolute IRI. Try: http://example.org/")
     found = language_named(language) if language is not None else recognised(written, path)
+    source = "query" if path is None else path.name
+    if found is Language.SASE:
+        composed = sase.parse(written, source=source, namespace=namespace)
+        return Query(composed, found, source, prefixes_of(written))
     if found is not Language.SPASEQ:
         hint = "" if language is not None else 'language="spaseq", if it is meant to be SPAseQ'
-        source = f"{path.name}: " if path is not None else ""
-        raise QueryError(f"{source}{found.title} is not built yet; SPAseQ is.", hint=hint)
-    source = "query" if path is None else path.name
+        place = f"{path.name}: " if path is not None else ""
+        raise QueryError(f"{place}{found.title} is not built yet; SPAseQ and SASE+ are.", hint=hint)
     algebra = spaseq.parse(written, source=source, namespace=namespace)
     place_exists(algebra)  # refuses what no event can answer: now, and not when it runs
     return Query(algebra, found, source, prefixes_of(written))
@@ -99,7 +104,7 @@ def _read(path: Path) -> str:
 class Query:
     """A query that can be read and means something. `warnings` say what is legal, but hardly meant."""
 
-    algebra: SequenceQuery
+    algebra: SequenceQuery | ComposedQuery
     language: Language
     source: str = field(default="query", compare=False)
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
@@ -115,14 +120,16 @@ class Query:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of SELECT, by name; none for CONSTRUCT."""
+        """The columns of SELECT or RETURN, by name; none for CONSTRUCT."""
+        if isinstance(self.algebra, ComposedQuery):
+            return self.algebra.columns
         form = self.algebra.form
         return () if isinstance(form, ConstructEvents) else tuple(column.variable.name for column in form.columns)
 
     @property
     def constructs(self) -> bool:
         """Whether it makes events (CONSTRUCT) and not rows."""
-        return isinstance(self.algebra.form, ConstructEvents)
+        return isinstance(self.algebra, SequenceQuery) and isinstance(self.algebra.form, ConstructEvents)
 
     def match(
         self,
@@ -222,6 +229,13 @@ class Query:
 
         return explain(plan(self.algebra, optimise=optimise), format)
 
+    def _without_rdf(self, background: Any, partial: bool) -> None:
+        """SASE+ asks nothing of a background, and what a closure waited for in vain is hard to tell."""
+        if background is not None:
+            raise InputError("SASE+ has no background. Try: without it")
+        if partial:
+            raise InputError("SASE+ does not tell partial matches that timed out. Try: without timed_out")
+
     def _watermark(self, lateness: Duration, idle: Any) -> tuple[Watermark, TimeDomain]:
         """How far time will have come, and which kind of time that is, as far as it is known."""
         allowed = duration(lateness, option="lateness")
@@ -231,6 +245,9 @@ class Query:
         return Watermark(self.streams, min(allowed.length, MAX_TIME), names, longest), domain
 
     def _answers(self, background: Any, max_runs: int | None, optimise: bool, partial: bool) -> Answers:
+        if isinstance(self.algebra, ComposedQuery):
+            self._without_rdf(background, partial)
+            return Answers(runner_of(self.algebra, optimise=optimise, max_runs=most_runs(max_runs)))
         program = plan(self.algebra, optimise=optimise, partial=partial)
         known, most = background_of(background, program), most_runs(max_runs)
         return Answers(SequenceRunner(program, known, Context(), max_runs=most, partial=partial))

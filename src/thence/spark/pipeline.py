@@ -119,7 +119,7 @@ def all_rows(
     packed = packed.observe(read, F.expr("coalesce(sum(events), 0) AS events"))
     answering = Answering(
         Output(program, domain.known, settings.terms, settings.problems or ordered, ordered),
-        tuple(stream.name for stream in program.query.streams),
+        tuple(stream.name for stream in program.streams),
         shards,
         background,
         lateness=settings.lateness,
