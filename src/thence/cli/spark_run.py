@@ -22,7 +22,6 @@ from thence.cli.spark_rows import Found, Layout
 from thence.errors import InputError
 from thence.local.domains import TimeDomain
 from thence.local.results import Counts, Problem
-from thence.plan.sequences import plan
 from thence.query.options import background_of, duration, most_runs
 from thence.rdf.times import MAX_TIME
 from thence.spark.pipeline import Settings, all_rows
@@ -62,7 +61,7 @@ def prepared(run: Run) -> tuple[SequenceProgram, Background, TimeDomain, Setting
     """What a run does, as far as no event and no Spark is needed."""
     allowed = duration(run.lateness, option="lateness")
     domain = TimeDomain.of(run.query.algebra, {"lateness": allowed})
-    program = plan(run.query.algebra, optimise=run.optimise, partial=run.timed_out)
+    program = run.query.program(optimise=run.optimise, partial=run.timed_out)
     settings = Settings(
         shards=run.shards,
         lateness=min(allowed.length, MAX_TIME),

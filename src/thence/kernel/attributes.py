@@ -1,5 +1,5 @@
-"""Events as SASE+ sees them: a type and attributes, read off the columns of typed events or the triples of RDF ones; and
-what each event can be taken for, by what it says alone."""
+"""Events as SASE+ sees them: a type and attributes, read off the columns of typed events or the triples of RDF ones;
+and what each event can be taken for, by what it says alone."""
 
 from __future__ import annotations
 
@@ -55,8 +55,10 @@ def _rows_of(
     pattern, batch = table.pattern, arrived.batch
     assert isinstance(pattern, Attributes)
     namespace = program.query.namespace
-    source = _of_columns if isinstance(batch, ColumnBatch) else _of_triples
-    found, types, repeated = source(pattern, batch, terms, namespace)  # type: ignore[operator]
+    if isinstance(batch, ColumnBatch):
+        found, types, repeated = _of_columns(pattern, batch, terms, namespace)
+    else:
+        found, types, repeated = _of_triples(pattern, batch, terms, namespace)
     refused.update((arrived.first_ref + event, reason) for event, reason in repeated.items())
     compared = {
         name: as_equality_sees(found[name], terms) for name in pattern.names if Variable(f"={name}") in table.variables
@@ -158,8 +160,8 @@ def _is_of_type(name: Name, ids: NDArray[np.generic], there: Mask, terms: Terms,
 
 
 def as_equality_sees(values: Values, terms: Terms) -> Values:
-    """Values of which equal ones are the same: `1` and `1.0` are one number; what is not a number equals nothing, and is
-    none."""
+    """Values of which equal ones are the same: `1` and `1.0` are one number; what is not a number equals nothing, and
+    is none."""
     kinds, bits = np.array(values.tags, np.uint16), np.array(values.bits)
     named = np.flatnonzero(kinds == NON_CANONICAL)
     if len(named):

@@ -3,7 +3,7 @@ tells, negations, HAVING and RETURN."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -81,7 +81,7 @@ def _number(index: Index, i: int) -> int:
     return {Index.ALONE: 0, Index.FIRST: 0, Index.EACH: i, Index.BEFORE: i - 1, Index.LAST: -1}[index]
 
 
-def _ranges(references: Iterator[Reference], chosen: Chosen, at: str | None) -> Iterator[tuple[str, range]]:
+def _ranges(references: Iterable[Reference], chosen: Chosen, at: str | None) -> Iterator[tuple[str, range]]:
     """For each closure of which an i is named, what that may be: from the second event on, where one before it is named
     beside it."""
     listed = list(references)

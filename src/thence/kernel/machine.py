@@ -320,6 +320,11 @@ def _take(image, memory, rows, row, edge, at):
         take_in_closure(image, memory, rows, row, edge, at)
 
 
+@inlined
+def _accepts(image, state):
+    return image[image[layout.AT_STATES] + state * layout.STATE_WIDTH + layout.ACCEPTS]
+
+
 @inner
 def fate_in_closure(image, memory, rows, row, edge, state, at, fits):
     """`_fate` of a run in a closure of SASE+: over the take edge, or over that of the component after it."""
@@ -327,8 +332,7 @@ def fate_in_closure(image, memory, rows, row, edge, state, at, fits):
     if memory[at + STATE] != state or last >= time:
         return _STAYS
     if time > memory[at + DEADLINE]:
-        accepts = image[image[layout.AT_STATES] + state * layout.STATE_WIDTH + layout.ACCEPTS]
-        return _STAYS if accepts or memory[KEEP_EXPIRED] else _DROPPED
+        return _STAYS if _accepts(image, state) or memory[KEEP_EXPIRED] else _DROPPED
     if memory[at + TAKEN] < time:
         return _DROPPED
     k = image[edge + layout.KEY]
@@ -356,7 +360,7 @@ def _after_stop(image, memory, rows, row, edge, at, strict):
     """Whether a run whose closure has stopped may wait for the component after it: PERHAPS, or what becomes of it."""
     then, stopped = image[edge + layout.THEN], strict and memory[at + STOPPED] != NEVER
     if image[edge + layout.ROLE] == TAKE:
-        accepts = image[image[layout.AT_STATES] + memory[at + STATE] * layout.STATE_WIDTH + layout.ACCEPTS]
+        accepts = _accepts(image, memory[at + STATE])
         return (
             _STAYS if accepts or then != OVER else _DROPPED
         )  # the other edge drops it, or it waits for its window's end
@@ -377,9 +381,8 @@ def take_in_closure(image, memory, rows, row, edge, at):
             memory[at + STOPPED] = time
             if then != WAITS_ANY:
                 memory[at + TAKEN] = time
-        elif selection == STRICT and memory[at + STOPPED] == NEVER:
-            if image[image[layout.AT_STATES] + memory[at + STATE] * layout.STATE_WIDTH + layout.ACCEPTS]:
-                memory[at + TAKEN] = time
+        elif selection == STRICT and memory[at + STOPPED] == NEVER and _accepts(image, memory[at + STATE]):
+            memory[at + TAKEN] = time
         return
     memory[at + BEGUN] = rows[row + EVENTS]
     if selection == STRICT:
@@ -398,7 +401,7 @@ def stop(image, memory, rows, row, state, at):
     if memory[at + STOPPED] != NEVER:
         return
     memory[at + STOPPED] = rows[row + TIME]
-    accepts = image[image[layout.AT_STATES] + state * layout.STATE_WIDTH + layout.ACCEPTS]
+    accepts = _accepts(image, state)
     if accepts == AT_WINDOWS_END:
         memory[at + TAKEN] = NEVER
     elif accepts == AT_STOP:
@@ -543,12 +546,12 @@ def _end_closures(image, memory, watermark):
     while memory[ROW] < memory[RUN_CAPACITY]:
         at = memory[AT_RUNS] + memory[ROW] * memory[RUN_WIDTH]
         state = memory[at + STATE]
-        if state >= 0 and memory[at + TAKEN] == NEVER and memory[at + DEADLINE] < watermark:
-            if image[image[layout.AT_STATES] + state * layout.STATE_WIDTH + layout.ACCEPTS]:
-                if memory[MATCHES] == memory[MATCH_CAPACITY]:
-                    return FULL
-                _emit_run(image, memory, at, memory[at + DEADLINE])
-                memory[at + TAKEN] = TOLD
+        waits = state >= 0 and memory[at + TAKEN] == NEVER and memory[at + DEADLINE] < watermark
+        if waits and _accepts(image, state):
+            if memory[MATCHES] == memory[MATCH_CAPACITY]:
+                return FULL
+            _emit_run(image, memory, at, memory[at + DEADLINE])
+            memory[at + TAKEN] = TOLD
         memory[ROW] += 1
     memory[ROW] = 0
     return DONE

@@ -181,6 +181,7 @@ def _computed(
                 found[column.variable.name] = value
                 collected = True
             elif value is not None:
+                assert not isinstance(value, Mapping)
                 solution[name] = value
         value = None if collected else attempt(column.expression, solution, context)
         if value is not None:
@@ -193,6 +194,7 @@ def _aggregate(
     program: SequenceProgram, matches: Matches, span: slice, asked: IterationAggregate, terms: Terms, context: Context
 ) -> Cell | None:
     if isinstance(asked.of, str):
+        assert isinstance(program.query, SequenceQuery)
         return _count(program.query, matches, span, asked.of)
     values = _values(program, matches, span, asked.of, terms)
     match asked.function:

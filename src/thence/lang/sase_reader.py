@@ -253,7 +253,8 @@ class ComponentReader(TermReader):
     def in_(self, part: Part, *rest: Any) -> Expression:
         negated = bool(rest) and isinstance(rest[0], Token)
         choices = tuple(self._plain(choice) for choice in (rest[1:] if negated else rest))
-        found = chain(Or, [Compare(Comparison.SAME, self._plain(part), choice) for choice in choices])
+        tests: list[Expression] = [Compare(Comparison.SAME, self._plain(part), choice) for choice in choices]
+        found = chain(Or, tests)
         return Not(found) if negated else found
 
     def sum(self, *parts: Any) -> Expression:

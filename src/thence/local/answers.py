@@ -103,6 +103,8 @@ def constructed(
 ) -> Event | None:
     """The event that a match of that name makes, at the time at which it became certain; None without triples. Its
     blank nodes are its own, and the same whenever the match is found."""
-    solution = {Variable(variable): cell for variable, cell in bindings.items() if not isinstance(cell, tuple)}
+    solution = {
+        Variable(variable): cell for variable, cell in bindings.items() if not isinstance(cell, tuple | Mapping)
+    }
     triples = distinct(instance(form.template, solution, replace(context, random=Random(name.int))))
     return Event.from_columns(certain, certain, domain, name.urn, triples) if triples else None

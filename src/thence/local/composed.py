@@ -1,5 +1,5 @@
-"""SASE+ in one process: the queries of a text, each fed by the streams it reads and by what others give (UNION, FROM, IN
-STREAM), as one runner."""
+"""SASE+ in one process: the queries of a text, each fed by the streams it reads and by what others give (UNION, FROM,
+IN STREAM), as one runner."""
 
 from __future__ import annotations
 

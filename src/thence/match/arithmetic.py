@@ -23,12 +23,17 @@ from thence.rdf.temporal import (
 from thence.rdf.terms import Literal, Term
 from thence.rdf.values import Value, is_number, literal, value
 
+
+def _quotient(left: Number, right: Number) -> Number:
+    return float(left) / float(right)
+
+
 _ON_NUMBERS = {
     Operation.ADD: numbers.add,
     Operation.SUBTRACT: numbers.subtract,
     Operation.MULTIPLY: numbers.multiply,
     Operation.DIVIDE: numbers.divide,
-    Operation.QUOTIENT: lambda a, b: float(a) / float(b),
+    Operation.QUOTIENT: _quotient,
 }
 
 

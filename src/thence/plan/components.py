@@ -290,8 +290,8 @@ class _Plan:
         self.slots.setdefault(variable, _Slot(reference.component, name, how, once))
         return variable
 
-    def _fit(self, component: Component, phase: str, *, alone: bool = False) -> int:
-        """The bit of what an event must have to be a component's first, or a later one of it; -1, where bits ran out."""
+    def _fit(self, component: Component, phase: str) -> int:
+        """The bit of what an event must have to be a component's first, or a later one of it."""
         conditions = [each for each in self._asked(component, phase) if self._is_stateless(each, component, phase)]
         about = [replaced(each, lambda part: self._of_event_alone(part)) for each in conditions]
         predicates = tuple(

@@ -17,7 +17,7 @@ from thence.rdf.terms import Term
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What an event must have to be taken for something: a type, attributes that are there, and predicates that hold."""
+    """What an event must have to be taken for something: a type, attributes that are there, predicates that hold."""
 
     type: Name | None
     present: tuple[Name, ...]
@@ -26,8 +26,8 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What SASE+ asks of an event: its attributes as they are (`.x`), some as equality sees them (`=x`), and what it can
-    be taken for (`fits`), a bit for each of `fits`. `all_count`: those that fit nothing are told too."""
+    """What SASE+ asks of an event: its attributes as they are (`.x`), some as equality sees them (`=x`), and what it
+    can be taken for (`fits`), a bit for each of `fits`. `all_count`: those that fit nothing are told too."""
 
     names: tuple[Name, ...]
     fits: tuple[Fit, ...]

@@ -11,7 +11,7 @@ from thence.algebra.sequences import Stream
 from thence.errors import InputError
 from thence.local.given import stream_name
 from thence.match.background import NO_BACKGROUND, Background
-from thence.program.sequence import SequenceProgram
+from thence.program.sequence import Attributes, SequenceProgram
 from thence.rdf.store import load_background
 from thence.rdf.times import Domain, Span, parse_duration
 
@@ -69,7 +69,8 @@ def background_of(given: Any, program: SequenceProgram) -> Background:
         background = Background(load_background(background))
     late = (late.block for late in program.late)
     for pattern in (*(source.pattern for source in program.sources), *late):
-        background.check(pattern)
+        if not isinstance(pattern, Attributes):
+            background.check(pattern)
     return background
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thence.algebra.components import ComposedQuery
+from thence.algebra.components import ComposedQuery, Return
 from thence.algebra.sequences import ConstructEvents, SequenceQuery
 from thence.errors import InputError, QueryError
 from thence.lang import sase, spaseq
@@ -22,7 +22,9 @@ from thence.local.sequences import SequenceRunner
 from thence.local.watermarks import Watermark
 from thence.match.context import Context
 from thence.optimize.place_exists import place_exists
+from thence.plan.components import plan as plan_components
 from thence.plan.sequences import plan
+from thence.program.sequence import SequenceProgram
 from thence.query.languages import Language, language_named, recognised
 from thence.query.options import Duration, background_of, duration, idle_streams, most_runs
 from thence.rdf.iris import is_absolute
@@ -206,7 +208,7 @@ class Query:
 
         given = frames_of(streams, columns, self.algebra.streams)
         watermark, domain = self._watermark(lateness, idle)
-        program = plan(self.algebra, optimise=optimise, partial=timed_out)
+        program = self.program(optimise=optimise, partial=timed_out)
         return given.answers(
             program,
             domain,
@@ -227,7 +229,19 @@ class Query:
         `text`, `mermaid` (a state diagram), `svg` (a drawing) or `json`."""
         from thence.view.explain import explain
 
-        return explain(plan(self.algebra, optimise=optimise), format)
+        return explain(self.program(optimise=optimise), format)
+
+    def program(self, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:
+        """What the machine runs: of a query that is one, and not several that feed each other."""
+        if isinstance(self.algebra, SequenceQuery):
+            return plan(self.algebra, optimise=optimise, partial=partial)
+        self._without_rdf(None, partial)
+        if not self.algebra.is_one_block or not isinstance(self.algebra.blocks[0].form, Return):
+            raise InputError(
+                "UNION, streams made by other queries and AGGREGATE run in one process only, for now. "
+                "Try: query.match(…), or --engine local"
+            )
+        return plan_components(self.algebra.blocks[0], optimise=optimise)
 
     def _without_rdf(self, background: Any, partial: bool) -> None:
         """SASE+ asks nothing of a background, and what a closure waited for in vain is hard to tell."""

@@ -102,7 +102,7 @@ def _between(rows: Matched, first: int, last: int) -> Matched:
 
 def all_times_count(program: SequenceProgram) -> bool:
     """Whether every shard must know when any event was: under `,` without PARTITION BY."""
-    return not program.query.partition and bool((program.automaton.selection == STRICT).any())
+    return () in program.contiguous and bool((program.automaton.selection == STRICT).any())
 
 
 def split(

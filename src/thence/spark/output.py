@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from thence.algebra.sequences import Column, ConstructEvents, IterationFunction, SelectRows
+from thence.algebra.components import ComponentQuery
+from thence.algebra.expressions import Variable
+from thence.algebra.sequences import Column, ConstructEvents, IterationFunction, SelectRows, SequenceQuery
 from thence.kernel.cells import csv_text, described, lexical, struct_type, structs
 from thence.kernel.fingerprints import match_ids
-from thence.kernel.projection import Cell, Row, partial_rows, rows
+from thence.kernel.projection import Row, partial_rows, rows
 from thence.kernel.sequence import Matches
 from thence.kernel.timeouts import TimedOut, waited_for
 from thence.local.answers import constructed
@@ -25,6 +27,7 @@ from thence.rdf.terms import Term
 from thence.rdf.texts import Texts
 from thence.rdf.times import Domain, format_time
 from thence.rdf.write import serialize
+from thence.spark.shapes import Types, array_of, column_types
 from thence.spark.shard import Shard
 
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
@@ -55,16 +58,22 @@ class Output:
     terms: str = "text"
     problems: bool = False
     ordered: bool = True
+    attributes: Types | None = None  # of SASE+: the types of attributes, where they have some
 
     @property
-    def columns(self) -> dict[str, Column]:
-        """SELECT's columns, by the names that they have in a table; none for CONSTRUCT."""
-        form = self.program.query.form
-        if not isinstance(form, SelectRows):
+    def columns(self) -> dict[str, tuple[str, pa.DataType]]:
+        """SELECT's or RETURN's columns, by the names that they have in a table: how they are called in the query, and
+        their types; none for CONSTRUCT."""
+        query = self.program.query
+        cell = struct_type() if self.terms == "struct" else pa.string()
+        if isinstance(query, ComponentQuery):
+            found = column_types(query, self.attributes if self.terms == "text" else None, cell)
+        elif isinstance(query.form, SelectRows):
+            found = {each.variable.name: pa.list_(cell) if _is_list(each) else cell for each in query.form.columns}
+        else:
             return {}
         taken = (*OURS, *PROBLEM_COLUMNS) if self.problems else OURS
-        names = column_names([column.variable.name for column in form.columns], taken=taken)
-        return dict(zip(names, form.columns, strict=True))
+        return dict(zip(column_names(list(found), taken=taken), found.items(), strict=True))
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -78,12 +87,11 @@ class Output:
 
     def schema(self) -> pa.Schema:
         time = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")
-        cell = struct_type() if self.terms == "struct" else pa.string()
         if isinstance(self.program.query.form, ConstructEvents):  # events, as `dataframe` takes them
             fields = [("time", time), ("end", time), ("id", pa.string()), ("value", pa.string())]
         else:
             fields = [("start", time), ("end", time)]
-        fields += [(name, pa.list_(cell) if _is_list(column) else cell) for name, column in self.columns.items()]
+        fields += [(name, kind) for name, (_, kind) in self.columns.items()]
         fields += [("match_id", pa.string()), ("events", pa.list_(pa.string()))]
         fields += [(name, pa.string()) for name in INNER[: len(self.told)]]
         return pa.schema([*fields, *((name, pa.int64()) for name in HIDDEN if self.ordered)])
@@ -128,13 +136,14 @@ class Output:
     def _plain_cells(self, matches: Matches, shard: Shard) -> list[Any]:
         made = structs if self.terms == "struct" else lexical
         outputs = self.program.outputs
-        places = [outputs.index(column.variable) for column in self.columns.values()]
+        places = [outputs.index(Variable(name)) for name, _ in self.columns.values()]
         terms = shard.state.terms
         return [made(matches.tags[:, place], matches.bits[:, place], terms) for place in places]
 
     def _rows(self, matches: Matches, ids: Texts, shard: Shard) -> list[tuple[int, Row]]:
         """The rows of matches, each with its match's number; of DISTINCT ones those that are new."""
-        made = list(enumerate(rows(self.program, matches, shard.state.terms, shard.context)))
+        every = rows(self.program, matches, shard.state.terms, shard.context)
+        made = [(row.number, row) for row in every]
         if not self.is_distinct:
             return made
         texts = ids.to_list()
@@ -152,16 +161,11 @@ class Output:
         return found
 
     def _cells(self, listed: Sequence[Row]) -> list[Any]:
-        kinds = {field.name: field.type for field in self.schema()}
+        typed = self.terms == "text" and self.attributes is not None
         return [
-            pa.array([self._cell(row.bindings.get(column.variable.name)) for row in listed], kinds[name])
-            for name, column in self.columns.items()
+            array_of([row.bindings.get(name) for row in listed], kind, None if typed else self._term)
+            for name, kind in self.columns.values()
         ]
-
-    def _cell(self, cell: Cell | None) -> Any:
-        if cell is None:
-            return None
-        return [self._term(term) for term in cell] if isinstance(cell, tuple) else self._term(cell)
 
     def _term(self, term: Term) -> Any:
         return described(term) if self.terms == "struct" else csv_text(term)
@@ -200,6 +204,7 @@ class Output:
         from thence.algebra.closures import occurrences
 
         query = self.program.query
+        assert isinstance(query, SequenceQuery)
         found = (each for part in query.sequence for each in occurrences(part.operand))
         return next(query.gpm(each.gpm).stream for each in found if each.place == place)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -21,7 +22,7 @@ from thence.local.finite import asked_of
 from thence.match.background import Background
 from thence.program.sequence import SequenceProgram
 from thence.rdf.times import Domain
-from thence.spark.decode import Decoder, decoder
+from thence.spark.decode import Decoder, Kind, decoder
 from thence.spark.output import INNER, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
@@ -109,6 +110,7 @@ def all_rows(
             domain.begin(name, each.domain)
     if domain.domain is None:
         domain.domain, domain.told_by = Domain.DATETIME, "the streams' time, as text"
+    types = _types(frames, decoders)
     shards = _shards(program, settings.shards, streaming, spark)
     packing = {
         name: Packing(program, name, each, domain, shards, streaming, "id" not in dict(each.names), background)
@@ -118,7 +120,7 @@ def all_rows(
     packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in frames))
     packed = packed.observe(read, F.expr("coalesce(sum(events), 0) AS events"))
     answering = Answering(
-        Output(program, domain.known, settings.terms, settings.problems or ordered, ordered),
+        Output(program, domain.known, settings.terms, settings.problems or ordered, ordered, types),
         tuple(stream.name for stream in program.streams),
         shards,
         background,
@@ -164,6 +166,21 @@ def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
     schema = to_arrow_schema(frame.schema, timezone="UTC")
     columns = (settings.columns or {}).get(name, {})
     return decoder(name, schema, namespace=settings.namespace, columns=columns)
+
+
+def _types(frames: Mapping[str, DataFrame], decoders: Mapping[str, Decoder | PartReader]) -> dict[str, Any] | None:
+    """The types of attributes, as far as all streams have the same for them; None, if one is of RDF."""
+    found: dict[str, Any] = {}
+    for name, frame in frames.items():
+        each = decoders[name]
+        if not isinstance(each, Decoder) or each.kind is not Kind.TYPED:
+            return None
+        schema = to_arrow_schema(frame.schema, timezone="UTC")
+        for ours, theirs in each.names:
+            if theirs in schema.names:
+                kind = schema.field(theirs).type
+                found[ours] = kind if found.get(ours, kind) == kind else pa.string()
+    return found
 
 
 def _shards(program: SequenceProgram, wanted: int | None, streaming: bool, spark: SparkSession) -> int:

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from thence.algebra.closures import variables_of
 from thence.algebra.expressions import Expression, Variable
+from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show import show
 from thence.match.choice import reason_for_plain
 from thence.optimize.split_filters import conjuncts
 from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT
 from thence.program.opcodes import ASK
-from thence.program.sequence import SequenceProgram, Source
+from thence.program.sequence import Attributes, SequenceProgram, Source
 
 IN_THE_MATCH = "in the graph match"
 AT_THE_END = "with complete matches"
@@ -115,6 +116,8 @@ def _negations(program: SequenceProgram) -> list[int]:
 
 
 def _gpm(program: SequenceProgram, source: Source) -> GpmTold:
+    assert isinstance(program.query, SequenceQuery) and isinstance(program.rewritten, SequenceQuery)
+    assert not isinstance(source.pattern, Attributes)
     gpm = program.query.gpm(source.gpm)
     left = program.rewritten.gpm(source.gpm).filters  # to the machine
     late = [late.block for late in program.late]

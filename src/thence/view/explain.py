@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from thence.algebra.components import ComponentQuery
 from thence.algebra.sequences import Selection, SequenceQuery
 from thence.algebra.show import show
 from thence.algebra.show_sequences import window_text
 from thence.errors import InputError
 from thence.program.sequence import SequenceProgram
+from thence.view.components import explain_components
 from thence.view.description import Description, EdgeTold, FilterTold, GpmTold, StateTold, describe
 from thence.view.mermaid import state_diagram
 from thence.view.svg import drawing
@@ -20,17 +22,20 @@ FORMATS = ("text", "mermaid", "svg", "json")
 
 def explain(program: SequenceProgram, format: str = "text") -> str:
     """How a program runs, in one of `FORMATS`."""
+    query = program.query
+    if isinstance(query, ComponentQuery):
+        return explain_components(program, query, format)
     description = describe(program)
     match format:
         case "text":
-            return "\n".join(_text(program.query, description))
+            return "\n".join(_text(query, description))
         case "mermaid":
             return state_diagram(description)
         case "svg":
-            notes = (f"Window: {_window_told(program.query)}", f"Key: {_key(description)}")
+            notes = (f"Window: {_window_told(query)}", f"Key: {_key(description)}")
             return drawing(description, notes=notes)
         case "json":
-            return _json(program.query, description)
+            return _json(query, description)
         case _:
             raise InputError(f'There is no explanation in the format "{format}". Try: {", ".join(FORMATS)}')
 

@@ -1,0 +1,171 @@
+"""What columns SASE+ gives in a DataFrame: `double` stays `double`, sequences are arrays, composites structs. Where the
+attributes have no types, since they come from RDF, values are texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from thence.algebra.components import (
+    Attribute,
+    ComponentQuery,
+    Composite,
+    Given,
+    Length,
+    Name,
+    Return,
+    Sequence,
+    Summarised,
+    Summary,
+)
+from thence.algebra.expressions import (
+    And,
+    Arithmetic,
+    Bound,
+    Call,
+    Compare,
+    Expression,
+    Negate,
+    Not,
+    Operation,
+    Or,
+    Plus,
+    Variable,
+)
+from thence.errors import InputError
+from thence.kernel.projection import Cell
+from thence.rdf.terms import Literal, Term
+from thence.rdf.values import is_number, value
+
+Types = Mapping[str, pa.DataType]
+"""Of attributes, by local name."""
+
+_TEXTS = ("LCASE", "UCASE")
+_TRUTHS = ("CONTAINS", "STRSTARTS", "STRENDS", "REGEX")
+
+
+def column_types(query: ComponentQuery, types: Types | None, leaf: pa.DataType) -> dict[str, pa.DataType]:
+    """The types of a query's columns, by name; each value is a `leaf` where attributes have no `types`."""
+    assert isinstance(query.form, Return)
+    return {item.name: _Shape(query, types, leaf).of(item.given) for item in query.form.items}
+
+
+class _Shape:
+    def __init__(self, query: ComponentQuery, types: Types | None, leaf: pa.DataType) -> None:
+        self.query, self.types, self.leaf = query, types, leaf
+
+    def of(self, given: Given) -> pa.DataType:
+        match given:
+            case Sequence(name=name):
+                return pa.list_(self._attribute(name))
+            case Composite(names=names, index=index):
+                struct = pa.struct([(str(name), self._attribute(name)) for name in names])
+                return pa.list_(struct) if index is None else struct
+            case expression:
+                return self.leaf if self.types is None else self._value(expression)
+
+    def _attribute(self, name: Name) -> pa.DataType:
+        if self.types is None:
+            return self.leaf
+        if name.local not in self.types:
+            return pa.string()
+        return _output_type(self.types[name.local])
+
+    def _value(self, expression: Expression) -> pa.DataType:
+        match expression:
+            case Variable():
+                return self._reference(expression)
+            case Literal():
+                found = value(expression)
+                return (
+                    pa.bool_() if isinstance(found, bool) else _number_type(found) if is_number(found) else pa.string()
+                )
+            case Arithmetic(operation=operation, left=left, right=right):
+                return _calculated(operation, self._value(left), self._value(right))
+            case Negate(operand=operand) | Plus(operand=operand):
+                return self._value(operand)
+            case Compare() | And() | Or() | Not() | Bound():
+                return pa.bool_()
+            case Call(function=function, arguments=arguments):
+                if function in _TRUTHS:
+                    return pa.bool_()
+                if function == "STRLEN":
+                    return pa.int64()
+                return pa.string() if function in _TEXTS else self._value(arguments[0])
+            case _:
+                return pa.string()
+
+    def _reference(self, variable: Variable) -> pa.DataType:
+        match self.query.references[variable]:
+            case Attribute(name=name):
+                return self._attribute(name)
+            case Length() | Summarised(summary=Summary.COUNT):
+                return pa.int64()
+            case Summarised(summary=Summary.AVG):
+                return pa.float64()
+            case Summarised(summary=Summary.SUM, name=Name() as name):
+                return _total_type(self._attribute(name))
+            case Summarised(name=name):
+                assert name is not None
+                return self._attribute(name)
+
+
+def _output_type(kind: pa.DataType) -> pa.DataType:
+    """A column's type in the answer: its own, if it is one that values have; else text."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_large_string(kind):
+        return pa.string()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", "UTC")
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_date)
+    return kind if any(test(kind) for test in tests) else pa.string()
+
+
+def _total_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_integer(kind):
+        return pa.int64()
+    if pa.types.is_decimal(kind):
+        return pa.decimal128(38, kind.scale)
+    return pa.float64() if pa.types.is_floating(kind) else kind
+
+
+def _number_type(number: object) -> pa.DataType:
+    return pa.int64() if isinstance(number, int) else pa.float64()
+
+
+def _calculated(operation: Operation, left: pa.DataType, right: pa.DataType) -> pa.DataType:
+    if operation is Operation.QUOTIENT or pa.types.is_floating(left) or pa.types.is_floating(right):
+        return pa.float64()
+    scales = [kind.scale for kind in (left, right) if pa.types.is_decimal(kind)]
+    if scales:
+        return pa.decimal128(38, min(18, sum(scales) if operation is Operation.MULTIPLY else max(scales)))
+    return pa.int64() if pa.types.is_integer(left) and pa.types.is_integer(right) else pa.string()
+
+
+def array_of(cells: list[Cell | None], kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> pa.Array:
+    """A column of cells; with `leaf`, each value as that makes it, else as the type has it."""
+    made = [_made(cell, kind, leaf) for cell in cells]
+    try:
+        return pa.array(made, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+        raise InputError(f"A value of the answer does not fit into its column's type, {kind}: {error}") from None
+
+
+def _made(cell: Any, kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> Any:
+    match cell:
+        case None:
+            return None
+        case tuple():
+            return [_made(each, kind.value_type, leaf) for each in cell]
+        case Mapping():
+            return {name: _made(each, kind.field(name).type, leaf) for name, each in cell.items()}
+    if leaf is not None:
+        return leaf(cell)
+    if pa.types.is_string(kind):
+        return cell.value
+    found = cell.python
+    return float(found) if pa.types.is_floating(kind) and isinstance(found, int | Decimal) else found
