@@ -13,7 +13,7 @@ import thence
 from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.errors import InputError
-from thence.kernel import sequence
+from thence.kernel import drain
 from thence.lang.spaseq import parse
 from thence.local import timeline
 from thence.local.columns import column_names
@@ -45,9 +45,13 @@ def test_a_table_has_the_rows_of_the_matches_in_their_order(case: Case) -> None:
     runner = SequenceRunner(program, known)
     rows = list(runner.run(streams))
     names = [column.variable.name for column in program.query.form.columns]  # type: ignore[union-attr]
-    collected = Collected(program)
+    collected, sorted_at_once = Collected(program), Collected(program)
     SequenceRunner(program, known).collect(timeline.in_time(streams), collected)
     table = collected.table(Domain.TICKS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drain, "_MANY", 1)  # as if there were many
+        SequenceRunner(program, known).collect(timeline.in_time(streams), sorted_at_once)
+    assert sorted_at_once.table(Domain.TICKS).to_pylist() == table.to_pylist()
     assert table["start"].to_pylist() == [row.start for row in rows]
     assert table["end"].to_pylist() == [row.end for row in rows]
     for name, column in zip(names, table.columns[2:], strict=True):
@@ -185,5 +189,5 @@ def test_matches_that_are_read_in_their_order_are_the_same(case: Case) -> None:
 
     expected = rows()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sequence, "_MANY", 1)
+        patch.setattr(drain, "_MANY", 1)
         assert rows() == expected

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.kernel.memory import PARENT
-from thence.rdf.compiled import entry
 from thence.rdf.interpreted import sparing
 
 
@@ -86,26 +85,3 @@ def _unroll(nodes, last, offsets, history):
             for k in range(nodes.shape[1]):
                 history[place, k] = nodes[node, k]
             node = nodes[node, PARENT]
-
-
-@entry
-def in_order(certain, end, start, order):
-    """Put `order`, the numbers of some matches, into the order of certainty, then end, then start. They come nearly so:
-    what is certain first comes first, and few are certain at once. False, if they do not."""
-    for i in range(1, len(order)):
-        row = order[i]
-        if certain[row] < certain[i - 1]:
-            return False
-        place = i
-        while place > 0:
-            other = order[place - 1]
-            if certain[other] < certain[row] or (
-                end[other] < end[row] or (end[other] == end[row] and start[other] <= start[row])
-            ):
-                break
-            order[place] = other
-            place -= 1
-            if i - place > 1000:
-                return False
-        order[place] = row
-    return True

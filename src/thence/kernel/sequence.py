@@ -14,9 +14,10 @@ from thence.errors import LimitError
 from thence.kernel import machine
 from thence.kernel.components import asked_of_history, unobjected
 from thence.kernel.contiguity import Contiguity
+from thence.kernel.drain import drained
 from thence.kernel.enrich import enriched
 from thence.kernel.found import Found, found_in
-from thence.kernel.history import History, in_order, unrolled
+from thence.kernel.history import History, unrolled
 from thence.kernel.memory import (
     ANSWER_CAPACITY,
     ANSWERS,
@@ -25,16 +26,11 @@ from thence.kernel.memory import (
     AT_MATCHES,
     AT_NODES,
     AT_RUNS,
-    CERTAIN,
     FIRST,
     FRAME,
     ITERATED,
     LAST,
     MATCH_CAPACITY,
-    MATCH_FIRST,
-    MATCH_LAST,
-    MATCH_NODE,
-    MATCH_SLOTS,
     MATCHES,
     MOST_MATCHES,
     PENDING,
@@ -53,7 +49,6 @@ from thence.kernel.memory import (
 )
 from thence.kernel.predicates import ERROR, FALSE, TRUE
 from thence.kernel.rows import Arrived, Matched, concatenated, feeds, machine_rows
-from thence.kernel.strided import read_columns
 from thence.kernel.vocabulary import keep_what_is_held
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context, Solution
@@ -66,9 +61,6 @@ from thence.rdf.dictionary import Terms
 
 Table = NDArray[np.int64]
 
-_MANY = 1000
-"""Matches that are read in their order."""
-
 _FEW = 256
 """Events after which it is worth while to forget."""
 
@@ -76,7 +68,9 @@ _FEW = 256
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
     """Matches as columns: when each became certain, its times, its slots, and its events in the order of the pattern,
-    which must be asked for before the next step."""
+    which must be asked for before the next step. `is_sorted` tells that they are known to stand in the order of
+    certainty, end and start, and that no two have all three in common. Tags may be a view of one row, and so not to be
+    written to."""
 
     certain: NDArray[np.int64]
     first: NDArray[np.int64]
@@ -84,6 +78,7 @@ class Matches:
     tags: NDArray[np.int64]
     bits: NDArray[np.int64]
     history: History
+    is_sorted: bool = False
 
     def __len__(self) -> int:
         return len(self.certain)
@@ -350,24 +345,17 @@ class _Runner:
         if not count:
             return
         memory[MATCHES] = 0
-        found = region(memory, AT_MATCHES)[:count]
         nodes = region(memory, AT_NODES)
-        columns = read_columns(list(found.T), _order_of(found) if count >= _MANY else None)
-        last = columns[MATCH_NODE]
+        shown, (certain, last_node), tags, is_sorted = drained(region(memory, AT_MATCHES)[:count])
         yield Matches(
-            certain=columns[CERTAIN],
-            first=columns[MATCH_FIRST],
-            last=columns[MATCH_LAST],
-            tags=columns[MATCH_SLOTS::2].T,
-            bits=columns[MATCH_SLOTS + 1 :: 2].T,
-            history=History(lambda: unrolled(nodes, last)),
+            certain=certain,
+            first=shown[0],
+            last=shown[1],
+            tags=tags,
+            bits=shown[2:].T,
+            history=History(lambda: unrolled(nodes, last_node)),
+            is_sorted=is_sorted,
         )
-
-
-def _order_of(found: Table) -> NDArray[np.int64] | None:
-    """The order of many matches by certainty, end and start, if they nearly have it: to be read in it costs no more."""
-    order = np.arange(len(found))
-    return order if in_order(found[:, CERTAIN], found[:, MATCH_LAST], found[:, MATCH_FIRST], order) else None
 
 
 def forget(program: SequenceProgram, state: SequenceState) -> None:

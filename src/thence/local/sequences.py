@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.sequences import SelectRows
-from thence.kernel.history import in_order, joined
+from thence.kernel.drain import sorted_by_times
+from thence.kernel.history import joined
 from thence.kernel.memory import AT_NODES, NODES, REF, region
 from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.rows import Arrived
@@ -117,8 +118,10 @@ class SequenceRunner:
 
     def _order_of(self, matches: Matches, terms: Terms) -> NDArray[np.int64] | None:
         """The order of some matches, as `_in_order` has it; None if it is the one that they have."""
+        if matches.is_sorted:
+            return None
         certain, end, start = matches.certain, matches.last, matches.first
-        order = _sorted(certain, end, start)
+        order = sorted_by_times(certain, end, start)
         is_new = bool((order[1:] < order[:-1]).any())
         if is_new:
             certain, end, start = read_columns([certain, end, start], order)
@@ -210,14 +213,10 @@ def as_one(listed: Sequence[Matches]) -> Matches:
     if len(listed) == 1:
         return listed[0]
     columns = ("certain", "first", "last", "tags", "bits")
-    parts = {name: np.concatenate([getattr(matches, name) for matches in listed]) for name in columns}
-    return Matches(**parts, history=joined([matches.history for matches in listed]))
-
-
-def _sorted(certain: NDArray[np.int64], end: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The order of some matches by certainty, end and start, which most often is nearly the one that they have."""
-    order = np.arange(len(certain))
-    return order if in_order(certain, end, start, order) else np.lexsort((start, end, certain))
+    certain, first, last, tags, bits = (
+        np.concatenate([getattr(matches, name) for matches in listed]) for name in columns
+    )
+    return Matches(certain, first, last, tags, bits, history=joined([matches.history for matches in listed]))
 
 
 def _alike(certain: NDArray[np.int64], end: NDArray[np.int64], start: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -121,12 +121,14 @@ class Collected:
     def add_matches(self, matches: Matches, order: Ints | None, state: Terms) -> None:
         """Matches of a plain query in some order; `state` is the dictionary of their values."""
         numbers = [self.program.outputs.index(Variable(name)) for name in self.columns]
-        bits = [matches.bits[:, number] for number in numbers]
-        starts, ends, *values = read_columns([matches.first, matches.last, *bits], order)
+        wanted = [matches.first, matches.last, *(matches.bits[:, number] for number in numbers)]
+        if order is not None or not _is_all(matches, wanted):
+            wanted = list(read_columns(wanted, order))
+        starts, ends, *values = wanted
         self.times.append((starts, ends))
         for column, found, number in zip(self.columns.values(), values, numbers, strict=True):
             kinds = matches.tags[:, number]
-            if len(kinds) and (kinds == kinds[0]).all():  # the most frequent case, and the cheapest
+            if one_tag(kinds) is not None or (len(kinds) and (kinds == kinds[0]).all()):
                 column.chunks.append(self._chunk(constant(int(kinds[0]), found).tags, found, state))
                 continue
             ordered = kinds.copy() if order is None else kinds[order]
@@ -138,8 +140,9 @@ class Collected:
         if tag is not None:
             return _Chunk(tag, tags, self._moved(bits, state) if tag != NONE and names_a_term(tag) else bits)
         named = names_a_term(tags) & (tags != NONE)
-        bits[named] = self._moved(bits[named], state)
-        return _Chunk(None, tags, bits)
+        moved = bits.copy()  # the matches' own may be others' too
+        moved[named] = self._moved(bits[named], state)
+        return _Chunk(None, tags, moved)
 
     def _moved(self, ids: Ints, state: Terms) -> Ints:
         """Ids of the state's dictionary as ids here."""
@@ -199,6 +202,12 @@ class Collected:
             else:
                 arrays[name] = _typed(column.chunks, texts)
         return pa.table(arrays)
+
+
+def _is_all(matches: Matches, columns: Sequence[Ints]) -> bool:
+    """Whether some columns are all that matches have, each in one piece: then they are kept as they are, since a copy
+    would not be smaller."""
+    return len(columns) == 2 + matches.bits.shape[1] and all(column.flags.c_contiguous for column in columns)
 
 
 def _typed(chunks: Sequence[_Chunk], texts: _Texts) -> pa.ChunkedArray:

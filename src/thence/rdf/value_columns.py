@@ -47,7 +47,7 @@ def constant(tag: int, bits: NDArray[np.int64]) -> Tagged:
     return Tagged(np.broadcast_to(np.uint16(tag), bits.shape), bits)
 
 
-def one_tag(tags: NDArray[np.uint16]) -> int | None:
+def one_tag(tags: NDArray[Any]) -> int | None:
     """The tag of all rows, where it is known without looking that they have one: `constant` makes a view of one number.
 
     >>> one_tag(constant(3, np.arange(5)).tags), one_tag(np.array([3, 3], np.uint16))
