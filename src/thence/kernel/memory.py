@@ -374,27 +374,37 @@ def _link_all(image, memory, runs):
 def _compact(memory):
     """Keep only the history that some run has."""
     nodes, width, start = memory[NODES], memory[NODE_WIDTH], memory[AT_NODES]
-    kept = np.zeros(nodes, np.bool_)
+    kept = np.zeros((nodes + 7) // 8 * 8, np.uint8)
     for run in range(memory[RUN_CAPACITY]):
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
         if memory[at + STATE] >= 0:
             node = memory[at + NODE]
             while node >= 0 and not kept[node]:
-                kept[node] = True
+                kept[node] = 1
                 node = memory[start + node * width + PARENT]
-    moved = np.full(nodes, -1, np.int64)
+    moved = np.empty(nodes, np.int64)
     count = 0
-    for node in range(nodes):  # a parent stands before its children, so one pass does
-        if kept[node]:
-            moved[node] = count
-            source, target = start + node * width, start + count * width
-            parent = memory[source + PARENT]
-            for k in range(width):
-                memory[target + k] = memory[source + k]
-            memory[target + PARENT] = moved[parent] if parent >= 0 else -1
-            count += 1
+    eights = kept.view(np.int64)
+    for eight in range(len(eights)):
+        if eights[eight]:  # most nodes are forgotten, and so are nearly always eight in a row
+            for node in range(8 * eight, 8 * eight + 8):  # a parent stands before its children, so one pass does
+                if kept[node]:
+                    _move(memory, moved, node, count)
+                    count += 1
     for run in range(memory[RUN_CAPACITY]):
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
         if memory[at + STATE] >= 0 and memory[at + NODE] >= 0:
             memory[at + NODE] = moved[memory[at + NODE]]
     memory[NODES] = count
+
+
+@inlined
+def _move(memory, moved, node, to):
+    """A node to another place, and its parent's place told anew: it was moved before."""
+    width, start = memory[NODE_WIDTH], memory[AT_NODES]
+    moved[node] = to
+    source, target = start + node * width, start + to * width
+    parent = memory[source + PARENT]
+    for k in range(width):
+        memory[target + k] = memory[source + k]
+    memory[target + PARENT] = moved[parent] if parent >= 0 else -1
