@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.sase import Row as OracleRow
-from oracle.sase import rows
-from oracle.sase_cases import Case, cases
+from oracle.sase import aggregate, rows
+from oracle.sase_cases import Case, aggregate_cases, cases
 from oracle.sase_query import Event as OracleEvent
 from oracle.sase_query import Query
 from oracle.sase_text import text
@@ -119,3 +119,24 @@ def _of_engine(cell: object) -> object:
             found = value(cell)
             return found if isinstance(found, bool) else round(float(found), 9)  # type: ignore[arg-type]
     raise TypeError(cell)
+
+
+@settings(max_examples=2 * settings.default.max_examples)
+@given(aggregate_cases(plain=True), st.lists(st.integers(0, 7), max_size=3))
+def test_totals_are_those_of_the_matches_one_by_one(case: Case, cuts: list[int]) -> None:
+    expected = Counter(tuple((name, _plain(cell)) for name, cell in row) for row in aggregate(case.query, case.events))
+    query, batch = read(case.query), encoded(case.events)
+    assert totals(SequenceRunner(plan(query)), batch, cuts) == expected
+    assert totals(SequenceRunner(plan(query, optimise=False)), batch, []) == expected
+
+
+def totals(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Counter[object]:
+    found: Counter[object] = Counter()
+    low = -1
+    for bound in [*sorted(cuts), int(NEVER)]:
+        chosen = [n for n in range(len(batch)) if low <= batch.ends[n] < bound]
+        for row in runner.feed({"events": [batch.take(_ints(chosen))]} if chosen else {}, int(bound)):
+            names = runner.program.query.columns  # type: ignore[union-attr]
+            found[tuple((name, _of_engine(row.bindings.get(name))) for name in names)] += 1
+        low = bound
+    return found

@@ -30,6 +30,8 @@ from thence.kernel.memory import (
     GOES_ON,
     KEEP_EXPIRED,
     LAST,
+    LINK_CAPACITY,
+    LINKS,
     MATCH_CAPACITY,
     MATCHES,
     NEGATED,
@@ -56,7 +58,7 @@ from thence.kernel.memory import (
 )
 from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, FALSE, TRUE, compared, test
-from thence.kernel.successors import bind, copy, emit, extend, free
+from thence.kernel.successors import bind, copy, emit, extend, extend_merged, free
 from thence.program import image as layout
 from thence.program.automaton import (
     ANY,
@@ -177,7 +179,10 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
                             _unlink(memory, head, before, following)
                         elif run >= 0:
                             _take(image, memory, rows, row, edge, at)
-                        extend(image, memory, rows, row, row_key, edge, number, run, at, source, ends)
+                        if image[layout.MERGES]:
+                            extend_merged(image, memory, rows, row, row_key, edge, run, at, source)
+                        else:
+                            extend(image, memory, rows, row, row_key, edge, number, run, at, source, ends)
                 if state == START:
                     break
                 if fate >= _STAYS:
@@ -203,6 +208,8 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
 def _room(image, memory, most):
     """DONE, if there is room for what becomes of one more join."""
     if memory[FREE] < 4 or memory[NODE_CAPACITY] - memory[NODES] <= image[layout.MOST_EVENTS]:
+        return ROOM
+    if memory[LINK_CAPACITY] - memory[LINKS] < 4:
         return ROOM
     if memory[MATCHES] == memory[MATCH_CAPACITY]:
         return FULL
@@ -411,7 +418,10 @@ def stop(image, memory, rows, row, state, at):
 
 @inlined
 def _emit_run(image, memory, at, certain):
-    slots = emit(memory, certain, memory[at + FIRST], memory[at + LAST], memory[at + NODE])
+    last = memory[at + LAST]
+    if image[layout.MERGES] and memory[at + SLOTS + image[layout.SLOT_WORDS]] != NEVER:
+        last = memory[at + SLOTS + image[layout.SLOT_WORDS]]  # it has absorbed an event since
+    slots = emit(memory, certain, memory[at + FIRST], last, memory[at + NODE])
     copy(image, memory, slots, at + SLOTS)
 
 

@@ -40,6 +40,7 @@ TOLD = np.int64(-(2**63))
     NODES,
     MATCHES,
     PENDING,
+    LINKS,
     # questions to the plain evaluator about the pair in hand
     ANSWERS,
     ASKED,
@@ -63,6 +64,8 @@ TOLD = np.int64(-(2**63))
     MATCH_CAPACITY,
     MATCH_WIDTH,
     ANSWER_CAPACITY,
+    LINK_CAPACITY,
+    LINK_WIDTH,
     FRAMES,
     FRAME_WIDTH,
     STACK,
@@ -73,11 +76,12 @@ TOLD = np.int64(-(2**63))
     AT_NODES,
     AT_MATCHES,
     AT_ANSWERS,
+    AT_LINKS,
     AT_FRAMES,
     AT_STACK,
     AT_HEADS,
     HEAD,
-) = range(37)
+) = range(41)
 
 BEGIN = -2
 """`memory[RUN]`: an edge not yet begun."""
@@ -99,6 +103,7 @@ REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_NODES, (NODE_CAPACITY, NODE_WIDTH)),
     (AT_MATCHES, (MATCH_CAPACITY, MATCH_WIDTH)),
     (AT_ANSWERS, (ANSWER_CAPACITY,)),
+    (AT_LINKS, (LINK_CAPACITY, LINK_WIDTH)),
     (AT_FRAMES, (FRAMES, FRAME_WIDTH)),
     (AT_STACK, (STACK,)),
     (AT_HEADS, (BUCKETS,)),
@@ -122,6 +127,7 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048, b
     head[MATCH_CAPACITY], head[MATCH_WIDTH] = 256, MATCH_SLOTS + 2 * automaton.slots
     head[FRAMES], head[FRAME_WIDTH] = 3, 2 * automaton.frame  # the run's with the row's, a negated row's beside, none's
     head[ANSWER_CAPACITY], head[STACK], head[BUCKETS] = 64, 2 * DEPTH, buckets
+    head[LINK_CAPACITY], head[LINK_WIDTH] = 1024 if automaton.merges else 8, 2  # a node, and one before it
     memory = _laid_out(head)
     region(memory, AT_RUNS)[:, STATE] = -1
     region(memory, AT_FREE)[:] = np.arange(runs - 1, -1, -1)
@@ -131,7 +137,9 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048, b
 
 
 def run_width(automaton: Automaton) -> int:
-    return int(SLOTS + 2 * automaton.slots)
+    """Behind the slots of a run that others merge with stand the time at which it last absorbed an event, and its
+    history before that."""
+    return int(SLOTS + 2 * automaton.slots + 2 * automaton.merges)
 
 
 def node_width(automaton: Automaton) -> int:
@@ -168,12 +176,13 @@ def with_room(memory: Memory) -> Memory:
     """The same memory, with more room for what is scarce: runs, events or answers; or, where there are many of them,
     matches."""
     head = memory[:HEAD].copy()
-    if head[MATCHES] == head[MATCH_CAPACITY] < MOST_MATCHES:
+    if head[MATCHES] == head[MATCH_CAPACITY]:
         head[MATCH_CAPACITY] *= 4
     for capacity, used in (
         (RUN_CAPACITY, live(memory)),
         (NODE_CAPACITY, head[NODES]),
         (ANSWER_CAPACITY, head[ANSWERS]),
+        (LINK_CAPACITY, head[LINKS]),
     ):
         if 2 * used >= head[capacity]:
             head[capacity] *= 2

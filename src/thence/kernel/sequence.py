@@ -49,6 +49,7 @@ from thence.kernel.memory import (
 )
 from thence.kernel.predicates import ERROR, FALSE, TRUE
 from thence.kernel.rows import Arrived, Matched, concatenated, feeds, machine_rows
+from thence.kernel.totals import Totalled, forget_weights, weigh
 from thence.kernel.vocabulary import keep_what_is_held
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context, Solution
@@ -133,6 +134,7 @@ class SequenceState:
     terms_kept: int = 0  # when the dictionary was last gone through
     untidy: int = 0  # events since what is no longer needed was last forgotten
     now: int | None = None  # the last step's watermark
+    totals: Totalled = field(default_factory=Totalled)  # of AGGREGATE
 
 
 def initial_state(program: SequenceProgram) -> SequenceState:
@@ -293,13 +295,15 @@ class _Runner:
         self.state.memory[ROW] = 0
         while (code := call(self.state.memory)) != machine.DONE:
             yield from self._help(code)
+        if self.program.components is not None and self.program.automaton.merges:
+            weigh(self.program, self.program.components, self.state, self.state.totals)
         yield from self._drained()
 
     def _help(self, code: int) -> Iterator[Matches]:
         if code == machine.ROOM:
             self.state.memory = with_room(self.state.memory)
         elif code == machine.FULL:
-            if self.state.memory[MATCH_CAPACITY] < MOST_MATCHES:
+            if self.program.automaton.merges or self.state.memory[MATCH_CAPACITY] < MOST_MATCHES:
                 self.state.memory = with_room(self.state.memory)
             else:
                 yield from self._drained()
@@ -365,6 +369,8 @@ def forget(program: SequenceProgram, state: SequenceState) -> None:
         return
     keep_what_is_held(program, state)  # before the runs are put into buckets, which go by their terms
     state.memory = tidy(program.image, state.memory, watermark)
+    if program.automaton.merges:
+        forget_weights(program, state, state.totals)
     runs = region(state.memory, AT_RUNS)
     lasts = runs[runs[:, STATE] >= 0, LAST]
     oldest = lasts if program.components is None else runs[runs[:, STATE] >= 0, FIRST]  # judged on finished matches

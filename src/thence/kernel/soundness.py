@@ -124,7 +124,8 @@ def check_contents(program: SequenceProgram, found: Contents, terms: int, next_r
     sure(np.isin(found.pending[:, layout.STATE], ending).all(), "a match waits for nothing")
     for runs in (found.waiting, found.pending):
         check_within(runs[:, layout.NODE], 0, len(found.nodes), "a run's last event")
-        check_values(runs[:, layout.SLOTS :: 2], runs[:, layout.SLOTS + 1 :: 2], terms)
+        slots = runs[:, layout.SLOTS : layout.SLOTS + 2 * automaton.slots]
+        check_values(slots[:, 0::2], slots[:, 1::2], terms)
 
 
 def check_within(numbers: NDArray[Any], low: int, high: int, what: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from thence.kernel.memory import (
     AT_FRAMES,
     AT_FREE,
+    AT_LINKS,
     AT_MATCHES,
     AT_NODES,
     AT_PENDING,
@@ -23,6 +24,7 @@ from thence.kernel.memory import (
     ITERATED,
     LAST,
     LATEST,
+    LINKS,
     MATCH_FIRST,
     MATCH_LAST,
     MATCH_NODE,
@@ -30,6 +32,7 @@ from thence.kernel.memory import (
     MATCH_WIDTH,
     MATCHES,
     NEVER,
+    NEXT_RUN,
     NODE,
     NODE_WIDTH,
     NODES,
@@ -43,13 +46,14 @@ from thence.kernel.memory import (
     STOPPED,
     TAKEN,
     code_of,
+    head_of,
     link,
 )
 from thence.kernel.summaries import summarise
 from thence.program import image as layout
 from thence.program.automaton import ANEW
 from thence.program.image import EVENTS, TIME
-from thence.rdf.compiled import inlined
+from thence.rdf.compiled import inlined, inner
 from thence.rdf.tags import NONE
 
 
@@ -89,6 +93,106 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends):
         k += 2
     if ends:
         free(memory, run)
+
+
+@inner
+def extend_merged(image, memory, rows, row, code, edge, run, at, source):
+    """`extend`, where runs that are alike become one: their histories are a graph, in which a node has several before
+    it (`link_nodes`)."""
+    time = rows[row + TIME]
+    first, deadline, before = time, _deadline(image, time), np.int64(-1)
+    if run >= 0:
+        first, deadline, before = memory[at + FIRST], memory[at + DEADLINE], memory[at + NODE]
+        absorbed = at + SLOTS + image[layout.SLOT_WORDS]
+        if memory[absorbed] == time:  # by another event of this time, which shares no match with this one
+            before = memory[absorbed + 1]
+        if image[edge + layout.ABSORBS]:
+            _absorb(image, memory, rows, row, edge, at, before)
+            return
+    if image[edge + layout.ACCEPT]:
+        _count_in(image, memory, rows, row, edge, first, before, source)
+    k = image[edge + layout.SUCCESSORS]
+    while image[k] != layout.END:
+        born = _taken_from_free(memory)
+        there = memory[AT_RUNS] + born * memory[RUN_WIDTH]
+        _write(image, memory, rows, row, edge, there, image[k], first, deadline, np.int64(-1), source)
+        own = code if image[k + 1] else code_of(image, memory, there)
+        like = _alike(image, memory, there, head_of(memory, image[k], own), rows[row + EVENTS])
+        if like >= 0:
+            free(memory, born)
+            _link_nodes(memory, memory[memory[AT_RUNS] + like * memory[RUN_WIDTH] + NODE], before)
+        else:
+            node = _noted(image, memory, rows, row, edge, np.int64(-1))
+            _link_nodes(memory, node, before)
+            memory[there + NODE] = node
+            memory[there + SLOTS + image[layout.SLOT_WORDS]] = NEVER
+            link(image, memory, born, there, own)
+        k += 2
+
+
+@inlined
+def _link_nodes(memory, node, before):
+    """One node comes after another (-1: a match begins with it)."""
+    at = memory[AT_LINKS] + 2 * memory[LINKS]
+    memory[at], memory[at + 1] = node, before
+    memory[LINKS] += 1
+
+
+@inlined
+def _absorb(image, memory, rows, row, edge, at, before):
+    """A run takes an event and is as it was, but that its history is now the old one, or that with the event: from the
+    next time on."""
+    absorbed = at + SLOTS + image[layout.SLOT_WORDS]
+    memory[absorbed], memory[absorbed + 1] = rows[row + TIME], before
+    node = _noted(image, memory, rows, row, edge, np.int64(-1))
+    _link_nodes(memory, node, before)
+    both = _add_node(memory, np.int64(-1), np.int64(-1), np.int64(-1))
+    _link_nodes(memory, both, memory[at + NODE])
+    _link_nodes(memory, both, node)
+    memory[at + NODE] = both
+
+
+@inlined
+def _count_in(image, memory, rows, row, edge, first, before, source):
+    """A match; or another way to the one that was just made of the same event, in the same group."""
+    time = rows[row + TIME]
+    if memory[MATCHES]:
+        at = memory[AT_MATCHES] + (memory[MATCHES] - 1) * memory[MATCH_WIDTH]
+        node = memory[at + MATCH_NODE]
+        same = memory[at + CERTAIN] == time
+        same = same and memory[memory[AT_NODES] + node * memory[NODE_WIDTH] + REF] == rows[row + EVENTS]
+        for k in range(image[layout.GROUPED]):
+            same = same and memory[at + MATCH_SLOTS + k] == memory[source + k]
+        if same:
+            memory[at + MATCH_FIRST] = min(memory[at + MATCH_FIRST], first)
+            _link_nodes(memory, node, before)
+            return
+    node = _noted(image, memory, rows, row, edge, np.int64(-1))
+    _link_nodes(memory, node, before)
+    slots = emit(memory, time, first, time, node)
+    copy(image, memory, slots, source)
+    if source != memory[AT_FRAMES]:
+        bind(image, memory, rows, row, edge, slots)
+
+
+@inlined
+def _alike(image, memory, born, head, ref):
+    """A run in a bucket that came with the same event and differs from a new one in its history alone; or -1."""
+    run = memory[head]
+    while run >= 0:
+        at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
+        if memory[at + LAST] != memory[born + LAST]:
+            return np.int64(-1)  # older ones stand behind
+        same = memory[at + STATE] == memory[born + STATE] and memory[at + DEADLINE] == memory[born + DEADLINE]
+        same = same and memory[memory[AT_NODES] + memory[at + NODE] * memory[NODE_WIDTH] + REF] == ref
+        for k in range(SLOTS, SLOTS + image[layout.SLOT_WORDS]):
+            if memory[at + k] != memory[born + k]:
+                same = False
+                break
+        if same:
+            return run
+        run = memory[at + NEXT_RUN]
+    return np.int64(-1)
 
 
 @inlined

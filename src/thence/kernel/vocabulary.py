@@ -29,13 +29,13 @@ def keep_what_is_held(program: SequenceProgram, state: SequenceState) -> None:
     """Once the dictionary has doubled, drop the terms that nothing holds, and number the others anew."""
     if len(state.terms) < max(_FEW, 2 * state.terms_kept):
         return
-    used = [bits[_is_id(tags)] for tags, bits in _held(state)]
+    used = [bits[_is_id(tags)] for tags, bits in _held(program, state)]
     kept = np.unique(np.concatenate(used)) if used else np.empty(0, np.int64)
     terms = Terms()
     terms.add_all(program.constants)  # first, so that they keep their ids: predicates name them
     renumbered = np.full(len(state.terms), -1, np.int64)
     renumbered[kept] = terms.import_all(state.terms, kept.astype(np.int32))
-    for tags, bits in _held(state):
+    for tags, bits in _held(program, state):
         rows = _is_id(tags)
         if rows.any():  # else they may be a file's own numbers, which can't be written to
             bits[rows] = renumbered[bits[rows]]
@@ -44,11 +44,12 @@ def keep_what_is_held(program: SequenceProgram, state: SequenceState) -> None:
     state.terms, state.terms_kept = terms, len(terms)
 
 
-def _held(state: SequenceState) -> Iterator[tuple[NDArray[Any], Ids]]:
+def _held(program: SequenceProgram, state: SequenceState) -> Iterator[tuple[NDArray[Any], Ids]]:
     """Tags and bits, as views, of all that is remembered."""
     runs = region(state.memory, AT_RUNS)
-    runs[runs[:, STATE] < 0, SLOTS:] = NONE  # what a free run had bound, nothing holds
-    yield runs[:, SLOTS::2], runs[:, SLOTS + 1 :: 2]
+    slots = runs[:, SLOTS : SLOTS + 2 * program.automaton.slots]
+    slots[runs[:, STATE] < 0] = NONE  # what a free run had bound, nothing holds
+    yield slots[:, 0::2], slots[:, 1::2]
     nodes = region(state.memory, AT_NODES)[: state.memory[NODES]]
     yield nodes[:, ITERATED::2], nodes[:, ITERATED + 1 :: 2]
     for contiguity in state.contiguities:

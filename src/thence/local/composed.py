@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 def runner_of(
-    query: ComposedQuery, *, optimise: bool = True, max_runs: int = 2**31 - 2
+    query: ComposedQuery, *, optimise: bool = True, max_runs: int = 2**31 - 2, running: bool = False
 ) -> SequenceRunner | ComposedRunner:
     """What runs a query: for one block that is the block's own."""
     blocks = [
-        [SequenceRunner(plan(block, optimise=optimise), max_runs=max_runs) for block in union.blocks]
+        [SequenceRunner(plan(block, optimise=optimise), max_runs=max_runs, running=running) for block in union.blocks]
         for union in query.queries
     ]
     return blocks[0][0] if query.is_one_block else ComposedRunner(query, blocks)

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.algebra.components import Totals
 from thence.algebra.sequences import SelectRows
 from thence.kernel.drain import sorted_by_times
 from thence.kernel.history import joined
-from thence.kernel.memory import AT_NODES, NODES, REF, region
+from thence.kernel.memory import AT_NODES, NEVER, NODES, REF, region
 from thence.kernel.projection import Cell, Row, partial_rows, rows
 from thence.kernel.rows import Arrived
 from thence.kernel.sequence import Matches, SequenceState, initial_state, step
 from thence.kernel.strided import read_columns
 from thence.kernel.timeouts import keep_timed_out, timed_out, waited_for
+from thence.kernel.totals import add_matches, cells
 from thence.local.tables import Collected, is_plain
 from thence.local.timeline import in_time
 from thence.match import NO_BACKGROUND, Background
@@ -50,6 +52,7 @@ class SequenceRunner:
     context: Context = field(default_factory=Context)
     max_runs: int = 2**31 - 2
     partial: bool = False  # whether partial matches that time out are told
+    running: bool = False  # whether totals are told as they grow, and not once at the end
     state: SequenceState = field(init=False)
     held: list[Arrived] = field(init=False, default_factory=list)  # batches whose events a run may still hold, by ref
     tidy_at: int = field(init=False, default=_FEW)  # batches held from which it is worth looking for ones to drop
@@ -64,12 +67,34 @@ class SequenceRunner:
     def feed(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Row]:
         """Events by stream, none of them before any fed earlier; and no event before `watermark` will come."""
         found = self._step(batches, watermark)
-        made = (row for matches in found for row in self._rows(matches))
-        ordered = self._in_order(made)
-        yield from self._distinct(ordered) if self._is_distinct() else ordered
+        if self._is_totalled():
+            yield from self._totals(found, watermark)
+        else:
+            made = (row for matches in found for row in self._rows(matches))
+            ordered = self._in_order(made)
+            yield from self._distinct(ordered) if self._is_distinct() else ordered
         if self.partial:
             self.expired += self._timed_out(watermark)
         self._let_go()
+
+    def _is_totalled(self) -> bool:
+        return isinstance(self.program.query.form, Totals)
+
+    def _totals(self, found: Iterator[Matches], watermark: int) -> Iterator[Row]:
+        """AGGREGATE: a row for each group, at the end; with `running`, whenever there are new matches in it."""
+        form, components, known = self.program.query.form, self.program.components, self.state.totals
+        assert isinstance(form, Totals) and components is not None
+        for matches in found:
+            add_matches(self.program, components, self.state, known, matches)
+        if not self.running and watermark < NEVER:
+            return
+        rows = []
+        for group in known.changed:
+            weight, start, end, certain = known.groups[group]
+            bound = {name: cell for name, cell in cells(form, group, weight) if cell is not None}
+            rows.append(Row(certain, start, end, (), (), bound))
+        known.changed = {}
+        yield from sorted(rows, key=_times)
 
     def _timed_out(self, watermark: int) -> list[tuple[Row, str]]:
         """The partial matches whose window has ended, each with what it waited for, in order."""

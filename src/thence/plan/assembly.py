@@ -39,6 +39,7 @@ class Edge:
     cut: bool = False
     cuts: bool = False
     stops: bool = False
+    absorbs: bool = False
 
 
 @dataclass(slots=True)
@@ -71,6 +72,8 @@ def assembled(
     origin: int = 0,
     fits: int = -1,
     previous: int = 1,
+    merges: bool = False,
+    grouped: int = 0,
 ) -> Automaton:
     """The automaton. Edges are put in the order of their feeds, those of guards last; among those of a feed the order
     stays."""
@@ -97,6 +100,8 @@ def assembled(
         frame=frame,
         iterated=iterated,
         fits=fits,
+        merges=merges,
+        grouped=grouped,
         previous=previous,
         feed_from=_starts([sum(e.feed == f for e in walked) for f in range(len(feeds))]),
         feed_columns=_int32([feed.columns for feed in feeds]),
@@ -112,6 +117,7 @@ def assembled(
         edge_fits=_int32([e.fits for e in edges]),
         edge_cut=np.array([e.cut for e in edges], np.bool_),
         edge_cuts=np.array([e.cuts for e in edges], np.bool_),
+        edge_absorbs=np.array([e.absorbs for e in edges], np.bool_),
         edge_stops=np.array([e.stops for e in edges], np.bool_),
         equal_from=equal[0],
         equal_slot=_int32([slot for slot, _ in equal[1]]),

@@ -27,6 +27,7 @@ from thence.algebra.components import (
     Strategy,
     Summarised,
     Summary,
+    Totals,
 )
 from thence.algebra.expressions import Arithmetic, Expression, Operation, Variable
 from thence.algebra.variables import mentioned
@@ -76,8 +77,8 @@ FITS = Variable("fits")
 TIME = Variable("time")
 """The column of events' times, where the history must tell them."""
 
-_MOST_FITS = 62
-"""Bits of a row."""
+WEIGHT = Variable("weight")
+"""What a node of the history has besides, where it stands for many: which weight it has."""
 
 _SELECTIONS = {Strategy.STRICT: STRICT, Strategy.PARTITION: STRICT, Strategy.NEXT: NEXT, Strategy.ANY: ANY}
 _CONTIGUOUS = (Strategy.STRICT, Strategy.PARTITION)
@@ -164,9 +165,11 @@ class _Plan:
             window=-1 if window is None else window.length,
             slots=len(self.slots),
             frame=len(self.slots) + len(self.names) or 1,
-            iterated=len(self.names) + self._negates(),
+            iterated=len(self.names) + self._negates() + self._merges(),
             fits=columns.index(FITS),
             previous=len(self.contiguous),
+            merges=self._merges(),
+            grouped=len(self.tested),
         )
         key = self._key(columns)
         return SequenceProgram(
@@ -184,7 +187,7 @@ class _Plan:
             outputs=tuple(self.slots),
             key=key,
             routes=tuple(tuple(columns.index(variable) for variable in key) for _ in streams),
-            iterated=(*map(attribute, self.names), *([TIME] * self._negates())),
+            iterated=(*map(attribute, self.names), *([TIME] * self._negates()), *([WEIGHT] * self._merges())),
             predicates=tuple(self.code.predicates),
             constants=tuple(self.code.constants),
             automaton=automaton,
@@ -207,6 +210,21 @@ class _Plan:
     def _negates(self) -> bool:
         """Whether something must be absent; then the history tells the times of events."""
         return any(component.negated for component in self.query.components)
+
+    def _merges(self) -> bool:
+        """Whether matches need not be made one by one: AGGREGATE asks for no more than what they add up to, and slots
+        tell all that becomes of a run."""
+        form = self.query.form
+        if not isinstance(form, Totals) or self._negates() or not self.optimise:
+            return False
+        if any(isinstance(total.of, Attribute) and total.of.index is not Index.ALONE for total in form.totals):
+            return False
+        return all(
+            self.query.references.keys().isdisjoint(mentioned(self._renamed(condition, component, phase)))
+            for component in self.positive
+            for phase in _PHASES
+            for condition in self._asked(component, phase)
+        )
 
     def _contiguities(self) -> tuple[tuple[Variable, ...], ...]:
         used = {component.strategy for component in self.positive}
@@ -418,6 +436,8 @@ class _Plan:
             through = _like(shape, target=-1 if after is None else after, accept=accepts)
         elif not self._has_end(component):
             through = _like(shape, loop=inside)
+            waits = component.strategy is Strategy.ANY and phase == "later" and not shape.cut
+            through.absorbs = waits and not shape.bind and self._merges()
         else:
             again = _like(shape, loop=inside)
             again.cut = shape.cut or component.cut

@@ -53,6 +53,8 @@ class Automaton(NamedTuple):
     frame: int  # slots, and those that only negated parts use
     iterated: int  # local variables whose value in each iteration is kept
     fits: int  # the column of rows that says, bit by bit, what their events can be taken for; -1: none
+    merges: bool  # runs that are alike become one: AGGREGATE of SASE+
+    grouped: int  # and matches, by the first so many slots
     previous: int  # how many previous times a row has: of all events, or of its partition
 
     feed_from: Int32s  # edges of feed f: feed_from[f]:feed_from[f+1]
@@ -70,6 +72,7 @@ class Automaton(NamedTuple):
     edge_fits: Int32s  # the bit that an event must have to be taken; -1: none
     edge_cut: NDArray[np.bool_]  # not for an event by which the run has just gone over an edge that `cuts`
     edge_cuts: NDArray[np.bool_]
+    edge_absorbs: NDArray[np.bool_]  # a run that takes an event is as it was, but for its history
     edge_stops: NDArray[np.bool_]  # an event that counts for contiguity, and can't be taken, stops the closure
 
     equal_from: Int32s

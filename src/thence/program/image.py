@@ -26,6 +26,8 @@ Image = NDArray[np.int64]
     SLOT_WORDS,  # of a run: two for each slot
     MOST_EVENTS,  # of a row
     FITS,  # where in a row the bits are that say what its event can be taken for; -1: nowhere
+    MERGES,  # whether runs that are alike become one
+    GROUPED,  # and matches, that are alike in so many words
     APART,  # where in a row the time is that partition contiguity goes by
     AT_FEEDS,
     AT_STATES,
@@ -34,7 +36,7 @@ Image = NDArray[np.int64]
     AT_CODES,
     AT_CONSTANTS,
     _HEAD,
-) = range(14)
+) = range(16)
 
 END = -1
 """Behind the last item of a list that is read to its end: the first number of an item is never this."""
@@ -63,6 +65,7 @@ STATE_KEY, ORDERED, GREATEST, ACCEPTS, STATE_WIDTH = range(5)
     CUT,
     CUTS,
     STOPS,
+    ABSORBS,
     LATE,  # (slot of the frame, column), or -1: what tests need of the row, which are to come before it is bound
     # lists to their end
     KEY,  # (slot, column): what finds the runs that may join
@@ -82,7 +85,7 @@ STATE_KEY, ORDERED, GREATEST, ACCEPTS, STATE_WIDTH = range(5)
     ENDS,
     ENDS_END,
     EDGE_WIDTH,
-) = range(34)
+) = range(35)
 # a guard: its edges; and a predicate: its instructions
 FIRST, BEYOND, RANGE_WIDTH = range(3)
 
@@ -117,6 +120,9 @@ class _Layout:
         a, words = self.automaton, self.words
         words[WINDOW], words[TUMBLING], words[ORIGIN] = a.window, int(a.tumbling), a.origin
         words[SLOT_WORDS], words[MOST_EVENTS] = 2 * a.slots, int(a.feed_events.max())
+        words[MERGES], words[GROUPED] = int(a.merges), 2 * a.grouped
+        if a.merges:
+            words[MOST_EVENTS] = 4  # nodes that a row may make: itself, and where two histories meet
         words[APART] = previous_place(a, a.previous - 1)
         words[FITS] = self._column(a.fits) + 1 if a.fits >= 0 else -1
         constants = zip(a.constant_tags.tolist(), a.constant_bits.tolist(), strict=True)
@@ -191,7 +197,7 @@ class _Layout:
         yield previous_place(a, int(a.state_previous[state]) if state >= 0 else 0)
         yield from (int(of[edge]) for of in (a.edge_role, a.edge_then))
         yield 1 << int(a.edge_fits[edge]) if a.edge_fits[edge] >= 0 else 0
-        yield from (int(of[edge]) for of in (a.edge_cut, a.edge_cuts, a.edge_stops))
+        yield from (int(of[edge]) for of in (a.edge_cut, a.edge_cuts, a.edge_stops, a.edge_absorbs))
         late = zip(_span(a.late_from, edge, a.late_slot), _span(a.late_from, edge, a.late_column), strict=True)
         items = [(2 * slot, self._column(column)) for slot, column in late]
         yield self._to_end(items) if a.edge_late[edge] else -1
@@ -232,7 +238,7 @@ def _closes(automaton: Automaton, edge: int) -> bool:
     edges of a feed come first."""
     state = int(automaton.edge_state[edge])
     goes_on = automaton.edge_role[edge] == TAKE and automaton.edge_then[edge] == WAITS_ANY
-    if goes_on or automaton.edge_role[edge] > TAKE or automaton.edge_stops[edge]:
+    if goes_on or automaton.edge_role[edge] > TAKE or automaton.edge_stops[edge] or automaton.merges:
         return False
     first = automaton.feed_from[automaton.edge_feed[edge]]
     return state >= 0 and automaton.selection[state] != ANY and state not in automaton.edge_state[first:edge]

@@ -178,7 +178,7 @@ class Query:
         back, unless `idle` names it, or is the time after which any is left out.
         """
         watermark, domain = self._watermark(lateness, idle)
-        answers = self._answers(background, max_runs, optimise, timed_out)
+        answers = self._answers(background, max_runs, optimise, timed_out, running=True)
         return Engine(answers, self.algebra.streams, watermark, domain, problems or timed_out, self.algebra.namespace)
 
     def dataframe(
@@ -258,10 +258,13 @@ class Query:
         longest = None if after is None else after.length
         return Watermark(self.streams, min(allowed.length, MAX_TIME), names, longest), domain
 
-    def _answers(self, background: Any, max_runs: int | None, optimise: bool, partial: bool) -> Answers:
+    def _answers(
+        self, background: Any, max_runs: int | None, optimise: bool, partial: bool, running: bool = False
+    ) -> Answers:
         if isinstance(self.algebra, ComposedQuery):
             self._without_rdf(background, partial)
-            return Answers(runner_of(self.algebra, optimise=optimise, max_runs=most_runs(max_runs)))
+            most = most_runs(max_runs)
+            return Answers(runner_of(self.algebra, optimise=optimise, max_runs=most, running=running))
         program = plan(self.algebra, optimise=optimise, partial=partial)
         known, most = background_of(background, program), most_runs(max_runs)
         return Answers(SequenceRunner(program, known, Context(), max_runs=most, partial=partial))
