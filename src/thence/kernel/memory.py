@@ -93,6 +93,9 @@ STATE, LAST, NEXT_RUN, DEADLINE, TAKEN, BOUND_KIND, BOUND, NODE, FIRST, SLOTS = 
 STOPPED, BEGUN = BOUND_KIND, BOUND
 # a node; then tag and bits of each iterated variable
 PARENT, PLACE, REF, ITERATED = range(4)
+EITHER, OPTIONAL = -1, -2
+"""Places of nodes, where histories are a graph: several ones meet; or the event is in some of them and not in others,
+that is, at a place p, OPTIONAL - p."""
 # a match; then tag and bits of each slot
 CERTAIN, MATCH_FIRST, MATCH_LAST, MATCH_NODE, MATCH_SLOTS = range(5)
 

@@ -19,6 +19,7 @@ from thence.kernel.memory import (
     BEGUN,
     CERTAIN,
     DEADLINE,
+    EITHER,
     FIRST,
     FREE,
     ITERATED,
@@ -36,6 +37,7 @@ from thence.kernel.memory import (
     NODE,
     NODE_WIDTH,
     NODES,
+    OPTIONAL,
     PARENT,
     PENDING,
     PLACE,
@@ -51,7 +53,7 @@ from thence.kernel.memory import (
 )
 from thence.kernel.summaries import summarise
 from thence.program import image as layout
-from thence.program.automaton import ANEW
+from thence.program.automaton import ANEW, TAKE
 from thence.program.image import EVENTS, TIME
 from thence.rdf.compiled import inlined, inner
 from thence.rdf.tags import NONE
@@ -98,7 +100,7 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends):
 @inner
 def extend_merged(image, memory, rows, row, code, edge, run, at, source):
     """`extend`, where runs that are alike become one: their histories are a graph, in which a node has several before
-    it (`link_nodes`)."""
+    it."""
     time = rows[row + TIME]
     first, deadline, before = time, _deadline(image, time), np.int64(-1)
     if run >= 0:
@@ -106,7 +108,7 @@ def extend_merged(image, memory, rows, row, code, edge, run, at, source):
         absorbed = at + SLOTS + image[layout.SLOT_WORDS]
         if memory[absorbed] == time:  # by another event of this time, which shares no match with this one
             before = memory[absorbed + 1]
-        if image[edge + layout.ABSORBS]:
+        if image[edge + layout.ABSORBS] and image[edge + layout.ROLE] == TAKE:
             _absorb(image, memory, rows, row, edge, at, before)
             return
     if image[edge + layout.ACCEPT]:
@@ -117,16 +119,20 @@ def extend_merged(image, memory, rows, row, code, edge, run, at, source):
         there = memory[AT_RUNS] + born * memory[RUN_WIDTH]
         _write(image, memory, rows, row, edge, there, image[k], first, deadline, np.int64(-1), source)
         own = code if image[k + 1] else code_of(image, memory, there)
-        like = _alike(image, memory, there, head_of(memory, image[k], own), rows[row + EVENTS])
-        if like >= 0:
-            free(memory, born)
-            _link_nodes(memory, memory[memory[AT_RUNS] + like * memory[RUN_WIDTH] + NODE], before)
-        else:
+        like = _alike(image, memory, there, head_of(memory, image[k], own), rows[row + EVENTS], edge)
+        if like < 0:
             node = _noted(image, memory, rows, row, edge, np.int64(-1))
             _link_nodes(memory, node, before)
             memory[there + NODE] = node
             memory[there + SLOTS + image[layout.SLOT_WORDS]] = NEVER
             link(image, memory, born, there, own)
+        else:
+            free(memory, born)
+            other = memory[AT_RUNS] + like * memory[RUN_WIDTH]
+            if memory[memory[AT_NODES] + memory[other + NODE] * memory[NODE_WIDTH] + REF] == rows[row + EVENTS]:
+                _link_nodes(memory, memory[other + NODE], before)
+            else:
+                _unite(image, memory, rows, row, edge, other, before)
         k += 2
 
 
@@ -143,10 +149,27 @@ def _absorb(image, memory, rows, row, edge, at, before):
     """A run takes an event and is as it was, but that its history is now the old one, or that with the event: from the
     next time on."""
     absorbed = at + SLOTS + image[layout.SLOT_WORDS]
+    if memory[absorbed] == rows[row + TIME]:
+        _unite(image, memory, rows, row, edge, at, before)
+        return
     memory[absorbed], memory[absorbed + 1] = rows[row + TIME], before
     node = _noted(image, memory, rows, row, edge, np.int64(-1))
+    there = memory[AT_NODES] + node * memory[NODE_WIDTH]
+    memory[there + PLACE] = OPTIONAL - memory[there + PLACE]
+    memory[there + REF] = -1  # no other way leads here
     _link_nodes(memory, node, before)
-    both = _add_node(memory, np.int64(-1), np.int64(-1), np.int64(-1))
+    memory[at + NODE] = node
+
+
+@inlined
+def _unite(image, memory, rows, row, edge, at, before):
+    """A run's history is now what it was, or another one with an event at its end: from the next time on."""
+    absorbed = at + SLOTS + image[layout.SLOT_WORDS]
+    if memory[absorbed] != rows[row + TIME] and memory[at + LAST] < rows[row + TIME]:
+        memory[absorbed], memory[absorbed + 1] = rows[row + TIME], memory[at + NODE]
+    node = _noted(image, memory, rows, row, edge, np.int64(-1))
+    _link_nodes(memory, node, before)
+    both = _add_node(memory, np.int64(-1), np.int64(EITHER), np.int64(-1))
     _link_nodes(memory, both, memory[at + NODE])
     _link_nodes(memory, both, node)
     memory[at + NODE] = both
@@ -176,19 +199,23 @@ def _count_in(image, memory, rows, row, edge, first, before, source):
 
 
 @inlined
-def _alike(image, memory, born, head, ref):
-    """A run in a bucket that came with the same event and differs from a new one in its history alone; or -1."""
+def _alike(image, memory, born, head, ref, edge):
+    """A run in a bucket that differs from a new one in its history alone, or -1: one that came with the same event, or
+    any, where the last event decides nothing."""
+    any_event = image[edge + layout.ABSORBS] != 0
     run = memory[head]
     while run >= 0:
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
-        if memory[at + LAST] != memory[born + LAST]:
+        if not any_event and memory[at + LAST] != memory[born + LAST]:
             return np.int64(-1)  # older ones stand behind
         same = memory[at + STATE] == memory[born + STATE] and memory[at + DEADLINE] == memory[born + DEADLINE]
-        same = same and memory[memory[AT_NODES] + memory[at + NODE] * memory[NODE_WIDTH] + REF] == ref
-        for k in range(SLOTS, SLOTS + image[layout.SLOT_WORDS]):
-            if memory[at + k] != memory[born + k]:
-                same = False
-                break
+        if same and not any_event:
+            same = memory[memory[AT_NODES] + memory[at + NODE] * memory[NODE_WIDTH] + REF] == ref
+        if same:
+            for k in range(SLOTS, SLOTS + image[layout.SLOT_WORDS]):
+                if memory[at + k] != memory[born + k]:
+                    same = False
+                    break
         if same:
             return run
         run = memory[at + NEXT_RUN]

@@ -11,127 +11,167 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thence.algebra.components import Attribute, Index, Summary, Total, Totals
-from thence.algebra.expressions import Comparison, Variable
+from thence.algebra.expressions import Variable
 from thence.kernel.chosen import Chosen
 from thence.kernel.components import chosen_in
-from thence.kernel.memory import AT_LINKS, AT_NODES, ITERATED, LINKS, NODES, PARENT, PLACE, region
-from thence.match.errors import ExpressionError
-from thence.match.expressions import compare
+from thence.kernel.memory import AT_LINKS, AT_NODES, ITERATED, LINKS, NODES, OPTIONAL, PARENT, PLACE, region
 from thence.program.sequence import Components, SequenceProgram
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms
 from thence.rdf.tags import INTEGER
 from thence.rdf.terms import Literal, Term
-from thence.rdf.values import is_number, literal, value
+from thence.rdf.values import literal, value
 
 if TYPE_CHECKING:
     from thence.kernel.sequence import Matches, SequenceState
 
-Exact = int | Fraction
+Objects = NDArray[np.object_]
+"""Numbers of any size."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """The values of some events, of all matches together: how many, their sum, and what kinds they are of."""
+NUMBER, TEXT, TRUTH, OTHER, ROUNDED, FRACTIONAL, UNSUMMED = (1 << n for n in range(7))
+"""What values there are among some: of which kinds, and of numbers whether one is a double, a decimal, not finite."""
 
-    count: int = 0
-    total: Exact = 0
-    rounded: bool = False  # whether one is a double
-    decimal: bool = False
-    unsummed: bool = False  # whether one has no exact sum with others: a text, or no finite number
-    least: Term | None = None
-    greatest: Term | None = None
-    mixed: bool = False  # whether some have no order
-
-    def times(self, paths: int) -> Gathered:
-        """The same, once for each of so many matches."""
-        return Gathered(
-            self.count * paths,
-            self.total * paths,
-            self.rounded,
-            self.decimal,
-            self.unsummed,
-            self.least,
-            self.greatest,
-            self.mixed,
-        )
+_KINDS = NUMBER | TEXT | TRUTH | OTHER
 
 
-NOTHING = Gathered()
+class Measure(NamedTuple):
+    """The values of an attribute on some paths through the history, an item for each node or match: how many, their
+    sum, of what kinds they are, the least and the greatest."""
+
+    values: Objects
+    total: Objects
+    kinds: NDArray[np.int64]
+    least: Objects
+    greatest: Objects
+
+    def take(self, rows: Any) -> Measure:
+        return Measure(*(column[rows] for column in self))
 
 
-def gathered(term: Term | None) -> Gathered:
-    """Of one event."""
+class Weights(NamedTuple):
+    """How many paths lead to each of some nodes, or how many matches there are in each of some groups, and what is
+    gathered on them."""
+
+    paths: Objects
+    measures: tuple[Measure, ...]
+
+    def take(self, rows: Any) -> Weights:
+        return Weights(self.paths[rows], tuple(measure.take(rows) for measure in self.measures))
+
+
+def _nothing(measures: int, length: int = 1, paths: int = 1) -> Weights:
+    """Of matches without any event."""
+    zeros, none_yet = np.full(length, 0, object), np.full(length, None, object)
+    none = Measure(zeros, zeros, np.zeros(length, np.int64), none_yet, none_yet)
+    return Weights(np.full(length, paths, object), (none,) * measures)
+
+
+def _value(term: Term | None) -> tuple[int, Any]:
+    """The kind of a value, and the value, such that those of one kind can be compared and numbers added exactly."""
     if term is None:
-        return NOTHING
-    found = value(term) if isinstance(term, Literal) else None
-    if not is_number(found):
-        return Gathered(1, 0, unsummed=True, least=term, greatest=term)
-    rounded = isinstance(found, float)
-    if rounded and not isfinite(found):
-        return Gathered(1, 0, rounded=True, unsummed=True, least=term, greatest=term)
-    exact: Exact = found if isinstance(found, int) else Fraction(found)
-    return Gathered(1, exact, rounded, isinstance(found, Decimal), False, term, term)
+        return 0, None
+    found = value(term) if isinstance(term, Literal) else term.value
+    match found:
+        case bool():
+            return TRUTH, found
+        case float():
+            if not isfinite(found):
+                return NUMBER | ROUNDED | UNSUMMED, found
+            return NUMBER | ROUNDED, found
+        case Decimal():
+            return NUMBER | FRACTIONAL, found
+        case int():
+            return NUMBER, found
+        case str():
+            return TEXT, found
+    return OTHER, found
 
 
-def together(parts: Sequence[Gathered]) -> Gathered:
-    """Of several, one after the other."""
-    some = [part for part in parts if part.count]
-    if len(some) < 2:
-        return some[0] if some else NOTHING
-    least, greatest, mixed = some[0].least, some[0].greatest, any(part.mixed for part in some)
-    for part in some[1:]:
-        if mixed or least is None or greatest is None or part.least is None or part.greatest is None:
-            break
-        try:
-            least = part.least if part.least != least and compare(Comparison.LESS, part.least, least) else least
-            if part.greatest != greatest and compare(Comparison.GREATER, part.greatest, greatest):
-                greatest = part.greatest
-        except ExpressionError:
-            mixed = True
-    return Gathered(
-        sum(part.count for part in some),
-        sum(part.total for part in some),
-        any(part.rounded for part in some),
-        any(part.decimal for part in some),
-        any(part.unsummed for part in some),
-        least,
-        greatest,
-        mixed,
-    )
+def _summed(weights: Weights) -> Weights:
+    """All of some paths together."""
+    if len(weights.paths) == 1:
+        return weights
+    measures = []
+    for each in weights.measures:
+        kinds = int(np.bitwise_or.reduce(each.kinds))
+        least, greatest = _extremes(each.least, each.greatest, kinds)
+        measures.append(_one(each.values.sum(), each.total.sum(), kinds, least, greatest))
+    return Weights(_cell(weights.paths.sum()), tuple(measures))
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """Some matches, or all paths to a node: how many, and what is gathered on them, for each measure."""
+def _extremes(least: Objects, greatest: Objects, kinds: int) -> tuple[Any, Any]:
+    """The least and the greatest of some; none, if they are of several kinds."""
+    if not _of_one_kind(kinds):
+        return None, None
+    low, high = [each for each in least if each is not None], [each for each in greatest if each is not None]
+    return min(low), max(high)
 
-    paths: int
-    measures: tuple[Gathered, ...]
+
+def _of_one_kind(kinds: int) -> bool:
+    return (kinds & _KINDS) in (NUMBER, TEXT, TRUTH, OTHER)
 
 
-def sum_of(weights: Sequence[Weight], measures: int) -> Weight:
-    if len(weights) == 1:
-        return weights[0]
-    return Weight(
-        sum(weight.paths for weight in weights),
-        tuple(together([weight.measures[n] for weight in weights]) for n in range(measures)),
-    )
+def _one(count: Any, total: Any, kinds: int, least: Any, greatest: Any) -> Measure:
+    return Measure(_cell(count), _cell(total), np.array([kinds], np.int64), _cell(least), _cell(greatest))
+
+
+def _cell(found: Any) -> Objects:
+    cell = np.empty(1, object)
+    cell[0] = found
+    return cell
+
+
+def _with(measure: Measure, paths: Objects, kind: int, found: Any, *, also_without: bool) -> Measure:
+    """What is gathered on paths that go on with an event that has such a value; and without, if that may be."""
+    factor = 2 if also_without else 1
+    if not kind:
+        return measure if factor == 1 else measure._replace(values=measure.values * 2, total=measure.total * 2)
+    exact = (Fraction(found) if kind & (ROUNDED | FRACTIONAL) else found) if _adds(kind) else 0
+    kinds = measure.kinds | kind
+    count, total = measure.values * factor + paths, measure.total * factor + paths * exact
+    if kind & NUMBER and (measure.kinds & _KINDS == NUMBER).all():
+        return Measure(count, total, kinds, np.minimum(measure.least, found), np.maximum(measure.greatest, found))
+    least, greatest = np.copy(measure.least), np.copy(measure.greatest)
+    for row, known in enumerate(measure.kinds.tolist()):
+        if not known & _KINDS:
+            least[row] = greatest[row] = found
+        elif _of_one_kind(known | kind):
+            if found < least[row]:
+                least[row] = found
+            elif found > greatest[row]:
+                greatest[row] = found
+        else:
+            least[row] = greatest[row] = None
+    return Measure(count, total, kinds, least, greatest)
+
+
+def _adds(kind: int) -> bool:
+    return bool(kind & NUMBER) and not kind & UNSUMMED
 
 
 @dataclass(slots=True)
 class Totalled:
-    """What a state knows of AGGREGATE: the weights of its nodes, and those of the matches of each group."""
+    """What a state knows of AGGREGATE: the weights of its nodes, by number, and those of the matches of each group."""
 
-    weights: list[Weight] = field(default_factory=list)
+    weights: Weights | None = None
     weighed: int = 0  # nodes that have a weight
-    groups: dict[tuple[Term | None, ...], tuple[Weight, int, int, int]] = field(default_factory=dict)
+    groups: dict[tuple[Term | None, ...], tuple[Weights, int, int, int]] = field(default_factory=dict)
     changed: dict[tuple[Term | None, ...], None] = field(default_factory=dict)
+
+    def nodes(self, measures: int) -> Weights:
+        return _nothing(measures, 0) if self.weights is None else self.weights
+
+    def set(self, weights: Weights | None) -> None:
+        self.weights, self.weighed = weights, 0 if weights is None else len(weights.paths)
 
 
 def measures_of(form: Totals) -> tuple[Total, ...]:
@@ -139,37 +179,97 @@ def measures_of(form: Totals) -> tuple[Total, ...]:
     return tuple(total for total in form.totals if total.of is not None)
 
 
+class _Columns:
+    """The weights of nodes as they are made, in arrays with room."""
+
+    def __init__(self, measures: int, known: Weights, room: int) -> None:
+        more = _nothing(measures, room)
+        self.paths = np.concatenate([known.paths, more.paths])
+        self.measures = [
+            Measure(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
+            for a, b in zip(known.measures, more.measures, strict=True)
+        ]
+
+    def of(self, nodes: Any) -> Weights:
+        return Weights(self.paths[nodes], tuple(measure.take(nodes) for measure in self.measures))
+
+    def put(self, first: int, weights: Weights) -> None:
+        rows = slice(first, first + len(weights.paths))
+        self.paths[rows] = weights.paths
+        for mine, given in zip(self.measures, weights.measures, strict=True):
+            for column, values in zip(mine, given, strict=True):
+                column[rows] = values
+
+
 def weigh(program: SequenceProgram, components: Components, state: SequenceState, known: Totalled) -> None:
     """Give the nodes that came since the last time their weights, each after those before it. From then on a node
     stands for all paths to it."""
     memory, form = state.memory, program.query.form
     assert isinstance(form, Totals)
-    nodes, count = region(memory, AT_NODES), int(memory[NODES])
+    nodes, count = region(memory, AT_NODES)[: memory[NODES]], int(memory[NODES])
     links = region(memory, AT_LINKS)[: memory[LINKS]]
-    parents: dict[int, list[int]] = {}
-    for child, parent in links.tolist():
-        parents.setdefault(child, []).append(parent)
+    links = links[np.argsort(links[:, 0], kind="stable")]
     memory[LINKS] = 0
+    first = known.weighed
+    if count == first:
+        return
+    measures = [(_place(components, total), components.names.index(total.of.name)) for total in measures_of(form)]  # type: ignore[union-attr]
+    columns = _Columns(len(measures), known.nodes(len(measures)), count - first)
+    bounds = np.searchsorted(links[:, 0], np.arange(first, count + 1))
+    for node, last in pairwise(_pieces(nodes, first)):
+        before = links[bounds[node - first] : bounds[last - first], 1]
+        place, cells = int(nodes[node, PLACE]), nodes[node, ITERATED:].tolist()
+        if place <= OPTIONAL:
+            weights, own = columns.of(before), OPTIONAL - place
+        else:
+            weights, own = _summed(_before(columns, before, len(measures))), place
+        columns.put(node, _gone_on(weights, own, cells, measures, state.terms, also_without=place <= OPTIONAL))
+    nodes[first:, PARENT] = -1
     cell = ITERATED + 2 * program.automaton.iterated - 2
-    measures = [
-        (_place(components, total), components.names.index(total.of.name))  # type: ignore[union-attr]
-        for total in measures_of(form)
-    ]
-    beginning = Weight(1, (NOTHING,) * len(measures))
-    for node in range(known.weighed, count):
-        before = [known.weights[int(nodes[parent, cell + 1])] if parent >= 0 else beginning for parent in parents[node]]
-        row = nodes[node].tolist()
-        found = sum_of(before, len(measures))
-        if row[PLACE] >= 0 and measures:
-            own = [
-                together([each, _own(row, name, state.terms).times(found.paths)]) if row[PLACE] == place else each
-                for each, (place, name) in zip(found.measures, measures, strict=True)
-            ]
-            found = Weight(found.paths, tuple(own))
-        nodes[node, cell], nodes[node, cell + 1] = INTEGER, len(known.weights)
-        nodes[node, PARENT] = -1
-        known.weights.append(found)
-    known.weighed = count
+    nodes[first:, cell], nodes[first:, cell + 1] = INTEGER, np.arange(first, count)
+    known.set(Weights(columns.paths, tuple(columns.measures)))
+
+
+def _pieces(nodes: NDArray[np.int64], first: int) -> list[int]:
+    """Where nodes begin that are gone through at once: each alone, but those of runs that absorb one event together."""
+    kinds = nodes[:, [PLACE, *range(ITERATED, nodes.shape[1])]]
+    alike = (kinds[first + 1 :] == kinds[first:-1]).all(axis=1) & (nodes[first + 1 :, PLACE] <= OPTIONAL)
+    return [first, *(first + 1 + np.flatnonzero(~alike)).tolist(), len(nodes)]
+
+
+def _before(columns: _Columns, before: NDArray[np.int64], measures: int) -> Weights:
+    """The weights of some nodes; -1 is a match's beginning."""
+    found = columns.of(before[before >= 0])
+    begun = int((before < 0).sum())
+    if not begun:
+        return found
+    start = _nothing(measures, paths=begun)
+    if not len(found.paths):
+        return start
+    return Weights(
+        np.concatenate([found.paths, start.paths]),
+        tuple(
+            Measure(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
+            for a, b in zip(found.measures, start.measures, strict=True)
+        ),
+    )
+
+
+def _gone_on(
+    weights: Weights,
+    place: int,
+    cells: Sequence[int],
+    measures: Sequence[tuple[int, int]],
+    terms: Terms,
+    *,
+    also_without: bool,
+) -> Weights:
+    """Paths that go on with an event in a place (EITHER: with none)."""
+    made = []
+    for measure, (of, name) in zip(weights.measures, measures, strict=True):
+        kind, found = _value(term_of(cells[2 * name], cells[2 * name + 1], terms)) if of == place else (0, None)
+        made.append(_with(measure, weights.paths, kind, found, also_without=also_without))
+    return Weights(weights.paths * 2 if also_without else weights.paths, tuple(made))
 
 
 def _place(components: Components, total: Total) -> int:
@@ -177,19 +277,12 @@ def _place(components: Components, total: Total) -> int:
     return next(n for n, each in enumerate(components.positive) if each.variable == total.of.component)
 
 
-def _own(row: Sequence[int], name: int, terms: Terms) -> Gathered:
-    at = ITERATED + 2 * name
-    return gathered(term_of(row[at], row[at + 1], terms))
-
-
 def forget_weights(program: SequenceProgram, state: SequenceState, known: Totalled) -> None:
     """Keep only the weights of nodes that are still there."""
     nodes = region(state.memory, AT_NODES)[: state.memory[NODES]]
     cell = ITERATED + 2 * program.automaton.iterated - 1
-    used = nodes[:, cell].tolist()
-    known.weights = [known.weights[number] for number in used]
-    nodes[:, cell] = np.arange(len(used))
-    known.weighed = len(used)
+    known.set(known.nodes(0).take(nodes[:, cell]) if len(nodes) else None)
+    nodes[:, cell] = np.arange(len(nodes))
 
 
 def add_matches(
@@ -199,78 +292,94 @@ def add_matches(
     form = program.query.form
     assert isinstance(form, Totals)
     by = [components.tested.index(Variable(f"={name}")) for name in form.by]
-    measures = len(measures_of(form))
+    weights = _of_matches(program, components, state, known, matches)
     found: dict[tuple[Term | None, ...], list[int]] = {}
     for number in range(len(matches)):
         cells = ((int(matches.tags[number, slot]), int(matches.bits[number, slot])) for slot in by)
         group = tuple(term_of(tag, bits, state.terms) for tag, bits in cells)
         found.setdefault(group, []).append(number)
     for group, numbers in found.items():
-        weights = [_weight(program, components, state, known, matches, number) for number in numbers]
+        weight = _summed(weights.take(numbers))
         first, last = int(matches.first[numbers].min()), int(matches.last[numbers].max())
         certain = int(matches.certain[numbers].max())
         if group in known.groups:
-            weight, start, end, when = known.groups[group]
-            weights.append(weight)
+            other, start, end, when = known.groups[group]
+            weight = _summed(_both(weight, other))
             first, last, certain = min(first, start), max(last, end), max(certain, when)
-        known.groups[group] = (sum_of(weights, measures), first, last, certain)
+        known.groups[group] = (weight, first, last, certain)
         known.changed[group] = None
 
 
-def _weight(
-    program: SequenceProgram,
-    components: Components,
-    state: SequenceState,
-    known: Totalled,
-    matches: Matches,
-    number: int,
-) -> Weight:
-    if program.automaton.merges:
-        cell = ITERATED + 2 * program.automaton.iterated - 1
-        nodes = matches.history.events.nodes  # one for each match: a node that has a weight has none before it
-        return known.weights[int(nodes[number, cell])]
+def _both(one: Weights, other: Weights) -> Weights:
+    return Weights(
+        np.concatenate([one.paths, other.paths]),
+        tuple(
+            Measure(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
+            for a, b in zip(one.measures, other.measures, strict=True)
+        ),
+    )
+
+
+def _of_matches(
+    program: SequenceProgram, components: Components, state: SequenceState, known: Totalled, matches: Matches
+) -> Weights:
+    """The weight of each match: that of its last node, or what its events are."""
     form = program.query.form
     assert isinstance(form, Totals)
-    chosen = chosen_in(components, matches, number, state.terms)
-    return Weight(1, tuple(_of_match(total, chosen) for total in measures_of(form)))
+    measures = measures_of(form)
+    if program.automaton.merges:
+        return known.nodes(len(measures)).take(
+            matches.history.events.nodes[:, ITERATED + 2 * program.automaton.iterated - 1]
+        )
+    made = _nothing(len(measures), 0)
+    for number in range(len(matches)):
+        chosen = chosen_in(components, matches, number, state.terms)
+        weight = _nothing(len(measures))
+        gathered = []
+        for total, measure in zip(measures, weight.measures, strict=True):
+            for term in _terms_of(total, chosen):
+                measure = _with(measure, weight.paths, *_value(term), also_without=False)
+            gathered.append(measure)
+        made = _both(made, Weights(weight.paths, tuple(gathered)))
+    return made
 
 
-def _of_match(total: Total, chosen: Chosen) -> Gathered:
+def _terms_of(total: Total, chosen: Chosen) -> list[Term | None]:
     assert total.of is not None
     events = chosen[total.of.component]
     if isinstance(total.of, Attribute) and total.of.index is not Index.ALONE:
         events = events[-1:] if total.of.index is Index.LAST else events[:1]
-    return together([gathered(event.get(total.of.name)) for event in events])
+    return [event.get(total.of.name) for event in events]
 
 
-def cells(form: Totals, group: Sequence[Term | None], weight: Weight) -> Iterator[tuple[str, Term | None]]:
+def cells(form: Totals, group: Sequence[Term | None], weights: Weights) -> Iterator[tuple[str, Term | None]]:
     """A row: what it is by, then the totals."""
     yield from zip(map(str, form.by), group, strict=True)
-    measures = iter(weight.measures)
+    measures = iter(weights.measures)
     for total in form.totals:
-        yield total.name, literal(weight.paths) if total.of is None else _told(total.summary, next(measures))
+        yield total.name, literal(weights.paths[0]) if total.of is None else _told(total.summary, next(measures))
 
 
-def _told(summary: Summary, found: Gathered) -> Term | None:
+def _told(summary: Summary, found: Measure) -> Term | None:
+    count, total, kinds, least, greatest = (column[0] for column in found)
+    sums = (kinds & _KINDS) == NUMBER and not kinds & UNSUMMED
     match summary:
         case Summary.COUNT:
-            return literal(found.count)
+            return literal(count)
         case Summary.SUM:
-            return _number(found.total, found) if found.count and not found.unsummed else None
+            return _number(total, int(kinds)) if sums else None
         case Summary.AVG:
-            if not found.count or found.unsummed:
-                return None
-            return literal(float(Fraction(found.total) / found.count))
+            return literal(float(Fraction(total) / count)) if sums else None
         case Summary.MIN:
-            return None if found.mixed else found.least
+            return None if least is None else literal(least)
         case _:
-            return None if found.mixed else found.greatest
+            return None if greatest is None else literal(greatest)
 
 
-def _number(total: Exact, found: Gathered) -> Term:
-    if found.rounded:
+def _number(total: int | Fraction, kinds: int) -> Term:
+    if kinds & ROUNDED:
         return literal(float(total))
-    if found.decimal:
+    if kinds & FRACTIONAL:
         exact = Fraction(total)
         return literal(Decimal(exact.numerator) / Decimal(exact.denominator))
     return literal(int(total))

@@ -364,6 +364,13 @@ class _Plan:
                 shape.cut = component.cut and self._proceeds(number)
                 self._edges(number, shape, "later", inside[number], after, columns)
 
+    def _absorbs(self, number: int) -> bool:
+        """Whether a closure that takes an event is as it was: it ignores any, and nothing looks back at it."""
+        component = self.positive[number]
+        changing = any(s is not None and s.component == component.variable and not s.once for s in self.slots.values())
+        cut = component.cut and self._proceeds(number)
+        return component.strategy is Strategy.ANY and not changing and not cut and not self._has_end(component)
+
     def _proceeds(self, number: int) -> bool:
         """Whether it is a closure without end condition, which something follows."""
         component = self.positive[number]
@@ -436,8 +443,7 @@ class _Plan:
             through = _like(shape, target=-1 if after is None else after, accept=accepts)
         elif not self._has_end(component):
             through = _like(shape, loop=inside)
-            waits = component.strategy is Strategy.ANY and phase == "later" and not shape.cut
-            through.absorbs = waits and not shape.bind and self._merges()
+            through.absorbs = self._merges() and self._absorbs(number)
         else:
             again = _like(shape, loop=inside)
             again.cut = shape.cut or component.cut
