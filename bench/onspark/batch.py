@@ -19,7 +19,8 @@ from thence.local.finite import asked_of
 from thence.plan.sequences import plan
 from thence.rdf.times import Domain
 from thence.spark.decode import decoder
-from thence.spark.selecting import selected
+from thence.spark.scans import scanned
+from thence.spark.selecting import narrowed, selected
 from thence.spark.stages import PACKED, Packing
 
 STRICT = queries.strict(queries.V, 1_000_000)
@@ -95,24 +96,35 @@ def overhead(spark: SparkSession, path: Path, events: int, repeat: int, where: s
     frame = spark.read.parquet(str(path))
     program = plan(thence.parse(STRICT).algebra)
     reads = decoder("S", to_arrow_schema(frame.schema, timezone="UTC"), namespace="http://example.org/")
-    sent, reads = selected(frame, reads, asked_of(program).get("S"))
+    narrow = narrowed(reads, asked_of(program).get("S"))
+    sent = selected(frame, reads, narrow)
     shards = spark.sparkContext.defaultParallelism
-    packing = Packing(program, "S", reads, TimeDomain(Domain.TICKS, "ticks"), shards, False, True)
+    domain = TimeDomain(Domain.TICKS, "ticks")
+    packing = Packing(program, "S", narrow, domain, shards, False, True)
+    scan = scanned(frame, reads, narrow)
+    assert scan is not None, "workers would not read the file themselves"
+    numbers, reader = scan
+    reading = Packing(program, "S", reader, domain, shards, False, True)
 
     # inside, since workers know no modules of the benchmark's
     def packed(records: Any) -> Any:
         return packing(records)
 
+    def read_and_packed(records: Any) -> Any:
+        return reading(records)
+
     def passed_on(records: Any) -> Any:
         yield from records
 
-    chunks = sent.mapInArrow(packed, from_arrow_schema(PACKED))
+    chunks = numbers.mapInArrow(read_and_packed, from_arrow_schema(PACKED))
     found = measured(
         {
             "Spark alone: scan": lambda: consumed(sent),
             "Spark alone: scan, to Python and back": lambda: consumed(sent.mapInArrow(passed_on, sent.schema)),
-            "packed": lambda: consumed(chunks),
-            "packed and shuffled": lambda: consumed(
+            "sent by Spark, packed": lambda: consumed(sent.mapInArrow(packed, from_arrow_schema(PACKED))),
+            "how a DataFrame is read: asked": lambda: scanned(frame, reads, narrow),
+            "read by workers, packed": lambda: consumed(chunks),
+            "read by workers, packed and shuffled": lambda: consumed(
                 chunks.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
             ),
             "ours, strict": lambda: consumed(ours(STRICT, frame)),

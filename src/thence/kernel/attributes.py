@@ -13,7 +13,7 @@ from thence.algebra.expressions import Variable
 from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, TRUE, test
 from thence.kernel.rows import Arrived, Matched, concatenated, write_values
-from thence.kernel.star import imported
+from thence.kernel.star import imported, star_predicates
 from thence.match.context import Context
 from thence.match.expressions import passes
 from thence.program.opcodes import DEPTH
@@ -89,15 +89,13 @@ _Read = tuple[dict[Name, Values], dict[Name, Mask], dict[int, str]]
 def _of_columns(pattern: Attributes, batch: ColumnBatch, terms: Terms, namespace: str) -> _Read:
     found = {}
     for name in pattern.names:
-        predicate = _predicate(name, batch.predicates, namespace)
-        column = None if predicate is None else batch.column(predicate)
+        column = batch.column(_own_predicate(name, namespace))
         found[name] = imported(column, len(batch), batch, terms)
-    column = batch.column(RDF_TYPE)
-    assert column is not None
-    types = {
-        name: _is_of_type(name, column.bits, column.tags != tags.NONE, batch.terms, namespace)
-        for name in _types(pattern)
-    }
+    types = {}
+    for name in _types(pattern):
+        of = batch.column(RDF_TYPE)
+        assert of is not None
+        types[name] = _is_of_type(name, of.bits, of.tags != tags.NONE, batch.terms, namespace)
     return found, types, {}
 
 
@@ -125,13 +123,25 @@ def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace:
     return found, types, repeated
 
 
+def predicates_of(table: Table, program: SequenceProgram) -> frozenset[IRI] | None:
+    """The predicates that tell all there is to know of typed events; None, if these are not known."""
+    if not isinstance(table.pattern, Attributes):
+        return star_predicates(table.pattern)
+    named = {_own_predicate(name, program.query.namespace) for name in table.pattern.names}
+    return frozenset(named | {RDF_TYPE} if any(True for _ in _types(table.pattern)) else named)
+
+
+def _own_predicate(name: Name, namespace: str) -> IRI:
+    return name.iri if name.iri is not None else predicate_term(name.local, namespace)
+
+
 def _types(pattern: Attributes) -> Iterator[Name]:
     return iter(dict.fromkeys(fit.type for fit in pattern.fits if fit.type is not None))
 
 
 def _predicate(name: Name, predicates: Sequence[IRI], namespace: str) -> IRI | None:
     """The predicate that an attribute is: of the query's namespace, or of another by its local name."""
-    own = name.iri if name.iri is not None else predicate_term(name.local, namespace)
+    own = _own_predicate(name, namespace)
     if own in predicates or name.iri is not None:
         return own if own in predicates else None
     return next((each for each in predicates if each != RDF_TYPE and local_name(each) == name.local), None)
@@ -149,7 +159,7 @@ def local_name(iri: IRI) -> str:
 
 def _is_of_type(name: Name, ids: NDArray[np.generic], there: Mask, terms: Terms, namespace: str) -> Mask:
     kinds, where = np.unique(ids, return_inverse=True)
-    own = name.iri if name.iri is not None else predicate_term(name.local, namespace)
+    own = _own_predicate(name, namespace)
 
     def fits(term: Term) -> bool:
         return term == own or (name.iri is None and isinstance(term, IRI) and local_name(term) == name.local)

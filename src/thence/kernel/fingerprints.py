@@ -106,3 +106,37 @@ def as_hexadecimal(words: Words) -> Texts:
     """
     pairs = words.astype(">u8").view(">u2").reshape(-1)
     return Texts(_DIGITS[pairs].view(np.uint8), 32 * np.arange(1, len(words) + 1))
+
+
+_VALUES = np.full(256, 255, np.uint8)
+_VALUES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
+"""What each byte is as a digit; 255 if it is none."""
+
+
+@entry
+def read_digits(text, values, found):
+    """Two words of 16 digits a row; whether all are such digits as `as_hexadecimal` writes."""
+    others = np.uint8(0)
+    place = 0
+    for row in range(len(found)):
+        for half in range(2):
+            word = np.uint64(0)
+            for _ in range(16):
+                value = values[text[place]]
+                others |= value
+                word = (word << np.uint64(4)) | np.uint64(value)
+                place += 1
+            found[row, half] = word
+    return others < 16
+
+
+def from_hexadecimal(texts: Texts) -> Words | None:
+    """What `as_hexadecimal` has written; None if it has not.
+
+    >>> from_hexadecimal(as_hexadecimal(np.array([[1, 255]], np.uint64))).tolist()
+    [[1, 255]]
+    """
+    if not len(texts) or (texts.ends != 32 * np.arange(1, len(texts) + 1)).any():
+        return None
+    found = np.empty((len(texts), 2), np.uint64)
+    return found if read_digits(np.array(texts.text), _VALUES, found) else None

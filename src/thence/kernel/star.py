@@ -17,7 +17,6 @@ from thence.algebra.expressions import And, Compare, Comparison, Expression, Var
 from thence.algebra.patterns import Bgp, Filter, Pattern, Slot, TriplePattern
 from thence.match import numbers
 from thence.match.columns import HOLDS
-from thence.program.sequence import Attributes
 from thence.program.values import NON_CANONICAL, Values
 from thence.rdf import tags
 from thence.rdf.column_batch import ColumnBatch
@@ -76,11 +75,8 @@ def star_values(
     return events, {variable: imported(columns.get(variable), len(events), batch, state) for variable in variables}
 
 
-def star_predicates(pattern: Pattern | Attributes) -> frozenset[IRI] | None:
-    """The predicates that tell all there is to know of a pattern of one subject; None, if it is no such pattern, or if
-    they are known by their local names alone."""
-    if isinstance(pattern, Attributes):
-        return None
+def star_predicates(pattern: Pattern) -> frozenset[IRI] | None:
+    """The predicates that tell all there is to know of a pattern of one subject; None, if it is no such pattern."""
     star = _star(pattern)
     return None if star is None else frozenset(predicate for predicate, _ in star.arms)
 

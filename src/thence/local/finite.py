@@ -11,7 +11,7 @@ import numpy as np
 
 from thence.algebra.sequences import ConstructEvents
 from thence.errors import InputError, LimitError
-from thence.kernel.star import star_predicates
+from thence.kernel.attributes import predicates_of
 from thence.local.answers import Answers
 from thence.local.domains import TimeDomain
 from thence.local.given import Source
@@ -167,7 +167,7 @@ def asked_of(program: SequenceProgram) -> dict[str, frozenset[IRI]]:
     """The predicates that a program looks at, of each stream of which it does not look at all."""
     found: dict[str, frozenset[IRI]] = {}
     for stream in program.streams:
-        asked = [star_predicates(table.pattern) for table in program.tables if table.stream == stream.name]
+        asked = [predicates_of(table, program) for table in program.tables if table.stream == stream.name]
         known = [predicates for predicates in asked if predicates is not None]
         if len(known) == len(asked):
             found[stream.name] = frozenset().union(*known)

@@ -66,7 +66,7 @@ class Table:
         that are given."""
         given = {name: record.column(name) for name in (names or record.schema.names) if name not in self.alike}
         for array in given.values():
-            _check_indices(array)
+            check_indices(array)
         columns = {
             name: self.alike[name].slice(0, record.num_rows) if name in self.alike else given[name]
             for name in (names or record.schema.names)
@@ -233,7 +233,7 @@ def _cure(name: str) -> str:
             return "Try: numbers, text, booleans, dates or timestamps, or leave the column out"
 
 
-def _check_indices(array: Any) -> None:
+def check_indices(array: Any) -> None:
     """That a dictionary has what its rows name: nothing in Arrow looks, if the file is damaged."""
     if pa.types.is_dictionary(array.type) and array.null_count < len(array):
         named = indices(array)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
 from thence.kernel.arrays import Reader, read, written
+from thence.kernel.fingerprints import as_hexadecimal, from_hexadecimal
 from thence.kernel.found import Found
 from thence.kernel.rows import Matched, concatenated
 from thence.kernel.soundness import (
@@ -208,9 +209,11 @@ def brought_together(program: SequenceProgram, chunks: Sequence[Chunk], terms: T
 
 
 def packed(chunk: Chunk) -> bytes:
-    head = {"stream": chunk.stream, "numbered": chunk.numbered}
-    arrays: list[NDArray[np.generic]] = [chunk.times, chunk.ids.text, chunk.ids.ends, chunk.home, chunk.others]
-    arrays += [chunk.terms.text, chunk.terms.ends]
+    words = from_hexadecimal(chunk.ids)
+    head = {"stream": chunk.stream, "numbered": chunk.numbered, "hashes": words is not None}
+    arrays: list[NDArray[np.generic]] = [chunk.times]
+    arrays += [chunk.ids.text, chunk.ids.ends] if words is None else _halves(words, chunk.times)
+    arrays += [chunk.home if chunk.home.any() else chunk.home[:0], chunk.others, chunk.terms.text, chunk.terms.ends]
     for rows in chunk.tables:
         arrays.append(rows.refs.astype(np.int32))
         for values in rows.columns.values():
@@ -219,18 +222,34 @@ def packed(chunk: Chunk) -> bytes:
     return written(head, arrays)
 
 
+def _halves(words: NDArray[np.uint64], times: Ints) -> list[NDArray[np.generic]]:
+    """The halves of hashes. The second one is often the time, which is there already."""
+    high, low = words[:, 0], words[:, 1]
+    return [high.copy(), low[:0] if (low == times.view(np.uint64)).all() else low.copy()]
+
+
 def unpacked(program: SequenceProgram, content: bytes | memoryview) -> Chunk:
     """What was packed. InputError if it can't have been."""
     head, reader = read(content)
-    sure(isinstance(head.get("stream"), str) and isinstance(head.get("numbered"), bool), "a chunk has no head")
+    kinds = {"stream": str, "numbered": bool, "hashes": bool}
+    sure(all(isinstance(head.get(name), kind) for name, kind in kinds.items()), "a chunk has no head")
     times = reader.next()
-    ids = Texts(reader.next(), reader.next())
+    check_array(times, np.int64, -1)
+    ids = _hashes(reader.next(), reader.next(), times) if head["hashes"] else Texts(reader.next(), reader.next())
     home, others = reader.next(), reader.next()
+    home = home if len(home) else np.zeros(len(times), np.bool_)
     terms = Texts(reader.next(), reader.next())
     _check_events(times, ids, home, others)
     check_terms(terms)
     tables = tuple(_table(reader, asked.variables, times, len(terms)) for asked in program.tables)
     return Chunk(head["stream"], times, ids, home, others, tables, terms, head["numbered"])
+
+
+def _hashes(high: NDArray[np.uint64], low: NDArray[np.uint64], times: Ints) -> Texts:
+    low = low if len(low) else times.view(np.uint64)
+    for half in (high, low):
+        check_array(half, np.uint64, len(times))
+    return as_hexadecimal(np.column_stack([high, low]))
 
 
 def _check_events(times: Ints, ids: Texts, home: NDArray[np.bool_], others: Ints) -> None:

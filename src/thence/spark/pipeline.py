@@ -21,12 +21,15 @@ from thence.local.domains import TimeDomain
 from thence.local.finite import asked_of
 from thence.match.background import Background
 from thence.program.sequence import SequenceProgram
+from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, Kind, decoder
 from thence.spark.output import INNER, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
-from thence.spark.selecting import selected
+from thence.spark.scan_parts import ScanReader
+from thence.spark.scans import scanned
+from thence.spark.selecting import narrowed, selected
 from thence.spark.stages import PACKED, Answering, Packing
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -98,19 +101,18 @@ def all_rows(
     events there were. `readers` are of streams whose DataFrames have no events, but the numbers of parts of files."""
     streaming = _is_streaming(frames)
     spark = next(iter(frames.values())).sparkSession
-    known: Mapping[str, Decoder | PartReader] = readers or {}
-    decoders = {name: known.get(name) or _decoder(name, frame, settings) for name, frame in frames.items()}
     sent = dict(frames)
+    decoders: dict[str, Decoder | PartReader | ScanReader] = dict(readers or {})
     asked = asked_of(program)
-    for name, each in decoders.items():
-        if isinstance(each, Decoder):
-            sent[name], decoders[name] = selected(frames[name], each, asked.get(name))
+    wholes = {name: _decoder(name, frame, settings) for name, frame in frames.items() if name not in decoders}
+    for name, whole in wholes.items():
+        sent[name], decoders[name] = _sent(frames[name], whole, asked.get(name))
     for name, each in decoders.items():
         if each.domain is not None:
             domain.begin(name, each.domain)
     if domain.domain is None:
         domain.domain, domain.told_by = Domain.DATETIME, "the streams' time, as text"
-    types = _types(frames, decoders)
+    types = _types(frames, wholes)
     shards = _shards(program, settings.shards, streaming, spark)
     packing = {
         name: Packing(program, name, each, domain, shards, streaming, "id" not in dict(each.names), background)
@@ -168,19 +170,24 @@ def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
     return decoder(name, schema, namespace=settings.namespace, columns=columns)
 
 
-def _types(frames: Mapping[str, DataFrame], decoders: Mapping[str, Decoder | PartReader]) -> dict[str, Any] | None:
+def _types(frames: Mapping[str, DataFrame], wholes: Mapping[str, Decoder]) -> dict[str, Any] | None:
     """The types of attributes, as far as all streams have the same for them; None, if one is of RDF."""
     found: dict[str, Any] = {}
     for name, frame in frames.items():
-        each = decoders[name]
-        if not isinstance(each, Decoder) or each.kind is not Kind.TYPED:
+        if name not in wholes or wholes[name].kind is not Kind.TYPED:
             return None
         schema = to_arrow_schema(frame.schema, timezone="UTC")
-        for ours, theirs in each.names:
-            if theirs in schema.names:
-                kind = schema.field(theirs).type
-                found[ours] = kind if found.get(ours, kind) == kind else pa.string()
+        for ours, theirs in wholes[name].names:
+            kind = schema.field(theirs).type
+            found[ours] = kind if found.get(ours, kind) == kind else pa.string()
     return found
+
+
+def _sent(frame: DataFrame, whole: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder | ScanReader]:
+    """What is sent to the workers, and what these make of it."""
+    narrow = narrowed(whole, asked)
+    scan = None if frame.isStreaming else scanned(frame, whole, narrow)
+    return scan or (selected(frame, whole, narrow), narrow)
 
 
 def _shards(program: SequenceProgram, wanted: int | None, streaming: bool, spark: SparkSession) -> int:

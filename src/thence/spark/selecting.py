@@ -18,26 +18,34 @@ from thence.rdf.typed import RDF_TYPE, predicate_term
 from thence.spark.decode import HIGH, LOW, Decoder, Kind
 
 
-def selected(frame: DataFrame, decoder: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder]:
-    """The part of a DataFrame that is sent, and how it is read. `asked` are the predicates of which anything is asked;
-    None: of all. One call says it all in SQL: column by column, there would be hundreds of calls to Java."""
+def narrowed(decoder: Decoder, asked: frozenset[IRI] | None) -> Decoder:
+    """How rows are read of which no more is sent than must be. `asked` are the predicates of which anything is asked;
+    None: of all."""
     names = dict(decoder.names)
-    high, low = _halves(decoder)
     given = names.pop("id", None)
     kept = {ours: theirs for ours, theirs in names.items() if _is_asked(ours, decoder, asked, given)}
-    columns = [_quoted(theirs) for theirs in dict.fromkeys(kept.values())]
+    if given is not None:
+        return replace(decoder, names=(*kept.items(), ("id", given)))
     untyped = decoder.kind is Kind.TYPED and "type" not in kept
-    if given is None:
-        columns.append(
-            f"if({_quoted(names['type'])} <> '', {high}, NULL) AS {HIGH}" if untyped else f"{high} AS {HIGH}"
-        )
-        if decoder.domain is None:
-            columns.append(f"{low} AS {LOW}")
-        return frame.selectExpr(*columns), replace(decoder, names=tuple(kept.items()), hashed=True, untyped=untyped)
-    text = f"cast({_quoted(given)} AS string)"
-    columns.append(f"coalesce(nullif({text}, ''), {_hexadecimal(high)} || {_hexadecimal(low)}) AS {_quoted(given)}")
-    kept["id"] = given
-    return frame.selectExpr(*columns), replace(decoder, names=tuple(kept.items()))
+    return replace(decoder, names=tuple(kept.items()), hashed=True, untyped=untyped)
+
+
+def selected(frame: DataFrame, decoder: Decoder, narrow: Decoder) -> DataFrame:
+    """The part of a DataFrame that is sent. One call says it all in SQL: column by column, there would be hundreds of
+    calls to Java."""
+    names = dict(narrow.names)
+    high, low = _halves(decoder)
+    given = names.pop("id", None)
+    columns = [_quoted(theirs) for theirs in dict.fromkeys(names.values())]
+    if given is not None:
+        text = f"cast({_quoted(given)} AS string)"
+        columns.append(f"coalesce(nullif({text}, ''), {_hexadecimal(high)} || {_hexadecimal(low)}) AS {_quoted(given)}")
+        return frame.selectExpr(*columns)
+    kind = _quoted(dict(decoder.names)["type"]) if narrow.untyped else ""
+    columns.append(f"if({kind} <> '', {high}, NULL) AS {HIGH}" if narrow.untyped else f"{high} AS {HIGH}")
+    if decoder.domain is None:
+        columns.append(f"{low} AS {LOW}")
+    return frame.selectExpr(*columns)
 
 
 def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None, given: str | None) -> bool:
