@@ -74,6 +74,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.python.daemon.module": "thence.spark.daemon",
         # many small queries, each run once: to compile Java well takes longer than to run them
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        # Spark's own way with checkpoints starts seventy processes (chmod, readlink) a micro-batch on a local disk
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+        ),
     }
     builder = SparkSession.builder.master("local[2]").appName("tests")
     for name, value in settings.items():

@@ -3,13 +3,13 @@ cut, with the query stopped and started from its checkpoint between any two piec
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
@@ -21,6 +21,7 @@ from oracle import spaseq_query
 from strategies.spaseq import Case, cases, turtle
 from test_engine_agrees import Told, matched_rows, query_of, summary, tell
 from test_shards_agree import told
+from test_spark_goldens import taken
 from test_spaseq_agrees import background
 
 if TYPE_CHECKING:
@@ -41,9 +42,14 @@ def test_batch_gives_the_rows_of_one_process(spark: SparkSession, data: st.DataO
     expected = summary(case, plainly(tell(matched_rows(case))))
     shuffled = data.draw(st.permutations(case.events))
     streams = {name: spark.createDataFrame(table_of(case, shuffled, name)) for name in query.streams}
-    for shards in (1, 2, 7):
+
+    def found(shards: int) -> list[Told]:
         made = query.dataframe(streams, background=background(case), shards=shards, terms="struct")
-        assert summary(case, told_rows(query, made, case)) == expected
+        return told_rows(query, made, case)
+
+    with ThreadPoolExecutor(3) as pool:
+        for rows in pool.map(found, (1, 2, 7)):
+            assert summary(case, rows) == expected
 
 
 @FEW
@@ -55,12 +61,17 @@ def test_streaming_gives_the_rows_of_one_process(spark: SparkSession, data: st.D
     lateness = data.draw(st.sampled_from([0, max(times, default=0) - min(times, default=0)]))
     order = shuffled if lateness else sorted(shuffled, key=lambda event: event.time)
     middle = data.draw(st.integers(0, len(order)))
-    for pieces in ([order], [order[:middle], order[middle:]], [[event] for event in order] or [[]]):
-        expected = certain_rows(case, order, lateness)
+    cuts = ([order], [order[:middle], order[middle:]], [[event] for event in order] or [[]])
+    stopped = [data.draw(st.booleans()) and len(pieces) == 2 for pieces in cuts]
+
+    def found(pieces: Sequence[Events], stopped: bool) -> list[Told]:
         with TemporaryDirectory() as folder:
-            stopped = data.draw(st.booleans()) and len(pieces) == 2
-            found = streamed(spark, query, case, pieces, Path(folder), lateness=lateness, stopped=stopped)
-        assert expected[0] <= Counter(found) <= expected[1]
+            return streamed(spark, query, case, pieces, Path(folder), lateness=lateness, stopped=stopped)
+
+    expected = certain_rows(case, order, lateness)
+    with ThreadPoolExecutor(len(cuts)) as pool:  # a streaming query spends most of its time waiting
+        for rows in pool.map(found, cuts, stopped):
+            assert expected[0] <= Counter(rows) <= expected[1]
 
 
 def certain_rows(case: Case, order: Events, lateness: int) -> tuple[Counter[Told], Counter[Told]]:
@@ -94,6 +105,7 @@ def streamed(
     stopped: bool = False,
 ) -> list[Told]:
     """What is found in a micro-batch for each piece; stopped, the query is started anew for each."""
+    rows: list[Any] = []
     for number, piece in enumerate(pieces):
         for stream in query.streams:
             path = folder / stream / f"{number:03}.parquet"
@@ -101,16 +113,13 @@ def streamed(
             parquet.write_table(table_of(case, piece, stream), path)
             os.utime(path, (1_600_000_000 + number,) * 2)  # the order in which Spark takes them
         if stopped or number == len(pieces) - 1:
-            _run(spark, query, case, folder, lateness)
-    rows = [json.loads(row[0]) for row in spark.read.text(str(folder / "out")).collect()]
+            rows += _run(spark, query, case, folder, lateness)
     assert [row for row in rows if row["problem"] is not None] == []
-    return told(query, (row | {"certain": None} for row in rows))
+    return told(query, (row.asDict(recursive=True) | {"certain": None} for row in rows))
 
 
-def _run(spark: SparkSession, query: thence.Query, case: Case, folder: Path, lateness: int) -> None:
-    """Take all files that are there and new, one of each stream a micro-batch."""
-    from pyspark.sql import functions as F
-
+def _run(spark: SparkSession, query: thence.Query, case: Case, folder: Path, lateness: int) -> list[Any]:
+    """What comes of all files that are there and new, one of each stream a micro-batch."""
     streams = {
         name: spark.readStream.schema("time long, id string, value string")
         .option("maxFilesPerTrigger", 1)
@@ -120,10 +129,7 @@ def _run(spark: SparkSession, query: thence.Query, case: Case, folder: Path, lat
     made = query.dataframe(
         streams, background=background(case), lateness=lateness, shards=2, terms="struct", problems=True
     )
-    rows = made.select(F.to_json(F.struct(*made.columns), {"ignoreNullFields": "false"}).alias("value"))
-    writer = rows.writeStream.format("text").option("checkpointLocation", str(folder / "checkpoint"))
-    running = writer.option("path", str(folder / "out")).trigger(availableNow=True).start()
-    running.awaitTermination()
+    return taken(made, folder / "checkpoint")
 
 
 def told_rows(query: thence.Query, made: DataFrame, case: Case) -> list[Told]:
