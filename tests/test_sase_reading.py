@@ -249,6 +249,14 @@ REFUSED = {
     "PATTERN A a WHERE skip_till_any(a) { a.x = 1 } RETURN a.x": (
         '1:19: There is no strategy "skip_till_any". Try: skip_till_any_match'
     ),
+    "PATTERN SEQ(A+ a[], B b) WHERE a[].x RETURN b.x": ("1:26: These are several values. Try: a[i].x or sum(a[].x)"),
+    "PATTERN SEQ(A+ a[], B b) WHERE strict_contiguity(b) { a[] } RETURN b.x": (
+        "1:55: Events are no value. Try: count(a[])"
+    ),
+    "PATTERN A a WHERE count(*) RETURN a.x": (
+        "1:19: count(*) is for AGGREGATE: RETURN gives a row a match. Try: AGGREGATE count(*)"
+    ),
+    "PATTERN A a WITHIN 0 TICKS RETURN a.x": "1:13: A window can't be without length. Try: WITHIN 10 MINUTES",
     "PATTERN A a RETURN a.x WITHIN 10 TICKS": (
         '1:24: WITHIN can\'t stand here: expected the end, ",", ";", AS or UNION. '
         "Try: PATTERN … WHERE … WITHIN … HAVING … RETURN"

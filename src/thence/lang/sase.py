@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from thence.algebra.components import ComponentQuery, ComposedQuery, UnionQuery
 from thence.lang.sase_checks import read_where, with_strategies
@@ -25,6 +25,7 @@ from thence.lang.sase_mistakes import MISTAKES
 from thence.lang.sase_output import check_composition, check_having, output
 from thence.lang.sase_reader import ComponentReader
 from thence.lang.syntax import GRAMMARS, Syntax
+from thence.lang.text import Text
 from thence.lang.text import text as read_text
 from thence.rdf.typed import DEFAULT_NAMESPACE
 
@@ -41,8 +42,13 @@ def parse(
     reader = ComponentReader(read, base=base, prefixes=prefixes)
     unions = reader.read(SYNTAX.parse(read, "queries", nesting=nesting))
     own = namespace or reader.prefixes.get("") or reader.base or DEFAULT_NAMESPACE
-    made = [UnionQuery(tuple(_checked(block, own) for block in blocks)) for blocks in unions]
-    return check_composition(read, made)
+    return compose(read, unions, own)
+
+
+def compose(text: Text, unions: Iterable[Iterable[Block]], namespace: str) -> ComposedQuery:
+    """The algebra of blocks as they were read, those of a UNION together, or a QueryError."""
+    made = [UnionQuery(tuple(_checked(block, namespace) for block in blocks)) for blocks in unions]
+    return check_composition(text, made)
 
 
 def _checked(block: Block, namespace: str) -> ComponentQuery:

@@ -187,22 +187,21 @@ class ComponentReader(TermReader):
     # WITHIN
 
     def within(self, span: Span) -> Span:
-        return span
-
-    def duration(self, *parts: Token) -> Span:
-        try:
-            span = parse_duration(" ".join(str(part) for part in parts))
-        except InputError as error:
-            reason, _, hint = str(error).partition(" Try: ")
-            raise self.error(reason if reason.endswith(".") else f"{reason}.", hint=hint) from None
         if span.length == 0:
             raise self.error("A window can't be without length.", hint="WITHIN 10 MINUTES")
         return span
 
+    def duration(self, *parts: Token) -> Span:
+        try:
+            return parse_duration(" ".join(str(part) for part in parts))
+        except InputError as error:
+            reason, _, hint = str(error).partition(" Try: ")
+            raise self.error(reason if reason.endswith(".") else f"{reason}.", hint=hint) from None
+
     # WHERE and HAVING
 
-    def where(self, condition: Part) -> tuple[Any, ...]:
-        return tuple(_each(condition, self.here))
+    def where(self, condition: Part) -> tuple[Placed, ...]:
+        return tuple(self._conditions(condition))
 
     def having(self, condition: Part) -> Placed:
         return Placed(self._plain(condition), self.here)
@@ -211,7 +210,7 @@ class ComponentReader(TermReader):
         selected = tuple(part for part in rest if isinstance(part, Selected))
         inside = [part for part in rest if not isinstance(part, Selected)]
         found = Strategy(strategy.lower().replace("skip_til_", "skip_till_"))
-        return Group(found, selected, tuple(_each(inside[0], self.here)) if inside else (), offset(strategy))
+        return Group(found, selected, tuple(self._conditions(inside[0])) if inside else (), offset(strategy))
 
     def selected(self, variable: tuple[Token, bool], bang: Token | None = None) -> Selected:
         written, brackets = variable
@@ -290,6 +289,12 @@ class ComponentReader(TermReader):
     def text_constant(self, token: Token) -> Literal:
         quote = token[0]
         return Literal(token[1:-1].replace(quote * 2, quote))
+
+    def _conditions(self, part: Part) -> Iterable[Placed]:
+        """The conjuncts of WHERE, each with its place."""
+        for each in _each(part, self.here):
+            beside = isinstance(each.value, Group | Same | Partition)
+            yield each if beside else Placed(self._plain(each.value), each.at)
 
     def _plain(self, part: Any) -> Expression:
         """What can stand inside of an expression."""
