@@ -12,6 +12,7 @@ from thence.errors import InputError
 from thence.local.given import stream_name
 from thence.match.background import NO_BACKGROUND, Background
 from thence.program.sequence import Attributes, SequenceProgram
+from thence.rdf.iris import is_absolute
 from thence.rdf.store import load_background
 from thence.rdf.times import Domain, Span, parse_duration
 
@@ -72,6 +73,13 @@ def background_of(given: Any, program: SequenceProgram) -> Background:
         if not isinstance(pattern, Attributes):
             background.check(pattern)
     return background
+
+
+def absolute_namespace(given: str | None) -> str | None:
+    """`namespace`: that of names without a prefix."""
+    if given is not None and not is_absolute(given):
+        raise InputError(f"The namespace {given!r:.80} is no absolute IRI. Try: http://example.org/")
+    return given
 
 
 def most_runs(given: int | None) -> int:

@@ -26,8 +26,7 @@ from thence.plan.components import plan as plan_components
 from thence.plan.sequences import plan
 from thence.program.sequence import SequenceProgram
 from thence.query.languages import Language, language_named, recognised
-from thence.query.options import Duration, background_of, duration, idle_streams, most_runs
-from thence.rdf.iris import is_absolute
+from thence.query.options import Duration, absolute_namespace, background_of, duration, idle_streams, most_runs
 from thence.rdf.times import MAX_TIME
 
 if TYPE_CHECKING:
@@ -61,8 +60,7 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
     written = _read(path) if path is not None else text
     if not isinstance(written, str):
         raise InputError(f"A query is text or a Path, not {type(written).__name__}")
-    if namespace is not None and not is_absolute(namespace):
-        raise InputError(f"The namespace {namespace!r:.80} is no absolute IRI. Try: http://example.org/")
+    namespace = absolute_namespace(namespace)
     found = language_named(language) if language is not None else recognised(written, path)
     source = "query" if path is None else path.name
     if found is Language.SASE:
