@@ -129,7 +129,11 @@ def test_the_public_names_are_these() -> None:
         "QueryError",
         "RdfError",
         "ThenceError",
+        "count",
+        "many",
+        "one",
         "parse",
+        "pattern",
     ]
     for name in dir(thence):
         assert getattr(thence, name) is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from thence.errors import InputError, LimitError, QueryError, RdfError, ThenceError
 
 if TYPE_CHECKING:
-    from thence.query import Engine, Event, Match, Problem, Query, parse
+    from thence.query import Engine, Event, Match, Problem, Query, count, many, one, parse, pattern
 
 __version__ = "0.1.0.dev0"
 
@@ -23,10 +23,14 @@ __all__ = [
     "RdfError",
     "ThenceError",
     "__version__",
+    "count",
+    "many",
+    "one",
     "parse",
+    "pattern",
 ]
 
-_LATER = frozenset({"Engine", "Event", "Match", "Problem", "Query", "parse"})
+_LATER = frozenset({"Engine", "Event", "Match", "Problem", "Query", "count", "many", "one", "parse", "pattern"})
 
 
 def __getattr__(name: str) -> Any:

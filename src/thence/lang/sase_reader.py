@@ -151,7 +151,9 @@ class ComponentReader(TermReader):
     def pattern(self, *components: Component) -> None:
         """The components are known by their variables from here on."""
 
-    def component(self, named: tuple[Name | None, bool], variable: Token, *, negated: bool = False) -> Component:
+    def component(
+        self, named: tuple[Name | None, bool], variable: tuple[Token, bool], *, negated: bool = False
+    ) -> Component:
         type, closure = named
         written, brackets = variable
         if len(self._components) == LONGEST:
@@ -167,7 +169,7 @@ class ComponentReader(TermReader):
         self._components[str(written)] = made
         return made
 
-    def negated(self, named: tuple[Name | None, bool], variable: Token) -> Component:
+    def negated(self, named: tuple[Name | None, bool], variable: tuple[Token, bool]) -> Component:
         return self.component(named, variable, negated=True)
 
     def named(self, type: Name | None, plus: Token | None = None) -> tuple[Name | None, bool]:

@@ -3,7 +3,21 @@
 from thence.local.engine import Engine
 from thence.local.results import Counts, Match, Problem
 from thence.query.languages import Language
+from thence.query.patterns import count, many, one, pattern
 from thence.query.query import Query, parse
 from thence.rdf.events import Event
 
-__all__ = ["Counts", "Engine", "Event", "Language", "Match", "Problem", "Query", "parse"]
+__all__ = [
+    "Counts",
+    "Engine",
+    "Event",
+    "Language",
+    "Match",
+    "Problem",
+    "Query",
+    "count",
+    "many",
+    "one",
+    "parse",
+    "pattern",
+]
