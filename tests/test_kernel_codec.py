@@ -114,7 +114,7 @@ FORGED = {
     "an event beyond those noted": set_run(NODE, 3),
     "no event": set_run(NODE, -1),
     "a term that there is none of": set_run(SLOTS + 1, 3),
-    "a value of no kind": set_run(SLOTS, 0xFFFF),
+    "a value of no kind": set_run(SLOTS, 0xFFFE),
     "a decimal with too many places": set_run(SLOTS, 7 | 19 << 8),
     "an event before its past": set_node(PARENT, 2),
     "an event in no place of the pattern": set_node(PLACE, 77),

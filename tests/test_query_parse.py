@@ -58,11 +58,11 @@ def test_a_language_that_is_not_built_yet_is_told() -> None:
     with pytest.raises(thence.QueryError) as caught:
         thence.parse("SELECT ?x { { ?x :a ?y } SEQ { ?x :b ?z } }")
     assert str(caught.value) == (
-        'EP-SPARQL is not built yet; SPAseQ is. Try: language="spaseq", if it is meant to be SPAseQ'
+        'EP-SPARQL is not built yet; SPAseQ and SASE+ are. Try: language="spaseq", if it is meant to be SPAseQ'
     )
     with pytest.raises(thence.QueryError) as caught:
-        thence.parse(SPASEQ, language="sase+")
-    assert str(caught.value) == "SASE+ is not built yet; SPAseQ is."
+        thence.parse(SPASEQ, language="rsep-ql")
+    assert str(caught.value) == "RSEP-QL is not built yet; SPAseQ and SASE+ are."
 
 
 def test_an_unknown_language_is_told_with_the_one_that_was_meant() -> None:
