@@ -51,7 +51,7 @@ class Pipeline:
 
     @property
     def answering(self) -> Answering:
-        streams = tuple(stream.name for stream in self.program.query.streams)
+        streams = tuple(stream.name for stream in self.program.streams)
         return Answering(
             Output(self.program, Domain.TICKS, "struct", problems=True),
             streams,
@@ -89,7 +89,7 @@ class Pipeline:
     def _packed(self, numbers: Iterable[int], *, streaming: bool) -> list[dict[str, object]]:
         found: list[dict[str, object]] = []
         wanted = list(numbers)
-        for stream in self.program.query.streams:
+        for stream in self.program.streams:
             own = [number for number in wanted if self.events[number][0] == stream.name]
             decoder = Numbered(stream.name, tuple(event for _, event in self.events))
             domain = TimeDomain(Domain.TICKS, "the test")

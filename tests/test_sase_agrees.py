@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from oracle.sase import Row as OracleRow
 from oracle.sase import aggregate, rows
@@ -58,8 +60,11 @@ def read(query: Query) -> ComponentQuery:
 
 
 def encoded(events: Sequence[OracleEvent]) -> EventBatch:
-    made = [Event(each.time, {"type": each.type, **dict(each.attributes)}, id=each.id) for each in events]
-    return encode(made, stream="events")
+    return encode([typed(event) for event in events], stream="events")
+
+
+def typed(event: OracleEvent) -> Event:
+    return Event(event.time, {"type": event.type, **dict(event.attributes)}, id=event.id)
 
 
 def in_pieces(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Iterator[Row]:
@@ -73,9 +78,7 @@ def in_pieces(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) ->
         low = bound
 
 
-def _ints(numbers: list[int]):  # type: ignore[no-untyped-def]
-    import numpy as np
-
+def _ints(numbers: list[int]) -> NDArray[np.int64]:
     return np.array(numbers, np.int64)
 
 

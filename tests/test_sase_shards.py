@@ -1,0 +1,84 @@
+"""SASE+: what the workers of Spark run gives the rows of the definitions, in any number of shards, at once or in
+micro-batches with the state saved between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.sase import Row, rows
+from oracle.sase_cases import Case, cases
+from shards import Pipeline
+from test_sase_agrees import read, typed
+from thence.plan.components import plan
+from thence.program.sequence import SequenceProgram
+from thence.rdf.terms import Literal
+from thence.rdf.values import value
+
+pytestmark = pytest.mark.numba
+
+Told = tuple[int, int, int, tuple[str, ...], tuple[object, ...]]
+
+
+@given(cases(), st.data())
+def test_finite_input_gives_the_rows_of_the_definitions_in_any_number_of_shards(
+    case: Case, data: st.DataObject
+) -> None:
+    expected = Counter(told(row) for row in rows(case.query, case.events))
+    shuffled = [("events", typed(event)) for event in data.draw(st.permutations(case.events))]
+    for shards in (1, 2, 7):
+        pipeline = Pipeline(plan(read(case.query)), shuffled, shards)
+        assert Counter(told_rows(pipeline.program, pipeline.batch())) == expected
+
+
+@given(cases(), st.lists(st.integers(0, 7), max_size=3))
+def test_micro_batches_give_the_rows_that_are_certain(case: Case, ends: list[int]) -> None:
+    expected = rows(case.query, case.events)
+    events = [("events", typed(event)) for event in sorted(case.events, key=lambda event: event.time)]
+    now = max(event.time for event in case.events)
+    bounds = [0, *sorted(min(end, len(events)) for end in ends), len(events)]
+    cuts = [range(low, high) for low, high in pairwise(bounds)]
+    for shards in (1, 3):
+        pipeline = Pipeline(plan(read(case.query)), events, shards)
+        found = Counter(told_rows(pipeline.program, pipeline.micro_batches(cuts)))
+        must = Counter(told(row) for row in expected if row.certain < now)
+        assert must <= found <= Counter(told(row) for row in expected if row.certain <= now)
+
+
+def told(row: Row) -> Told:
+    return row.start, row.end, row.certain, sum(row.ids, ()), tuple(_plain(cell) for _, cell in row.cells)
+
+
+def told_rows(program: SequenceProgram, found: Iterable[Mapping[str, Any]]) -> Iterable[Told]:
+    columns = program.query.columns  # type: ignore[union-attr]
+    for row in found:
+        assert row["problem"] is None
+        cells = tuple(_told_cell(row[name]) for name in columns)
+        yield row["start"], row["end"], row["certain"], tuple(row["events"]), cells
+
+
+def _plain(cell: Any) -> object:
+    if isinstance(cell, tuple):
+        is_composite = cell and all(isinstance(each, tuple) and isinstance(each[0], str) for each in cell)
+        return tuple(_plain(each[1]) for each in cell) if is_composite else tuple(map(_plain, cell))
+    return round(float(cell), 9) if isinstance(cell, int | float) and not isinstance(cell, bool) else cell
+
+
+def _told_cell(cell: Any) -> object:
+    match cell:
+        case None:
+            return None
+        case list():
+            return tuple(map(_told_cell, cell))
+        case {"type": _, "value": text, "datatype": datatype}:
+            found = value(Literal(text, datatype or "http://www.w3.org/2001/XMLSchema#string"))
+            return round(float(found), 9) if isinstance(found, int | float) and not isinstance(found, bool) else found
+        case dict():
+            return tuple(map(_told_cell, cell.values()))
+    raise TypeError(cell)
