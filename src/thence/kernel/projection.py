@@ -17,6 +17,7 @@ from thence.algebra.sequences import IterationAggregate, IterationFunction, Quan
 from thence.kernel.chosen import Chosen, Judge
 from thence.kernel.components import chosen_in
 from thence.kernel.sequence import Matches
+from thence.kernel.summaries import UNKNOWN
 from thence.match.aggregates import aggregate
 from thence.match.context import Context, Solution
 from thence.match.expressions import attempt
@@ -111,6 +112,11 @@ def _returned(
     """RETURN of SASE+: the matches that HAVING lets through."""
     query = program.query
     assert isinstance(query, ComponentQuery) and isinstance(query.form, Return)
+    if program.shown is not None and not (matches.tags == UNKNOWN).any():
+        slots = [program.outputs.index(variable) for variable in program.shown]
+        names = tuple(Variable(item.name) for item in query.form.items)
+        yield from _rows(matches, _Columns(names, matches.tags[:, slots], matches.bits[:, slots], terms))
+        return
     judge = Judge(query, context)
     for row in _rows(matches, _columns(program, (), matches, terms)):
         chosen = chosen_in(components, matches, row.number, terms)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.algebra.components import Totals
+from thence.algebra.components import ComponentQuery, Totals
 from thence.algebra.sequences import SelectRows
 from thence.kernel.drain import sorted_by_times
 from thence.kernel.history import joined
@@ -24,7 +24,7 @@ from thence.kernel.sequence import Matches, SequenceState, initial_state, step
 from thence.kernel.strided import read_columns
 from thence.kernel.timeouts import keep_timed_out, timed_out, waited_for
 from thence.kernel.totals import add_matches, cells
-from thence.local.tables import Collected, is_plain
+from thence.local.tables import Collected, is_plain, places_of
 from thence.local.timeline import in_time
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
@@ -126,7 +126,7 @@ class SequenceRunner:
 
     def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collected) -> None:
         """All matches of streams in the order of time, as columns, in the order of `feed`."""
-        if not is_plain(self.program.query):
+        if self.program.shown is None:
             into.add_rows(row for batches, watermark in stretches for row in self.feed(batches, watermark))
             return
         for batches, watermark in stretches:
@@ -136,7 +136,10 @@ class SequenceRunner:
         found = list(self._step(batches, watermark))
         if found:
             matches, terms = as_one(found), self.state.terms
-            into.add_matches(matches, self._order_of(matches, terms), terms)
+            if is_plain(self.program, matches):
+                into.add_matches(matches, self._order_of(matches, terms), terms)
+            else:
+                into.add_rows(self._in_order(self._rows(matches)))
         if self.partial:
             self.expired += self._timed_out(watermark)
         self._let_go()
@@ -158,11 +161,15 @@ class SequenceRunner:
     def _place(self, matches: Matches, row: int, terms: Terms) -> tuple[list[str], str]:
         """What a match is placed by among those of its times: its ids, and what it binds."""
         refs = matches.refs[matches.offsets[row] : matches.offsets[row + 1]]
-        form = self.program.query.form
-        assert isinstance(form, SelectRows)
-        slots = ((column.variable.name, self.program.outputs.index(column.variable)) for column in form.columns)
+        slots = zip(self._columns(), places_of(self.program), strict=True)
         cells = ((name, term_of(int(matches.tags[row, n]), int(matches.bits[row, n]), terms)) for name, n in slots)
         return self._ids(refs.tolist()), _shown({name: term for name, term in cells if term is not None})
+
+    def _columns(self) -> tuple[str, ...]:
+        query = self.program.query
+        if isinstance(query, ComponentQuery):
+            return query.columns
+        return tuple(variable.name for variable in self.program.shown or ())
 
     def refused(self) -> Iterator[tuple[str, Batch, int, str]]:
         """The events since the last call that asked too much of the matcher: stream, batch, number and why."""

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.components import ComponentQuery
-from thence.algebra.expressions import Variable
-from thence.algebra.sequences import SelectRows, SequenceQuery
+from thence.algebra.sequences import SelectRows
 from thence.kernel.projection import Cell, Row
 from thence.kernel.sequence import Matches
 from thence.kernel.strided import read_columns
+from thence.kernel.summaries import UNKNOWN
 from thence.local.columns import column_names
 from thence.program.sequence import SequenceProgram
 from thence.program.values import term_of, values_of
@@ -32,10 +32,18 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 
-def is_plain(query: SequenceQuery | ComponentQuery) -> bool:
-    """Whether every row is a match's own variables, so that columns need not be made row by row."""
-    form = query.form
-    return isinstance(form, SelectRows) and not form.distinct and all(c.expression is None for c in form.columns)
+def places_of(program: SequenceProgram) -> list[int]:
+    """Which of a match's outputs the columns of its row are, where they are nothing else."""
+    assert program.shown is not None
+    return [program.outputs.index(variable) for variable in program.shown]
+
+
+def is_plain(program: SequenceProgram, matches: Matches) -> bool:
+    """Whether every row of these matches is made of a match's own outputs, so that columns need not be made row by row.
+    A running aggregate may be one that only the history tells."""
+    if program.shown is None or program.components is None:
+        return program.shown is not None
+    return not (matches.tags[:, places_of(program)] == UNKNOWN).any()
 
 
 def plain(cell: Cell | None) -> Any:
@@ -120,7 +128,7 @@ class Collected:
 
     def add_matches(self, matches: Matches, order: Ints | None, state: Terms) -> None:
         """Matches of a plain query in some order; `state` is the dictionary of their values."""
-        numbers = [self.program.outputs.index(Variable(name)) for name in self.columns]
+        numbers = places_of(self.program)
         wanted = [matches.first, matches.last, *(matches.bits[:, number] for number in numbers)]
         if order is not None or not _is_all(matches, wanted):
             wanted = list(read_columns(wanted, order))

@@ -90,7 +90,9 @@ def assembled(
     guarded, ends = _flat([e.guards for e in edges]), _flat([e.ends for e in edges])
     repeated, quick = _flat([e.iterated for e in edges]), _flat([e.quick for e in edges])
     prunes = _flat([e.prunes for e in edges])
-    ordered = order_of([edge.state for edge in edges], [edge.quick for edge in edges], len(states))
+    # a run in a closure uses the words of an order otherwise
+    quick_plain = [edge.quick if edge.role == PLAIN and not edge.cut and not edge.cuts else [] for edge in edges]
+    ordered = order_of([edge.state for edge in edges], quick_plain, len(states))
     return Automaton(
         selection=np.array([state.selection for state in states], np.uint8),
         window=window,

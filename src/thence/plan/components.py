@@ -140,6 +140,7 @@ class _Plan:
             for phase in _PHASES:
                 for condition in self._asked(component, phase):
                     self._renamed(condition, component, phase)
+        self.shown = self._shown()
         first = len(self.slots)
         self.code = Code(
             {
@@ -192,6 +193,7 @@ class _Plan:
             constants=tuple(self.code.constants),
             automaton=automaton,
             image=image(automaton),
+            shown=self.shown,
             components=Components(
                 self.positive,
                 self.names,
@@ -242,6 +244,28 @@ class _Plan:
             return ()
         by_parts = any(component.strategy is Strategy.PARTITION for component in self.positive)
         return tuple(map(as_compared, self.parted if by_parts else self.tested))
+
+    def _shown(self) -> tuple[Variable, ...] | None:
+        """The slots that are the columns of RETURN, if each of them is told by one."""
+        form = self.query.form
+        if not isinstance(form, Return) or self.query.having is not None:
+            return None
+        given = [item.given for item in form.items]
+        nobody = Component(None, "")
+        if not all(isinstance(each, Variable) and self._is_told(self.query.references[each]) for each in given):
+            return None
+        found = [self._place(each, nobody, "whole") for each in given if isinstance(each, Variable)]
+        return tuple(each for each in found if isinstance(each, Variable))
+
+    def _is_told(self, reference: Reference) -> bool:
+        """Whether one slot tells what a reference is, of a whole match."""
+        match reference:
+            case Attribute(index=index):
+                return index not in (Index.EACH, Index.BEFORE)
+            case Length():
+                return True
+            case Summarised(summary=summary, k=k):
+                return summary is not Summary.AVG and k in (None, 1)
 
     # What is asked
 
@@ -472,7 +496,22 @@ class _Plan:
                 edge.bind.append((slots[variable], column, slot.how))
         edge.late = [(slots[attribute(name)], place[attribute(name)]) for name in self.names]
         edge.tests = self._tests(component, phase)
+        if self.optimise:
+            found = (self._quick(test, place) for test in edge.tests)
+            edge.quick = [quick for quick in found if quick is not None]
         edge.fits = self._fit(component, phase)
+
+    def _quick(self, test: int, place: dict[Variable, int]) -> tuple[int, int, int, int, int] | None:
+        """A test that does nothing but compare two values, each of the event in hand or of the run as it was."""
+        compared = self.code.comparison(test)
+        if compared is None:
+            return None
+        comparison, *variables = compared
+        (left, left_column), (right, right_column) = (
+            (self.code.slots[variable], place.get(variable, -1) if variable not in self.slots else -1)
+            for variable in variables
+        )
+        return comparison, left, left_column, right, right_column
 
     def _tests(self, component: Component, phase: str) -> list[int]:
         return [

@@ -83,6 +83,7 @@ class _Plan:
             constants=tuple(self.code.constants),
             automaton=(automaton := self._automaton()),
             image=image(automaton),
+            shown=_shown(self.written),
             late=self.query.late,
         )
 
@@ -271,6 +272,14 @@ def _iterated(query: SequenceQuery) -> tuple[Variable, ...]:
         return ()
     asked = (aggregate.of for column in query.form.columns for _, aggregate in column.aggregates)
     return tuple(dict.fromkeys(of for of in asked if isinstance(of, Variable)))
+
+
+def _shown(query: SequenceQuery) -> tuple[Variable, ...] | None:
+    """The variables that are the columns of SELECT, if they are nothing else."""
+    form = query.form
+    if not isinstance(form, SelectRows) or form.distinct or any(c.expression is not None for c in form.columns):
+        return None
+    return tuple(column.variable for column in form.columns)
 
 
 def _gaps(arm: tuple[Part, ...]) -> list[list[Part]]:

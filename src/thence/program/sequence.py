@@ -134,5 +134,6 @@ class SequenceProgram:
     constants: tuple[Term, ...]  # the first entries of every state's dictionary, in this order
     automaton: Automaton
     image: NDArray[np.int64]  # the same, as the machine reads it
+    shown: tuple[Variable, ...] | None = None  # the outputs that are a row's columns; None, if these are computed
     late: tuple[LateGraph, ...] = ()
     components: Components | None = None  # of SASE+

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from thence.algebra.components import ComponentQuery
-from thence.algebra.expressions import Variable
 from thence.algebra.sequences import Column, ConstructEvents, IterationFunction, SelectRows, SequenceQuery
 from thence.kernel.cells import csv_text, described, lexical, struct_type, structs
 from thence.kernel.fingerprints import match_ids
@@ -20,14 +19,14 @@ from thence.kernel.timeouts import TimedOut, waited_for
 from thence.local.answers import constructed
 from thence.local.columns import OURS, column_names
 from thence.local.results import match_uuid
-from thence.local.tables import is_plain
+from thence.local.tables import is_plain, places_of
 from thence.program.sequence import SequenceProgram
 from thence.rdf.formats import Format
 from thence.rdf.terms import Term
 from thence.rdf.texts import Texts
 from thence.rdf.times import Domain, format_time
 from thence.rdf.write import serialize
-from thence.spark.shapes import Types, array_of, column_types
+from thence.spark.shapes import Types, array_of, column_types, typed_array
 from thence.spark.shard import Shard
 
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
@@ -102,7 +101,7 @@ class Output:
         names = match_ids(matches, ids, shard.state.terms)
         offsets = pa.array(matches.offsets.astype(np.int32))
         events = pa.ListArray.from_arrays(offsets, ids.to_arrow())
-        if is_plain(self.program.query):
+        if is_plain(self.program, matches):
             first, last = matches.first, matches.last
             cells = self._plain_cells(matches, shard)
             return self._batch((first, last), cells, names.to_arrow(), events, (matches.certain, last, first))
@@ -135,10 +134,12 @@ class Output:
 
     def _plain_cells(self, matches: Matches, shard: Shard) -> list[Any]:
         made = structs if self.terms == "struct" else lexical
-        outputs = self.program.outputs
-        places = [outputs.index(Variable(name)) for name, _ in self.columns.values()]
-        terms = shard.state.terms
-        return [made(matches.tags[:, place], matches.bits[:, place], terms) for place in places]
+        typed = self.terms == "text" and self.attributes is not None and self.program.components is not None
+        terms, found = shard.state.terms, []
+        for place, (_, kind) in zip(places_of(self.program), self.columns.values(), strict=True):
+            tags, bits = matches.tags[:, place], matches.bits[:, place]
+            found.append(typed_array(tags, bits, terms, kind) if typed else made(tags, bits, terms))
+        return found
 
     def _rows(self, matches: Matches, ids: Texts, shard: Shard) -> list[tuple[int, Row]]:
         """The rows of matches, each with its match's number; of DISTINCT ones those that are new."""

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from thence.algebra.components import (
     Attribute,
@@ -36,7 +38,11 @@ from thence.algebra.expressions import (
     Variable,
 )
 from thence.errors import InputError
+from thence.kernel.cells import lexical
 from thence.kernel.projection import Cell
+from thence.program.values import term_of
+from thence.rdf.dictionary import Terms
+from thence.rdf.tags import DOUBLE, INTEGER, KIND_MASK
 from thence.rdf.terms import Literal, Term
 from thence.rdf.values import is_number, value
 
@@ -169,3 +175,18 @@ def _made(cell: Any, kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> A
         return cell.value
     found = cell.python
     return float(found) if pa.types.is_floating(kind) and isinstance(found, int | Decimal) else found
+
+
+def typed_array(tags: NDArray[Any], bits: NDArray[np.int64], terms: Terms, kind: pa.DataType) -> pa.Array:
+    """A column of values as its type has them: numbers at once, where all are of one kind."""
+    kinds = np.unique(tags & KIND_MASK).tolist()
+    if kinds == [DOUBLE] and pa.types.is_floating(kind):
+        return pa.array(np.ascontiguousarray(bits).view(np.float64)).cast(kind)
+    if kinds == [INTEGER] and pa.types.is_integer(kind):
+        return pa.array(np.ascontiguousarray(bits)).cast(kind)
+    if pa.types.is_string(kind):
+        return lexical(tags, bits, terms)
+    cells: list[Cell | None] = [
+        term_of(tag, value, terms) for tag, value in zip(tags.tolist(), bits.tolist(), strict=True)
+    ]
+    return array_of(cells, kind, None)
