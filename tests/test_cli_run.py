@@ -370,8 +370,8 @@ WRONG = [
         "no/such/folder can't be written: No such file or directory",
     ),
     (
-        ["check", "select.spaseq", "--language", "sase+"],
-        "select.spaseq: SASE+ is not built yet; SPAseQ is.",
+        ["check", "select.spaseq", "--language", "rsep-ql"],
+        "select.spaseq: RSEP-QL is not built yet; SPAseQ and SASE+ are.",
     ),
 ]
 

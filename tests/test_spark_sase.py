@@ -1,0 +1,119 @@
+"""SASE+ on Spark: typed columns in and out, and the rows of the definitions in batch and in streaming."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import thence
+from oracle.sase import rows
+from oracle.sase_cases import Case, cases
+from oracle.sase_text import text
+from test_sase_agrees import typed
+from test_sase_shards import told, told_rows
+from test_spark_goldens import taken
+from thence.rdf.formats import Format
+from thence.rdf.write import serialize
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FEW = settings(
+    max_examples=min(100, int(os.environ["THENCE_CASES"])) if "THENCE_CASES" in os.environ else 3,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+SCHEMA = pa.schema({"time": pa.int64(), "id": pa.string(), "value": pa.string()})
+RISE = """
+PATTERN SEQ(Stock+ a[], Stock b)
+WHERE skip_till_next_match(a[]!, b) { [symbol] ^ a[i].price > a[i-1].price ^ b.price < a[a.LEN].price }
+WITHIN 10
+RETURN a[1].symbol AS symbol, a[].price AS rise, b.(price, volume) AS fall, avg(a[].price) AS mean, a.LEN AS n
+"""
+TICKS = [(1, "A", 10.0, 5), (2, "A", 11.0, 6), (3, "B", 5.0, 1), (4, "A", 9.0, 7), (5, "B", 4.0, 2)]
+
+
+def test_columns_have_the_types_of_the_dataframe(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(TICKS, "time long, symbol string, price double, volume int")
+    made = thence.parse(RISE).dataframe(frame.selectExpr("'Stock' AS type", "*")).drop("match_id", "events")
+    assert made.schema.simpleString() == (
+        "struct<start:bigint,end:bigint,symbol:string,rise:array<double>,fall:struct<price:double,volume:int>,"
+        "mean:double,n:bigint>"
+    )
+    assert sorted(map(tuple, made.collect())) == [
+        (1, 4, "A", [10.0, 11.0], (9.0, 7), 10.5, 2),
+        (2, 4, "A", [11.0], (9.0, 7), 11.0, 1),
+        (3, 5, "B", [5.0], (4.0, 2), 5.0, 1),
+    ]
+
+
+def test_several_queries_and_totals_are_refused_on_spark_with_a_cure(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(TICKS, "time long, symbol string, price double, volume int")
+    query = thence.parse("PATTERN SEQ(Stock a) AGGREGATE count(*) AS n")
+    with pytest.raises(thence.InputError, match=r"AGGREGATE run in one process only, for now. Try: query.match"):
+        query.dataframe(frame.selectExpr("'Stock' AS type", "*"))
+
+
+@FEW
+@given(cases(), st.data())
+def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, case: Case, data: st.DataObject) -> None:
+    query = thence.parse(text(case.query), language="sase+")
+    frame = spark.createDataFrame(table_of(case, data.draw(st.permutations(range(len(case.events))))))
+    expected = uncertain(told(row) for row in rows(case.query, case.events))
+
+    def found(shards: int) -> object:
+        made = query.dataframe(frame, shards=shards, terms="struct", problems=True).collect()
+        listed = (row.asDict(recursive=True) | {"certain": None} for row in made)
+        return uncertain(told_rows(query.program(), listed))
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(found, (1, 2))) == [expected, expected]
+
+
+@FEW
+@given(cases(), st.integers(0, 7))
+def test_streaming_gives_the_rows_that_are_certain(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, case: Case, middle: int
+) -> None:
+    query = thence.parse(text(case.query), language="sase+")
+    order = sorted(range(len(case.events)), key=lambda number: case.events[number].time)
+    folder = tmp_path_factory.mktemp("sase")
+    found: list[object] = []
+    for piece, numbers in enumerate((order[:middle], order[middle:])):  # stopped between the two
+        write(folder / "events" / f"{piece}.parquet", table_of(case, numbers), piece)
+        streams = spark.readStream.schema("time long, id string, value string").parquet(str(folder / "events"))
+        made = query.dataframe(streams, shards=2, terms="struct", problems=True)
+        found += [row.asDict(recursive=True) | {"certain": None} for row in taken(made, folder / "checkpoint")]
+    now = max(event.time for event in case.events)
+    expected = rows(case.query, case.events)
+    must = uncertain(told(row) for row in expected if row.certain < now)
+    may = uncertain(told(row) for row in expected if row.certain <= now)
+    assert must <= uncertain(told_rows(query.program(), found)) <= may  # type: ignore[arg-type]
+
+
+def uncertain(found: object) -> Counter[object]:
+    """Rows without the time at which they were certain, which Spark does not tell."""
+    return Counter((*row[:2], *row[3:]) for row in found)  # type: ignore[attr-defined]
+
+
+def table_of(case: Case, numbers: object) -> pa.Table:
+    chosen = [case.events[number] for number in numbers]  # type: ignore[attr-defined]
+    told_as = [serialize(typed(event).triples, Format.N_TRIPLES).decode() for event in chosen]
+    listed = [
+        {"time": event.time, "id": event.id, "value": value} for event, value in zip(chosen, told_as, strict=True)
+    ]
+    return pa.Table.from_pylist(listed, schema=SCHEMA)
+
+
+def write(path: Path, table: pa.Table, number: int) -> None:
+    path.parent.mkdir(exist_ok=True)
+    parquet.write_table(table, path)
+    os.utime(path, (1_600_000_000 + number,) * 2)
