@@ -141,5 +141,6 @@ def totals(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Co
         for row in runner.feed({"events": [batch.take(_ints(chosen))]} if chosen else {}, int(bound)):
             names = runner.program.query.columns  # type: ignore[union-attr]
             found[tuple((name, _of_engine(row.bindings.get(name))) for name in names)] += 1
+        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
         low = bound
     return found

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.sase import Row, rows
-from oracle.sase_cases import Case, cases
+from oracle.sase import Row, aggregate, rows
+from oracle.sase_cases import Case, aggregate_cases, cases
 from shards import Pipeline
 from test_sase_agrees import read, typed
 from thence.plan.components import plan
@@ -82,3 +82,12 @@ def _told_cell(cell: Any) -> object:
         case dict():
             return tuple(map(_told_cell, cell.values()))
     raise TypeError(cell)
+
+
+@given(aggregate_cases(plain=True))
+def test_totals_are_those_of_the_definitions_in_any_number_of_shards(case: Case) -> None:
+    expected = Counter(tuple(_plain(cell) for _, cell in row) for row in aggregate(case.query, case.events))
+    events = [("events", typed(event)) for event in case.events]
+    for shards in (1, 3):
+        pipeline = Pipeline(plan(read(case.query)), events, shards)
+        assert Counter(cells for *_, cells in told_rows(pipeline.program, pipeline.batch())) == expected

@@ -55,10 +55,22 @@ def test_columns_have_the_types_of_the_dataframe(spark: SparkSession) -> None:
     ]
 
 
-def test_several_queries_and_totals_are_refused_on_spark_with_a_cure(spark: SparkSession) -> None:
+def test_totals_are_exact_decimals_on_spark(spark: SparkSession) -> None:
     frame = spark.createDataFrame(TICKS, "time long, symbol string, price double, volume int")
-    query = thence.parse("PATTERN SEQ(Stock a) AGGREGATE count(*) AS n")
-    with pytest.raises(thence.InputError, match=r"AGGREGATE run in one process only, for now. Try: query.match"):
+    query = thence.parse(
+        "PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match(a[], b) { [symbol] } "
+        "AGGREGATE count(*) AS n, sum(a[].volume) AS s, avg(a[].price) AS mean BY symbol"
+    )
+    made = query.dataframe(frame.selectExpr("'Stock' AS type", "*")).drop("match_id", "events", "start", "end")
+    assert made.schema.simpleString() == ("struct<symbol:string,n:decimal(38,0),s:decimal(38,0),mean:double>")
+    # A: {1} 2, {1} 4, {2} 4, {1, 2} 4; B: {3} 5
+    assert sorted(map(tuple, made.collect())) == [("A", 4, 27, 10.4), ("B", 1, 1, 5.0)]
+
+
+def test_several_queries_are_refused_on_spark_with_a_cure(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(TICKS, "time long, symbol string, price double, volume int")
+    query = thence.parse("PATTERN Stock a RETURN a.price UNION PATTERN Stock b RETURN b.price")
+    with pytest.raises(thence.InputError, match=r"UNION .* in one process only, for now. Try: query.match"):
         query.dataframe(frame.selectExpr("'Stock' AS type", "*"))
 
 

@@ -14,16 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.algebra.components import Totals
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show import show
 from thence.errors import InputError
 from thence.kernel.arrays import Reader, read, written
 from thence.kernel.contiguity import Contiguity
-from thence.kernel.memory import KEEP_EXPIRED, Contents, contents, filled
+from thence.kernel.memory import ITERATED, KEEP_EXPIRED, Contents, contents, filled
 from thence.kernel.rows import Matched
 from thence.kernel.sequence import SequenceState, forget
 from thence.kernel.soundness import check_contents, check_matched, check_partitions, check_terms, sure
+from thence.kernel.totals import Totalled, measures_of, restored, saved
 from thence.program.sequence import SequenceProgram
 from thence.program.values import Values
 from thence.rdf.dictionary import Terms
@@ -60,6 +62,7 @@ def save(program: SequenceProgram, state: SequenceState) -> bytes:
         "next_ref": state.next_ref,
         "kept": [state.terms_kept, *(contiguity.kept for contiguity in state.contiguities)],
         "keeps_expired": bool(state.memory[KEEP_EXPIRED]),
+        "totals": saved(state.totals) if isinstance(program.query.form, Totals) else None,
     }
     return sealed(written(head, _arrays(state)))
 
@@ -115,6 +118,8 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
         next_ref=next_ref,
         terms_kept=terms_kept,
     )
+    if isinstance(program.query.form, Totals):
+        state.totals = _totals(head.get("totals"), program, found.nodes)
     for feed, rows in state.negated.items():
         check_matched(rows, len(program.inputs[program.feeds[feed]].sources), len(terms), next_ref)
     for rows in state.recent:
@@ -126,6 +131,19 @@ def _contiguity(by: tuple[Variable, ...], reader: Reader, kept: int, terms: int)
     keys, times = reader.next().copy(), reader.next().copy()
     check_partitions(keys, times, len(by), terms)
     return Contiguity(by, keys, times, kept=kept)
+
+
+def _totals(found: object, program: SequenceProgram, nodes: NDArray[np.int64]) -> Totalled:
+    form = program.query.form
+    assert isinstance(form, Totals)
+    try:
+        totals = restored(found, len(measures_of(form)))
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError):
+        raise InputError("The saved state is damaged: its totals are none. Run the query again.") from None
+    if program.automaton.merges:
+        own = nodes[:, ITERATED + 2 * program.automaton.iterated - 1]
+        sure(totals.weighed == len(nodes) and (own == np.arange(len(nodes))).all(), "an event has no weight")
+    return totals
 
 
 def _number(found: object, *, least: int = -(2**63)) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from thence.kernel.pointers import pointer
 from thence.program.automaton import Automaton
-from thence.program.image import AT_STATES, END, GREATEST, ORDERED, STATE_KEY, STATE_WIDTH
+from thence.program.image import AT_STATES, END, GREATEST, MERGES, ORDERED, STATE_KEY, STATE_WIDTH
 from thence.program.opcodes import DEPTH
 from thence.rdf.compiled import entry, inlined
 from thence.rdf.tags import DOUBLE, INTEGER, KIND_MASK, NONE
@@ -291,7 +291,7 @@ def tidy(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
     """Between batches: drop runs that no event from `now` on can continue, forget the history of the dropped, and give
     the buckets a size that fits."""
     waiting = _swept(memory, now)
-    _compact(memory)
+    _compact(memory, bool(image[MERGES]))
     buckets = _fitting(len(waiting))
     if buckets <= memory[BUCKETS] <= 4 * buckets:  # not back and forth
         region(memory, AT_HEADS)[:] = -1
@@ -383,8 +383,8 @@ def _link_all(image, memory, runs):
 
 
 @entry
-def _compact(memory):
-    """Keep only the history that some run has."""
+def _compact(memory, merges):
+    """Keep only the history that some run has; where runs merge, also what one had before it absorbed an event."""
     nodes, width, start = memory[NODES], memory[NODE_WIDTH], memory[AT_NODES]
     kept = np.zeros((nodes + 7) // 8 * 8, np.uint8)
     for run in range(memory[RUN_CAPACITY]):
@@ -394,6 +394,8 @@ def _compact(memory):
             while node >= 0 and not kept[node]:
                 kept[node] = 1
                 node = memory[start + node * width + PARENT]
+            if merges and memory[at + memory[RUN_WIDTH] - 2] != NEVER:
+                kept[memory[at + memory[RUN_WIDTH] - 1]] = 1
     moved = np.empty(nodes, np.int64)
     count = 0
     eights = kept.view(np.int64)
@@ -407,6 +409,8 @@ def _compact(memory):
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
         if memory[at + STATE] >= 0 and memory[at + NODE] >= 0:
             memory[at + NODE] = moved[memory[at + NODE]]
+            if merges and memory[at + memory[RUN_WIDTH] - 2] != NEVER:
+                memory[at + memory[RUN_WIDTH] - 1] = moved[memory[at + memory[RUN_WIDTH] - 1]]
     memory[NODES] = count
 
 

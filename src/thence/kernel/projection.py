@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.closures import last_places, occurrences
-from thence.algebra.components import ComponentQuery, Composite, Given, Index, Return, Sequence
+from thence.algebra.components import ComponentQuery, Composite, Given, Index, Return, Sequence, Totals
 from thence.algebra.expressions import Aggregate, AggregateFunction, Variable
 from thence.algebra.sequences import IterationAggregate, IterationFunction, Quantifier, SelectRows, SequenceQuery
 from thence.kernel.chosen import Chosen, Judge
 from thence.kernel.components import chosen_in
 from thence.kernel.sequence import Matches
 from thence.kernel.summaries import UNKNOWN
+from thence.kernel.totals import Totalled, cells
 from thence.match.aggregates import aggregate
 from thence.match.context import Context, Solution
 from thence.match.expressions import attempt
@@ -234,3 +235,14 @@ def _values(program: SequenceProgram, matches: Matches, span: slice, variable: V
     tags, bits = matches.iterated_tags[span, column].tolist(), matches.iterated_bits[span, column].tolist()
     found = (term_of(tag, value, terms) for tag, value in zip(tags, bits, strict=True))
     return [term for term in found if term is not None]
+
+
+def total_rows(form: Totals, known: Totalled) -> list[Row]:
+    """A row for each group that has changed since the last time, in the order of certainty, end and start."""
+    rows = []
+    for group in known.changed:
+        weight, start, end, certain = known.groups[group]
+        bound = {name: cell for name, cell in cells(form, group, weight) if cell is not None}
+        rows.append(Row(certain, start, end, (), (), bound))
+    known.changed = {}
+    return sorted(rows, key=lambda row: (row.certain, row.end, row.start))

@@ -126,6 +126,9 @@ def check_contents(program: SequenceProgram, found: Contents, terms: int, next_r
         check_within(runs[:, layout.NODE], 0, len(found.nodes), "a run's last event")
         slots = runs[:, layout.SLOTS : layout.SLOTS + 2 * automaton.slots]
         check_values(slots[:, 0::2], slots[:, 1::2], terms)
+        if automaton.merges:
+            absorbed = runs[runs[:, -2] != layout.NEVER, -1]
+            check_within(absorbed, 0, len(found.nodes), "a run's earlier history")
 
 
 def check_within(numbers: NDArray[Any], low: int, high: int, what: str) -> None:
@@ -138,6 +141,9 @@ def _check_nodes(program: SequenceProgram, nodes: Ints, terms: int, next_ref: in
     check_array(nodes, np.int64, -1, layout.node_width(program.automaton))
     parents = nodes[:, layout.PARENT]
     sure((parents >= -1).all() and (parents < np.arange(len(nodes))).all(), "an event comes before its own past")
-    sure(np.isin(nodes[:, layout.PLACE], program.automaton.place).all(), "an event has no place in the pattern")
-    check_within(nodes[:, layout.REF], 0, next_ref, "an event")
+    places, least = program.automaton.place, 0
+    if program.automaton.merges:  # where histories meet is no event
+        places, least = np.concatenate([places, [layout.EITHER], layout.OPTIONAL - places]), -1
+    sure(np.isin(nodes[:, layout.PLACE], places).all(), "an event has no place in the pattern")
+    check_within(nodes[:, layout.REF], least, next_ref, "an event")
     check_values(nodes[:, layout.ITERATED :: 2], nodes[:, layout.ITERATED + 1 :: 2], terms)

@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from thence.algebra.components import Attribute, Index, Summary, Total, Totals
 from thence.algebra.expressions import Variable
+from thence.errors import LimitError
 from thence.kernel.chosen import Chosen
 from thence.kernel.components import chosen_in
 from thence.kernel.memory import AT_LINKS, AT_NODES, ITERATED, LINKS, NODES, OPTIONAL, PARENT, PLACE, region
 from thence.program.sequence import Components, SequenceProgram
 from thence.program.values import term_of
-from thence.rdf.dictionary import Terms
+from thence.rdf.dictionary import Terms, from_text
 from thence.rdf.tags import INTEGER
 from thence.rdf.terms import Literal, Term
 from thence.rdf.values import literal, value
@@ -357,7 +358,10 @@ def cells(form: Totals, group: Sequence[Term | None], weights: Weights) -> Itera
     yield from zip(map(str, form.by), group, strict=True)
     measures = iter(weights.measures)
     for total in form.totals:
-        yield total.name, literal(weights.paths[0]) if total.of is None else _told(total.summary, next(measures))
+        try:
+            yield total.name, literal(weights.paths[0]) if total.of is None else _told(total.summary, next(measures))
+        except OverflowError as error:
+            raise LimitError(f"{total.name} is too large: {error}. Try: a shorter WITHIN") from None
 
 
 def _told(summary: Summary, found: Measure) -> Term | None:
@@ -383,3 +387,77 @@ def _number(total: int | Fraction, kinds: int) -> Term:
         exact = Fraction(total)
         return literal(Decimal(exact.numerator) / Decimal(exact.denominator))
     return literal(int(total))
+
+
+# Saved between two steps
+
+
+def saved(known: Totalled) -> list[Any]:
+    """What JSON can hold of it."""
+    groups = [
+        [[None if term is None else str(term) for term in group], _written(weights), *times]
+        for group, (weights, *times) in known.groups.items()
+    ]
+    changed = [list(known.groups).index(group) for group in known.changed]
+    return [None if known.weights is None else _written(known.weights), groups, changed]
+
+
+def restored(found: Any, measures: int) -> Totalled:
+    """What was saved; ValueError, TypeError or the like, if that is damaged."""
+    weights, groups, changed = found
+    known = Totalled()
+    known.set(None if weights is None else _read(weights, measures))
+    for group, weight, start, end, certain in groups:
+        terms = tuple(None if text is None else from_text(text) for text in group)
+        known.groups[terms] = (_read(weight, measures), int(start), int(end), int(certain))
+    listed = list(known.groups)
+    known.changed = {listed[int(number)]: None for number in changed}
+    return known
+
+
+def _written(weights: Weights) -> list[Any]:
+    measures = [
+        [
+            [f"{count:x}" for count in each.values],  # as hexadecimal, which Python writes at any length
+            [_exact_text(total) for total in each.total],
+            each.kinds.tolist(),
+            [None if found is None else str(literal(found)) for found in each.least],
+            [None if found is None else str(literal(found)) for found in each.greatest],
+        ]
+        for each in weights.measures
+    ]
+    return [[f"{paths:x}" for paths in weights.paths], measures]
+
+
+def _exact_text(total: int | Fraction) -> str:
+    exact = Fraction(total)
+    return f"{exact.numerator:x}/{exact.denominator:x}"
+
+
+def _exact(text: str) -> int | Fraction:
+    numerator, denominator = (int(part, 16) for part in text.split("/"))
+    return numerator if denominator == 1 else Fraction(numerator, denominator)
+
+
+def _read(found: Any, measures: int) -> Weights:
+    paths, listed = found
+    if len(listed) != measures or any(len(column) != len(paths) for each in listed for column in each):
+        raise ValueError("weights of another query")
+    return Weights(
+        _objects([int(count, 16) for count in paths]),
+        tuple(
+            Measure(
+                _objects([int(count, 16) for count in counts]),
+                _objects([_exact(total) for total in totals]),
+                np.array(kinds, np.int64),
+                *(_objects([None if text is None else _value(from_text(text))[1] for text in e]) for e in extremes),
+            )
+            for counts, totals, kinds, *extremes in listed
+        ),
+    )
+
+
+def _objects(listed: list[Any]) -> Objects:
+    made = np.empty(len(listed), object)
+    made[:] = listed
+    return made

@@ -18,12 +18,12 @@ from thence.algebra.sequences import SelectRows
 from thence.kernel.drain import sorted_by_times
 from thence.kernel.history import joined
 from thence.kernel.memory import AT_NODES, NEVER, NODES, REF, region
-from thence.kernel.projection import Cell, Row, partial_rows, rows
+from thence.kernel.projection import Cell, Row, partial_rows, rows, total_rows
 from thence.kernel.rows import Arrived
 from thence.kernel.sequence import Matches, SequenceState, initial_state, step
 from thence.kernel.strided import read_columns
 from thence.kernel.timeouts import keep_timed_out, timed_out, waited_for
-from thence.kernel.totals import add_matches, cells
+from thence.kernel.totals import add_matches
 from thence.local.tables import Collected, is_plain, places_of
 from thence.local.timeline import in_time
 from thence.match import NO_BACKGROUND, Background
@@ -88,13 +88,7 @@ class SequenceRunner:
             add_matches(self.program, components, self.state, known, matches)
         if not self.running and watermark < NEVER:
             return
-        rows = []
-        for group in known.changed:
-            weight, start, end, certain = known.groups[group]
-            bound = {name: cell for name, cell in cells(form, group, weight) if cell is not None}
-            rows.append(Row(certain, start, end, (), (), bound))
-        known.changed = {}
-        yield from sorted(rows, key=_times)
+        yield from total_rows(form, known)
 
     def _timed_out(self, watermark: int) -> list[tuple[Row, str]]:
         """The partial matches whose window has ended, each with what it waited for, in order."""

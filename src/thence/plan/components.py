@@ -243,7 +243,10 @@ class _Plan:
         if not self.optimise or any(component.strategy is Strategy.STRICT for component in self.positive):
             return ()
         by_parts = any(component.strategy is Strategy.PARTITION for component in self.positive)
-        return tuple(map(as_compared, self.parted if by_parts else self.tested))
+        names = self.parted if by_parts else self.tested
+        if isinstance(self.query.form, Totals):  # a group is all in one shard
+            names = tuple(name for name in names if name in self.query.form.by)
+        return tuple(map(as_compared, names))
 
     def _shown(self) -> tuple[Variable, ...] | None:
         """The slots that are the columns of RETURN, if each of them is told by one."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thence.algebra.components import ComposedQuery, Return
+from thence.algebra.components import ComposedQuery
 from thence.algebra.sequences import ConstructEvents, SequenceQuery
 from thence.errors import InputError, QueryError
 from thence.lang import sase, spaseq
@@ -234,9 +234,9 @@ class Query:
         if isinstance(self.algebra, SequenceQuery):
             return plan(self.algebra, optimise=optimise, partial=partial)
         self._without_rdf(None, partial)
-        if not self.algebra.is_one_block or not isinstance(self.algebra.blocks[0].form, Return):
+        if not self.algebra.is_one_block:
             raise InputError(
-                "UNION, streams made by other queries and AGGREGATE run in one process only, for now. "
+                "UNION and streams made by other queries run in one process only, for now. "
                 "Try: query.match(…), or --engine local"
             )
         return plan_components(self.algebra.blocks[0], optimise=optimise)

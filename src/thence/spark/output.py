@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from thence.algebra.components import ComponentQuery
+from thence.algebra.components import ComponentQuery, Totals
 from thence.algebra.sequences import Column, ConstructEvents, IterationFunction, SelectRows, SequenceQuery
 from thence.kernel.cells import csv_text, described, lexical, struct_type, structs
 from thence.kernel.fingerprints import match_ids
-from thence.kernel.projection import Row, partial_rows, rows
+from thence.kernel.projection import Row, partial_rows, rows, total_rows
 from thence.kernel.sequence import Matches
 from thence.kernel.timeouts import TimedOut, waited_for
+from thence.kernel.totals import add_matches
 from thence.local.answers import constructed
 from thence.local.columns import OURS, column_names
 from thence.local.results import match_uuid
@@ -83,6 +84,30 @@ class Output:
     def is_distinct(self) -> bool:
         form = self.program.query.form
         return isinstance(form, SelectRows) and form.distinct
+
+    @property
+    def is_totalled(self) -> bool:
+        return isinstance(self.program.query.form, Totals)
+
+    def totals(self, shard: Shard, found: Iterable[Matches], *, ends: bool) -> Iterator[pa.RecordBatch]:
+        """AGGREGATE: a row for each group with new matches, if that `ends` what is to be told together."""
+        components, known, form = self.program.components, shard.state.totals, self.program.query.form
+        assert components is not None and isinstance(form, Totals)
+        for matches in found:
+            add_matches(self.program, components, shard.state, known, matches)
+        if not ends:
+            return
+        rows = list(total_rows(form, known))
+        if rows:
+            yield self._totalled(rows)
+
+    def _totalled(self, rows: Sequence[Row]) -> pa.RecordBatch:
+        cells = self._cells(rows)
+        times = [np.array(each, np.int64) for each in zip(*((r.start, r.end, r.certain) for r in rows), strict=True)]
+        names = [match_uuid((row.start, row.end), (), (), row.bindings).hex for row in rows]
+        events = pa.array([[]] * len(rows), pa.list_(pa.string()))
+        order = (times[2], times[1], times[0])
+        return self._batch((times[0], times[1]), cells, pa.array(names, pa.string()), events, order)
 
     def schema(self) -> pa.Schema:
         time = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")

@@ -18,10 +18,11 @@ from thence.algebra.components import (
     Given,
     Length,
     Name,
-    Return,
     Sequence,
     Summarised,
     Summary,
+    Total,
+    Totals,
 )
 from thence.algebra.expressions import (
     And,
@@ -55,8 +56,11 @@ _TRUTHS = ("CONTAINS", "STRSTARTS", "STRENDS", "REGEX")
 
 def column_types(query: ComponentQuery, types: Types | None, leaf: pa.DataType) -> dict[str, pa.DataType]:
     """The types of a query's columns, by name; each value is a `leaf` where attributes have no `types`."""
-    assert isinstance(query.form, Return)
-    return {item.name: _Shape(query, types, leaf).of(item.given) for item in query.form.items}
+    shape = _Shape(query, types, leaf)
+    if isinstance(query.form, Totals):
+        by = {str(name): shape.attribute(name) for name in query.form.by}
+        return by | {total.name: shape.total(total) for total in query.form.totals}
+    return {item.name: shape.of(item.given) for item in query.form.items}
 
 
 class _Shape:
@@ -66,19 +70,32 @@ class _Shape:
     def of(self, given: Given) -> pa.DataType:
         match given:
             case Sequence(name=name):
-                return pa.list_(self._attribute(name))
+                return pa.list_(self.attribute(name))
             case Composite(names=names, index=index):
-                struct = pa.struct([(str(name), self._attribute(name)) for name in names])
+                struct = pa.struct([(str(name), self.attribute(name)) for name in names])
                 return pa.list_(struct) if index is None else struct
             case expression:
                 return self.leaf if self.types is None else self._value(expression)
 
-    def _attribute(self, name: Name) -> pa.DataType:
+    def attribute(self, name: Name) -> pa.DataType:
         if self.types is None:
             return self.leaf
         if name.local not in self.types:
             return pa.string()
         return _output_type(self.types[name.local])
+
+    def total(self, total: Total) -> pa.DataType:
+        """Counts, and sums of integers, have as many digits as Spark knows."""
+        if self.types is None:
+            return self.leaf
+        if total.of is None or total.summary is Summary.COUNT:
+            return pa.decimal128(38, 0)
+        if total.summary is Summary.AVG:
+            return pa.float64()
+        kind = self.attribute(total.of.name)
+        if total.summary is Summary.SUM:
+            return pa.decimal128(38, 0) if pa.types.is_integer(kind) else _total_type(kind)
+        return kind
 
     def _value(self, expression: Expression) -> pa.DataType:
         match expression:
@@ -107,16 +124,16 @@ class _Shape:
     def _reference(self, variable: Variable) -> pa.DataType:
         match self.query.references[variable]:
             case Attribute(name=name):
-                return self._attribute(name)
+                return self.attribute(name)
             case Length() | Summarised(summary=Summary.COUNT):
                 return pa.int64()
             case Summarised(summary=Summary.AVG):
                 return pa.float64()
             case Summarised(summary=Summary.SUM, name=Name() as name):
-                return _total_type(self._attribute(name))
+                return _total_type(self.attribute(name))
             case Summarised(name=name):
                 assert name is not None
-                return self._attribute(name)
+                return self.attribute(name)
 
 
 def _output_type(kind: pa.DataType) -> pa.DataType:

@@ -114,7 +114,8 @@ class Shard:
     def _held(self) -> Ints:
         memory = self.state.memory
         by_runs = region(memory, AT_NODES)[: memory[NODES], REF]
-        return np.concatenate([by_runs, *(rows.refs.ravel() for rows in self.state.recent)])
+        held = np.concatenate([by_runs, *(rows.refs.ravel() for rows in self.state.recent)])
+        return held[held >= 0]  # where histories meet is no event
 
     # Saved between two steps
 

@@ -211,8 +211,11 @@ class Answering:
             shard.add([chunk])
         yield from self._fed(shard, int(NEVER), int(NEVER))
 
-    def _fed(self, shard: Shard, before: int, watermark: int) -> Iterator[pa.RecordBatch]:
+    def _fed(self, shard: Shard, before: int, watermark: int, *, streaming: bool = False) -> Iterator[pa.RecordBatch]:
         found: Iterable[Matches] = shard.feed(before, watermark)
+        if self.output.is_totalled:
+            yield from self.output.totals(shard, found, ends=bool(watermark == NEVER) or streaming)
+            found = ()
         if self.output.is_distinct:  # of equal rows the first stays: the first of all that are certain by now
             listed = list(found)
             found = [as_one(listed)] if listed else []
@@ -248,7 +251,7 @@ class Answering:
             shard.watermark.see_all(heard)  # at once: no stream may be left out for others that are told first
         now = shard.watermark.now
         if now is not None:
-            yield from self._fed(shard, now + 1, now)
+            yield from self._fed(shard, now + 1, now, streaming=True)
 
     def _late(self, shard: Shard, chunk: Chunk) -> pa.RecordBatch:
         now, domain = shard.watermark.now, self.output.domain
