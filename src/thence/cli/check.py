@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from thence.cli.formats import is_plain
 from thence.cli.queries import read_query, takes_a_query
+
+if TYPE_CHECKING:
+    from thence.query.query import Query
 
 
 @click.command()
@@ -14,7 +19,12 @@ from thence.cli.queries import read_query, takes_a_query
 def check(query: Path, language: str | None, namespace: str | None) -> None:
     """Say whether a query can be read and means something. No data is read."""
     read = read_query(query, language, namespace)
-    gives = (
-        "makes events" if read.constructs else f"gives {' '.join(f'?{name}' for name in read.columns) or 'no columns'}"
-    )
-    click.echo(f"{query}: {read.language.title}, reads {', '.join(read.streams)}, {gives}")
+    click.echo(f"{query}: {read.language.title}, reads {', '.join(read.streams)}, {_given(read)}")
+
+
+def _given(query: Query) -> str:
+    if query.constructs:
+        return "makes events"
+    if is_plain(query):
+        return f"gives {', '.join(query.columns)}"
+    return f"gives {' '.join(f'?{name}' for name in query.columns) or 'no columns'}"

@@ -71,17 +71,27 @@ def check_format(format: str, query: Query, *, events: bool) -> None:
         raise InputError(f"SELECT gives rows, which {format} can't hold. Try: --format jsonl, csv, tsv, json or table")
 
 
+def is_plain(query: Query) -> bool:
+    """Whether it gives plain values, and no terms: SASE+ is about attributes."""
+    from thence.query.languages import Language  # heavy
+
+    return query.language is Language.SASE
+
+
 def writer(format: str, file: TextIO, query: Query, *, events: bool = False) -> Writer:
     """The writer of a format."""
+    plain = is_plain(query)
     match format:
         case "table":
             return TableWriter(file, query, events=events)
+        case "jsonl" if query.constructs:
+            return EventLines(file, query.columns, events=events)
         case "jsonl":
-            return (EventLines if query.constructs else JsonLines)(file, query.columns, events=events)
+            return (PlainLines if plain else JsonLines)(file, query.columns, events=events)
         case "csv":
-            return CsvWriter(file, query.columns, events=events)
+            return (PlainCsvWriter if plain else CsvWriter)(file, query.columns, events=events)
         case "tsv":
-            return TsvWriter(file, query.columns, events=events)
+            return (PlainTsvWriter if plain else TsvWriter)(file, query.columns, events=events)
         case "json":
             return ResultsJson(file, query.columns, events=events)
         case "trig":
@@ -147,6 +157,18 @@ class JsonLines(Writer):
         self.file.write(_line(row))
 
 
+class PlainLines(Writer):
+    """One object a match, with plain values: SASE+ knows no terms."""
+
+    def write(self, match: Answer) -> None:
+        from thence.cli.plain import json_text
+
+        start, end = (json.dumps(json_time(time, match)) for time in match.times)
+        bound = {name: match.bindings[name] for name in self.columns if name in match.bindings}
+        ids = f', "events": {json.dumps(match.event_ids, ensure_ascii=False)}' if self.events else ""
+        self.file.write(f'{{"start": {start}, "end": {end}, "bindings": {json_text(bound)}{ids}}}\n')
+
+
 class EventLines(Writer):
     """Constructed events, one a line, as an event file has them."""
 
@@ -165,12 +187,24 @@ class CsvWriter(Writer):
 
     def write(self, match: Answer) -> None:
         times = [str(json_time(time, match)) for time in match.times]
-        cells = [_plain(match.bindings.get(name)) for name in self.columns]
+        cells = [self._cell(match.bindings.get(name)) for name in self.columns]
         ids = [json.dumps(match.event_ids, ensure_ascii=False)] if self.events else []
         self._write_row([*times, *cells, *ids])
 
+    def _cell(self, cell: Cell | None) -> str:
+        return _plain(cell)
+
     def _write_row(self, cells: Sequence[str]) -> None:
         self.file.write(",".join(map(_quoted, cells)) + "\n")
+
+
+class PlainCsvWriter(CsvWriter):
+    """Sequences and composites as plain JSON, in which numbers are numbers."""
+
+    def _cell(self, cell: Cell | None) -> str:
+        from thence.cli.plain import json_text
+
+        return json_text(cell) if isinstance(cell, tuple | Mapping) else _plain(cell)
 
 
 def _quoted(text: str) -> str:
@@ -201,9 +235,21 @@ class TsvWriter(Writer):
 
     def write(self, match: Answer) -> None:
         times = [str(json_time(time, match)) for time in match.times]
-        cells = [_tsv(match.bindings.get(name)) for name in self.columns]
+        cells = [self._cell(match.bindings.get(name)) for name in self.columns]
         ids = [_escaped(json.dumps(match.event_ids, ensure_ascii=False))] if self.events else []
         self.file.write("\t".join([*times, *cells, *ids]) + "\n")
+
+    def _cell(self, cell: Cell | None) -> str:
+        return _tsv(cell)
+
+
+class PlainTsvWriter(TsvWriter):
+    """Sequences and composites as plain JSON, in which numbers are numbers."""
+
+    def _cell(self, cell: Cell | None) -> str:
+        from thence.cli.plain import json_text
+
+        return _escaped(json_text(cell)) if isinstance(cell, tuple | Mapping) else _tsv(cell)
 
 
 def _tsv(cell: Cell | None) -> str:
@@ -297,6 +343,7 @@ class TableWriter(Writer):
         super().__init__(file, query.columns, events=events)
         self.prefixes = query.prefixes
         self.constructs = query.constructs
+        self.plain = is_plain(query)
         self.rows: list[list[str]] = []
 
     def write(self, match: Answer) -> None:
@@ -312,13 +359,18 @@ class TableWriter(Writer):
         self.rows.append([*times, *cells, *(["\n".join(match.event_ids)] if self.events else [])])
 
     def _cell(self, cell: Cell | None) -> str:
+        from thence.cli.plain import plain_text
         from thence.cli.tables import short
+        from thence.rdf.terms import Literal
 
         match cell:
             case tuple():
-                return ", ".join(self._cell(each) for each in cell)
+                composites = any(isinstance(each, Mapping) for each in cell)
+                return ("\n" if composites else ", ").join(self._cell(each) for each in cell)
             case Mapping():
                 return " ".join(f"{name}={self._cell(each)}" for name, each in cell.items())
+            case Literal() if self.plain:
+                return plain_text(cell).replace("\n", "\\n")
         return short(cell, self.prefixes)
 
     def end(self) -> None:
@@ -328,7 +380,7 @@ class TableWriter(Writer):
 
         if not self.rows:
             return
-        names = [f"?{name}" for name in column_names(self.columns)]
+        names = [name if self.plain else f"?{name}" for name in column_names(self.columns)]
         columns = (
             ["time", "graph"] if self.constructs else ["start", "end", *names, *(["events"] if self.events else [])]
         )
