@@ -4,6 +4,7 @@ SHELL    := bash
 VENV     := .venv
 BIN      := $(VENV)/bin
 PYTHON   ?=
+NAME     ?=
 LOCKS    := requirements/build.lock requirements/all.lock
 STAMP    := $(VENV)/.installed
 PEERS    := $(VENV)/.peers-installed
@@ -19,14 +20,15 @@ LOCK_OPTIONS := --quiet --upgrade --universal --python-version 3.11 --generate-h
 .PHONY: help demo test test-long bench lock
 
 help:
-	@echo "make demo       run a query over three small streams and show its matches"
+	@echo "make demo       run a query over three small streams and show its matches; make demo NAME=stocks: one over a table"
 	@echo "make test       style, types, layers, then all tests"
 	@echo "make test-long  the same with many more random cases, kills and a cluster (THENCE_CASES=20000 make test-long)"
 	@echo "make bench      measure"
 	@echo "make lock       renew the locks from pyproject.toml"
 
 demo: $(STAMP)
-	@$(BIN)/python -m thence demo
+	@$(BIN)/python -m thence demo $(NAME)
+	@if [ -z "$(NAME)" ]; then echo "Another one, of prices in a table: make demo NAME=stocks"; fi
 
 test: $(STAMP)
 	@echo "ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .

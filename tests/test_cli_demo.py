@@ -29,6 +29,23 @@ def test_the_demo_shows_houses_fares_and_owners() -> None:
     assert result.stdout.endswith("37 events, 5 matches, 0 bad, 0 late\n")
 
 
+def test_the_demo_of_stocks_shows_rises_and_falls() -> None:
+    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "stocks"])
+    assert result.exit_code == 0
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
+    morning, later = "2024-05-06T09:{}:00Z", "2024-05-06T{}:00Z"
+    assert rows == [
+        [morning.format(30), morning.format(40), "ACME", "price=100 volume=1200", "price=104 volume=700"],
+        ["", "", "", "price=102 volume=1000", ""],
+        ["", "", "", "price=103 volume=985", ""],
+        [morning.format(41), later.format("10:41"), "BETA", "price=50 volume=2500", "price=40 volume=100"],
+        ["", "", "", "price=51 volume=2450", ""],
+        [morning.format(45), later.format("10:41"), "BETA", "price=51 volume=2450", "price=40 volume=100"],
+        [later.format("11:10"), later.format("11:20"), "GAMA", "price=22 volume=1500", "price=23 volume=1100"],
+    ]
+    assert result.stdout.endswith("15 events, 4 matches, 0 bad, 0 late\n")
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.is_file()))
 def test_what_ships_is_what_stands_in_the_examples(name: str) -> None:
     assert (EXAMPLES / name).read_bytes() == (CHECKED_OUT / name).read_bytes()

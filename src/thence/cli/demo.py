@@ -1,34 +1,56 @@
-"""`thence demo`: a query over three small streams that ship with the package, and its matches."""
+"""`thence demo`: a query over small streams that ship with the package, and its matches."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-STREAMS = ("S1", "S2", "S3")
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """Files of the package: a query, the events of its streams, what GRAPH reads; `prefixes` are for the table."""
+
+    query: str
+    streams: Mapping[str, str]
+    background: str | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+
+DEMOS = {
+    "smartgrid": Demo(
+        "smartgrid.spaseq",
+        {stream: f"smartgrid-{stream}.trig" for stream in ("S1", "S2", "S3")},
+        background="smartgrid.ttl",
+        prefixes={"h": "http://smartgrid.org/house/"},
+    ),
+    "stocks": Demo("stocks.sase", {"events": "stocks.csv"}),
+}
 
 
 @click.command()
-@click.argument("name", type=click.Choice(("smartgrid",)), default="smartgrid")
+@click.argument("name", type=click.Choice(tuple(DEMOS)), default="smartgrid")
 def demo(name: str) -> None:
-    """Run a query over three small streams of a smart grid, and show its matches."""
+    """Run a query over small streams, and show its matches: of a smart grid (RDF, in SPAseQ), or of stocks (a table, in
+    SASE+)."""
     from thence.cli.compiling import compilation_told
     from thence.cli.formats import writer
     from thence.cli.outlets import told
     from thence.local.results import Match
     from thence.query.query import parse
 
-    path = EXAMPLES / f"{name}.spaseq"
-    query = parse(path)
-    query = replace(query, prefixes={**query.prefixes, "h": "http://smartgrid.org/house/"})
-    click.echo(path.read_text(encoding="utf-8"))
+    shown = DEMOS[name]
+    query = parse(EXAMPLES / shown.query)
+    query = replace(query, prefixes={**query.prefixes, **shown.prefixes})
+    click.echo((EXAMPLES / shown.query).read_text(encoding="utf-8"))
     with compilation_told():
-        files = {stream: EXAMPLES / f"{name}-{stream}.trig" for stream in STREAMS}
-        matching = query.match(files, background=EXAMPLES / f"{name}.ttl")
+        files = {stream: EXAMPLES / file for stream, file in shown.streams.items()}
+        matching = query.match(files, background=shown.background and EXAMPLES / shown.background)
         table = writer("table", sys.stdout, query)
         for match in matching:
             assert isinstance(match, Match)
