@@ -227,6 +227,9 @@ REFUSED = {
     "PATTERN A a RETURN avg(a.x)": (
         "1:20: avg is over the events of a closure. Try: avg(a[].price) or avg(a[..i-1].price)"
     ),
+    "PATTERN A a RETURN highest(2, a.x)": (
+        "1:20: highest is over the events of a closure. Try: highest(2, a[].price) or highest(2, a[..i-1].price)"
+    ),
     "PATTERN A a RETURN count(*)": (
         "1:20: count(*) is for AGGREGATE: RETURN gives a row a match. Try: AGGREGATE count(*)"
     ),

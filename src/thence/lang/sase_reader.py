@@ -439,7 +439,8 @@ class ComponentReader(TermReader):
         if len(given) == 1 and isinstance(alone := self._references.get(given[0]), Attribute) and k is None:
             return OverMatches(summary, alone, offset(function))
         if len(given) != 1 or not isinstance(given[0], Events | Sequence):
-            hint = f"{function}(a[].price) or {function}(a[..i-1].price)"
+            number = "" if k is None else f"{k}, "
+            hint = f"{function}({number}a[].price) or {function}({number}a[..i-1].price)"
             raise self.error(f"{function} is over the events of a closure.", at=offset(function), hint=hint)
         (over,) = given
         range_ = over.range if isinstance(over, Events) else Range.ALL
