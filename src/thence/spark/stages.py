@@ -93,6 +93,7 @@ class Packing:
         if not len(events):
             return
         terms, refused = Terms(), dict[int, str]()
+        terms.add_all(self.program.constants)  # first, so that they have their ids: predicates name them
         arrived = [Arrived(self.stream, events, 0)]
         found = found_in(self.program, arrived, terms, self.background, Context(), refused)
         bad += [(reason, events.id(number)) for number, reason in refused.items()]
