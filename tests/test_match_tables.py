@@ -45,7 +45,7 @@ def test_a_table_has_the_rows_of_the_matches_in_their_order(case: Case) -> None:
     runner = SequenceRunner(program, known)
     rows = list(runner.run(streams))
     names = [column.variable.name for column in program.query.form.columns]  # type: ignore[union-attr]
-    collected, sorted_at_once = Collected(program), Collected(program)
+    collected, sorted_at_once = Collected(program, runner.columns), Collected(program, runner.columns)
     SequenceRunner(program, known).collect(timeline.in_time(streams), collected)
     table = collected.table(Domain.TICKS)
     with pytest.MonkeyPatch.context() as patch:

@@ -60,10 +60,10 @@ MATCHES: dict[str, list[Told]] = {
         ("d12, d15", anomaly("o3", "K3")),
         ("d16, d17", anomaly("o4", "K1")),
     ],
-    # the events are those that the first query makes, numbered from 0: of K1 (x1 to x11), and of K2 in between
+    # the events are those that the first query makes, told by their objects: of K1, and of K2 in between
     "couriers": [
-        ("0 2 4 6 8 9 11 13 15 18", {"courier_id": "K1", "objects": [f"x{number}" for number in range(1, 11)]}),
-        ("2 4 6 8 9 11 13 15 18 19", {"courier_id": "K1", "objects": [f"x{number}" for number in range(2, 12)]}),
+        (" ".join(objects), {"courier_id": "K1", "objects": objects})
+        for objects in ([f"x{number}" for number in range(first, first + 10)] for first in (1, 2))
     ],
 }
 DATA = [
@@ -78,7 +78,9 @@ def told(found: Iterable[Any]) -> list[Told]:
 
 def components(match: Match) -> str:
     """The ids of each component's events, without what stands before them in a file of RDF or a stream."""
-    chosen = zip(match.event_ids, match.places, strict=True)
+    triples = [triple for event in match.events if (event.id or "").startswith("urn:") for triple in event.triples]
+    objects = [triple.object.value for triple in triples if str(triple.predicate).endswith("object_id>")]
+    chosen = zip(objects or match.event_ids, match.places, strict=True)
     by_place = groupby(chosen, key=lambda pair: pair[1])
     return ", ".join(" ".join(id.replace(":", "/").rpartition("/")[2] for id, _ in group) for _, group in by_place)
 

@@ -67,11 +67,37 @@ def test_totals_are_exact_decimals_on_spark(spark: SparkSession) -> None:
     assert sorted(map(tuple, made.collect())) == [("A", 4, 27, 10.4), ("B", 1, 1, 5.0)]
 
 
-def test_several_queries_are_refused_on_spark_with_a_cure(spark: SparkSession) -> None:
+COMPOSED = """
+PATTERN SEQ(Stock+ a[], Stock b)
+WHERE skip_till_next_match(a[]!, b) { [symbol] ^ b.price < a[a.LEN].price }
+RETURN (b.symbol AS symbol, a.LEN AS n, b.(price, volume) AS fall) AS Fall IN STREAM falls;
+
+FROM falls PATTERN Fall f WHERE f.n > 1 RETURN f.symbol AS symbol, f.n AS n, f.`fall.volume` AS volume
+UNION FROM falls PATTERN Fall g WHERE g.n = 1 RETURN g.symbol AS symbol, g.`fall.price` AS price
+"""
+
+
+def test_queries_that_feed_each_other_give_on_spark_what_they_give_in_one_process(spark: SparkSession) -> None:
     frame = spark.createDataFrame(TICKS, "time long, symbol string, price double, volume int")
-    query = thence.parse("PATTERN Stock a RETURN a.price UNION PATTERN Stock b RETURN b.price")
-    with pytest.raises(thence.InputError, match=r"UNION .* in one process only, for now. Try: query.match"):
-        query.dataframe(frame.selectExpr("'Stock' AS type", "*"))
+    query = thence.parse(COMPOSED)
+    made = query.dataframe({"events": frame.selectExpr("'Stock' AS type", "*")})
+    assert made.columns == ["start", "end", "symbol", "n", "volume", "price", "match_id", "events"]
+    events = [
+        thence.Event(time, {"type": "Stock", "symbol": symbol, "price": price, "volume": volume})
+        for time, symbol, price, volume in TICKS
+    ]
+    names = ("start", "end", "symbol", "n", "volume", "price")
+    table = query.match(events).table()
+    rows = Counter(zip(*(map(str, table[name].to_pylist()) for name in names), strict=True))
+    assert rows.total() == 3
+    assert Counter(tuple(str(row[name]) for name in names) for row in made.collect()) == rows
+
+
+def test_on_streaming_dataframes_a_query_cannot_read_what_another_makes(spark: SparkSession, tmp_path: Path) -> None:
+    schema = "time long, type string, symbol string, price double, volume int"
+    stream = spark.readStream.schema(schema).parquet(str(tmp_path))
+    with pytest.raises(thence.InputError, match=r"can't read what another one makes. Try: query.engine\(\)"):
+        thence.parse(COMPOSED).dataframe(stream)
 
 
 @FEW

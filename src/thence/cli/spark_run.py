@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import Observation, SparkSession
 
+from thence.algebra.components import ComposedQuery
+from thence.algebra.sequences import SequenceQuery
 from thence.cli.formats import writer
 from thence.cli.java import check_java
 from thence.cli.outlets import progress, several, starting, tell, told, written
@@ -22,8 +24,10 @@ from thence.cli.spark_rows import Found, Layout
 from thence.errors import InputError
 from thence.local.domains import TimeDomain
 from thence.local.results import Counts, Problem
+from thence.match.background import NO_BACKGROUND
 from thence.query.options import background_of, duration, most_runs
 from thence.rdf.times import MAX_TIME
+from thence.spark.composed import composed_rows
 from thence.spark.pipeline import Settings, all_rows
 from thence.spark.session import Launch, NoJavaError
 from thence.spark.spool import in_order, spooled
@@ -59,10 +63,15 @@ def session(launch: Launch) -> SparkSession:
 
 def prepared(run: Run) -> tuple[SequenceProgram, Background, TimeDomain, Settings]:
     """What a run does, as far as no event and no Spark is needed."""
+    program = run.query.program(optimise=run.optimise, partial=run.timed_out)
+    return program, background_of(run.background, program), *settled(run)
+
+
+def settled(run: Run) -> tuple[TimeDomain, Settings]:
+    """Its kind of time, as far as that is known, and its options."""
     allowed = duration(run.lateness, option="lateness")
     domain = TimeDomain.of(run.query.algebra, {"lateness": allowed})
-    program = run.query.program(optimise=run.optimise, partial=run.timed_out)
-    settings = Settings(
+    return domain, Settings(
         shards=run.shards,
         lateness=min(allowed.length, MAX_TIME),
         max_runs=most_runs(run.max_runs),
@@ -71,7 +80,6 @@ def prepared(run: Run) -> tuple[SequenceProgram, Background, TimeDomain, Setting
         terms="struct",
         namespace=run.query.algebra.namespace,
     )
-    return program, background_of(run.background, program), domain, settings
 
 
 def counted(answers: Iterable[Found | Problem], counts: Counts) -> Iterator[Found | Problem]:
@@ -88,7 +96,8 @@ def counted(answers: Iterable[Found | Problem], counts: Counts) -> Iterator[Foun
 
 def _run_to_the_end(run: Run, launch: Launch) -> None:
     files = [Files.of(name, paths) for name, paths in run.streams.items()]
-    program, background, domain, settings = prepared(run)
+    is_one = isinstance(run.query.algebra, SequenceQuery) or run.query.algebra.is_one_block
+    program, background, domain, settings = prepared(run) if is_one else (None, NO_BACKGROUND, *settled(run))
     domains = settle(domain, files, settings.namespace)
     counts, noted = Counts(), Problems(run.problems)
     begun, started = time.monotonic(), list[SparkSession]()
@@ -101,7 +110,19 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
         layout = Layout(run.query, domain.known)
         read = Observation("thence")
         given = finite_input(spark, files, settings.namespace, domains)
-        rows = all_rows(program, given.frames, domain, background, settings, read=read, readers=given.readers)
+        if program is not None:
+            rows = all_rows(program, given.frames, domain, background, settings, read=read, readers=given.readers)
+        else:
+            assert isinstance(run.query.algebra, ComposedQuery)
+            rows = composed_rows(
+                run.query.algebra,
+                given.frames,
+                domain,
+                settings,
+                read=read,
+                readers=given.readers,
+                optimise=run.optimise,
+            )
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
         made = spooled(rows, folder, by=layout.order)
         counts.events = read.get["events"]

@@ -31,7 +31,7 @@ from thence.program.values import Values
 from thence.rdf.dictionary import Terms
 from thence.rdf.texts import Texts
 
-VERSION = 3
+VERSION = 4
 """Of the format, and of what the arrays mean: raised by every change of either."""
 
 _MAGIC = b"thence-state\n"

@@ -133,10 +133,21 @@ def check_composition(text: Text, unions: list[UnionQuery]) -> ComposedQuery:
         if any(not isinstance(block.form, Return) or block.form.stream is None for block in union.blocks):
             reason = f"Of what query {number + 1} gives, a part goes nowhere."
             raise text.error(reason, 0, hint="IN STREAM name in each block of the UNION")
+    _check_fed(text, unions[:-1])
     if len(unions) - 1 != order[-1]:
         raise text.error("The last query is the answer, and another one reads it.", 0, hint="it before that one")
     _check_columns(text, unions)
     return ComposedQuery(tuple(unions[number] for number in order))
+
+
+def _check_fed(text: Text, unions: list[UnionQuery]) -> None:
+    """What others read are events, whose attributes have one value."""
+    for block in (block for union in unions for block in union.blocks):
+        assert isinstance(block.form, Return)
+        for item in block.form.items:
+            if isinstance(item.given, Sequence) or (isinstance(item.given, Composite) and item.given.index is None):
+                reason = f'"{item.name}" has several values, and is to be an attribute of an event.'
+                raise text.error(reason, 0, hint="a[1].…, a[a.LEN].… or an aggregate")
 
 
 def _check_columns(text: Text, unions: list[UnionQuery]) -> None:

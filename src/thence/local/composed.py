@@ -9,7 +9,8 @@ from heapq import merge
 from typing import TYPE_CHECKING
 
 from thence.algebra.components import ComposedQuery, Return
-from thence.kernel.projection import Cell, Row
+from thence.kernel.projection import Row
+from thence.local.made import made_event
 from thence.local.sequences import SequenceRunner
 from thence.local.tables import Collected
 from thence.match.context import Context
@@ -17,7 +18,6 @@ from thence.plan.components import plan
 from thence.program.sequence import SequenceProgram
 from thence.rdf.columns import encode
 from thence.rdf.events import Event
-from thence.rdf.terms import Term
 from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class ComposedRunner:
         return self.runners[-1][0].program
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        return self.query.columns
+
+    @property
     def held(self) -> list[Arrived]:
         return [each for runner in self._all() for each in runner.held]
 
@@ -88,11 +92,7 @@ class ComposedRunner:
         return list(runner.feed({name: streams.get(name, []) for name in names}, watermark))
 
     def _event(self, form: Return, row: Row) -> Event:
-        """A result as an event: of its AS name's type, else of its stream's."""
-        attributes = {"type": form.type or form.stream, **dict(_flat(row.bindings))}
-        time = row.certain
-        made = Event(time, attributes) if self._domain is Domain.TICKS else Event(0, attributes)
-        return Event.from_columns(time, time, self._domain, None, made.triples, made.attributes)
+        return made_event(form, row, self.ids(row), self._domain)
 
     def ids(self, row: Row) -> list[str]:
         located = (self.event(ref) for ref in row.refs)
@@ -112,12 +112,3 @@ class ComposedRunner:
 
     def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collected) -> None:
         into.add_rows(row for batches, watermark in stretches for row in self.feed(batches, watermark))
-
-
-def _flat(cells: Mapping[str, Cell]) -> Iterator[tuple[str, Term]]:
-    """The attributes that a result has as an event: a composite's are `name.attribute`; several values are none."""
-    for name, cell in cells.items():
-        if isinstance(cell, Mapping):
-            yield from ((f"{name}.{inner}", term) for inner, term in cell.items() if term is not None)
-        elif not isinstance(cell, tuple):
-            yield name, cell

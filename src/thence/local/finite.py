@@ -72,7 +72,7 @@ class Matching(Iterator[Match | Problem]):
         return self._collected(held, narrow)
 
     def _collected(self, held: Mapping[str, Sequence[Batch]], narrow: Mapping[str, Collection[IRI]]) -> pa.Table:
-        collected = Collected(self.answers.runner.program)
+        collected = Collected(self.answers.runner.program, self.answers.runner.columns)
         self.answers.runner.collect(self._stretches(held, [], narrow), collected)
         for _ in self.answers.problems(self.domain.known):  # counts them
             pass

@@ -171,8 +171,13 @@ def moment(time: int, domain: Domain) -> int | datetime:
         raise InputError(f"Python's datetime can't hold {shown}. Try: match.times, in microseconds") from None
 
 
-def _text(cell: Cell) -> str | list[str]:
-    return [str(term) for term in cell] if isinstance(cell, tuple) else str(cell)
+def _text(cell: object) -> object:
+    match cell:
+        case tuple():
+            return [_text(each) for each in cell]
+        case Mapping():
+            return {name: _text(each) for name, each in cell.items()}
+    return str(cell)
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,15 +155,18 @@ class SequenceRunner:
     def _place(self, matches: Matches, row: int, terms: Terms) -> tuple[list[str], str]:
         """What a match is placed by among those of its times: its ids, and what it binds."""
         refs = matches.refs[matches.offsets[row] : matches.offsets[row + 1]]
-        slots = zip(self._columns(), places_of(self.program), strict=True)
+        slots = zip(self.columns, places_of(self.program), strict=True)
         cells = ((name, term_of(int(matches.tags[row, n]), int(matches.bits[row, n]), terms)) for name, n in slots)
         return self._ids(refs.tolist()), _shown({name: term for name, term in cells if term is not None})
 
-    def _columns(self) -> tuple[str, ...]:
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Of rows, by name."""
         query = self.program.query
         if isinstance(query, ComponentQuery):
             return query.columns
-        return tuple(variable.name for variable in self.program.shown or ())
+        form = query.form
+        return tuple(column.variable.name for column in form.columns) if isinstance(form, SelectRows) else ()
 
     def refused(self) -> Iterator[tuple[str, Batch, int, str]]:
         """The events since the last call that asked too much of the matcher: stream, batch, number and why."""

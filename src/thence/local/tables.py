@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.algebra.components import ComponentQuery
-from thence.algebra.sequences import SelectRows
 from thence.kernel.projection import Cell, Row
 from thence.kernel.sequence import Matches
 from thence.kernel.strided import read_columns
@@ -110,7 +108,7 @@ class Collected:
     """Matches as they come, column by column; `terms` is the dictionary of what has no value of its own."""
 
     program: SequenceProgram
-    names: Sequence[str] = ()  # of the columns, where it is not the program alone that tells
+    names: Sequence[str]  # of the columns
     terms: Terms = field(default_factory=Terms)
     times: list[tuple[Ints, Ints]] = field(default_factory=list)
     columns: dict[str, _Column] = field(init=False)
@@ -118,13 +116,7 @@ class Collected:
     _entered: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # by id there, the id here
 
     def __post_init__(self) -> None:
-        query = self.program.query
-        if isinstance(query, ComponentQuery):
-            names = list(self.names or query.columns)
-        else:
-            form = query.form
-            names = [column.variable.name for column in form.columns] if isinstance(form, SelectRows) else []
-        self.columns = {name: _Column() for name in names}
+        self.columns = {name: _Column() for name in self.names}
 
     def add_matches(self, matches: Matches, order: Ints | None, state: Terms) -> None:
         """Matches of a plain query in some order; `state` is the dictionary of their values."""

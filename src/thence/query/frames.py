@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
+from thence.algebra.components import ComposedQuery
 from thence.algebra.sequences import Stream
 from thence.errors import InputError
 from thence.local.domains import TimeDomain
 from thence.local.given import by_stream, stream_name
-from thence.match.background import Background
-from thence.program.sequence import SequenceProgram
-from thence.spark.pipeline import Settings, answers_of
+from thence.query.options import background_of
+from thence.spark.composed import composed_rows
+from thence.spark.pipeline import Settings, answers_of, counted_answers
+
+if TYPE_CHECKING:
+    from thence.query.query import Query
 
 TERMS = ("text", "struct")
 
@@ -28,10 +32,11 @@ class Frames:
 
     def answers(
         self,
-        program: SequenceProgram,
+        query: Query,
         domain: TimeDomain,
-        background: Background,
+        background: Any,
         *,
+        optimise: bool,
         shards: int | None,
         terms: str,
         **chosen: Any,
@@ -41,7 +46,11 @@ class Frames:
         if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 1 <= shards <= 4096):
             raise InputError(f"shards can't be {shards!r:.40}. Try: shards=4")
         settings = Settings(shards=shards, terms=terms, columns=self.columns, **chosen)
-        return answers_of(program, self.by_name, domain, background, settings)
+        if isinstance(query.algebra, ComposedQuery) and not query.algebra.is_one_block:
+            rows = composed_rows(query.algebra, self.by_name, domain, settings, ordered=False, optimise=optimise)
+            return counted_answers(rows, settings)
+        program = query.program(optimise=optimise, partial=settings.partial)
+        return answers_of(program, self.by_name, domain, background_of(background, program), settings)
 
 
 def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Frames:

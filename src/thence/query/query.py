@@ -206,11 +206,13 @@ class Query:
 
         given = frames_of(streams, columns, self.algebra.streams)
         watermark, domain = self._watermark(lateness, idle)
-        program = self.program(optimise=optimise, partial=timed_out)
+        if isinstance(self.algebra, ComposedQuery):
+            self._without_rdf(background, timed_out)
         return given.answers(
-            program,
+            self,
             domain,
-            background_of(background, program),
+            background,
+            optimise=optimise,
             shards=shards,
             lateness=watermark.lateness,
             idle=watermark.idle,
@@ -235,10 +237,7 @@ class Query:
             return plan(self.algebra, optimise=optimise, partial=partial)
         self._without_rdf(None, partial)
         if not self.algebra.is_one_block:
-            raise InputError(
-                "UNION and streams made by other queries run in one process only, for now. "
-                "Try: query.match(…), or --engine local"
-            )
+            raise InputError("Several queries in one text have no single automaton. Try: one of them alone")
         return plan_components(self.algebra.blocks[0], optimise=optimise)
 
     def _without_rdf(self, background: Any, partial: bool) -> None:

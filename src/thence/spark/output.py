@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from thence.algebra.components import ComponentQuery, Totals
+from thence.algebra.components import ComponentQuery, Return, Totals
 from thence.algebra.sequences import Column, ConstructEvents, IterationFunction, SelectRows, SequenceQuery
 from thence.kernel.cells import csv_text, described, lexical, struct_type, structs
 from thence.kernel.fingerprints import match_ids
@@ -19,9 +19,11 @@ from thence.kernel.timeouts import TimedOut, waited_for
 from thence.kernel.totals import add_matches
 from thence.local.answers import constructed
 from thence.local.columns import OURS, column_names
+from thence.local.made import made_event
 from thence.local.results import match_uuid
 from thence.local.tables import is_plain, places_of
 from thence.program.sequence import SequenceProgram
+from thence.rdf.events import Event
 from thence.rdf.formats import Format
 from thence.rdf.terms import Term
 from thence.rdf.texts import Texts
@@ -59,21 +61,27 @@ class Output:
     problems: bool = False
     ordered: bool = True
     attributes: Types | None = None  # of SASE+: the types of attributes, where they have some
+    feeds: bool = False  # whether other queries read what is answered
 
     @property
     def columns(self) -> dict[str, tuple[str, pa.DataType]]:
         """SELECT's or RETURN's columns, by the names that they have in a table: how they are called in the query, and
         their types; none for CONSTRUCT."""
         query = self.program.query
+        if self.makes_events:
+            return {}
         cell = struct_type() if self.terms == "struct" else pa.string()
         if isinstance(query, ComponentQuery):
             found = column_types(query, self.attributes if self.terms == "text" else None, cell)
-        elif isinstance(query.form, SelectRows):
-            found = {each.variable.name: pa.list_(cell) if _is_list(each) else cell for each in query.form.columns}
         else:
-            return {}
+            assert isinstance(query.form, SelectRows)
+            found = {each.variable.name: pa.list_(cell) if _is_list(each) else cell for each in query.form.columns}
         taken = (*OURS, *PROBLEM_COLUMNS) if self.problems else OURS
         return dict(zip(column_names(list(found), taken=taken), found.items(), strict=True))
+
+    @property
+    def makes_events(self) -> bool:
+        return self.feeds or isinstance(self.program.query.form, ConstructEvents)
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -111,7 +119,7 @@ class Output:
 
     def schema(self) -> pa.Schema:
         time = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")
-        if isinstance(self.program.query.form, ConstructEvents):  # events, as `dataframe` takes them
+        if self.makes_events:  # as `dataframe` takes them
             fields = [("time", time), ("end", time), ("id", pa.string()), ("value", pa.string())]
         else:
             fields = [("start", time), ("end", time)]
@@ -126,12 +134,12 @@ class Output:
         names = match_ids(matches, ids, shard.state.terms)
         offsets = pa.array(matches.offsets.astype(np.int32))
         events = pa.ListArray.from_arrays(offsets, ids.to_arrow())
+        if self.makes_events:
+            return self._constructed(matches, ids, names.to_arrow(), events, shard)
         if is_plain(self.program, matches):
             first, last = matches.first, matches.last
             cells = self._plain_cells(matches, shard)
             return self._batch((first, last), cells, names.to_arrow(), events, (matches.certain, last, first))
-        if isinstance(self.program.query.form, ConstructEvents):
-            return self._constructed(matches, ids, names.to_arrow(), events, shard)
         kept = self._rows(matches, ids, shard)
         order = np.array([number for number, _ in kept], np.int64)
         some = pa.array(order)
@@ -141,21 +149,26 @@ class Output:
 
     def _constructed(self, matches: Matches, ids: Texts, names: Any, events: Any, shard: Shard) -> pa.RecordBatch:
         """The events that matches make, each at the time at which it became certain, in N-Triples."""
-        form = self.program.query.form
-        assert isinstance(form, ConstructEvents)
         own, made, chosen = ids.to_list(), [], []
-        for number, row in enumerate(rows(self.program, matches, shard.state.terms, shard.context)):
-            told = own[int(matches.offsets[number]) : int(matches.offsets[number + 1])]
-            name = match_uuid((row.start, row.end), told, row.places, row.bindings)
-            event = constructed(form, row.bindings, name, row.certain, self.domain, shard.context)
+        for row in rows(self.program, matches, shard.state.terms, shard.context):
+            first, last = matches.offsets[row.number : row.number + 2].tolist()
+            event = self._event(row, own[first:last], shard)
             if event is not None:
                 made.append(event)
-                chosen.append(number)
+                chosen.append(row.number)
         some = pa.array(chosen, pa.int64())
         values = [serialize(event.triples, Format.N_TRIPLES).decode() for event in made]
         order = tuple(times[np.array(chosen, np.int64)] for times in (matches.certain, matches.last, matches.first))
         cells = [pa.array([event.id for event in made], pa.string()), pa.array(values, pa.string())]
         return self._batch((order[0], order[0]), cells, names.take(some), events.take(some), order)
+
+    def _event(self, row: Row, ids: Sequence[str], shard: Shard) -> Event | None:
+        form = self.program.query.form
+        if isinstance(form, Return):
+            return made_event(form, row, ids, self.domain)
+        assert isinstance(form, ConstructEvents)
+        name = match_uuid((row.start, row.end), ids, row.places, row.bindings)
+        return constructed(form, row.bindings, name, row.certain, self.domain, shard.context)
 
     def _plain_cells(self, matches: Matches, shard: Shard) -> list[Any]:
         made = structs if self.terms == "struct" else lexical

@@ -74,7 +74,12 @@ def answers_of(
     settings: Settings,
 ) -> DataFrame:
     """The answers of a query over event DataFrames."""
-    made = _counted(all_rows(program, frames, domain, background, settings, ordered=False))
+    return counted_answers(all_rows(program, frames, domain, background, settings, ordered=False), settings)
+
+
+def counted_answers(rows: DataFrame, settings: Settings) -> DataFrame:
+    """Rows as a user sees them: with problems, if these are asked for."""
+    made = _counted(rows)
     if settings.problems:
         return made.withColumnsRenamed(dict(zip(INNER, PROBLEM_COLUMNS, strict=True)))
     return made.filter(f"`{INNER[0]}` IS NULL").drop(INNER[0])
@@ -96,9 +101,11 @@ def all_rows(
     ordered: bool = True,
     read: Observation | str = "thence.read",
     readers: Mapping[str, PartReader] | None = None,
+    feeds: bool = False,
 ) -> DataFrame:
     """Matches and problems alike; `ordered` ones can be, by the times in the columns HIDDEN. `read` observes how many
-    events there were. `readers` are of streams whose DataFrames have no events, but the numbers of parts of files."""
+    events there were. `readers` are of streams whose DataFrames have no events, but the numbers of parts of files. What
+    `feeds` another query is events."""
     streaming = _is_streaming(frames)
     spark = next(iter(frames.values())).sparkSession
     sent = dict(frames)
@@ -122,7 +129,7 @@ def all_rows(
     packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in frames))
     packed = packed.observe(read, F.expr("coalesce(sum(events), 0) AS events"))
     answering = Answering(
-        Output(program, domain.known, settings.terms, settings.problems or ordered, ordered, types),
+        Output(program, domain.known, settings.terms, settings.problems or ordered, ordered, types, feeds),
         tuple(stream.name for stream in program.streams),
         shards,
         background,
