@@ -144,3 +144,11 @@ def totals(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Co
         runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
         low = bound
     return found
+
+
+def test_an_event_has_its_time_as_an_attribute() -> None:
+    query = parse("PATTERN SEQ(A a, A b) WHERE b.time - a.time > 1 WITHIN 9 RETURN a.time AS t").queries[-1].blocks[0]
+    runner = SequenceRunner(plan(query))
+    events = [Event(time, {"type": "A"}) for time in (1, 2, 4)]
+    found = [row.bindings["t"] for row in runner.run({"events": [encode(events, stream="events")]})]
+    assert [time.python for time in found if isinstance(time, Literal)] == [1, 2]

@@ -67,6 +67,18 @@ def test_totals_are_exact_decimals_on_spark(spark: SparkSession) -> None:
     assert sorted(map(tuple, made.collect())) == [("A", 4, 27, 10.4), ("B", 1, 1, 5.0)]
 
 
+def test_what_is_asked_of_an_event_alone_is_a_filter_that_parquet_knows(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame(TICKS, "time long, symbol string, price double, volume int")
+    frame.selectExpr("'Stock' AS type", "*").write.parquet(str(tmp_path / "ticks"))
+    query = thence.parse(
+        "PATTERN SEQ(Stock a, Stock b) WHERE a.volume > 4 ^ b.price < 10 ^ b.symbol = 'A' WITHIN 9 RETURN a.volume AS v"
+    )
+    made = query.dataframe(spark.read.parquet(str(tmp_path / "ticks")))
+    (plan,) = spark.sql("EXPLAIN EXTENDED SELECT * FROM {frame}", frame=made).first()  # type: ignore[misc]
+    assert "GreaterThan(volume,4)" in plan and "LessThan(price,10.0)" in plan
+    assert sorted(row["v"] for row in made.collect()) == [5, 6]
+
+
 COMPOSED = """
 PATTERN SEQ(Stock+ a[], Stock b)
 WHERE skip_till_next_match(a[]!, b) { [symbol] ^ b.price < a[a.LEN].price }

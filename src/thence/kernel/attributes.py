@@ -20,11 +20,12 @@ from thence.program.opcodes import DEPTH
 from thence.program.sequence import Attributes, Fit, SequenceProgram, Table
 from thence.program.values import NON_CANONICAL, Values, term_of, values_of
 from thence.rdf import tags
-from thence.rdf.column_batch import ColumnBatch
+from thence.rdf.column_batch import Batch, ColumnBatch
 from thence.rdf.columns import EventBatch
 from thence.rdf.compiled import entry
 from thence.rdf.dictionary import UNBOUND, Terms
-from thence.rdf.terms import IRI, Term
+from thence.rdf.terms import IRI, XSD, Literal, Term
+from thence.rdf.times import Domain, format_time
 from thence.rdf.typed import RDF_TYPE, predicate_term
 
 Mask = NDArray[np.bool_]
@@ -60,6 +61,7 @@ def _rows_of(
     else:
         found, types, repeated = _of_triples(pattern, batch, terms, namespace)
     refused.update((arrived.first_ref + event, reason) for event, reason in repeated.items())
+    found |= {name: _times(batch, terms) for name in found if name == TIME and (found[name].tags == tags.NONE).all()}
     compared = {
         name: as_equality_sees(found[name], terms) for name in pattern.names if Variable(f"={name}") in table.variables
     }
@@ -82,6 +84,20 @@ def _rows_of(
 
 
 # What events say
+
+TIME = Name("time")
+"""What events have without an attribute of that name."""
+
+
+def _times(batch: Batch, terms: Terms) -> Values:
+    """The times of events as values: integers, or dates."""
+    if not len(batch) or Domain(int(batch.domains[0])) is Domain.TICKS:
+        return Values(np.full(len(batch), tags.INTEGER, np.uint16), batch.ends)
+    kinds, where = np.unique(batch.ends, return_inverse=True)
+    own = Terms()
+    dates = (Literal(format_time(time, Domain.DATETIME), XSD + "dateTime") for time in kinds.tolist())
+    return values_of(own.add_all(dates)[where], own, terms)
+
 
 _Read = tuple[dict[Name, Values], dict[Name, Mask], dict[int, str]]
 

@@ -24,6 +24,7 @@ from thence.program.sequence import SequenceProgram
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, Kind, decoder
+from thence.spark.filters import prefiltered
 from thence.spark.output import INNER, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
@@ -113,7 +114,8 @@ def all_rows(
     asked = asked_of(program)
     wholes = {name: _decoder(name, frame, settings) for name, frame in frames.items() if name not in decoders}
     for name, whole in wholes.items():
-        sent[name], decoders[name] = _sent(frames[name], whole, asked.get(name))
+        frame = prefiltered(frames[name], program, name, whole)
+        sent[name], decoders[name] = _sent(frame, whole, asked.get(name))
     for name, each in decoders.items():
         if each.domain is not None:
             domain.begin(name, each.domain)

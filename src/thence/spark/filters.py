@@ -1,0 +1,98 @@
+"""What SASE+ asks of an event alone, as a filter of Spark's, so that Parquet files are read in part and less is sent.
+
+The filter lets through whatever the query may want and more: it is only there to save work, and all is judged again.
+What Spark would judge otherwise than the language is left out of it.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_, or_
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from thence.algebra.components import Name
+from thence.algebra.expressions import Compare, Comparison, Expression, Variable
+from thence.program.sequence import Attributes, Fit, SequenceProgram
+from thence.rdf.terms import Literal
+from thence.rdf.values import is_number, value
+from thence.spark.decode import Decoder, Kind
+
+_TURNED = {
+    Comparison.LESS: Comparison.GREATER,
+    Comparison.GREATER: Comparison.LESS,
+    Comparison.LESS_OR_EQUAL: Comparison.GREATER_OR_EQUAL,
+    Comparison.GREATER_OR_EQUAL: Comparison.LESS_OR_EQUAL,
+    Comparison.SAME: Comparison.SAME,
+}
+
+
+def prefiltered(frame: DataFrame, program: SequenceProgram, stream: str, whole: Decoder) -> DataFrame:
+    """The rows of a DataFrame that may matter, and those that are no events, which are told."""
+    patterns = [table.pattern for table in program.tables if table.stream == stream]
+    pattern = patterns[0] if patterns else None
+    if not isinstance(pattern, Attributes) or pattern.all_count or whole.kind is not Kind.TYPED:
+        return frame
+    names = dict(whole.names)
+    found = [_fitting(program, fit, frame, names) for fit in pattern.fits]
+    wanted = [each for each in found if each is not None]
+    if len(wanted) < len(found):
+        return frame  # something may be any event
+    bad = [F.col(f"`{names[ours]}`").isNull() for ours in ("time", "type") if ours in names]
+    return frame.filter(reduce(or_, [*wanted, *bad]))
+
+
+def _fitting(program: SequenceProgram, fit: Fit, frame: DataFrame, names: dict[str, str]) -> Column | None:
+    """What must hold of a row, as far as Spark can tell; None, if that is nothing of its values."""
+    tests = [_compared(program.predicates[number], frame, names) for number in fit.predicates]
+    found = [test for test in tests if test is not None]
+    if not found:
+        return None
+    if fit.type is not None and "type" in names:
+        found.append(_of_type(F.col(f"`{names['type']}`"), fit.type))
+    return reduce(and_, found)
+
+
+def _of_type(column: Column, name: Name) -> Column:
+    """By its local name or whole: names that end so are looked at again."""
+    return column.endswith(name.local if name.iri is None else name.iri.value.rpartition("/")[2])
+
+
+def _compared(condition: Expression, frame: DataFrame, names: dict[str, str]) -> Column | None:
+    match condition:
+        case Compare(comparison, Variable() as variable, Literal() as constant) if comparison in _TURNED:
+            return _comparison(comparison, variable, constant, frame, names)
+        case Compare(comparison, Literal() as constant, Variable() as variable) if comparison in _TURNED:
+            return _comparison(_TURNED[comparison], variable, constant, frame, names)
+        case _:
+            return None
+
+
+def _comparison(
+    comparison: Comparison, variable: Variable, constant: Literal, frame: DataFrame, names: dict[str, str]
+) -> Column | None:
+    theirs = names.get(variable.name.removeprefix("@"))
+    found: Any = value(constant)
+    if theirs is None or isinstance(found, bool):
+        return None
+    kind, column = frame.schema[theirs].dataType, F.col(f"`{theirs}`")
+    if isinstance(kind, T.StringType):
+        return column == found if isinstance(found, str) and comparison is Comparison.SAME else None
+    exact = isinstance(kind, T.IntegralType) and isinstance(found, int) and abs(found) < 2**63
+    if not exact and not (isinstance(kind, T.DoubleType) and is_number(found)):
+        return None
+    number = F.lit(found if exact else float(found))
+    match comparison:
+        case Comparison.LESS:
+            return column < number
+        case Comparison.GREATER:
+            return column > number
+        case Comparison.LESS_OR_EQUAL:
+            return column <= number
+        case Comparison.GREATER_OR_EQUAL:
+            return column >= number
+        case _:
+            return column == number
