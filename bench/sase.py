@@ -18,7 +18,8 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-from pyarrow import parquet
+import pyarrow.compute as pc
+from pyarrow import csv, parquet
 
 import thence
 from kernel import CONSOLE, agreeing, measured, show
@@ -133,15 +134,44 @@ def totals(path: Path, options: argparse.Namespace) -> None:
 
 
 def trades(path: Path, options: argparse.Namespace) -> None:
-    """Real trades, tick by tick."""
-    del path
+    """Real trades, tick by tick: within ten seconds, in milliseconds of the day. Trades of one time are alternatives,
+    which no loop above knows of."""
     folder = Path(os.environ.get("THENCE_DATA", "")) / "lean_ticks" / "trade"
-    files = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
+    files = sorted(folder.glob("*.csv")) if folder.is_dir() else []
     if not files:
         CONSOLE.print("trades: there are none in $THENCE_DATA/lean_ticks")
         return
+    real = path.with_name("trades.parquet")
+    count = write_trades(real, files)
+    for strategy in ("partition_contiguity", "skip_till_next_match"):
+        text = RISE.format(strategy=strategy, window=10_000)
+        times = measured({"ours": partial(ours, text, real)}, options.repeat)
+        show(f"Rise of real trades, {strategy}", times, count)
+
+
+def write_trades(path: Path, files: list[Path]) -> int:
+    """All trades in the order of time. A line has milliseconds since midnight, the price in hundredths of a cent, and
+    the volume; the file's name the symbol and the day."""
+    names = ("time", "price", "volume", "exchange", "condition", "suspicious")
+    tables = []
     for file in files:
-        CONSOLE.print(f"{file.name}: {parquet.read_metadata(file).num_rows:,} rows")
+        symbol, _, day = file.stem.partition("_")
+        read = csv.read_csv(file, read_options=csv.ReadOptions(column_names=names))
+        midnight = int(day[-2:]) * 86_400_000
+        tables.append(
+            pa.table(
+                {
+                    "time": pc.add(read["time"].cast(pa.int64()), midnight),
+                    "type": pa.array(["Tick"] * len(read)),
+                    "symbol": pa.array([symbol] * len(read)),
+                    "price": pc.divide(read["price"].cast(pa.float64()), 10_000.0),
+                    "volume": read["volume"].cast(pa.int64()),
+                }
+            )
+        )
+    table = pa.concat_tables(tables).sort_by("time")
+    parquet.write_table(table, path)
+    return len(table)
 
 
 PARTS = {"contiguous": contiguous, "next": skip_till_next, "totals": totals, "trades": trades}

@@ -118,18 +118,18 @@ def _of_columns(pattern: Attributes, batch: ColumnBatch, terms: Terms, namespace
 def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace: str) -> _Read:
     kinds, numbers = np.unique(batch.predicates, return_inverse=True)
     predicates = [term if isinstance(term := batch.terms[int(kind)], IRI) else IRI("") for kind in kinds.tolist()]
-    events = batch.event_of_triple
+    events, of_subject = batch.event_of_triple, _of_subject(batch, numbers == _index(predicates, RDF_TYPE))
     found: dict[Name, Values] = {}
     repeated: dict[int, str] = {}
     for name in pattern.names:
-        predicate = _predicate(name, predicates, namespace)
-        rows = np.flatnonzero(numbers == (-1 if predicate is None else predicates.index(predicate)))
+        named = [number for number, each in enumerate(predicates) if _is_named(each, name, namespace)]
+        rows = np.flatnonzero(np.isin(numbers, named) & of_subject)
         ids = np.full(len(batch), UNBOUND, np.int32)
         ids[events[rows]] = batch.objects[rows]
         for event in events[rows[ids[events[rows]] != batch.objects[rows]]].tolist():
             repeated[event] = f"it has two values for {name}"
         found[name] = values_of(ids, batch.terms, terms)
-    rows = np.flatnonzero(numbers == (predicates.index(RDF_TYPE) if RDF_TYPE in predicates else -1))
+    rows = np.flatnonzero((numbers == _index(predicates, RDF_TYPE)) & of_subject)
     types = {}
     for name in _types(pattern):
         of_type = np.zeros(len(batch), np.bool_)
@@ -155,12 +155,25 @@ def _types(pattern: Attributes) -> Iterator[Name]:
     return iter(dict.fromkeys(fit.type for fit in pattern.fits if fit.type is not None))
 
 
-def _predicate(name: Name, predicates: Sequence[IRI], namespace: str) -> IRI | None:
-    """The predicate that an attribute is: of the query's namespace, or of another by its local name."""
-    own = _own_predicate(name, namespace)
-    if own in predicates or name.iri is not None:
-        return own if own in predicates else None
-    return next((each for each in predicates if each != RDF_TYPE and local_name(each) == name.local), None)
+def _index(predicates: Sequence[IRI], wanted: IRI) -> int:
+    return predicates.index(wanted) if wanted in predicates else -1
+
+
+def _of_subject(batch: EventBatch, types: Mask) -> Mask:
+    """The triples of each event's own subject: the first that has a type, else the first."""
+    events = batch.event_of_triple
+    subjects = np.full(len(batch), UNBOUND, np.int64)
+    for rows in (np.arange(len(events)), np.flatnonzero(types)):
+        subjects[events[rows[::-1]]] = batch.subjects[rows[::-1]]  # the first of an event is the last to be written
+    found: Mask = batch.subjects == subjects[events]
+    return found
+
+
+def _is_named(predicate: IRI, name: Name, namespace: str) -> bool:
+    """Whether a predicate is an attribute: of the query's namespace, or of another by its local name."""
+    if predicate == RDF_TYPE or name.iri is not None:
+        return predicate == name.iri
+    return predicate == _own_predicate(name, namespace) or local_name(predicate) == name.local
 
 
 def local_name(iri: IRI) -> str:
@@ -194,7 +207,7 @@ def as_equality_sees(values: Values, terms: Terms) -> Values:
         kinds[named], bits[named] = terms.tags[bits[named]], terms.bits[bits[named]]
     of = kinds & np.uint16(tags.KIND_MASK)
     rounded = np.flatnonzero((of == tags.DOUBLE) | (of == tags.FLOAT))
-    decimal = np.flatnonzero(of == tags.DECIMAL)
+    decimal = np.flatnonzero((of == tags.DECIMAL) & (np.abs(bits) < 10**15))  # as doubles they are all different
     numbers = bits.view(np.float64)[rounded]
     fractions = bits[decimal] / np.power(10.0, kinds[decimal] >> tags.SCALE_SHIFT)
     for rows, found in ((rounded, numbers), (decimal, fractions)):

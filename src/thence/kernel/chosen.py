@@ -25,8 +25,10 @@ from thence.match.arithmetic import compute
 from thence.match.context import Context, Solution
 from thence.match.errors import ExpressionError
 from thence.match.expressions import compare, passes
-from thence.rdf.terms import Term
+from thence.rdf.terms import XSD, Literal, Term
 from thence.rdf.values import literal
+
+_ROUNDED = (XSD + "double", XSD + "float")
 
 Values = Mapping[Name, Term]
 """The attributes of an event; one that it lacks is not in it."""
@@ -137,6 +139,8 @@ def _ranked(values: Sequence[Term], first: Comparison, k: int) -> Term | None:
     ordered: list[Term] = []
     try:
         for value in values:
+            if isinstance(value, Literal) and value.datatype in _ROUNDED and value.value == "NaN":
+                continue  # neither less nor greater than anything
             place = len(ordered)
             while place and compare(first, value, ordered[place - 1]):  # an error, if they are of two kinds
                 place -= 1

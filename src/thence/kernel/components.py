@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from thence.algebra.components import ComponentQuery, Name, Strategy
 from thence.algebra.expressions import Variable
+from thence.errors import LimitError
 from thence.kernel.chosen import Judge, Values
 from thence.kernel.memory import AT_NODES, AT_RUNS, ITERATED, NODE, PARENT, PLACE, PREDICATE, ROW, RUN, region
 from thence.kernel.predicates import FALSE, TRUE
@@ -86,6 +87,10 @@ def unobjected(
     absent = [_Absent(program, components, negation, state, judge) for negation in components.negations]
     kept = [n for n in range(len(matches)) if not any(each.is_there(matches, n) for each in absent)]
     return matches.take(np.array(kept, np.int64))
+
+
+_MOST_SERIES = 100_000
+"""That are tried in one gap: with skip-till-any there are as many as sets of events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,22 +186,34 @@ class _Absent:
         return all(self.judge.holds(condition, longer, variable) for condition in asked)
 
     def _takes(self, chosen: Events, event: _Event, rest: list[list[_Event]]) -> bool:
-        """Whether some series that goes on with an event satisfies all that is asked of it."""
-        if not self._selects(chosen, event):
-            return False
-        variable = self.negation.component.variable
-        longer = {**chosen, variable: [*chosen[variable], event.values]}
-        if all(self.judge.holds(condition, longer) for condition in self.negation.ends):
-            return True
-        return self._goes_on(longer, rest)
-
-    def _goes_on(self, chosen: Events, rest: list[list[_Event]]) -> bool:
-        for place, instant in enumerate(rest):
-            if any(self._takes(chosen, event, rest[place + 1 :]) for event in instant):
+        """Whether some series that begins with an event satisfies all that is asked of it."""
+        waiting = [(chosen, event, 0)]
+        tried = 0
+        while waiting:
+            so_far, taken, place = waiting.pop()
+            if not self._selects(so_far, taken):
+                continue
+            variable = self.negation.component.variable
+            longer = {**so_far, variable: [*so_far[variable], taken.values]}
+            if all(self.judge.holds(condition, longer) for condition in self.negation.ends):
                 return True
-            if not all(self._skips(chosen, event) for event in instant):
-                return False
+            tried += 1
+            if tried > _MOST_SERIES:
+                raise LimitError(
+                    f"There are more than {_MOST_SERIES:,} series that ~({variable}[]) may mean in one gap. "
+                    f"Try: skip_till_next_match({variable}[]), or a shorter WITHIN"
+                )
+            waiting += self._later(longer, rest, place)
         return False
+
+    def _later(self, chosen: Events, rest: list[list[_Event]], place: int) -> list[tuple[Events, _Event, int]]:
+        """What a series may go on with, and from where on then."""
+        found = []
+        for number in range(place, len(rest)):
+            found += [(chosen, event, number + 1) for event in rest[number]]
+            if not all(self._skips(chosen, event) for event in rest[number]):
+                break
+        return found
 
     def _skips(self, chosen: Events, event: _Event) -> bool:
         match self.negation.component.strategy:

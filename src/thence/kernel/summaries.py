@@ -38,6 +38,8 @@ def summarise(memory, rows, row, slot, column, how):
         memory[slot] = UNKNOWN
     elif memory[slot] == tags.NONE:
         memory[slot], memory[slot + 1] = tag, bits
+        if how != SUM and numbers.order(tag, bits, tag, bits) == numbers.UNORDERED:
+            memory[slot] = UNKNOWN
     elif how == SUM:
         total, found = numbers.arithmetic(numbers.ADD, memory[slot], memory[slot + 1], tag, bits)
         memory[slot], memory[slot + 1] = np.int64(total), found

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from math import isfinite
+from math import inf, isinf, isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from thence.program.sequence import Components, SequenceProgram
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms, from_text
 from thence.rdf.tags import INTEGER
-from thence.rdf.terms import Literal, Term
+from thence.rdf.terms import IRI, BlankNode, Literal, Term
 from thence.rdf.values import literal, value
 
 if TYPE_CHECKING:
@@ -38,10 +38,11 @@ Objects = NDArray[np.object_]
 """Numbers of any size."""
 
 
-NUMBER, TEXT, TRUTH, OTHER, ROUNDED, FRACTIONAL, UNSUMMED = (1 << n for n in range(7))
+NUMBER, TEXT, TRUTH, OTHER, APART, ROUNDED, FRACTIONAL, INFINITE, NEGATIVE, NOT_A_NUMBER = (1 << n for n in range(10))
 """What values there are among some: of which kinds, and of numbers whether one is a double, a decimal, not finite."""
 
-_KINDS = NUMBER | TEXT | TRUTH | OTHER
+_KINDS = NUMBER | TEXT | TRUTH | OTHER | APART
+UNSUMMED = INFINITE | NEGATIVE | NOT_A_NUMBER
 
 
 class Measure(NamedTuple):
@@ -80,13 +81,15 @@ def _value(term: Term | None) -> tuple[int, Any]:
     """The kind of a value, and the value, such that those of one kind can be compared and numbers added exactly."""
     if term is None:
         return 0, None
-    found = value(term) if isinstance(term, Literal) else term.value
+    found = value(term) if isinstance(term, Literal) else None
     match found:
         case bool():
             return TRUTH, found
         case float():
-            if not isfinite(found):
-                return NUMBER | ROUNDED | UNSUMMED, found
+            if isnan(found):
+                return NUMBER | ROUNDED | NOT_A_NUMBER, None  # neither the least nor the greatest
+            if isinf(found):
+                return NUMBER | ROUNDED | (INFINITE if found > 0 else NEGATIVE), found
             return NUMBER | ROUNDED, found
         case Decimal():
             return NUMBER | FRACTIONAL, found
@@ -94,7 +97,7 @@ def _value(term: Term | None) -> tuple[int, Any]:
             return NUMBER, found
         case str():
             return TEXT, found
-    return OTHER, found
+    return OTHER, term if found is None else found
 
 
 def _summed(weights: Weights) -> Weights:
@@ -104,17 +107,26 @@ def _summed(weights: Weights) -> Weights:
     measures = []
     for each in weights.measures:
         kinds = int(np.bitwise_or.reduce(each.kinds))
-        least, greatest = _extremes(each.least, each.greatest, kinds)
+        least, greatest, kinds = _extremes(each.least, each.greatest, kinds)
         measures.append(_one(each.values.sum(), each.total.sum(), kinds, least, greatest))
     return Weights(_cell(weights.paths.sum()), tuple(measures))
 
 
-def _extremes(least: Objects, greatest: Objects, kinds: int) -> tuple[Any, Any]:
-    """The least and the greatest of some; none, if they are of several kinds."""
+def _extremes(least: Objects, greatest: Objects, kinds: int) -> tuple[Any, Any, int]:
+    """The least and the greatest of some; none, if they are of several kinds, or found to have no order."""
     if not _of_one_kind(kinds):
-        return None, None
+        return None, None, kinds
     low, high = [each for each in least if each is not None], [each for each in greatest if each is not None]
-    return min(low), max(high)
+    try:
+        return min(low, default=None), max(high, default=None), kinds
+    except TypeError:  # no two of them have an order
+        return None, None, kinds | APART
+
+
+def _pair(one: Any, other: Any) -> Objects:
+    pair = np.empty(2, object)
+    pair[0], pair[1] = one, other
+    return pair
 
 
 def _of_one_kind(kinds: int) -> bool:
@@ -139,19 +151,16 @@ def _with(measure: Measure, paths: Objects, kind: int, found: Any, *, also_witho
     exact = (Fraction(found) if kind & (ROUNDED | FRACTIONAL) else found) if _adds(kind) else 0
     kinds = measure.kinds | kind
     count, total = measure.values * factor + paths, measure.total * factor + paths * exact
-    if kind & NUMBER and (measure.kinds & _KINDS == NUMBER).all():
+    known_numbers = (measure.kinds & (_KINDS | NOT_A_NUMBER) == NUMBER).all()
+    if kind & NUMBER and found is not None and known_numbers:
         return Measure(count, total, kinds, np.minimum(measure.least, found), np.maximum(measure.greatest, found))
     least, greatest = np.copy(measure.least), np.copy(measure.greatest)
     for row, known in enumerate(measure.kinds.tolist()):
-        if not known & _KINDS:
-            least[row] = greatest[row] = found
-        elif _of_one_kind(known | kind):
-            if found < least[row]:
-                least[row] = found
-            elif found > greatest[row]:
-                greatest[row] = found
-        else:
+        if not _of_one_kind(known | kind):
             least[row] = greatest[row] = None
+        elif found is not None:
+            pairs = _pair(least[row], found), _pair(greatest[row], found)
+            least[row], greatest[row], kinds[row] = _extremes(*pairs, known | kind)
     return Measure(count, total, kinds, least, greatest)
 
 
@@ -371,22 +380,49 @@ def _told(summary: Summary, found: Measure) -> Term | None:
         case Summary.COUNT:
             return literal(count)
         case Summary.SUM:
-            return _number(total, int(kinds)) if sums else None
+            return _number(total, int(kinds)) if sums else _endless(int(kinds))
         case Summary.AVG:
-            return literal(float(Fraction(total) / count)) if sums else None
+            return literal(_rounded(Fraction(total) / count)) if sums else _endless(int(kinds))
         case Summary.MIN:
-            return None if least is None else literal(least)
+            return _term(least)
         case _:
-            return None if greatest is None else literal(greatest)
+            return _term(greatest)
+
+
+def _term(found: Any) -> Term | None:
+    return found if found is None or isinstance(found, IRI | BlankNode | Literal) else literal(found)
+
+
+def _rounded(exact: Fraction) -> float:
+    try:
+        return float(exact)
+    except OverflowError:
+        return inf if exact > 0 else -inf
+
+
+def _endless(kinds: int) -> Term | None:
+    """A sum with infinity, or with what is not a number; None, where there is none."""
+    if (kinds & _KINDS) != NUMBER:
+        return None
+    if kinds & INFINITE and not kinds & (NEGATIVE | NOT_A_NUMBER):
+        return literal(inf)
+    return literal(-inf) if kinds & NEGATIVE and not kinds & (INFINITE | NOT_A_NUMBER) else literal(nan)
 
 
 def _number(total: int | Fraction, kinds: int) -> Term:
     if kinds & ROUNDED:
-        return literal(float(total))
+        return literal(_rounded(Fraction(total)))
     if kinds & FRACTIONAL:
-        exact = Fraction(total)
-        return literal(Decimal(exact.numerator) / Decimal(exact.denominator))
+        return literal(_decimal(Fraction(total)))
     return literal(int(total))
+
+
+def _decimal(exact: Fraction) -> Decimal:
+    """A fraction of decimals, which has an end, with all its digits."""
+    places = 0
+    while exact.denominator != 1:
+        exact, places = exact * 10, places + 1
+    return Decimal((int(exact < 0), tuple(map(int, str(abs(exact.numerator)))), -places))
 
 
 # Saved between two steps

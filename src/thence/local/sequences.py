@@ -148,16 +148,24 @@ class SequenceRunner:
         if is_new:
             certain, end, start = read_columns([certain, end, start], order)
         for first, last in _alike(certain, end, start):
-            order[first:last] = sorted(order[first:last].tolist(), key=lambda row: self._place(matches, row, terms))
+            order[first:last] = self._by_ids(matches, order[first:last].tolist(), terms)
             is_new = True
         return order if is_new else None
 
-    def _place(self, matches: Matches, row: int, terms: Terms) -> tuple[list[str], str]:
-        """What a match is placed by among those of its times: its ids, and what it binds."""
-        refs = matches.refs[matches.offsets[row] : matches.offsets[row + 1]]
+    def _by_ids(self, matches: Matches, rows: list[int], terms: Terms) -> list[int]:
+        """Matches of the same times, by their ids, and those of the same events by what they bind."""
+        bounds = [matches.offsets[row : row + 2].tolist() for row in rows]
+        ids = {row: self._ids(matches.refs[low:high].tolist()) for row, (low, high) in zip(rows, bounds, strict=True)}
+        found: list[int] = []
+        for _, alike in groupby(sorted(rows, key=ids.__getitem__), key=ids.__getitem__):
+            same = list(alike)
+            found += same if len(same) == 1 else sorted(same, key=lambda row: self._bound(matches, row, terms))
+        return found
+
+    def _bound(self, matches: Matches, row: int, terms: Terms) -> str:
         slots = zip(self.columns, places_of(self.program), strict=True)
         cells = ((name, term_of(int(matches.tags[row, n]), int(matches.bits[row, n]), terms)) for name, n in slots)
-        return self._ids(refs.tolist()), _shown({name: term for name, term in cells if term is not None})
+        return _shown({name: term for name, term in cells if term is not None})
 
     @property
     def columns(self) -> tuple[str, ...]:

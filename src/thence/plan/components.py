@@ -32,6 +32,7 @@ from thence.algebra.components import (
 from thence.algebra.expressions import Arithmetic, Expression, Operation, Variable
 from thence.algebra.variables import mentioned
 from thence.algebra.walk import replaced
+from thence.errors import LimitError
 from thence.plan.assembly import Edge, Feed, State, assembled
 from thence.plan.predicates import Code
 from thence.program.automaton import (
@@ -76,6 +77,9 @@ FITS = Variable("fits")
 
 TIME = Variable("time")
 """The column of events' times, where the history must tell them."""
+
+_MOST_FITS = 62
+"""Bits of a row."""
 
 WEIGHT = Variable("weight")
 """What a node of the history has besides, where it stands for many: which weight it has."""
@@ -344,6 +348,10 @@ class _Plan:
         )
         found = Fit(component.type, self.tested, predicates)
         if found not in self.fits:
+            if len(self.fits) == _MOST_FITS:
+                raise LimitError(
+                    f"The pattern asks events in more than {_MOST_FITS} ways alone. Try: fewer components, or ANY"
+                )
             self.fits.append(found)
         return self.fits.index(found)
 

@@ -1,0 +1,126 @@
+"""SASE+: what values mean, in their smallest cases: which triples are attributes, what is equal, and what adds up."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+import thence
+from thence.local.tables import plain
+
+PREFIXES = "@prefix ex: <http://example.org/> . @prefix fo: <http://example.com/> . "
+ANY_SUMS = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match(a[], b) { } AGGREGATE "
+
+
+def rdf(time: int, text: str) -> thence.Event:
+    return thence.Event(time, PREFIXES + text)
+
+
+def found(query: str, events: list[thence.Event]) -> list[dict[str, Any]]:
+    """By match, which must be what pushing one by one gives."""
+    read = thence.parse(query, language="sase+")
+    rows = [{name: plain(cell) for name, cell in match.bindings.items()} for match in read.match(events)]  # type: ignore[union-attr]
+    if "AGGREGATE" not in query:
+        engine = read.engine()
+        pushed = [answer for event in events for answer in engine.push(event)] + engine.close()
+        assert [{name: plain(cell) for name, cell in match.bindings.items()} for match in pushed] == rows  # type: ignore[union-attr]
+    return rows
+
+
+def of(values: list[Any], kind: str = "A") -> list[thence.Event]:
+    last = thence.Event(len(values), {"type": "B"})
+    return [*(thence.Event(time, {"type": kind, "x": value}) for time, value in enumerate(values)), last]
+
+
+def test_an_attribute_is_any_predicate_of_its_local_name() -> None:
+    events = [rdf(1, "[] a ex:A; ex:x 1 ."), rdf(2, "[] a ex:A; fo:x 11 ."), rdf(3, "[] a ex:B .")]
+    assert found("PATTERN SEQ(A a, B b) RETURN a.x AS x", events) == [{"x": 1}, {"x": 11}]
+
+
+def test_an_event_with_two_values_for_an_attribute_is_bad() -> None:
+    query = thence.parse("PATTERN A a RETURN a.x AS x", language="sase+")
+    found = query.match([rdf(1, "[] a ex:A; ex:x 1; fo:x 2 .")], problems=True)
+    (problem,) = found
+    assert isinstance(problem, thence.Problem)
+    assert problem.reason == "it has two values for x"
+
+
+def test_attributes_are_of_the_first_subject_that_has_a_type() -> None:
+    events = [
+        rdf(1, "ex:n ex:x 9 . [] a ex:A; ex:p [ ex:x 5 ]; ex:y 1 ."),
+        rdf(2, "[] a ex:Q; ex:p [ a ex:A ]; ex:y 2 ."),
+    ]
+    assert found("PATTERN A a RETURN a.x AS x, a.y AS y", events) == [{"y": 1}]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (1, 1.0, True),
+        (Decimal("0.5"), 0.5, True),
+        (Decimal("900719925474099.31"), Decimal("900719925474099.32"), False),
+        (Decimal("9007199254740993.1"), 9007199254740994, False),
+        (math.nan, math.nan, False),
+        ("1", 1, False),
+    ],
+)
+def test_equivalence_is_that_of_values(one: Any, other: Any, alike: bool) -> None:
+    events = [thence.Event(1, {"type": "A", "x": one}), thence.Event(2, {"type": "B", "x": other})]
+    assert len(found("PATTERN SEQ(A a, B b) WHERE [x] RETURN a.x", events)) == alike
+    assert len(found("PATTERN SEQ(A a, B b) WHERE a.x = b.x RETURN a.x", events)) == alike
+
+
+def test_sums_of_decimals_have_all_their_digits() -> None:
+    (row,) = found(ANY_SUMS + "sum(a[].x) AS s", of([Decimal("0.1")] * 119))
+    assert row["s"] == Decimal("3954453287460124721888826004334025113.6")
+
+
+def test_infinity_adds_up_as_it_does_in_return() -> None:
+    for values in ([math.inf, 1.0], [1e308, 1e308], [-math.inf, 2.0]):
+        (counted,) = found(ANY_SUMS.replace("any", "next") + "sum(a[].x) AS s, avg(a[].x) AS m", of([values[0]]))
+        returned = found("PATTERN SEQ(A a, B b) RETURN a.x AS s", of([values[0]]))
+        assert counted["s"] == returned[0]["s"]
+    (row,) = found(ANY_SUMS + "sum(a[].x) AS s", of([1e308, 1e308]))
+    assert row["s"] == math.inf
+
+
+@pytest.mark.parametrize("values", [[math.nan, 1.0, 3.0], [3.0, math.nan, 1.0], [1.0, 3.0, math.nan]])
+def test_what_is_not_a_number_is_neither_least_nor_greatest(values: list[float]) -> None:
+    query = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a[]!, b) { } "
+    (*_, counted) = found(query + "AGGREGATE min(a[].x) AS low, max(a[].x) AS high", of(values))
+    assert (counted["low"], counted["high"]) == (1.0, 3.0)
+    first, *_ = found(query + "RETURN min(a[].x) AS low, max(a[].x) AS high", of(values))
+    assert (first["low"], first["high"]) == (1.0, 3.0)
+
+
+def test_values_without_an_order_have_no_greatest() -> None:
+    durations = [
+        rdf(1, '[] a ex:A; ex:x "P1M"^^<http://www.w3.org/2001/XMLSchema#duration> .'),
+        rdf(2, '[] a ex:A; ex:x "P30D"^^<http://www.w3.org/2001/XMLSchema#duration> .'),
+        rdf(3, "[] a ex:B ."),
+    ]
+    (row,) = found(ANY_SUMS + "count(*) AS n, max(a[].x) AS high", durations)
+    assert row == {"n": 3}
+
+
+def test_a_long_series_that_must_be_absent_is_looked_for_without_recursion() -> None:
+    query = "PATTERN SEQ(A a, ~(T+ t[]), B b) WHERE skip_till_next_match(t[]) { t.LEN > 2000 } RETURN a.x"
+    events = [thence.Event(0, {"type": "A", "x": 1})]
+    events += [thence.Event(time, {"type": "T"}) for time in range(1, 1500)]
+    assert len(list(thence.parse(query, language="sase+").match([*events, thence.Event(1500, {"type": "B"})]))) == 1
+
+
+def test_too_many_series_that_must_be_absent_are_an_error_with_a_cure() -> None:
+    query = "PATTERN SEQ(A a, ~(T+ t[]), B b) WHERE sum(t[].x) > 1000 RETURN a.x"
+    events = [thence.Event(0, {"type": "A"}), *(thence.Event(t, {"type": "T", "x": 1}) for t in range(1, 30))]
+    with pytest.raises(thence.LimitError, match=r"more than 100,000 series .* Try: skip_till_next_match\(t\[\]\)"):
+        list(thence.parse(query, language="sase+").match([*events, thence.Event(30, {"type": "B"})]))
+
+
+def test_a_pattern_of_too_many_kinds_is_refused_before_any_event() -> None:
+    kinds = ", ".join(f"T{number} v{number}" for number in range(64))
+    with pytest.raises(thence.LimitError, match=r"in more than 62 ways alone"):
+        thence.parse(f"PATTERN SEQ({kinds}) RETURN v0.x", language="sase+").match([])
