@@ -102,11 +102,30 @@ def step(image, memory, rows, negated, term_tags, term_bits, most):
         pointer(term_bits),
         most,
         rows.size,
+        False,
+    )
+
+
+@entry
+def step_in_closures(image, memory, rows, negated, term_tags, term_bits, most):
+    """The same for automata of SASE+, where edges may have roles in closures. Compiled apart, since to ask of each edge
+    whether it has one would cost the others a tenth of their time."""
+    memory[ROW_WIDTH], memory[NEGATED] = rows.shape[1], len(negated)
+    return _step(
+        pointer(image),
+        pointer(memory),
+        pointer(rows),
+        pointer(negated),
+        pointer(term_tags),
+        pointer(term_bits),
+        most,
+        rows.size,
+        True,
     )
 
 
 @part
-def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
+def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closures):
     at_runs, width = memory[AT_RUNS], memory[RUN_WIDTH]
     at_edges, at_feeds = image[layout.AT_EDGES], image[layout.AT_FEEDS]
     nothing = memory[AT_FRAMES] + 2 * memory[FRAME_WIDTH]
@@ -124,11 +143,13 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
         while number >= first:  # the last first, so that none meets the runs that an edge before it leads to
             edge = at_edges + number * layout.EDGE_WIDTH
             state = image[edge + layout.STATE_OF]
-            fit = image[edge + layout.FIT]
-            fits = fit == 0 or rows[row + image[layout.FITS]] & fit != 0
-            if not fits and not image[edge + layout.STOPS]:
-                number -= 1
-                continue
+            fits = True
+            if closures:
+                fit = image[edge + layout.FIT]
+                fits = fit == 0 or rows[row + image[layout.FITS]] & fit != 0
+                if not fits and not image[edge + layout.STOPS]:
+                    number -= 1
+                    continue
             ends = is_last and image[edge + layout.CLOSES] != 0
             head = np.int64(-1)
             if state == START:
@@ -145,23 +166,24 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
                 following, source = np.int64(-1), nothing
                 if state == START:
                     fate = _SURE if image[edge + layout.TESTED] == 0 else _PERHAPS
-                    if image[edge + layout.CUT] and memory[STARTED] == row:
+                    if closures and image[edge + layout.CUT] and memory[STARTED] == row:
                         fate = _STAYS
                 else:
                     following, source = memory[at + NEXT_RUN], at + SLOTS
-                    if image[edge + layout.ROLE] == PLAIN:
+                    if not closures or image[edge + layout.ROLE] == PLAIN:
                         fate = _fate(image, memory, rows, row, edge, state, at, ends)
                         if fate == _NONE_FROM_HERE:
                             break
                     else:
                         fate = fate_in_closure(image, memory, rows, row, edge, state, at, fits)
-                    if fate >= _SURE and image[edge + layout.CUT] and memory[at + BEGUN] == rows[row + EVENTS]:
+                    cut = closures and image[edge + layout.CUT] != 0
+                    if cut and fate >= _SURE and memory[at + BEGUN] == rows[row + EVENTS]:
                         fate = _STOPPED if image[edge + layout.STOPS] else _STAYS
                 if fate >= _SURE:
                     code = _room(image, memory, most)
                     if code != DONE:
                         break
-                    if fate == _STOPPED:
+                    if closures and fate == _STOPPED:
                         stop(image, memory, rows, row, state, at)
                     elif fate == _PERHAPS or image[edge + layout.LOOKS_ROUND]:
                         fate = _join(image, memory, rows, negated, term_tags, term_bits, row, edge, run, source, fate)
@@ -169,20 +191,20 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end):
                             code = ASKING
                             break
                         source = memory[AT_FRAMES]
-                        if fate == _STAYS and image[edge + layout.STOPS]:
+                        if closures and fate == _STAYS and image[edge + layout.STOPS]:
                             stop(image, memory, rows, row, state, at)
                     if fate == _SURE:
-                        if image[edge + layout.CUTS] and run < 0:
+                        if closures and image[edge + layout.CUTS] and run < 0:
                             memory[STARTED] = row
                         if ends:
                             fate = _ENDED
                             _unlink(memory, head, before, following)
                         elif run >= 0:
-                            _take(image, memory, rows, row, edge, at)
-                        if image[layout.MERGES]:
+                            _take(image, memory, rows, row, edge, at, closures)
+                        if closures and image[layout.MERGES]:
                             extend_merged(image, memory, rows, row, row_key, edge, run, at, source)
                         else:
-                            extend(image, memory, rows, row, row_key, edge, number, run, at, source, ends)
+                            extend(image, memory, rows, row, row_key, edge, number, run, at, source, ends, closures)
                 if state == START:
                     break
                 if fate >= _STAYS:
@@ -317,11 +339,11 @@ def _sifted(image, memory, rows, row, edge, at):
 
 
 @inlined
-def _take(image, memory, rows, row, edge, at):
+def _take(image, memory, rows, row, edge, at, closures):
     """Note that a row took a run, which other rows at its time may take as well."""
-    if image[edge + layout.CUTS]:
+    if closures and image[edge + layout.CUTS]:
         memory[at + BEGUN] = rows[row + EVENTS]
-    if image[edge + layout.ROLE] == PLAIN:
+    if not closures or image[edge + layout.ROLE] == PLAIN:
         memory[at + TAKEN] = rows[row + TIME] if image[edge + layout.SELECTION_OF] != ANY else GOES_ON
     else:
         take_in_closure(image, memory, rows, row, edge, at)
@@ -443,7 +465,7 @@ def _join(image, memory, rows, negated, term_tags, term_bits, row, edge, run, so
         if run >= 0:
             after = memory[source - SLOTS + LAST]
             if image[edge + layout.LATE] < 0:
-                _take(image, memory, rows, row, edge, source - SLOTS)
+                _take(image, memory, rows, row, edge, source - SLOTS, False)
         first, last = image[edge + layout.GUARDS], image[edge + layout.GUARDS_END]
         if first < last:
             objection = _objection(image, memory, negated, term_tags, term_bits, first, last, after, time)

@@ -276,7 +276,7 @@ class _Runner:
         self.rows = rows
         self.state.memory = with_room_for(self.state.memory, len(rows))
         yield from self._until_done(
-            lambda memory: machine.step(
+            lambda memory: (machine.step if self.program.components is None else machine.step_in_closures)(
                 self.program.image, memory, rows, self.negated, terms.tags, terms.bits, self.max_runs
             )
         )

@@ -60,7 +60,7 @@ from thence.rdf.tags import NONE
 
 
 @inlined
-def extend(image, memory, rows, row, code, edge, number, run, at, source, ends):
+def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, closures):
     """The run (-1: none yet) goes on: its successors are born, or its match is made. `code` is that of the row's key,
     `source` where the values stand that the run has bound so far. If with this row it `ends`, the last of its
     successors takes its place."""
@@ -74,7 +74,7 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends):
         if image[edge + layout.ENDS] < image[edge + layout.ENDS_END]:
             waiting = _taken_from_free(memory)
             there = memory[AT_RUNS] + waiting * memory[RUN_WIDTH]
-            _write(image, memory, rows, row, edge, there, number, first, deadline, node, source)
+            _write(image, memory, rows, row, edge, there, number, first, deadline, node, source, closures)
             memory[memory[AT_PENDING] + memory[PENDING]] = waiting
             memory[PENDING] += 1
         else:
@@ -90,7 +90,7 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends):
         else:
             born = _taken_from_free(memory)
             there = memory[AT_RUNS] + born * memory[RUN_WIDTH]
-        _write(image, memory, rows, row, edge, there, image[k], first, deadline, node, source)
+        _write(image, memory, rows, row, edge, there, image[k], first, deadline, node, source, closures)
         link(image, memory, born, there, code if image[k + 1] else code_of(image, memory, there))
         k += 2
     if ends:
@@ -117,7 +117,7 @@ def extend_merged(image, memory, rows, row, code, edge, run, at, source):
     while image[k] != layout.END:
         born = _taken_from_free(memory)
         there = memory[AT_RUNS] + born * memory[RUN_WIDTH]
-        _write(image, memory, rows, row, edge, there, image[k], first, deadline, np.int64(-1), source)
+        _write(image, memory, rows, row, edge, there, image[k], first, deadline, np.int64(-1), source, True)
         own = code if image[k + 1] else code_of(image, memory, there)
         like = _alike(image, memory, there, head_of(memory, image[k], own), rows[row + EVENTS], edge)
         if like < 0:
@@ -287,7 +287,7 @@ def _taken_from_free(memory):
 
 
 @inlined
-def _write(image, memory, rows, row, edge, at, state, first, deadline, node, source):
+def _write(image, memory, rows, row, edge, at, state, first, deadline, node, source, closures):
     memory[at + STATE] = state
     memory[at + LAST] = rows[row + TIME]
     memory[at + TAKEN] = NEVER
@@ -296,8 +296,9 @@ def _write(image, memory, rows, row, edge, at, state, first, deadline, node, sou
         memory[at + FIRST] = first
         memory[at + DEADLINE] = deadline
         copy(image, memory, at + SLOTS, source)
-    memory[at + STOPPED] = NEVER
-    memory[at + BEGUN] = -1
+    if closures:
+        memory[at + STOPPED] = NEVER
+        memory[at + BEGUN] = -1
     if source != memory[AT_FRAMES]:
         bind(image, memory, rows, row, edge, at + SLOTS)
 
