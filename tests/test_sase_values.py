@@ -124,3 +124,13 @@ def test_a_pattern_of_too_many_kinds_is_refused_before_any_event() -> None:
     kinds = ", ".join(f"T{number} v{number}" for number in range(64))
     with pytest.raises(thence.LimitError, match=r"in more than 62 ways alone"):
         thence.parse(f"PATTERN SEQ({kinds}) RETURN v0.x", language="sase+").match([])
+
+
+@pytest.mark.parametrize("window", ["", "WITHIN 5000"])
+def test_all_sets_of_two_thousand_events_are_counted(window: str) -> None:
+    """No machine could list them: each set of the first ones but the empty one, with the last."""
+    (row,) = found(
+        ANY_SUMS.replace("AGGREGATE", f"{window} AGGREGATE") + "count(*) AS n, sum(a[].x) AS s", of([1] * 1999)
+    )
+    assert row["n"] == 2**1999 - 1
+    assert row["s"] == 1999 * 2**1998
