@@ -61,7 +61,8 @@ def _rows_of(
     else:
         found, types, repeated = _of_triples(pattern, batch, terms, namespace)
     refused.update((arrived.first_ref + event, reason) for event, reason in repeated.items())
-    found |= {name: _times(batch, terms) for name in found if name == TIME and (found[name].tags == tags.NONE).all()}
+    if TIME in found:
+        found[TIME] = _or_else(found[TIME], _times(batch, terms))
     compared = {
         name: as_equality_sees(found[name], terms) for name in pattern.names if Variable(f"={name}") in table.variables
     }
@@ -87,6 +88,12 @@ def _rows_of(
 
 TIME = Name("time")
 """What events have without an attribute of that name."""
+
+
+def _or_else(values: Values, others: Values) -> Values:
+    """Values, and where there is none, others."""
+    none = values.tags == tags.NONE
+    return Values(np.where(none, others.tags, values.tags), np.where(none, others.bits, values.bits))
 
 
 def _times(batch: Batch, terms: Terms) -> Values:
@@ -205,6 +212,7 @@ def as_equality_sees(values: Values, terms: Terms) -> Values:
     named = np.flatnonzero(kinds == NON_CANONICAL)
     if len(named):
         kinds[named], bits[named] = terms.tags[bits[named]], terms.bits[bits[named]]
+    kinds[kinds == tags.DECIMAL] = tags.INTEGER  # one without places
     of = kinds & np.uint16(tags.KIND_MASK)
     rounded = np.flatnonzero((of == tags.DOUBLE) | (of == tags.FLOAT))
     decimal = np.flatnonzero((of == tags.DECIMAL) & (np.abs(bits) < 10**15))  # as doubles they are all different

@@ -388,16 +388,13 @@ def fate_in_closure(image, memory, rows, row, edge, state, at, fits):
 def _after_stop(image, memory, rows, row, edge, at, strict):
     """Whether a run whose closure has stopped may wait for the component after it: PERHAPS, or what becomes of it."""
     then, stopped = image[edge + layout.THEN], strict and memory[at + STOPPED] != NEVER
-    if image[edge + layout.ROLE] == TAKE:
-        accepts = _accepts(image, memory[at + STATE])
-        return (
-            _STAYS if accepts or then != OVER else _DROPPED
-        )  # the other edge drops it, or it waits for its window's end
-    if then == WAITS_APART:
-        return _PERHAPS if stopped and memory[at + LAST] == rows[row + image[layout.APART]] else _STAYS
     waits = stopped and then != OVER
     if then == WAITS_ANY:
         waits = waits or memory[at + BEGUN] >= 0
+    if image[edge + layout.ROLE] == TAKE:  # nothing for this edge; or it waits for its window's end
+        return _STAYS if waits or _accepts(image, memory[at + STATE]) else _DROPPED
+    if then == WAITS_APART:
+        return _PERHAPS if waits and memory[at + LAST] == rows[row + image[layout.APART]] else _STAYS
     return _PERHAPS if waits else _DROPPED
 
 

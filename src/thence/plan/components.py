@@ -176,7 +176,7 @@ class _Plan:
             merges=self._merges(),
             grouped=len(self.tested),
         )
-        key = self._key(columns)
+        key = self._key()
         return SequenceProgram(
             query=self.query,
             rewritten=self.query,
@@ -242,12 +242,13 @@ class _Plan:
         """Whether an event that fits nothing may matter: it breaks contiguity."""
         return not self.optimise or any(component.strategy in _CONTIGUOUS for component in self.query.components)
 
-    def _key(self, columns: tuple[Variable, ...]) -> tuple[Variable, ...]:
-        """What shards go by: events that differ in it never meet, nor break each other's contiguity."""
-        if not self.optimise or any(component.strategy is Strategy.STRICT for component in self.positive):
+    def _key(self) -> tuple[Variable, ...]:
+        """What shards go by: events that differ in it never meet, nor break each other's contiguity; that of a series
+        which must be absent counts too."""
+        strategies = {component.strategy for component in self.query.components}
+        if not self.optimise or Strategy.STRICT in strategies:
             return ()
-        by_parts = any(component.strategy is Strategy.PARTITION for component in self.positive)
-        names = self.parted if by_parts else self.tested
+        names = self.parted if Strategy.PARTITION in strategies else self.tested
         if isinstance(self.query.form, Totals):  # a group is all in one shard
             names = tuple(name for name in names if name in self.query.form.by)
         return tuple(map(as_compared, names))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
+from itertools import chain, count
 
 from pyspark.sql import DataFrame, Observation
 
@@ -36,13 +37,12 @@ def composed_rows(
             "Try: query.engine(), which does; or a checkpointed table between two queries"
         )
     known = dict(frames)
-    observed: list[Observation | str] = [read]
+    observed: Iterator[Observation | str] = chain([read], (f"thence.read.{number}" for number in count(2)))
 
     def rows_of(block: ComponentQuery, *, feeds: bool = False) -> DataFrame:
         own = {stream.name: known[stream.name] for stream in block.sources}
         given = {name: reader for name, reader in (readers or {}).items() if name in own}
-        named = observed.pop() if observed else f"thence.read.{len(known)}.{id(block)}"
-        program = plan(block, optimise=optimise)
+        program, named = plan(block, optimise=optimise), next(observed)
         return all_rows(
             program, own, domain, NO_BACKGROUND, settings, ordered=ordered, read=named, readers=given, feeds=feeds
         )

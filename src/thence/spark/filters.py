@@ -1,7 +1,8 @@
 """What SASE+ asks of an event alone, as a filter of Spark's, so that Parquet files are read in part and less is sent.
 
 The filter lets through whatever the query may want and more: it is only there to save work, and all is judged again.
-What Spark would judge otherwise than the language is left out of it.
+What Spark would judge otherwise than the language is left out of it. A row that it rejects is not looked at further, so
+that a text of it which is too long is no bad event.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from thence.algebra.components import Name
 from thence.algebra.expressions import Compare, Comparison, Expression, Variable
+from thence.kernel.attributes import local_name
 from thence.program.sequence import Attributes, Fit, SequenceProgram
 from thence.rdf.terms import Literal
 from thence.rdf.values import is_number, value
@@ -31,18 +32,27 @@ _TURNED = {
 
 
 def prefiltered(frame: DataFrame, program: SequenceProgram, stream: str, whole: Decoder) -> DataFrame:
-    """The rows of a DataFrame that may matter, and those that are no events, which are told."""
+    """The rows of a DataFrame that may matter, and those that are no events, which are told. In a stream every event
+    says how far time has come, so that none is left out."""
     patterns = [table.pattern for table in program.tables if table.stream == stream]
     pattern = patterns[0] if patterns else None
-    if not isinstance(pattern, Attributes) or pattern.all_count or whole.kind is not Kind.TYPED:
+    if not isinstance(pattern, Attributes) or pattern.all_count or whole.kind is not Kind.TYPED or frame.isStreaming:
         return frame
     names = dict(whole.names)
+    if whole.domain is None:
+        return frame  # a time that is text may be none at all
     found = [_fitting(program, fit, frame, names) for fit in pattern.fits]
     wanted = [each for each in found if each is not None]
     if len(wanted) < len(found):
         return frame  # something may be any event
-    bad = [F.col(f"`{names[ours]}`").isNull() for ours in ("time", "type") if ours in names]
-    return frame.filter(reduce(or_, [*wanted, *bad]))
+    return frame.filter(reduce(or_, [*wanted, *_bad(names)]))
+
+
+def _bad(names: dict[str, str]) -> list[Column]:
+    """What rows are no events."""
+    columns = {ours: F.col(f"`{theirs}`") for ours, theirs in names.items()}
+    found = [columns["time"].isNull(), columns["type"].isNull(), columns["type"] == ""]
+    return [*found, columns["end"] < columns["time"]] if "end" in columns else found
 
 
 def _fitting(program: SequenceProgram, fit: Fit, frame: DataFrame, names: dict[str, str]) -> Column | None:
@@ -51,14 +61,11 @@ def _fitting(program: SequenceProgram, fit: Fit, frame: DataFrame, names: dict[s
     found = [test for test in tests if test is not None]
     if not found:
         return None
-    if fit.type is not None and "type" in names:
-        found.append(_of_type(F.col(f"`{names['type']}`"), fit.type))
+    if fit.type is not None:
+        local = fit.type.local if fit.type.iri is None else local_name(fit.type.iri)
+        if "%" not in local:  # else it may be written otherwise in a table
+            found.append(F.col(f"`{names['type']}`").endswith(local))  # by its local name or whole: looked at again
     return reduce(and_, found)
-
-
-def _of_type(column: Column, name: Name) -> Column:
-    """By its local name or whole: names that end so are looked at again."""
-    return column.endswith(name.local if name.iri is None else name.iri.value.rpartition("/")[2])
 
 
 def _compared(condition: Expression, frame: DataFrame, names: dict[str, str]) -> Column | None:

@@ -114,7 +114,8 @@ def all_rows(
     asked = asked_of(program)
     wholes = {name: _decoder(name, frame, settings) for name, frame in frames.items() if name not in decoders}
     for name, whole in wholes.items():
-        frame = prefiltered(frames[name], program, name, whole)
+        # where answers are counted by the command, so are all events
+        frame = frames[name] if ordered else prefiltered(frames[name], program, name, whole)
         sent[name], decoders[name] = _sent(frame, whole, asked.get(name))
     for name, each in decoders.items():
         if each.domain is not None:

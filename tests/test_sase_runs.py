@@ -1,0 +1,67 @@
+"""SASE+: what becomes of runs that nothing can continue, and what events of other keys do to a series."""
+
+from __future__ import annotations
+
+import pytest
+
+from shards import Pipeline
+from thence.kernel.memory import live
+from thence.lang.sase import parse
+from thence.local.sequences import SequenceRunner
+from thence.plan.components import plan
+from thence.program.sequence import SequenceProgram
+from thence.rdf.columns import encode
+from thence.rdf.events import Event
+
+pytestmark = pytest.mark.numba
+
+
+def program_of(text: str) -> SequenceProgram:
+    (block,) = parse(text).queries[-1].blocks
+    return plan(block)
+
+
+@pytest.mark.parametrize(
+    ("closure", "after"),
+    [
+        ("partition_contiguity(a[])", "skip_till_next_match(b)"),
+        ("partition_contiguity(a[])", "skip_till_any_match(b)"),
+        ("strict_contiguity(a[])", "skip_till_next_match(b)"),
+        ("strict_contiguity(a[])", "partition_contiguity(b)"),
+        ("skip_till_next_match(a[])", "skip_till_any_match(b)"),
+        ("skip_till_next_match(a[]!)", "skip_till_any_match(b)"),
+    ],
+)
+def test_a_closure_that_was_taken_on_is_dropped_by_the_next_event(closure: str, after: str) -> None:
+    program = program_of(f"PATTERN SEQ(A+ a[], B b) WHERE {closure} {{ [k] }} ^ {after} {{ }} RETURN a.LEN")
+    runner = SequenceRunner(program)
+    events = [Event(time, {"type": "A", "k": 1}) for time in range(2000)]
+    assert list(runner.run({"events": [encode(events, stream="events")]})) == []
+    assert live(runner.state.memory) <= 2 * len(events)  # each event begins a run, and each of these goes on
+    with_one = [Event(0, {"type": "A", "k": 1}), *(Event(t, {"type": "A", "k": 1, "x": t}) for t in range(1, 500))]
+    alone = SequenceRunner(
+        program_of(f"PATTERN SEQ(A+ a[], B b) WHERE {closure} {{ [k] ^ a[1].x IS NULL }} ^ {after} {{ }} RETURN a.LEN")
+    )
+    list(alone.run({"events": [encode(with_one, stream="events")]}))
+    assert live(alone.state.memory) <= 2
+
+
+@pytest.mark.parametrize("strategy", ["strict_contiguity", "partition_contiguity"])
+def test_a_contiguous_series_that_must_be_absent_is_broken_by_events_of_other_keys(strategy: str) -> None:
+    """In shards too: they must not go by what the series is not alike in."""
+    query = f"""
+        PATTERN SEQ(A a, ~(T+ b[]), C c)
+        WHERE [x] ^ PARTITION BY (k) ^ {strategy}(b[]) {{ b.LEN = 2 }} RETURN a.x AS x
+    """
+    told = [("A", 1), ("T", 1), ("T", 2), ("T", 1), ("C", 1)]
+    events = [("events", Event(time, {"type": kind, "k": 1, "x": x})) for time, (kind, x) in enumerate(told)]
+    for shards in (1, 2, 3, 7):
+        rows = Pipeline(program_of(query), events, shards).batch()
+        assert len(rows) == 1, shards
+
+
+def test_every_event_without_an_attribute_time_has_its_own() -> None:
+    events = [Event(1, {"type": "A", "k": 1}), Event(2, '[] a <http://example.org/A> ; <x:time> "noon" .')]
+    runner = SequenceRunner(program_of("PATTERN A a RETURN a.time AS t"))
+    found = runner.run({"events": [encode(events, stream="events")]})
+    assert [str(row.bindings["t"].value) for row in found] == ["1", "noon"]  # type: ignore[union-attr]
