@@ -12,17 +12,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 from pyarrow import parquet
+from pyspark.sql import SparkSession
 
 from thence.cli import main
 from thence.cli.compiling import NOTICE
 from thence.cli.spark_journal import Journal
 from thence.errors import InputError
+from thence.spark.session import Launch
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -270,6 +273,13 @@ def test_watching_a_folder_prints_what_comes_until_it_is_interrupted() -> None:
     assert watched.exit_code == 0, watched.output
     assert ends(out.read_text()) == [2, 3]
     assert watched.stderr == "3 events, 2 matches, 0 bad, 0 late\n"
+
+
+def test_a_spark_is_found_by_any_thread(spark: SparkSession) -> None:
+    """Java tells of an active session only those threads that have one; an interrupt gives Python's thread another."""
+    with ThreadPoolExecutor() as pool:
+        found = pool.submit(lambda: Launch().session()).result()
+    assert found.sparkContext is spark.sparkContext
 
 
 def test_csv_files_can_not_grow() -> None:

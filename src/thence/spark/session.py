@@ -56,7 +56,7 @@ class Launch:
     of seconds."""
 
     def __init__(self, *, debug: bool = False, quick: bool = False) -> None:
-        self._there = SparkSession.getActiveSession()
+        self._there = _there()
         self._said: IO[bytes] | None = None
         self._quick = quick
         self._classes = Classes()
@@ -211,6 +211,14 @@ def _last_line(said: IO[bytes] | None) -> str:
     with open(said.name, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file if line.strip()]
     return lines[-1][:200] if lines else ""
+
+
+def _there() -> SparkSession | None:
+    """The session that somebody has started, whichever thread asks: Java knows an active one for each of its threads,
+    and a connection that was lost gives Python's thread another."""
+    if SparkContext._active_spark_context is None:
+        return None
+    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
 
 def _heap() -> int:
