@@ -81,7 +81,7 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, 
             slots = emit(memory, time, first, time, node)
             copy(image, memory, slots, source)
             if source != memory[AT_FRAMES]:  # where it is bound already
-                bind(image, memory, rows, row, edge, slots)
+                bind(image, memory, rows, row, edge, slots, closures)
     k = image[edge + layout.SUCCESSORS]
     while image[k] != layout.END:
         if ends and image[k + 2] == layout.END:
@@ -195,7 +195,7 @@ def _count_in(image, memory, rows, row, edge, first, before, source):
     slots = emit(memory, time, first, time, node)
     copy(image, memory, slots, source)
     if source != memory[AT_FRAMES]:
-        bind(image, memory, rows, row, edge, slots)
+        bind(image, memory, rows, row, edge, slots, True)
 
 
 @inlined
@@ -240,12 +240,12 @@ def _noted(image, memory, rows, row, edge, node):
 
 
 @inlined
-def bind(image, memory, rows, row, edge, slots):
+def bind(image, memory, rows, row, edge, slots, closures):
     """What a row binds, into slots that begin there."""
     k = image[edge + layout.BIND]
     while image[k] != layout.END:
         slot, column = slots + image[k], image[k + 1]
-        if image[k + 2] > ANEW:
+        if closures is not None and image[k + 2] > ANEW:
             summarise(memory, rows, row, slot, column, image[k + 2])
         elif column < 0:  # a local that this alternative lacks: forgotten
             memory[slot] = NONE
@@ -296,11 +296,11 @@ def _write(image, memory, rows, row, edge, at, state, first, deadline, node, sou
         memory[at + FIRST] = first
         memory[at + DEADLINE] = deadline
         copy(image, memory, at + SLOTS, source)
-    if closures:
+    if closures is not None:
         memory[at + STOPPED] = NEVER
         memory[at + BEGUN] = -1
     if source != memory[AT_FRAMES]:
-        bind(image, memory, rows, row, edge, at + SLOTS)
+        bind(image, memory, rows, row, edge, at + SLOTS, closures)
 
 
 @inlined
