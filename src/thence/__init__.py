@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from thence.errors import InputError, LimitError, QueryError, RdfError, ThenceError
 
 if TYPE_CHECKING:
-    from thence.query import Engine, Event, Match, Problem, Query, count, many, one, parse, pattern
+    from thence.query import Engine, Event, Match, Problem, Query, parse
+    from thence.query.patterns import count, many, one, pattern
 
 __version__ = "0.1.0.dev0"
 
@@ -30,16 +32,15 @@ __all__ = [
     "pattern",
 ]
 
-_LATER = frozenset({"Engine", "Event", "Match", "Problem", "Query", "count", "many", "one", "parse", "pattern"})
+_LATER = dict.fromkeys(("Engine", "Event", "Match", "Problem", "Query", "parse"), "thence.query")
+_LATER |= dict.fromkeys(("count", "many", "one", "pattern"), "thence.query.patterns")
 
 
 def __getattr__(name: str) -> Any:
     """The public names that stand on heavy libraries are imported when they are first asked for."""
     if name not in _LATER:
         raise AttributeError(f"module 'thence' has no attribute {name!r}")
-    import thence.query
-
-    found = globals()[name] = getattr(thence.query, name)
+    found = globals()[name] = getattr(import_module(_LATER[name]), name)
     return found
 
 

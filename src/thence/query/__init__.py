@@ -3,7 +3,6 @@
 from thence.local.engine import Engine
 from thence.local.results import Counts, Match, Problem
 from thence.query.languages import Language
-from thence.query.patterns import count, many, one, pattern
 from thence.query.query import Query, parse
 from thence.rdf.events import Event
 
@@ -15,9 +14,5 @@ __all__ = [
     "Match",
     "Problem",
     "Query",
-    "count",
-    "many",
-    "one",
     "parse",
-    "pattern",
 ]
