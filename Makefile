@@ -14,6 +14,9 @@ PROGRESS := awk '/Downloading .* MB\)/ { print "  fetching", $$2, $$3, $$4; fflu
                  /Building wheel for .* started/ { print "  building", $$4; fflush() } \
                  /^Installing collected/ { print "  unpacking"; fflush() }'
 
+# two processes, of which one has all tests that need Spark
+TOGETHER := --numprocesses 2 --dist loadgroup
+
 # hashes of every platform's files, and no index address: the user's own pip configuration says where packages come from
 LOCK_OPTIONS := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
@@ -35,9 +38,9 @@ test: $(STAMP)
 	@echo "mypy" && $(BIN)/mypy --no-error-summary
 	@echo "import-linter" && $(BIN)/lint-imports --no-logo
 	@echo "pytest, compiled code with bounds checked"
-	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-boundscheck $(BIN)/python -m pytest -m numba
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-boundscheck $(BIN)/python -m pytest $(TOGETHER) -m numba
 	@echo "pytest"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(TOGETHER)
 
 test-long:
 	@THENCE_CASES=$${THENCE_CASES:-2000} $(MAKE) --no-print-directory test

@@ -38,12 +38,19 @@ else:
 interpreted.LITTLE = -1  # what is compiled is tested as compiled, however small the input
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that take minutes are those of `make test-long`."""
-    if "THENCE_CASES" not in os.environ:
-        for item in items:
-            if item.get_closest_marker("minutes"):
-                item.add_marker(pytest.mark.skip(reason="takes minutes: make test-long runs it"))
+    """Tests that take minutes are those of `make test-long`. Those that need Spark are one group: of several processes
+    one runs it, and so there is one Spark."""
+    for item in items:
+        if item.get_closest_marker("minutes") and "THENCE_CASES" not in os.environ:
+            item.add_marker(pytest.mark.skip(reason="takes minutes: make test-long runs it"))
+        if _needs_spark(item):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+def _needs_spark(item: pytest.Item) -> bool:
+    return "spark" in getattr(item, "fixturenames", ()) or item.path.stem.startswith(("test_docs", "test_spark"))
 
 
 @pytest.fixture(scope="module", params=["a few", "many"])

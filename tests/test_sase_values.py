@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import thence
 from thence.local.tables import plain
@@ -134,3 +137,10 @@ def test_all_sets_of_two_thousand_events_are_counted(window: str) -> None:
     )
     assert row["n"] == 2**1999 - 1
     assert row["s"] == 1999 * 2**1998
+
+
+def test_a_column_without_any_value_is_one_that_no_event_has(tmp_path: Path) -> None:
+    rows = pa.table({"type": ["A"], "time": [1], "x": pa.array([None], pa.string())})
+    parquet.write_table(rows, tmp_path / "events.parquet")
+    read = thence.parse("PATTERN A a WHERE a.x = a.x RETURN a.x AS x", language="sase+")
+    assert list(read.match(tmp_path / "events.parquet")) == []

@@ -84,6 +84,63 @@ def test_streaming_finds_them_in_rdf(spark: SparkSession, tmp_path: Path) -> Non
         assert written(query, found) == in_order(expected(name)), name
 
 
+def test_queries_feed_each_other_in_batch_and_in_streaming(spark: SparkSession, tmp_path: Path) -> None:
+    """Query 5, which reads what Query 4 makes: a line of the table in each file, taken three files at a time."""
+    query = thence.parse(EXAMPLES / "couriers.sase")
+    head, *lines = (EXAMPLES / "couriers.csv").read_text().splitlines()
+    schema = "type string, time string, object_id string, location string, came_from string, courier_id string"
+    (tmp_path / "in").mkdir()
+    for number, line in enumerate([*lines, "END,2099-01-01T00:00:00Z,,,,"]):
+        path = tmp_path / "in" / f"{number}.csv"
+        path.write_text(f"{head}\n{line}\n")
+        os.utime(path, (1_600_000_000 + number,) * 2)
+    wanted = sorted((row["bindings"]["courier_id"], row["bindings"]["objects"]) for row in expected("couriers"))
+    batch = query.dataframe(spark.read.schema(schema).csv(str(tmp_path / "in"), header=True), shards=2).collect()
+    assert sorted((row["courier_id"], row["objects"]) for row in batch) == wanted
+    reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", len(lines) // 3)
+    rows = query.dataframe(reader.csv(str(tmp_path / "in"), header=True), shards=2)
+    found = taken(rows, tmp_path / "checkpoint")
+    assert sorted((row["courier_id"], row["objects"]) for row in found) == wanted
+    assert sorted(row["match_id"] for row in found) == sorted(row["match_id"] for row in batch)
+
+
+BOTH = """
+FROM S PATTERN A a WHERE a.x > 1 RETURN (a.x AS x) AS Large IN STREAM Made;
+FROM Made, S, T PATTERN SEQ(Large a, A b) WHERE b.x = 1 WITHIN 9 RETURN a.x AS x, b.x AS y
+UNION
+FROM Made, T PATTERN SEQ(Large a, B b) WITHIN 9 RETURN a.x AS x, b.y AS y
+"""
+GROWING = {
+    "S": [[(1, 3), ("no time", 2), (4, 1)], [(9, 2), (8, 1)], [(3, 7), (6, 7), (9, 1)], [(30, 0)]],
+    "T": [[(2, 20)], [(5, 50), ("x", 60)], [(9, 90), (1, 10)], [(30, 0)]],
+}
+"""Micro-batches, of times and values. Before the third, time has come to 5: T's 1 and S's 3 are late, S's 6 is not, for
+whoever reads them, though S itself had come to 9."""
+
+
+def test_each_event_is_bad_or_late_once_whoever_reads_it(spark: SparkSession, tmp_path: Path) -> None:
+    kinds, good = {"S": ("A", "x"), "T": ("B", "y")}, dict[str, list[thence.Event]]()
+    frames = {}
+    for name, (kind, attribute) in kinds.items():
+        (tmp_path / name).mkdir()
+        for number, rows in enumerate(GROWING[name]):
+            path = tmp_path / name / f"{number}.csv"
+            path.write_text("\n".join([f"type,time,{attribute}", *(f"{kind},{time},{x}" for time, x in rows), ""]))
+            os.utime(path, (1_600_000_000 + number,) * 2)
+        reader = spark.readStream.schema(f"type string, time string, {attribute} int").option("maxFilesPerTrigger", 1)
+        frames[name] = reader.csv(str(tmp_path / name), header=True)
+        every = [row for rows in GROWING[name] for row in rows]
+        kept = [(time, x) for time, x in every if isinstance(time, int) and (name, time) not in (("S", 3), ("T", 1))]
+        good[name] = [thence.Event(time, {"type": kind, attribute: x}) for time, x in sorted(kept)]
+    query = thence.parse(BOTH)
+    found = taken(query.dataframe(frames, problems=True), tmp_path / "checkpoint")
+    matches = [(row["start"], row["end"], row["x"], row["y"]) for row in found if row["problem"] is None]
+    wanted = [(each.start, each.end, *(each.bindings[n].python for n in "xy")) for each in query.match(good)]
+    assert sorted(matches) == sorted(wanted) and len(wanted) > 5
+    told = sorted((row["problem"], row["stream"]) for row in found if row["problem"] is not None)
+    assert told == [("bad", "S"), ("bad", "T"), ("late", "S"), ("late", "T")]
+
+
 def test_a_text_is_compared_with_a_constant(spark: SparkSession) -> None:
     rows = spark.createDataFrame([("A", 1, "bad"), ("A", 2, "good")], "type string, time long, x string")
     query = thence.parse("PATTERN A a WHERE a.x = 'good' RETURN a.x AS x")

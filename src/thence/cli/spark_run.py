@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Observation, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 
 from thence.algebra.components import ComposedQuery
-from thence.algebra.sequences import SequenceQuery
 from thence.cli.formats import writer
 from thence.cli.java import check_java
 from thence.cli.outlets import progress, several, starting, tell, told, written
@@ -35,6 +35,7 @@ from thence.spark.spool import in_order, spooled
 if TYPE_CHECKING:
     from thence.match.background import Background
     from thence.program.sequence import SequenceProgram
+    from thence.spark.reading import PartReader
 
 
 def run_on_spark(run: Run, launch: Launch) -> None:
@@ -61,25 +62,58 @@ def session(launch: Launch) -> SparkSession:
         raise InputError(f"Spark needs Java: {found}. Try: {cure}; or --engine local") from error
 
 
-def prepared(run: Run) -> tuple[SequenceProgram, Background, TimeDomain, Settings]:
+@dataclass(slots=True)
+class Prepared:
     """What a run does, as far as no event and no Spark is needed."""
-    program = run.query.program(optimise=run.optimise, partial=run.timed_out)
-    return program, background_of(run.background, program), *settled(run)
+
+    run: Run
+    domain: TimeDomain  # as far as it is known
+    settings: Settings
+    program: SequenceProgram | None  # None: several feed each other, or are one
+    background: Background
+    read: list[Observation] = field(default_factory=list)  # of finite input
+
+    def rows(self, frames: Mapping[str, DataFrame], readers: Mapping[str, PartReader] | None = None) -> DataFrame:
+        """All answers. Of finite input, `read` observes the events."""
+
+        def observed() -> Observation | None:
+            if any(frame.isStreaming for frame in frames.values()):
+                return None  # its progress has them by their names
+            self.read.append(Observation())
+            return self.read[-1]
+
+        if self.program is None:
+            assert isinstance(self.run.query.algebra, ComposedQuery)
+            return composed_rows(
+                self.run.query.algebra,
+                frames,
+                self.domain,
+                self.settings,
+                read=observed,
+                readers=readers,
+                optimise=self.run.optimise,
+            )
+        given = self.program, frames, self.domain, self.background, self.settings
+        return all_rows(*given, read=observed(), readers=readers)
 
 
-def settled(run: Run) -> tuple[TimeDomain, Settings]:
-    """Its kind of time, as far as that is known, and its options."""
+def prepared(run: Run) -> Prepared:
+    query = run.query
+    several = isinstance(query.algebra, ComposedQuery) and not query.algebra.is_one_block
+    program = None if several else query.program(optimise=run.optimise, partial=run.timed_out)
+    background = NO_BACKGROUND if program is None else background_of(run.background, program)
     allowed = duration(run.lateness, option="lateness")
-    domain = TimeDomain.of(run.query.algebra, {"lateness": allowed})
-    return domain, Settings(
+    domain = TimeDomain.of(query.algebra, {"lateness": allowed})
+    settings = Settings(
         shards=run.shards,
         lateness=min(allowed.length, MAX_TIME),
         max_runs=most_runs(run.max_runs),
         problems=True,
         partial=run.timed_out,
         terms="struct",
-        namespace=run.query.algebra.namespace,
+        namespace=query.algebra.namespace,
     )
+    return Prepared(run, domain, settings, program, background)
 
 
 def counted(answers: Iterable[Found | Problem], counts: Counts) -> Iterator[Found | Problem]:
@@ -96,9 +130,8 @@ def counted(answers: Iterable[Found | Problem], counts: Counts) -> Iterator[Foun
 
 def _run_to_the_end(run: Run, launch: Launch) -> None:
     files = [Files.of(name, paths) for name, paths in run.streams.items()]
-    is_one = isinstance(run.query.algebra, SequenceQuery) or run.query.algebra.is_one_block
-    program, background, domain, settings = prepared(run) if is_one else (None, NO_BACKGROUND, *settled(run))
-    domains = settle(domain, files, settings.namespace)
+    doing = prepared(run)
+    domains = settle(doing.domain, files, doing.settings.namespace)
     counts, noted = Counts(), Problems(run.problems)
     begun, started = time.monotonic(), list[SparkSession]()
     with ExitStack() as opened:
@@ -107,25 +140,12 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
         spark = session(launch)
         started.append(spark)
         opened.enter_context(told_as_ours())
-        layout = Layout(run.query, domain.known)
-        read = Observation("thence")
-        given = finite_input(spark, files, settings.namespace, domains)
-        if program is not None:
-            rows = all_rows(program, given.frames, domain, background, settings, read=read, readers=given.readers)
-        else:
-            assert isinstance(run.query.algebra, ComposedQuery)
-            rows = composed_rows(
-                run.query.algebra,
-                given.frames,
-                domain,
-                settings,
-                read=read,
-                readers=given.readers,
-                optimise=run.optimise,
-            )
+        layout = Layout(run.query, doing.domain.known)
+        given = finite_input(spark, files, doing.settings.namespace, domains)
+        rows = doing.rows(given.frames, given.readers)
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
         made = spooled(rows, folder, by=layout.order)
-        counts.events = read.get["events"]
+        counts.events = sum(read.get["events"] for read in doing.read)
         opened.callback(noted.close)
         found = noted.matches_of(counted(layout.answers(in_order(made, by=layout.order)), counts))
         first = list(islice(found, 1))

@@ -25,7 +25,7 @@ from thence.cli.spark_rows import Layout
 from thence.cli.spark_run import counted, prepared, session
 from thence.errors import InputError
 from thence.local.results import Counts
-from thence.spark.pipeline import all_rows
+from thence.spark.pipeline import READ
 from thence.spark.session import Launch
 from thence.spark.spool import in_order, spooled
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-_READ = "thence.read"
 _EVERY = "1 second"
 """How often folders are looked at."""
 _LOOK = 0.2
@@ -44,7 +43,7 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
     """Until Ctrl-C with `--watch`, else until all that is there now is read."""
     if run.format == "json":
         raise InputError("json ends with its last row, and a stream has none. Try: --format jsonl")
-    program, background, domain, settings = prepared(run)
+    doing = prepared(run)
     with ExitStack() as kept:
         folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
         checkpoint = _made(run.checkpoint) if run.checkpoint else Path(folder, "checkpoint")
@@ -55,9 +54,9 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         kept.enter_context(progress(shown, output=run.output, format=run.format))
         spark = session(launch)
         kept.enter_context(told_as_ours())
-        given = growing_input(spark, run.streams, settings.namespace, domain)
-        rows = all_rows(program, given.frames, domain, background, settings, read=_READ)
-        outlet = Outlet(run, Layout(run.query, domain.known), folder, journal)
+        given = growing_input(spark, run.streams, doing.settings.namespace, doing.domain)
+        rows = doing.rows(given.frames)
+        outlet = Outlet(run, Layout(run.query, doing.domain.known), folder, journal)
         outlet.open()
         stream = rows.writeStream.foreachBatch(outlet.take).option("checkpointLocation", str(checkpoint))
         timed = stream.trigger(processingTime=_EVERY) if run.watch else stream.trigger(availableNow=True)
@@ -164,15 +163,13 @@ class Outlet:
         found = self._query.lastProgress if self._query is not None else None
         if found is None:
             return
-        metrics = found.observedMetrics.get(_READ)
-        events = metrics["events"] if metrics is not None else 0
+        events = sum(each["events"] for name, each in found.observedMetrics.items() if name.startswith(READ))
         last, known = self._heard
         if found.batchId != last:
             known = 0
         self.counts.events += max(0, events - known)
         self._heard = found.batchId, max(events, known)
-        operators = found.stateOperators
-        self._state = operators[0].memoryUsedBytes if operators else self._state
+        self._state = sum(operator.memoryUsedBytes for operator in found.stateOperators) or self._state
 
     def how_far(self) -> str:
         seconds = max(time.monotonic() - self._began, 0.1)

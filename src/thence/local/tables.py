@@ -138,8 +138,8 @@ class Collected:
         """Values, with ids of our own dictionary."""
         tag = one_tag(tags)
         if tag is not None:
-            return _Chunk(tag, tags, self._moved(bits, state) if tag != NONE and names_a_term(tag) else bits)
-        named = names_a_term(tags) & (tags != NONE)
+            return _Chunk(tag, tags, self._moved(bits, state) if names_a_term(tag) else bits)
+        named = names_a_term(tags)
         moved = bits.copy()  # the matches' own may be others' too
         moved[named] = self._moved(bits[named], state)
         return _Chunk(None, tags, moved)
@@ -247,7 +247,7 @@ class _Texts:
     def of(self, chunk: _Chunk) -> pa.Array:
         import pyarrow as pa
 
-        if chunk.tag is not None and chunk.tag != NONE and names_a_term(chunk.tag):
+        if chunk.tag is not None and names_a_term(chunk.tag):
             return self.of_terms.take(pa.array(chunk.bits))
         none = chunk.tags == NONE
         others = np.flatnonzero(~names_a_term(chunk.tags) & ~none)

@@ -15,7 +15,7 @@ from thence.local.domains import TimeDomain
 from thence.local.given import by_stream, stream_name
 from thence.query.options import background_of
 from thence.spark.composed import composed_rows
-from thence.spark.pipeline import Settings, answers_of, counted_answers
+from thence.spark.pipeline import Settings, all_rows, counted_answers
 
 if TYPE_CHECKING:
     from thence.query.query import Query
@@ -50,7 +50,8 @@ class Frames:
             rows = composed_rows(query.algebra, self.by_name, domain, settings, ordered=False, optimise=optimise)
             return counted_answers(rows, settings)
         program = query.program(optimise=optimise, partial=settings.partial)
-        return answers_of(program, self.by_name, domain, background_of(background, program), settings)
+        known = background_of(background, program)
+        return counted_answers(all_rows(program, self.by_name, domain, known, settings, ordered=False), settings)
 
 
 def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Frames:

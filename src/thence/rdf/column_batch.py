@@ -247,10 +247,10 @@ def _entered(values: Tagged, source: Terms, terms: Terms) -> NDArray[np.int32]:
     """The terms that values are, entered into another dictionary; UNBOUND for none."""
     ids = np.full(len(values.tags), UNBOUND, np.int32)
     named = names_a_term(values.tags)
-    rows = np.flatnonzero(named & (values.tags != tags.NONE))
+    rows = np.flatnonzero(named)
     distinct, where = np.unique(values.bits[rows], return_inverse=True)
     ids[rows] = terms.import_all(source, distinct.astype(np.int32))[where]
-    rows = np.flatnonzero(~named)
+    rows = np.flatnonzero(~named & (values.tags != tags.NONE))
     for tag in np.unique(values.tags[rows]).tolist():
         some = rows[values.tags[rows] == tag]
         numbers, where = np.unique(values.bits[some], return_inverse=True)

@@ -64,4 +64,4 @@ def of_terms(ids: NDArray[Any], terms: Terms) -> Tagged:
 
 def names_a_term(tag: Any) -> Any:
     """Whether the bits beside a tag, or beside each of an array of tags, are a term's id."""
-    return (tag <= tags.OTHER) | (tag == NON_CANONICAL)
+    return (tag != tags.NONE) & ((tag <= tags.OTHER) | (tag == NON_CANONICAL))

@@ -31,7 +31,6 @@ from thence.program.automaton import STRICT
 from thence.program.sequence import SequenceProgram
 from thence.program.values import Values
 from thence.rdf.dictionary import Terms
-from thence.rdf.tags import NONE
 from thence.rdf.texts import Texts
 from thence.rdf.value_columns import names_a_term
 
@@ -170,7 +169,7 @@ def _vocabulary(tables: Sequence[Matched], terms: Terms) -> tuple[tuple[Matched,
 
 def _named(values: Values) -> NDArray[np.bool_]:
     """Which of some values are terms' numbers."""
-    named: NDArray[np.bool_] = names_a_term(values.tags) & (values.tags != NONE)
+    named: NDArray[np.bool_] = names_a_term(values.tags)
     return named
 
 

@@ -1,21 +1,20 @@
-"""SASE+ on Spark: the queries of a text, each over the streams it reads and over what others give."""
+"""A query's text on Spark: one query, or several of SASE+, each over the streams it reads and over what others give."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
-from itertools import chain, count
 
 from pyspark.sql import DataFrame, Observation
+from pyspark.sql.types import DataType, NumericType
 
-from thence.algebra.components import ComponentQuery, ComposedQuery, Return
-from thence.errors import InputError
+from thence.algebra.components import ComposedQuery, Return
 from thence.local.columns import OURS, column_names
 from thence.local.domains import TimeDomain
 from thence.match.background import NO_BACKGROUND
 from thence.plan.components import plan
 from thence.spark.output import HIDDEN, INNER, PROBLEM_COLUMNS
-from thence.spark.pipeline import Settings, all_rows
+from thence.spark.pipeline import Among, Settings, all_rows
 from thence.spark.reading import PartReader
 
 
@@ -26,40 +25,53 @@ def composed_rows(
     settings: Settings,
     *,
     ordered: bool = True,
-    read: Observation | str = "thence.read",
+    read: Callable[[], Observation | None] = lambda: None,
     readers: Mapping[str, PartReader] | None = None,
     optimise: bool = True,
 ) -> DataFrame:
-    """As `all_rows`, of several blocks. How many events there were is observed where the first of them is read."""
-    if len(query.queries) > 1 and any(frame.isStreaming for frame in frames.values()):
-        raise InputError(
-            "On streaming DataFrames a query can't read what another one makes. "
-            "Try: query.engine(), which does; or a checkpointed table between two queries"
+    """As `all_rows`, of several blocks. `read` observes the events that a block is the first to read."""
+    known, told = dict(frames), set[str]()
+    made: dict[str, list[DataFrame]] = {}
+    answers: list[DataFrame] = []
+    streaming = any(frame.isStreaming for frame in frames.values())
+    inner = len(query.blocks) - len(query.queries[-1].blocks)
+    for number, block in enumerate(query.blocks, 1):
+        names = [stream.name for stream in block.sources]
+        for name in names:
+            if name in made:
+                known[name] = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), made[name])
+        # a silent stream that only others read holds this one back as well, so that each event is late for all or none
+        heard = {name: frame for name, frame in frames.items() if streaming and name not in names}
+        rows = all_rows(
+            plan(block, optimise=optimise),
+            {name: known[name] for name in names},
+            domain,
+            NO_BACKGROUND,
+            settings,
+            ordered=ordered,
+            read=read(),
+            readers={name: reader for name, reader in (readers or {}).items() if name in names},
+            among=Among(number, frozenset(made) & set(names), frozenset(told), heard, number <= inner),
         )
-    known = dict(frames)
-    observed: Iterator[Observation | str] = chain([read], (f"thence.read.{number}" for number in count(2)))
-
-    def rows_of(block: ComponentQuery, *, feeds: bool = False) -> DataFrame:
-        own = {stream.name: known[stream.name] for stream in block.sources}
-        given = {name: reader for name, reader in (readers or {}).items() if name in own}
-        program, named = plan(block, optimise=optimise), next(observed)
-        return all_rows(
-            program, own, domain, NO_BACKGROUND, settings, ordered=ordered, read=named, readers=given, feeds=feeds
-        )
-
-    troubles: list[DataFrame] = []
-    for union in query.queries[:-1]:
-        made: dict[str, list[DataFrame]] = {}
-        for block in union.blocks:
+        told |= set(names)
+        if number <= inner:
             assert isinstance(block.form, Return) and block.form.stream is not None
-            rows = rows_of(block, feeds=True)
-            made.setdefault(block.form.stream, []).append(rows.filter(f"`{INNER[0]}` IS NULL"))
-            troubles.append(rows.filter(f"`{INNER[0]}` IS NOT NULL").drop("time", "id", "value"))
-        for stream, listed in made.items():
-            known[stream] = reduce(DataFrame.union, listed).select("time", "id", "value")
-    answers = [rows_of(block) for block in query.queries[-1].blocks]
-    every = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), [*answers, *troubles])
-    taken = (*OURS, *PROBLEM_COLUMNS) if settings.problems or ordered else OURS
-    told = INNER if settings.problems or ordered else INNER[:1]
-    names = [*column_names(list(query.columns), taken=taken), "match_id", "events", *told, *(HIDDEN if ordered else ())]
-    return every.select("start", "end", *(f"`{name}`" for name in names))
+            made.setdefault(block.form.stream, []).append(rows)
+        else:
+            answers.append(rows)
+    return _as_one(query, answers, told=settings.problems or ordered, ordered=ordered)
+
+
+def _as_one(query: ComposedQuery, answers: list[DataFrame], *, told: bool, ordered: bool) -> DataFrame:
+    """The rows of a union. A column that is a number in one and something else in another is text."""
+    taken = (*OURS, *PROBLEM_COLUMNS) if told else OURS
+    shown = column_names(list(query.columns), taken=taken)
+    kinds = {name: [rows.schema[name].dataType for rows in answers] for name in shown}
+    texts = [name for name, found in kinds.items() if not _are_alike(found)]
+    typed = [rows.withColumns({name: rows[f"`{name}`"].cast("string") for name in texts}) for rows in answers]
+    names = [*shown, "match_id", "events", *(INNER if told else INNER[:1]), *(HIDDEN if ordered else ())]
+    return reduce(DataFrame.unionByName, typed).select("start", "end", *(f"`{name}`" for name in names))
+
+
+def _are_alike(kinds: list[DataType]) -> bool:
+    return len(set(kinds)) == 1 or all(isinstance(kind, NumericType) for kind in kinds)

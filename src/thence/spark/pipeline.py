@@ -7,7 +7,7 @@ stateful operator whose key is the shard. The first half is the same.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
@@ -25,6 +25,7 @@ from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, Kind, decoder
 from thence.spark.filters import prefiltered
+from thence.spark.made import MadeReader
 from thence.spark.output import INNER, PROBLEM_COLUMNS, Output
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
@@ -42,6 +43,9 @@ _UNSET = "200"
 
 STATE = "thence.state"
 """The metric of a streaming query's progress that has the bytes of all shards' states."""
+
+READ = "thence.read"
+"""The metric that has how many events were read."""
 
 FOUND = "thence.found"
 """The metric that has how many rows there were: `matches`, and those of problems by their kinds, shown or not."""
@@ -67,15 +71,22 @@ class Settings:
     namespace: str = ""
 
 
-def answers_of(
-    program: SequenceProgram,
-    frames: Mapping[str, DataFrame],
-    domain: TimeDomain,
-    background: Background,
-    settings: Settings,
-) -> DataFrame:
-    """The answers of a query over event DataFrames."""
-    return counted_answers(all_rows(program, frames, domain, background, settings, ordered=False), settings)
+@dataclass(frozen=True, slots=True)
+class Among:
+    """A query's place among others of its text, with which it is run. Each event counts once, and is told to be bad or
+    late once, however many of them read it; and time is one for all."""
+
+    number: int = 1
+    made: frozenset[str] = frozenset()  # the streams whose events other queries make
+    told: frozenset[str] = frozenset()  # the streams whose bad and late events another one tells
+    heard: Mapping[str, DataFrame] = field(default_factory=dict)  # that only others read: how far they have come
+    feeds: bool = False  # whether others read what it answers
+
+    def named(self, metric: str) -> str:
+        return metric if self.number == 1 else f"{metric}.{self.number}"
+
+
+_ALONE = Among()
 
 
 def counted_answers(rows: DataFrame, settings: Settings) -> DataFrame:
@@ -100,23 +111,25 @@ def all_rows(
     settings: Settings,
     *,
     ordered: bool = True,
-    read: Observation | str = "thence.read",
+    read: Observation | str | None = None,
     readers: Mapping[str, PartReader] | None = None,
-    feeds: bool = False,
+    among: Among = _ALONE,
 ) -> DataFrame:
     """Matches and problems alike; `ordered` ones can be, by the times in the columns HIDDEN. `read` observes how many
-    events there were. `readers` are of streams whose DataFrames have no events, but the numbers of parts of files. What
-    `feeds` another query is events."""
+    events there were. `readers` are of streams whose DataFrames have no events, but the numbers of parts of files."""
     streaming = _is_streaming(frames)
     spark = next(iter(frames.values())).sparkSession
-    sent = dict(frames)
-    decoders: dict[str, Decoder | PartReader | ScanReader] = dict(readers or {})
+    sent = {**frames, **among.heard}
+    decoders: dict[str, Decoder | PartReader | ScanReader | MadeReader] = dict(readers or {})
     asked = asked_of(program)
-    wholes = {name: _decoder(name, frame, settings) for name, frame in frames.items() if name not in decoders}
+    wholes = {name: _decoder(name, frame, settings) for name, frame in sent.items() if name not in decoders}
     for name, whole in wholes.items():
+        if name in among.made:
+            decoders[name] = MadeReader(whole, told=name in among.told)
+            continue
         # where answers are counted by the command, so are all events
-        frame = frames[name] if ordered else prefiltered(frames[name], program, name, whole)
-        sent[name], decoders[name] = _sent(frame, whole, asked.get(name))
+        frame = sent[name] if ordered else prefiltered(sent[name], program, name, whole)
+        sent[name], decoders[name] = _sent(frame, whole, frozenset() if name in among.heard else asked.get(name))
     for name, each in decoders.items():
         if each.domain is not None:
             domain.begin(name, each.domain)
@@ -125,17 +138,29 @@ def all_rows(
     types = _types(frames, wholes)
     shards = _shards(program, settings.shards, streaming, spark)
     packing = {
-        name: Packing(program, name, each, domain, shards, streaming, "id" not in dict(each.names), background)
+        name: Packing(
+            program,
+            name,
+            each,
+            domain,
+            shards,
+            streaming,
+            numbered="id" not in dict(each.names),
+            told=name in among.told | among.made,
+            heard=name in among.heard,
+            background=background,
+        )
         for name, each in decoders.items()
     }
     schema = from_arrow_schema(PACKED)
-    packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in frames))
-    packed = packed.observe(read, F.expr("coalesce(sum(events), 0) AS events"))
+    packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in sent))
+    packed = packed.observe(read or among.named(READ), F.expr("coalesce(sum(events), 0) AS events"))
     answering = Answering(
-        Output(program, domain.known, settings.terms, settings.problems or ordered, ordered, types, feeds),
-        tuple(stream.name for stream in program.streams),
+        Output(program, domain.known, settings.terms, settings.problems or ordered, ordered, types, among.feeds),
+        tuple(name for name in sent if name not in among.made),
         shards,
         background,
+        told=among.told,
         lateness=settings.lateness,
         idle=settings.idle,
         idle_after=settings.idle_after,
@@ -150,7 +175,7 @@ def all_rows(
     stateful = packed.groupBy("shard").transformWithState(
         ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
     )
-    stateful = stateful.observe(STATE, F.expr("coalesce(sum(state), 0) AS bytes"))
+    stateful = stateful.observe(among.named(STATE), F.expr("coalesce(sum(state), 0) AS bytes"))
     return stateful.mapInArrow(unpacked_answers, made)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import groupby
 from typing import Any, Protocol
 
@@ -49,7 +49,7 @@ PACKED = pa.schema(
         ("last", pa.int64()),  # shards hear: how far the stream has come
         ("events", pa.int64()),  # read, each counted once
         ("packed", pa.binary()),  # a chunk; null: only how far time has come
-        ("bad", pa.string()),  # events that are none, as JSON
+        ("troubles", pa.string()),  # events that are none, as JSON
     ]
 )
 
@@ -57,13 +57,14 @@ PACKED = pa.schema(
 class Decodes(Protocol):
     """Makes events of a DataFrame's rows."""
 
-    def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent]: ...
+    def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent | Trouble]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
     """Events of one stream → packed chunks. In streams, all shards hear how far time has come, and late events are
-    counted."""
+    counted. Of a stream that is only `heard` of, they hear no more. What is wrong with a stream's events may be `told`
+    elsewhere."""
 
     program: SequenceProgram
     stream: str
@@ -73,32 +74,43 @@ class Packing:
     streaming: bool
     numbered: bool
     background: Background = NO_BACKGROUND
+    told: bool = False
+    heard: bool = False
 
     def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for some in _together(records, TOGETHER):
             yield from map(_record, self._packed(some))
 
     def _packed(self, record: pa.RecordBatch) -> Iterator[dict[str, object]]:
-        bad: list[tuple[str, str]] = []
+        troubles: list[Trouble] = []
         for found in self.decoder.read(record):
             if isinstance(found, BadEvent):
-                bad.append((found.reason, found.text))
+                troubles += [] if self.told else [Trouble("bad", found.reason, found.text, self.stream)]
+            elif isinstance(found, Trouble):
+                troubles.append(found)
             elif len(found):
-                yield from self._rows(found, bad)
-        if bad:
-            yield {"shard": 0, "stream": self.stream, "events": len(bad), "bad": json.dumps(bad)}
+                yield from self._rows(found, troubles)
+        if troubles:
+            listed = json.dumps([astuple(trouble) for trouble in troubles])
+            count = 0 if self.told else len(troubles)
+            yield {"shard": 0, "stream": self.stream, "events": count, "troubles": listed}
 
-    def _rows(self, batch: Batch, bad: list[tuple[str, str]]) -> Iterator[dict[str, object]]:
-        events = self._of_the_domain(batch, bad)
+    def _rows(self, batch: Batch, troubles: list[Trouble]) -> Iterator[dict[str, object]]:
+        events = self._of_the_domain(batch, troubles)
         if not len(events):
+            return
+        if self.heard:
+            since, last = int(events.ends[0]), int(events.ends[-1])
+            told = {"stream": self.stream, "first": since, "since": since, "last": last, "events": 0}
+            yield from (told | {"shard": shard} for shard in range(self.shards))
             return
         terms, refused = Terms(), dict[int, str]()
         terms.add_all(self.program.constants)  # first, so that they have their ids: predicates name them
         arrived = [Arrived(self.stream, events, 0)]
         found = found_in(self.program, arrived, terms, self.background, Context(), refused)
-        bad += [(reason, events.id(number)) for number, reason in refused.items()]
+        troubles += [Trouble("bad", why, events.id(number), self.stream) for number, why in refused.items()]
         told = {"stream": self.stream, "since": int(events.ends[0]), "last": int(events.ends[-1])}
-        count = len(events) - len(refused)  # these are counted among the bad
+        count = 0 if self.told else len(events) - len(refused)  # these are counted among the bad
         heard = set()
         chunks = split(
             self.program,
@@ -120,12 +132,12 @@ class Packing:
             yield told | {"shard": shard, "first": int(events.ends[0]), "events": count}
             count = 0
 
-    def _of_the_domain(self, batch: Batch, bad: list[tuple[str, str]]) -> Batch:
+    def _of_the_domain(self, batch: Batch, troubles: list[Trouble]) -> Batch:
         """The events whose time is of the query's kind, in the order of time."""
         fits = self.domain.fits(batch.domains)
-        for number in np.flatnonzero(~fits).tolist():
-            event = batch.event(number)
-            bad.append((self.domain.reason(event.domain), batch.id(number)))
+        for number in np.flatnonzero(~fits).tolist() if not self.told else ():
+            reason = self.domain.reason(batch.event(number).domain)
+            troubles.append(Trouble("bad", reason, batch.id(number), self.stream))
         in_order = fits.all() and (batch.ends[1:] >= batch.ends[:-1]).all()
         if in_order:
             return batch
@@ -179,6 +191,7 @@ class Answering:
     streams: tuple[str, ...]
     shards: int
     background: Background = NO_BACKGROUND
+    told: frozenset[str] = frozenset()  # streams whose late events are told elsewhere
     lateness: int = 0
     idle: frozenset[str] = frozenset()
     idle_after: int | None = None
@@ -203,7 +216,7 @@ class Answering:
 
     def _all(self, shard: Shard, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
         for row in rows:
-            yield from self._bad(row)
+            yield from self._troubles(row)
             if row["packed"] is None:
                 continue
             chunk = unpacked(self.output.program, row["packed"])
@@ -227,10 +240,9 @@ class Answering:
             yield self.output.troubles(self.output.timed_out(expired, shard))
         shard.let_go()
 
-    def _bad(self, row: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        if row["bad"] is not None:
-            told = json.loads(row["bad"])
-            yield self.output.troubles(Trouble("bad", reason, text, row["stream"]) for reason, text in told)
+    def _troubles(self, row: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        if row["troubles"] is not None:
+            yield self.output.troubles(Trouble(*told) for told in json.loads(row["troubles"]))
 
     # A stream: what came in one micro-batch, in any order
 
@@ -238,16 +250,17 @@ class Answering:
         """The answers that are certain after some more chunks. Lateness is judged by what came before them."""
         heard: dict[str, tuple[int, int]] = {}
         for row in rows:
-            yield from self._bad(row)
+            yield from self._troubles(row)
             if row["last"] is None:
                 continue
             stream, first, last = row["stream"], row["since"], row["last"]
-            known = heard.get(stream, (first, last))
-            heard[stream] = min(known[0], first), max(known[1], last)
+            if stream in self.streams:  # others are made of these, and tell nothing of time
+                known = heard.get(stream, (first, last))
+                heard[stream] = min(known[0], first), max(known[1], last)
             if row["packed"] is not None:
                 good, late = shard.without_late([unpacked(self.output.program, row["packed"])])
                 shard.add(good)
-                yield from (self._late(shard, chunk) for chunk in late)
+                yield from (self._late(shard, chunk) for chunk in late if stream not in self.told)
         if heard:
             shard.watermark.see_all(heard)  # at once: no stream may be left out for others that are told first
         now = shard.watermark.now
