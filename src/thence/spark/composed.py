@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
+from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql.types import DataType, NumericType
 
@@ -14,8 +16,9 @@ from thence.local.domains import TimeDomain
 from thence.match.background import NO_BACKGROUND
 from thence.plan.components import plan
 from thence.spark.output import HIDDEN, INNER, PROBLEM_COLUMNS
-from thence.spark.pipeline import Among, Settings, all_rows
+from thence.spark.pipeline import Among, Settings, all_rows, made_types
 from thence.spark.reading import PartReader
+from thence.spark.shapes import Types
 
 
 def composed_rows(
@@ -32,6 +35,7 @@ def composed_rows(
     """As `all_rows`, of several blocks. `read` observes the events that a block is the first to read."""
     known, told = dict(frames), set[str]()
     made: dict[str, list[DataFrame]] = {}
+    types: dict[str, list[Types | None]] = {}
     answers: list[DataFrame] = []
     streaming = any(frame.isStreaming for frame in frames.values())
     inner = len(query.blocks) - len(query.queries[-1].blocks)
@@ -42,24 +46,44 @@ def composed_rows(
                 known[name] = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), made[name])
         # a silent stream that only others read holds this one back as well, so that each event is late for all or none
         heard = {name: frame for name, frame in frames.items() if streaming and name not in names}
+        among = Among(
+            number,
+            {name: _common(types[name]) for name in names if name in types},
+            frozenset(told),
+            heard,
+            number <= inner,
+        )
+        own = {name: known[name] for name in names}
         rows = all_rows(
             plan(block, optimise=optimise),
-            {name: known[name] for name in names},
+            own,
             domain,
             NO_BACKGROUND,
             settings,
             ordered=ordered,
             read=read(),
             readers={name: reader for name, reader in (readers or {}).items() if name in names},
-            among=Among(number, frozenset(made) & set(names), frozenset(told), heard, number <= inner),
+            among=among,
         )
         told |= set(names)
         if number <= inner:
             assert isinstance(block.form, Return) and block.form.stream is not None
             made.setdefault(block.form.stream, []).append(rows)
+            found = None if readers else made_types(block, own, settings, among)
+            types.setdefault(block.form.stream, []).append(found)
         else:
             answers.append(rows)
     return _as_one(query, answers, told=settings.problems or ordered, ordered=ordered)
+
+
+def _common(listed: list[Types | None]) -> Types | None:
+    """The types of a stream that several blocks make: text, where they differ."""
+    found: dict[str, Any] = {}
+    for types in listed:
+        if types is None:
+            return None
+        found |= {name: kind if found.get(name, kind) == kind else pa.string() for name, kind in types.items()}
+    return found
 
 
 def _as_one(query: ComposedQuery, answers: list[DataFrame], *, told: bool, ordered: bool) -> DataFrame:

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
+from thence.algebra.components import ComponentQuery
 from thence.errors import InputError
 from thence.local.domains import TimeDomain
 from thence.local.finite import asked_of
@@ -32,6 +33,7 @@ from thence.spark.reading import PartReader
 from thence.spark.scan_parts import ScanReader
 from thence.spark.scans import scanned
 from thence.spark.selecting import narrowed, selected
+from thence.spark.shapes import Types, column_types
 from thence.spark.stages import PACKED, Answering, Packing
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -77,7 +79,7 @@ class Among:
     late once, however many of them read it; and time is one for all."""
 
     number: int = 1
-    made: frozenset[str] = frozenset()  # the streams whose events other queries make
+    made: Mapping[str, Types | None] = field(default_factory=dict)  # the streams whose events others make: their types
     told: frozenset[str] = frozenset()  # the streams whose bad and late events another one tells
     heard: Mapping[str, DataFrame] = field(default_factory=dict)  # that only others read: how far they have come
     feeds: bool = False  # whether others read what it answers
@@ -135,7 +137,7 @@ def all_rows(
             domain.begin(name, each.domain)
     if domain.domain is None:
         domain.domain, domain.told_by = Domain.DATETIME, "the streams' time, as text"
-    types = _types(frames, wholes)
+    types = _types(frames, wholes, among.made)
     shards = _shards(program, settings.shards, streaming, spark)
     packing = {
         name: Packing(
@@ -146,7 +148,7 @@ def all_rows(
             shards,
             streaming,
             numbered="id" not in dict(each.names),
-            told=name in among.told | among.made,
+            told=name in among.told or name in among.made,
             heard=name in among.heard,
             background=background,
         )
@@ -205,16 +207,39 @@ def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
     return decoder(name, schema, namespace=settings.namespace, columns=columns)
 
 
-def _types(frames: Mapping[str, DataFrame], wholes: Mapping[str, Decoder]) -> dict[str, Any] | None:
+def _types(
+    frames: Mapping[str, DataFrame], wholes: Mapping[str, Decoder], made: Mapping[str, Types | None]
+) -> Types | None:
     """The types of attributes, as far as all streams have the same for them; None, if one is of RDF."""
     found: dict[str, Any] = {}
     for name, frame in frames.items():
-        if name not in wholes or wholes[name].kind is not Kind.TYPED:
+        own = made[name] if name in made else _typed_columns(frame, wholes.get(name))
+        if own is None:
             return None
-        schema = to_arrow_schema(frame.schema, timezone="UTC")
-        for ours, theirs in wholes[name].names:
-            kind = schema.field(theirs).type
-            found[ours] = kind if found.get(ours, kind) == kind else pa.string()
+        for attribute, kind in own.items():
+            found[attribute] = kind if found.get(attribute, kind) == kind else pa.string()
+    return found
+
+
+def _typed_columns(frame: DataFrame, whole: Decoder | None) -> Types | None:
+    if whole is None or whole.kind is not Kind.TYPED:
+        return None
+    schema = to_arrow_schema(frame.schema, timezone="UTC")
+    return {ours: schema.field(theirs).type for ours, theirs in whole.names}
+
+
+def made_types(
+    query: ComponentQuery, frames: Mapping[str, DataFrame], settings: Settings, among: Among
+) -> Types | None:
+    """The types of the attributes of the events that a query makes of others."""
+    wholes = {name: _decoder(name, frame, settings) for name, frame in frames.items()}
+    types = _types(frames, wholes, among.made)
+    if types is None:
+        return None
+    found: dict[str, Any] = {}
+    for name, kind in column_types(query, types, pa.string()).items():
+        inner = {f"{name}.{field.name}": field.type for field in kind} if pa.types.is_struct(kind) else {name: kind}
+        found |= inner
     return found
 
 
