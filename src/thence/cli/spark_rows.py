@@ -81,17 +81,21 @@ def _place(found: Found) -> tuple[tuple[str, ...], str]:
     return found.event_ids, repr(sorted(found.bindings.items(), key=lambda item: item[0]))
 
 
-_TERM = {"type", "value", "datatype", "language"}
-
-
 def _cell(cell: Any) -> Cell:
     return tuple(map(_inner, cell)) if isinstance(cell, list) else _inner(cell)
 
 
 def _inner(cell: Any) -> Any:
-    """A term, a composite of terms, or nothing, which may stand among several."""
-    if cell is None or set(cell) == _TERM:
-        return None if cell is None else _term(cell)
+    """A term, a composite of terms, or nothing, which may stand among several.
+
+    >>> _inner({"type": None, "value": {"type": "literal", "value": "b", "datatype": None, "language": "en"}})
+    {'type': None, 'value': Literal(value='b', datatype='http://www.w3.org/1999/02/22-rdf-syntax-ns#langString', \
+language='en')}
+    """
+    if cell is None:
+        return None
+    if isinstance(cell.get("type"), str):
+        return _term(cell)
     return {name: None if each is None else _term(each) for name, each in cell.items()}
 
 
