@@ -186,7 +186,8 @@ def _kind(place: str, schema: Any, columns: Mapping[str, str]) -> Kind:
     if not found:
         raise InputError(
             f"{place}: the DataFrame has no column that makes its rows events: type (typed events), value (an RDF "
-            f'document) or graph (triples). Try: columns={{"type": "{schema.names[0] if schema.names else "kind"}"}}'
+            f'document) or graph (triples). Try: columns={{"type": …}} if one has the type under another name; if all '
+            f'are of one type, frame.withColumn("type", lit("{place.rpartition(" ")[2].capitalize()}"))'
         )
     if len(found) > 1:
         both = " and ".join(kind.value for kind in found[:2])
