@@ -230,8 +230,8 @@ JOINED = [{"event": "0", "h": "h1", "w": "10", "s": "s1"}, {"event": "1", "h": "
             "city.trig",
             b"@prefix : <http://example.org/> . :city { :h1 :street :s1 . :h3 :street :s2 . [] :street :s3 }",
         ),
-        ("city.ttl.gz", gzip.compress(AS_TURTLE)),
-        ("city.nt.gz", gzip.compress(AS_LINES)),
+        ("city.ttl.gz", gzip.compress(AS_TURTLE, mtime=0)),
+        ("city.nt.gz", gzip.compress(AS_LINES, mtime=0)),
     ],
 )
 def test_a_file_of_any_format_is_a_background(tmp_path: Path, name: str, data: bytes) -> None:
