@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,17 @@ def test_a_column_without_any_value_is_one_that_no_event_has(tmp_path: Path) -> 
     parquet.write_table(rows, tmp_path / "events.parquet")
     read = thence.parse("PATTERN A a WHERE a.x = a.x RETURN a.x AS x", language="sase+")
     assert list(read.match(tmp_path / "events.parquet")) == []
+
+
+def test_times_are_compared_with_times_and_not_with_texts() -> None:
+    moments = ["2024-05-06T06:59:00Z", "2024-05-06T07:01:00Z"]
+    events = [thence.Event(n, {"type": "A", "at": datetime.fromisoformat(at)}) for n, at in enumerate(moments)]
+    late = "PATTERN A a WHERE a.at > {} RETURN a.at AS at"
+    assert len(found(late.format("TIMESTAMP '2024-05-06T09:00:00+02:00'"), events)) == 1
+    assert found(late.format("'2024-05-06T07:00:00Z'"), events) == []
+    days = [thence.Event(n, {"type": "A", "at": date(2024, 5, n)}) for n in (6, 7)]
+    assert found("PATTERN A a WHERE a.at = date '2024-05-07' RETURN a.at AS at", days) == [{"at": date(2024, 5, 7)}]
+    with pytest.raises(thence.QueryError, match="'noon' is no timestamp"):
+        thence.parse(late.format("TIMESTAMP 'noon'"), language="sase+")
+    named = "PATTERN SEQ(A date, A timestamp) WHERE date.x < timestamp.x RETURN date.x AS x, timestamp.x AS y"
+    assert found(named, of([1, 2])[:2]) == [{"x": 1, "y": 2}]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +54,29 @@ def test_columns_have_the_types_of_the_dataframe(spark: SparkSession) -> None:
         (1, 4, "A", [10.0, 11.0], (9.0, 7), 10.5, 2),
         (2, 4, "A", [11.0], (9.0, 7), 11.0, 1),
         (3, 5, "B", [5.0], (4.0, 2), 5.0, 1),
+    ]
+
+
+def test_values_of_every_kind_keep_their_types(spark: SparkSession) -> None:
+    rows = [
+        ("A", n, n % 2 == 1, Decimal("1.10") * n, datetime(2024, 1, 1, n), date(2024, 1, n), n) for n in range(1, 5)
+    ]
+    schema = "type string, time long, odd boolean, cost decimal(10,2), at timestamp, day date, short short"
+    query = thence.parse("""
+        PATTERN SEQ(A a, A+ b[])
+        WHERE skip_till_next_match(a, b[]) { a.odd = true ^ b[i].cost > a.cost ^ b[i].at > a.at }
+            ^ a.at > TIMESTAMP '2024-01-01T01:30:00Z'
+        WITHIN 2
+        RETURN a.odd AS odd, a.at AS at, a.day AS day, a.short AS short, b[].cost AS costs, sum(b[].cost) AS total,
+            max(b[].at) AS latest, b[1].(odd, cost) AS first""")
+    made = query.dataframe(spark.createDataFrame(rows, schema)).drop("match_id", "events")
+    assert made.schema.simpleString() == (
+        "struct<start:bigint,end:bigint,odd:boolean,at:timestamp,day:date,short:smallint,costs:array<decimal(10,2)>,"
+        "total:decimal(38,2),latest:timestamp,first:struct<odd:boolean,cost:decimal(10,2)>>"
+    )
+    at, cost = datetime(2024, 1, 1, 3), 4 * cost
+    assert list(map(tuple, made.collect())) == [
+        (3, 4, True, at, date(2024, 1, 3), 3, [cost], cost, datetime(2024, 1, 1, 4), (False, cost))
     ]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import thence
 from test_sase_queries import EXAMPLES, MATCHES, expected
-from test_spark_goldens import END, _time, in_order, taken
+from test_spark_goldens import END, _time, at_once, in_order, taken
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,32 +56,46 @@ def _plain(cell: Any) -> Any:
 
 
 def test_batch_finds_the_matches_in_tables(spark: SparkSession) -> None:
-    for name in TABLES:
+    def found(name: str) -> list[str]:
         query = thence.parse(EXAMPLES / f"{name}.sase")
-        found = query.dataframe(table(spark, name), shards=2).collect()
-        assert written(query, found) == in_order(expected(name)), name
-        assert len(found) == len(MATCHES[name])
+        return written(query, query.dataframe(table(spark, name), shards=2).collect())
+
+    for name, rows in at_once(found, TABLES):
+        assert rows == in_order(expected(name)), name
+        assert len(rows) == len(MATCHES[name])
 
 
 def test_batch_finds_them_in_rdf(spark: SparkSession) -> None:
-    for name, ending in GRAPHS.items():
+    def found(name: str) -> list[str]:
         query = thence.parse(EXAMPLES / f"{name}.sase")
-        events = spark.read.format("thence").load(str(EXAMPLES / f"{name}.{ending}"))
-        assert written(query, query.dataframe(events).collect()) == in_order(expected(name)), name
+        events = spark.read.format("thence").load(str(EXAMPLES / f"{name}.{GRAPHS[name]}"))
+        return written(query, query.dataframe(events).collect())
+
+    for name, rows in at_once(found, GRAPHS):
+        assert rows == in_order(expected(name)), name
 
 
-def test_streaming_finds_them_in_rdf(spark: SparkSession, tmp_path: Path) -> None:
-    """The file is followed by one with an event that is late enough for all to be certain."""
-    for name, ending in GRAPHS.items():
+def test_streaming_finds_them(spark: SparkSession, tmp_path: Path) -> None:
+    """The file, of RDF where there is one, and one with an event that is late enough for all to be certain."""
+
+    def found(name: str) -> list[str]:
+        file = f"{name}.{GRAPHS.get(name, 'csv')}"
         folder = tmp_path / name
         folder.mkdir()
-        shutil.copy(EXAMPLES / f"{name}.{ending}", folder)
-        os.utime(folder / f"{name}.{ending}", (1_600_000_000,) * 2)  # new files are taken in the order of time
-        (folder / "end.jsonl").write_text(f"{END}\n")
-        events = spark.readStream.format("thence").option("files_per_batch", 1).load(str(folder))
+        shutil.copy(EXAMPLES / file, folder)
+        os.utime(folder / file, (1_600_000_000,) * 2)  # new files are taken in the order of time
+        if name in GRAPHS:
+            (folder / "end.jsonl").write_text(f"{END}\n")
+            events = spark.readStream.format("thence").option("files_per_batch", 1).load(str(folder))
+        else:
+            (folder / "end.csv").write_text("type,time,id,kind,symbol,volume\nEND,2099-01-01T00:00:00Z,end,,,\n")
+            reader = spark.readStream.schema(TABLES[name][1]).option("maxFilesPerTrigger", 1)
+            events = reader.csv(str(folder), header=True)
         query = thence.parse(EXAMPLES / f"{name}.sase")
-        found = taken(query.dataframe(events, shards=2), tmp_path / f"{name}-checkpoint")
-        assert written(query, found) == in_order(expected(name)), name
+        return written(query, taken(query.dataframe(events, shards=2), tmp_path / f"{name}-checkpoint"))
+
+    for name, rows in at_once(found, ["badnews", *GRAPHS]):
+        assert rows == in_order(expected(name)), name
 
 
 def test_queries_feed_each_other_in_batch_and_in_streaming(spark: SparkSession, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, TypeAlias
 
 from lark import Token, Tree
@@ -55,7 +56,7 @@ from thence.lang.syntax import offset
 from thence.lang.terms import TermReader
 from thence.lang.words import name
 from thence.rdf.terms import IRI, XSD, Literal
-from thence.rdf.times import Span, parse_duration
+from thence.rdf.times import Domain, Span, format_time, parse_duration, parse_time
 
 LONGEST = 100
 """The most components that SEQ may hold."""
@@ -291,6 +292,17 @@ class ComponentReader(TermReader):
     def text_constant(self, token: Token) -> Literal:
         quote = token[0]
         return Literal(token[1:-1].replace(quote * 2, quote))
+
+    def moment(self, kind: Token, token: Token) -> Literal:
+        """`TIMESTAMP '2024-05-06T07:00:00Z'` or `DATE '2024-05-06'`: a text alone is compared with texts."""
+        text = self.text_constant(token).value
+        try:
+            if name(kind.type) == "TIMESTAMP":
+                return Literal(format_time(parse_time(text).time, Domain.DATETIME), XSD + "dateTime")
+            return Literal(date.fromisoformat(text).isoformat(), XSD + "date")
+        except (InputError, ValueError):
+            hint = f"{kind} '2024-05-06{'T07:00:00Z' if len(kind) > 4 else ''}'"
+            raise self.error(f"{text!r:.80} is no {kind.lower()}.", at=offset(token), hint=hint) from None
 
     def _conditions(self, part: Part) -> Iterable[Placed]:
         """The conjuncts of WHERE, each with its place."""
