@@ -58,9 +58,8 @@ def test_columns_have_the_types_of_the_dataframe(spark: SparkSession) -> None:
 
 
 def test_values_of_every_kind_keep_their_types(spark: SparkSession) -> None:
-    rows = [
-        ("A", n, n % 2 == 1, Decimal("1.10") * n, datetime(2024, 1, 1, n), date(2024, 1, n), n) for n in range(1, 5)
-    ]
+    numbers, unit = range(1, 5), Decimal("1.10")
+    rows = [("A", n, n % 2 == 1, n * unit, datetime(2024, 1, 1, n), date(2024, 1, n), n) for n in numbers]
     schema = "type string, time long, odd boolean, cost decimal(10,2), at timestamp, day date, short short"
     query = thence.parse("""
         PATTERN SEQ(A a, A+ b[])
@@ -74,7 +73,7 @@ def test_values_of_every_kind_keep_their_types(spark: SparkSession) -> None:
         "struct<start:bigint,end:bigint,odd:boolean,at:timestamp,day:date,short:smallint,costs:array<decimal(10,2)>,"
         "total:decimal(38,2),latest:timestamp,first:struct<odd:boolean,cost:decimal(10,2)>>"
     )
-    at, cost = datetime(2024, 1, 1, 3), 4 * cost
+    at, cost = datetime(2024, 1, 1, 3), 4 * unit
     assert list(map(tuple, made.collect())) == [
         (3, 4, True, at, date(2024, 1, 3), 3, [cost], cost, datetime(2024, 1, 1, 4), (False, cost))
     ]
