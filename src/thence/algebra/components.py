@@ -200,6 +200,21 @@ class ComponentQuery:
         return tuple(Stream(name, IRI(self.namespace + name)) for name in self.streams or ("events",))
 
     @property
+    def positive(self) -> tuple[Component, ...]:
+        """The components whose events a match has."""
+        return tuple(component for component in self.components if not component.negated)
+
+    @property
+    def tested(self) -> tuple[Name, ...]:
+        """What all events of a match are alike in."""
+        return tuple(dict.fromkeys((*self.equal, *self.partition)))
+
+    @property
+    def parted(self) -> tuple[Name, ...]:
+        """What those of a partition are alike in."""
+        return self.partition or self.equal
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """What RETURN or AGGREGATE gives, by name."""
         if isinstance(self.form, Return):

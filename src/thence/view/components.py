@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from thence.algebra.components import Component, ComponentQuery, Strategy
 from thence.algebra.show import show
 from thence.errors import InputError
-from thence.plan.components import acts_at, is_whole, own_references
+from thence.plan.phases import acts_at, is_whole, own_references
 from thence.program.automaton import ANY, CUT_OFF, NEXT, PLAIN, PROCEED, START, STRICT, TAKE
 from thence.program.opcodes import ASK
 from thence.program.sequence import Components, SequenceProgram

@@ -1,0 +1,105 @@
+"""Which events a condition of SASE+ is asked of, and when (2.2.3): its component, and which events of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from thence.algebra.components import (
+    Attribute,
+    Component,
+    ComponentQuery,
+    Index,
+    Length,
+    Range,
+    Reference,
+    Summarised,
+)
+from thence.algebra.expressions import Expression
+from thence.algebra.variables import mentioned
+
+
+class Phase(Enum):
+    """What a component is asked about."""
+
+    FIRST = "first"  # its first event
+    LATER = "later"  # a later one
+    WHOLE = "whole"  # all of them, once another is in
+
+
+def acts_at(query: ComponentQuery, condition: Expression) -> Component:
+    """The component at which a conjunct acts: the negated one that it names, else the last."""
+    named = {query.references[variable].component for variable in mentioned(condition)}
+    listed = [component for component in query.components if component.variable in named]
+    return next((component for component in listed if component.negated), listed[-1])
+
+
+def own_references(query: ComponentQuery, condition: Expression, component: Component) -> list[Reference]:
+    """What a conjunct says of a component's own events."""
+    references = (query.references[variable] for variable in mentioned(condition))
+    return [reference for reference in references if reference.component == component.variable]
+
+
+def asked(query: ComponentQuery, component: Component, phase: Phase) -> Iterator[Expression]:
+    """The conjuncts that act at a component in a phase."""
+    for condition in query.conditions:
+        if acts_at(query, condition) == component and phase in _phases(query, condition, component):
+            yield condition
+
+
+def _phases(query: ComponentQuery, condition: Expression, component: Component) -> tuple[Phase, ...]:
+    own = own_references(query, condition, component)
+    if not component.closure:
+        return (Phase.FIRST,)
+    if any(map(is_whole, own)):
+        return (Phase.WHOLE,)
+    if any(map(is_iterated, own)):
+        return (Phase.LATER,) if any(map(is_earlier, own)) else (Phase.FIRST, Phase.LATER)
+    return (Phase.FIRST,)
+
+
+def has_end(query: ComponentQuery, component: Component) -> bool:
+    """Whether a closure has an end condition."""
+    return any(True for _ in asked(query, component, Phase.WHOLE))
+
+
+def is_stateless(query: ComponentQuery, condition: Expression, component: Component, phase: Phase) -> bool:
+    """Whether the event in hand alone tells."""
+    now = (Index.ALONE, Index.EACH, *((Index.FIRST,) if phase is Phase.FIRST else ()))
+    references = [query.references[variable] for variable in mentioned(condition)]
+    return phase is not Phase.WHOLE and all(
+        isinstance(each, Attribute) and each.component == component.variable and each.index in now
+        for each in references
+    )
+
+
+def is_whole(reference: Reference) -> bool:
+    """Whether it tells of a whole closure."""
+    match reference:
+        case Attribute(index=index):
+            return index is Index.LAST
+        case Length():
+            return True
+        case Summarised(range=range_):
+            return range_ is Range.ALL
+
+
+def is_iterated(reference: Reference) -> bool:
+    match reference:
+        case Attribute(index=index):
+            return index in (Index.EACH, Index.BEFORE)
+        case Summarised(range=range_):
+            return range_ is Range.BEFORE
+        case Length():
+            return False
+
+
+def is_earlier(reference: Reference) -> bool:
+    """Whether it tells of an event before the one at i."""
+    match reference:
+        case Attribute(index=index):
+            return index in (Index.FIRST, Index.BEFORE)
+        case Summarised(range=range_):
+            return range_ is Range.BEFORE
+        case Length():
+            return False

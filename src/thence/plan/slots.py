@@ -1,0 +1,156 @@
+"""What a run of SASE+ keeps of its events in slots, so that conditions and RETURN need not look back at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from thence.algebra.components import (
+    Attribute,
+    Component,
+    ComponentQuery,
+    Index,
+    Length,
+    Name,
+    Range,
+    Reference,
+    Return,
+    Summarised,
+    Summary,
+)
+from thence.algebra.expressions import Arithmetic, Expression, Operation, Variable
+from thence.algebra.variables import mentioned
+from thence.algebra.walk import replaced
+from thence.plan.phases import Phase, asked
+from thence.program.automaton import ANEW, COUNT, EARLIEST, GREATEST, KEEP, LATEST, LEAST, SUM
+
+_SUMMARIES = {
+    Summary.COUNT: COUNT,
+    Summary.SUM: SUM,
+    Summary.MIN: LEAST,
+    Summary.MAX: GREATEST,
+    Summary.FIRST: EARLIEST,
+    Summary.LAST: LATEST,
+}
+
+
+def attribute(name: Name) -> Variable:
+    """The column of an attribute, and the slot of a frame in which tests find that of the event in hand."""
+    return Variable(f".{name}")
+
+
+def as_compared(name: Name) -> Variable:
+    """The column of an attribute as equality sees it, and a run's slot for it."""
+    return Variable(f"={name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Which component's events a slot tells of, of which attribute (None: the events themselves), and what each event
+    does to it. `once`: only the first."""
+
+    component: str
+    name: Name | None
+    how: int
+    once: bool = False
+
+
+class Slots:
+    """The slots of a run: those that all events of a match are alike in, and what conditions and RETURN need besides.
+    `shown` are those that are the columns of RETURN, if each of them is told by one."""
+
+    def __init__(self, query: ComponentQuery) -> None:
+        self.query = query
+        self.kept: dict[Variable, Slot | None] = {as_compared(name): None for name in query.tested}
+        self._written = list(self._conditions())  # so that all slots are known before the first predicate is compiled
+        self.shown = self._shown()
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    def tell_all(self) -> bool:
+        """Whether they tell all that conditions ask, so that none looks back."""
+        references = self.query.references.keys()
+        return all(references.isdisjoint(mentioned(condition)) for condition in self._written)
+
+    def of(self, component: Component) -> list[tuple[Variable, Slot]]:
+        """Those that a component's events change."""
+        return [
+            (variable, slot)
+            for variable, slot in self.kept.items()
+            if slot is not None and slot.component == component.variable
+        ]
+
+    def renamed(self, condition: Expression, component: Component, phase: Phase) -> Expression:
+        """A conjunct over slots: those of the run, and those of the event in hand. What no slot tells stays."""
+        return replaced(condition, lambda part: self._place(part, component, phase))
+
+    def _conditions(self) -> Iterator[Expression]:
+        for component in self.query.positive:
+            for phase in Phase:
+                for condition in asked(self.query, component, phase):
+                    yield self.renamed(condition, component, phase)
+
+    def _shown(self) -> tuple[Variable, ...] | None:
+        form = self.query.form
+        if not isinstance(form, Return) or self.query.having is not None:
+            return None
+        given = [item.given for item in form.items]
+        nobody = Component(None, "")
+        if not all(isinstance(each, Variable) and _is_told(self.query.references[each]) for each in given):
+            return None
+        found = [self._place(each, nobody, Phase.WHOLE) for each in given if isinstance(each, Variable)]
+        return tuple(each for each in found if isinstance(each, Variable))
+
+    def _place(self, part: Expression, component: Component, phase: Phase) -> Expression | None:
+        """Where that stands which a variable means; None, if it means nothing of its own."""
+        reference = self.query.references.get(part) if isinstance(part, Variable) else None
+        if reference is None:
+            return None
+        own = reference.component == component.variable
+        match reference:
+            case Attribute(index=index, name=name):
+                if own and _is_in_hand(index, phase):
+                    return attribute(name)
+                if not own and index in (Index.EACH, Index.BEFORE):
+                    return part  # for every i: the history tells
+                once = index in (Index.ALONE, Index.FIRST)
+                what = f"{reference.component}[{'1' if once else 'LEN'}]"
+                return self._slot(what, name, KEEP if once else ANEW, reference, once)
+            case Length():
+                return self._slot("LEN", None, COUNT, reference)
+            case Summarised(range=range_) if not own and range_ is Range.BEFORE:
+                return part
+            case Summarised(summary=Summary.AVG, name=name):
+                total = self._slot("sum", name, SUM, reference)
+                return Arithmetic(Operation.QUOTIENT, total, self._slot("count", name, COUNT, reference))
+            case Summarised(summary=Summary.HIGHEST | Summary.LOWEST as summary, name=name, k=k):
+                if k != 1:
+                    return part
+                highest = summary is Summary.HIGHEST
+                return self._slot("max" if highest else "min", name, GREATEST if highest else LEAST, reference)
+            case Summarised(summary=summary, name=name):
+                return self._slot(summary.value, name, _SUMMARIES[summary], reference)
+
+    def _slot(self, what: str, name: Name | None, how: int, reference: Reference, once: bool = False) -> Variable:
+        variable = Variable(f"{what}({reference.component}){'' if name is None else f'.{name}'}")
+        self.kept.setdefault(variable, Slot(reference.component, name, how, once))
+        return variable
+
+
+def _is_in_hand(index: Index, phase: Phase) -> bool:
+    """Whether an event of the component in question is the one that is asked."""
+    if phase is Phase.WHOLE:
+        return False
+    return index in (Index.ALONE, Index.EACH) or (index is Index.FIRST and phase is Phase.FIRST)
+
+
+def _is_told(reference: Reference) -> bool:
+    """Whether one slot tells what a reference is, of a whole match."""
+    match reference:
+        case Attribute(index=index):
+            return index not in (Index.EACH, Index.BEFORE)
+        case Length():
+            return True
+        case Summarised(summary=summary, k=k):
+            return summary is not Summary.AVG and k in (None, 1)
