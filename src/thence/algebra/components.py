@@ -111,6 +111,28 @@ def is_iterated(reference: Reference) -> bool:
             return False
 
 
+def is_earlier(reference: Reference) -> bool:
+    """Whether it tells of events before that at `i`: what names both is asked from the second event on."""
+    match reference:
+        case Attribute(index=index):
+            return index in (Index.FIRST, Index.BEFORE)
+        case Summarised(range=range):
+            return range is Range.BEFORE
+        case Length():
+            return False
+
+
+def is_whole(reference: Reference) -> bool:
+    """Whether it tells of a whole closure, and so is known once that has ended."""
+    match reference:
+        case Attribute(index=index):
+            return index is Index.LAST
+        case Summarised(range=range):
+            return range is Range.ALL
+        case Length():
+            return True
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
     """A part of SEQ: `T a`, `T+ a[]`, negated `~T a`, `~(T+ a[])`. The type None is ANY, which every event has."""

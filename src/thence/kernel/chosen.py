@@ -17,6 +17,7 @@ from thence.algebra.components import (
     Reference,
     Summarised,
     Summary,
+    is_earlier,
     is_iterated,
 )
 from thence.algebra.expressions import Comparison, Expression, Operation, Variable
@@ -92,17 +93,7 @@ def _ranges(references: Iterable[Reference], chosen: Chosen, at: str | None) -> 
         if component == at:
             yield component, range(count - 1, count)
         else:
-            yield component, range(int(any(_is_earlier(each) for each in listed if each.component == component)), count)
-
-
-def _is_earlier(reference: Reference) -> bool:
-    match reference:
-        case Attribute(index=index):
-            return index in (Index.FIRST, Index.BEFORE)
-        case Summarised(range=range_):
-            return range_ is Range.BEFORE
-        case Length():
-            return False
+            yield component, range(int(any(is_earlier(each) for each in listed if each.component == component)), count)
 
 
 def summarised(summary: Summary, values: Sequence[Term], k: int | None = None) -> Term | None:

@@ -8,16 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from thence.algebra.chains import DEPTH, chain, depth
 from thence.algebra.components import (
-    Attribute,
     Component,
-    Index,
-    Length,
     Name,
-    Range,
     Reference,
     Strategy,
-    Summarised,
     is_iterated,
+    is_whole,
 )
 from thence.algebra.expressions import Expression, Or, Variable
 from thence.algebra.variables import mentioned
@@ -110,20 +106,9 @@ def _check_indices(where: Where, clause: Clause, last: str, at: int) -> None:
     block = where.block
     asked = [block.references[variable] for predicate in clause for variable in mentioned(predicate)]
     own = [each for each in asked if each.component == last]
-    if any(is_iterated(each) for each in own) and any(_is_whole(each) for each in own):
+    if any(is_iterated(each) for each in own) and any(is_whole(each) for each in own):
         reason = f'"{last}[i]" is about each event, "{last}[{last}.LEN]" and aggregates about all.'
         raise block.error(reason, at, hint="two conditions")
-
-
-def _is_whole(reference: Reference) -> bool:
-    """Whether it is known once a closure has ended."""
-    match reference:
-        case Attribute(index=index):
-            return index is Index.LAST
-        case Length():
-            return True
-        case Summarised(range=range):
-            return range is Range.ALL
 
 
 def _components(references: Mapping[Variable, Reference], expression: Expression) -> Iterator[str]:
@@ -193,6 +178,6 @@ def ends(where: Where, variable: str) -> bool:
     for condition in where.conditions:
         asked = [references[each] for each in mentioned(condition.value)]
         last = max((each.component for each in asked), key=places.__getitem__)
-        if last == variable and any(_is_whole(each) for each in asked if each.component == variable):
+        if last == variable and any(is_whole(each) for each in asked if each.component == variable):
             return True
     return False

@@ -10,10 +10,10 @@ from thence.algebra.components import (
     Component,
     ComponentQuery,
     Index,
-    Length,
-    Range,
     Reference,
-    Summarised,
+    is_earlier,
+    is_iterated,
+    is_whole,
 )
 from thence.algebra.expressions import Expression
 from thence.algebra.variables import mentioned
@@ -71,35 +71,3 @@ def is_stateless(query: ComponentQuery, condition: Expression, component: Compon
         isinstance(each, Attribute) and each.component == component.variable and each.index in now
         for each in references
     )
-
-
-def is_whole(reference: Reference) -> bool:
-    """Whether it tells of a whole closure."""
-    match reference:
-        case Attribute(index=index):
-            return index is Index.LAST
-        case Length():
-            return True
-        case Summarised(range=range_):
-            return range_ is Range.ALL
-
-
-def is_iterated(reference: Reference) -> bool:
-    match reference:
-        case Attribute(index=index):
-            return index in (Index.EACH, Index.BEFORE)
-        case Summarised(range=range_):
-            return range_ is Range.BEFORE
-        case Length():
-            return False
-
-
-def is_earlier(reference: Reference) -> bool:
-    """Whether it tells of an event before the one at i."""
-    match reference:
-        case Attribute(index=index):
-            return index in (Index.FIRST, Index.BEFORE)
-        case Summarised(range=range_):
-            return range_ is Range.BEFORE
-        case Length():
-            return False

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from thence.algebra.components import Component, ComponentQuery, Strategy
+from thence.algebra.components import Component, ComponentQuery, Strategy, is_whole
 from thence.algebra.show import show
 from thence.errors import InputError
-from thence.plan.phases import acts_at, is_whole, own_references
+from thence.plan.phases import acts_at, own_references
 from thence.program.automaton import ANY, CUT_OFF, NEXT, PLAIN, PROCEED, START, STRICT, TAKE
 from thence.program.opcodes import ASK
 from thence.program.sequence import Components, SequenceProgram
