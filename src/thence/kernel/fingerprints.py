@@ -12,6 +12,7 @@ from thence.rdf.dictionary import Terms
 from thence.rdf.tags import NONE
 from thence.rdf.texts import Texts
 from thence.rdf.value_columns import names_a_term
+from thence.rdf.words import word_at
 
 Words = NDArray[np.uint64]
 
@@ -29,15 +30,6 @@ def low(code, more):
     """Otherwise than `high`, so that what is alike in one half differs in the other."""
     code = (code ^ more) * np.uint64(0xD1B54A32D192ED03)
     return code ^ (code >> np.uint64(32))
-
-
-@inlined
-def word_at(text, place, count):
-    """Up to eight bytes as a number, the first one lowest."""
-    word = np.uint64(0)
-    for number in range(count):
-        word |= np.uint64(text[place + number]) << np.uint64(8 * number)
-    return word
 
 
 @entry

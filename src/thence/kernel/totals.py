@@ -254,15 +254,7 @@ def _before(columns: _Columns, before: NDArray[np.int64], measures: int) -> Weig
     if not begun:
         return found
     start = _nothing(measures, paths=begun)
-    if not len(found.paths):
-        return start
-    return Weights(
-        np.concatenate([found.paths, start.paths]),
-        tuple(
-            Measure(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
-            for a, b in zip(found.measures, start.measures, strict=True)
-        ),
-    )
+    return _both(found, start) if len(found.paths) else start
 
 
 def _gone_on(

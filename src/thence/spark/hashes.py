@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from thence.rdf.arrow_values import encoded, indices, is_valid, raw
 from thence.rdf.compiled import entry, inlined
 from thence.rdf.texts import Texts
+from thence.rdf.words import word_at
 
 Hashes = NDArray[np.uint64]
 
@@ -57,15 +58,6 @@ def of_int(word, seed):
 @inlined
 def of_long(word, seed):
     return finished(with_eight(seed + _5 + np.uint64(8), word))
-
-
-@inlined
-def word_at(text, place, count):
-    """Up to eight bytes as a number, the first one lowest."""
-    word = np.uint64(0)
-    for number in range(count):
-        word |= np.uint64(text[place + number]) << np.uint64(8 * number)
-    return word
 
 
 @inlined
