@@ -59,6 +59,21 @@ class Summary(Enum):
     LAST = "last"
 
 
+FUNCTIONS = {
+    "abs": ("ABS", 1),
+    "ceil": ("CEIL", 1),
+    "floor": ("FLOOR", 1),
+    "round": ("ROUND", 1),
+    "lower": ("LCASE", 1),
+    "upper": ("UCASE", 1),
+    "length": ("STRLEN", 1),
+    "contains": ("CONTAINS", 2),
+    "starts_with": ("STRSTARTS", 2),
+    "ends_with": ("STRENDS", 2),
+}
+"""Functions of a single value or two: what the algebra calls them, and how many values they take."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """An attribute or a type: a column's or a local name, or whole as an IRI (PREFIXed or in angle brackets)."""

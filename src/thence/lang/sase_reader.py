@@ -11,6 +11,7 @@ from lark import Token, Tree
 
 from thence.algebra.chains import chain
 from thence.algebra.components import (
+    FUNCTIONS,
     Attribute,
     Component,
     Composite,
@@ -63,18 +64,6 @@ LONGEST = 100
 
 ANY = "ANY"
 _COMPARISONS = {"=": "==", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
-_FUNCTIONS = {
-    "abs": ("ABS", 1),
-    "ceil": ("CEIL", 1),
-    "floor": ("FLOOR", 1),
-    "round": ("ROUND", 1),
-    "lower": ("LCASE", 1),
-    "upper": ("UCASE", 1),
-    "length": ("STRLEN", 1),
-    "contains": ("CONTAINS", 2),
-    "starts_with": ("STRSTARTS", 2),
-    "ends_with": ("STRENDS", 2),
-}
 _SUMMARIES = {summary.value: summary for summary in Summary}
 _RANKED = (Summary.HIGHEST, Summary.LOWEST)
 
@@ -425,11 +414,11 @@ class ComponentReader(TermReader):
         word = function.lower()
         if word in _SUMMARIES:
             return self._summarised(_SUMMARIES[word], function, arguments)
-        if word not in _FUNCTIONS:
-            known = {*_SUMMARIES, *_FUNCTIONS}
+        if word not in FUNCTIONS:
+            known = {*_SUMMARIES, *FUNCTIONS}
             hint = closest(word, known) or listed(sorted(known))
             raise self.error(f'There is no function "{function}".', at=offset(function), hint=hint)
-        called, count = _FUNCTIONS[word]
+        called, count = FUNCTIONS[word]
         if any(isinstance(argument, Token) for argument in arguments):
             raise self.error(f"{word} takes values.", at=offset(function), hint=f"{word}(a.price)")
         if len(arguments) != count:

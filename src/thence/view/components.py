@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 
 from thence.algebra.components import Component, ComponentQuery, Strategy, is_whole
-from thence.algebra.show import show
+from thence.algebra.expressions import Expression
+from thence.algebra.sequences import Window
+from thence.algebra.show_components import component_text, condition_text
+from thence.algebra.show_sequences import window_text
 from thence.errors import InputError
 from thence.plan.phases import acts_at, own_references
-from thence.program.automaton import ANY, CUT_OFF, NEXT, PLAIN, PROCEED, START, STRICT, TAKE
+from thence.program.automaton import ANY, CUT_OFF, NEXT, NOWHERE, PLAIN, PROCEED, START, TAKE
 from thence.program.opcodes import ASK
-from thence.program.sequence import Components, SequenceProgram
-from thence.rdf.times import Domain
+from thence.program.sequence import Attributes, Components, SequenceProgram
+from thence.view.description import FilterTold
 
 _WAITS = {
     Strategy.STRICT: "strict contiguity",
@@ -20,106 +24,182 @@ _WAITS = {
     Strategy.NEXT: "skip-till-next",
     Strategy.ANY: "skip-till-any",
 }
-_SELECTIONS = {STRICT: "contiguity", NEXT: "skip-till-next", ANY: "skip-till-any"}
 _ROLES = {PLAIN: "begin", TAKE: "take", PROCEED: "proceed and begin", CUT_OFF: "stop, proceed and begin"}
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentTold:
+    """A component as it was written, how a run waits for its events (None: it must be absent), and the conditions that
+    act there."""
+
+    text: str
+    variable: str
+    negated: bool
+    selection: str | None
+    stops_first: bool
+    conditions: tuple[FilterTold, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateTold:
+    """Where runs wait, by which selection; `inside` is the closure that goes on there."""
+
+    number: int
+    inside: str | None
+    selection: str
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTold:
+    """How a run goes on with an event of the component `over`. No `source`: it begins one. `again` is where a closure
+    goes on; `match`: it completes one."""
+
+    source: int | None
+    role: str
+    over: str
+    target: int | None
+    again: int | None
+    match: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentsTold:
+    """What there is to say: the same facts that text, JSON and diagrams show."""
+
+    window: str | None
+    equal: tuple[str, ...]
+    partition: tuple[str, ...]
+    components: tuple[ComponentTold, ...]
+    states: tuple[StateTold, ...]
+    edges: tuple[EdgeTold, ...]
+    key: tuple[str, ...]
 
 
 def explain_components(program: SequenceProgram, query: ComponentQuery, format: str) -> str:
     """How a block is run, as text or as JSON; as a diagram it is drawn by Mermaid."""
-    components = program.components
-    assert components is not None
+    assert program.components is not None
+    told = _told(program, query, program.components)
     match format:
         case "text":
-            return "\n".join(_text(program, query, components))
+            return "\n".join(_text(told))
         case "mermaid":
-            return "\n".join(_diagram(program, components))
+            return "\n".join(_diagram(told))
         case "json":
-            return json.dumps({"lines": list(_text(program, query, components))}, ensure_ascii=False, indent=2)
+            streams = [{"name": stream.name, "iri": stream.iri.value} for stream in query.sources]
+            return json.dumps({"streams": streams, **asdict(told)}, ensure_ascii=False, indent=2)
         case _:
             raise InputError(f'SASE+ has no explanation in the format "{format}". Try: text, mermaid, json')
 
 
-def _text(program: SequenceProgram, query: ComponentQuery, components: Components) -> Iterator[str]:
-    yield "Components"
-    for component in query.components:
-        yield f"  {_written(component)}: {_told(component)}"
-        for condition in query.conditions:
-            if acts_at(query, condition) == component:
-                yield f"    {show(condition)}: {_where(program, query, components, component, condition)}"
-    yield from ("", "Automaton")
-    for _, source, role, place, target in _edges(program, components):
-        yield f"  {source} --{role} {place}--> {target}"
-    yield from ("", f"Window: {_window(query)}", f"Key: {_key(program)}")
+# The facts
 
 
-def _written(component: Component) -> str:
-    type_ = "ANY" if component.type is None else str(component.type)
-    text = f"{type_}+ {component.variable}[]" if component.closure else f"{type_} {component.variable}"
-    return f"~({text})" if component.negated and component.closure else f"~{text}" if component.negated else text
+def _told(program: SequenceProgram, query: ComponentQuery, components: Components) -> ComponentsTold:
+    edges = tuple(_edges(program, components))
+    return ComponentsTold(
+        window=None if query.window is None else window_text(Window(query.window)),
+        equal=tuple(map(str, query.equal)),
+        partition=tuple(map(str, query.partition)),
+        components=tuple(_component(program, query, components, component) for component in query.components),
+        states=tuple(_state(program, number, edges) for number in range(len(program.automaton.selection))),
+        edges=edges,
+        key=tuple(variable.name[1:] for variable in program.key),
+    )
 
 
-def _told(component: Component) -> str:
-    if component.negated:
-        return "must be absent; judged on finished matches"
-    return _WAITS[component.strategy] + (", stops where it first can (!)" if component.cut else "")
+def _component(
+    program: SequenceProgram, query: ComponentQuery, components: Components, component: Component
+) -> ComponentTold:
+    return ComponentTold(
+        text=component_text(component),
+        variable=component.variable,
+        negated=component.negated,
+        selection=None if component.negated and not component.closure else _WAITS[component.strategy],
+        stops_first=component.cut,
+        conditions=tuple(
+            FilterTold(condition_text(condition), _tested(program, query, components, component, condition))
+            for condition in query.conditions
+            if acts_at(query, condition) == component
+        ),
+    )
 
 
-def _where(
-    program: SequenceProgram, query: ComponentQuery, components: Components, component: Component, condition: object
+def _tested(
+    program: SequenceProgram, query: ComponentQuery, components: Components, component: Component, condition: Expression
 ) -> str:
     if component.negated:
         return "on finished matches"
     numbers = [n for n, each in enumerate(components.conjuncts) if each is not None and each.condition == condition]
-    attributes = program.tables[0].pattern
-    fits = getattr(attributes, "fits", ())
-    if numbers and all(any(n in fit.predicates for fit in fits) for n in numbers):
+    pattern = program.tables[0].pattern
+    assert isinstance(pattern, Attributes)
+    if numbers and all(any(n in fit.predicates for fit in pattern.fits) for n in numbers):
         return "of the event alone, before any run is looked at"
     codes = program.automaton
     asked = any(codes.operation[codes.code_from[number]] == ASK for number in numbers)
-    ends = component.closure and any(map(is_whole, own_references(query, condition, component)))  # type: ignore[arg-type]
-    told = "end condition, after each event taken" if ends else "with the run"
-    return f"{told}, of its history" if asked else f"{told}, in the machine"
+    ends = component.closure and any(map(is_whole, own_references(query, condition, component)))
+    when = "end condition, after each event taken" if ends else "with the run"
+    return f"{when}, of its history" if asked else f"{when}, in the machine"
 
 
-def _edges(program: SequenceProgram, components: Components) -> Iterator[tuple[int, str, str, str, str]]:
+def _state(program: SequenceProgram, number: int, edges: tuple[EdgeTold, ...]) -> StateTold:
     automaton = program.automaton
-    first, last = int(automaton.feed_from[0]), int(automaton.feed_from[1])
-    names = {START: "start"}
-    for edge in range(first, last):
-        place = components.positive[int(automaton.place[automaton.place_from[edge]])].variable
-        source = int(automaton.edge_state[edge])
-        if source != START:
-            waits = _SELECTIONS[int(automaton.selection[source])]
-            names.setdefault(source, f"state {source} ({waits})")
-        if automaton.edge_loop[edge] >= 0:
-            waits = _SELECTIONS[int(automaton.selection[automaton.edge_loop[edge]])]
-            names[int(automaton.edge_loop[edge])] = f"state {automaton.edge_loop[edge]} (in {place}[], {waits})"
-    for edge in range(first, last):
-        place = components.positive[int(automaton.place[automaton.place_from[edge]])].variable
-        targets = [int(automaton.edge_target[edge]), int(automaton.edge_loop[edge])]
-        told = [names.get(state, f"state {state}") for state in targets if state >= 0]
-        told += ["match"] * bool(automaton.edge_accept[edge])
-        role = _ROLES[int(automaton.edge_role[edge])]
-        yield edge, names[int(automaton.edge_state[edge])], role, place, ", ".join(told)
+    by = program.contiguous[automaton.state_previous[number]]
+    contiguous = _WAITS[Strategy.PARTITION if by else Strategy.STRICT]
+    others = {NEXT: _WAITS[Strategy.NEXT], ANY: _WAITS[Strategy.ANY]}
+    inside = next((edge.over for edge in edges if edge.again == number + 1), None)
+    return StateTold(number + 1, inside, others.get(int(automaton.selection[number]), contiguous))
 
 
-def _diagram(program: SequenceProgram, components: Components) -> Iterator[str]:
+def _edges(program: SequenceProgram, components: Components) -> Iterator[EdgeTold]:
+    """Those of the first stream: all have the same."""
+    automaton = program.automaton
+    for edge in range(int(automaton.feed_from[0]), int(automaton.feed_from[1])):
+        source, target, again = (
+            int(column[edge]) for column in (automaton.edge_state, automaton.edge_target, automaton.edge_loop)
+        )
+        yield EdgeTold(
+            source=None if source == START else source + 1,
+            role=_ROLES[int(automaton.edge_role[edge])],
+            over=components.positive[int(automaton.place[automaton.place_from[edge]])].variable,
+            target=None if target == NOWHERE else target + 1,
+            again=None if again == NOWHERE else again + 1,
+            match=bool(automaton.edge_accept[edge]),
+        )
+
+
+# As text, and as a diagram
+
+
+def _text(told: ComponentsTold) -> Iterator[str]:
+    yield "Components"
+    for component in told.components:
+        yield f"  {component.text}: {_chosen(component)}"
+        yield from (f"    {condition.text}: {condition.tested}" for condition in component.conditions)
+    yield from ("", "Automaton")
+    names = {state.number: _name(state) for state in told.states}
+    for edge in told.edges:
+        goes = [names[number] for number in (edge.target, edge.again) if number is not None] + ["match"] * edge.match
+        source = "start" if edge.source is None else names[edge.source]
+        yield f"  {source} --{edge.role} {edge.over}--> {', '.join(goes)}"
+    yield ""
+    yield f"Window: {told.window or 'none: what a run holds, it holds for ever'}"
+    yield f"Key: {', '.join(told.key) or 'none: all events are in one shard'}"
+
+
+def _chosen(component: ComponentTold) -> str:
+    if component.negated:
+        return "must be absent; judged on finished matches"
+    return f"{component.selection}{', stops where it first can (!)' * component.stops_first}"
+
+
+def _name(state: StateTold) -> str:
+    inside = "" if state.inside is None else f"in {state.inside}[], "
+    return f"state {state.number} ({inside}{state.selection})"
+
+
+def _diagram(told: ComponentsTold) -> Iterator[str]:
     yield "stateDiagram-v2"
-    for _, source, role, place, target in _edges(program, components):
-        for each in target.split(", "):
-            yield f"    {_name(source)} --> {_name(each)}: {role} {place}"
-
-
-def _name(state: str) -> str:
-    return "[*]" if state in ("start", "match") else "s" + state.split()[1]
-
-
-def _window(query: ComponentQuery) -> str:
-    if query.window is None:
-        return "none: what a run holds, it holds for ever"
-    unit = "ticks" if query.window.domain is Domain.TICKS else "microseconds"
-    return f"{query.window.length} {unit}"
-
-
-def _key(program: SequenceProgram) -> str:
-    return ", ".join(variable.name[1:] for variable in program.key) or "none: all events are in one shard"
+    for edge in told.edges:
+        source = "[*]" if edge.source is None else f"s{edge.source}"
+        goes = [f"s{number}" for number in (edge.target, edge.again) if number is not None] + ["[*]"] * edge.match
+        yield from (f"    {source} --> {target}: {edge.role} {edge.over}" for target in goes)

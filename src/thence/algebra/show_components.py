@@ -1,0 +1,121 @@
+"""Components and conditions of SASE+ as its text has them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from thence.algebra.components import FUNCTIONS, Component
+from thence.algebra.expressions import (
+    And,
+    Arithmetic,
+    Bound,
+    Call,
+    Compare,
+    Comparison,
+    Expression,
+    Negate,
+    Not,
+    Operation,
+    Or,
+    Variable,
+)
+from thence.algebra.show_expressions import term_text
+from thence.rdf.terms import XSD, Literal
+
+_COMPARISONS = {Comparison.SAME: "=", Comparison.DIFFERENT: "!="}
+_CALLED = {called: word for word, (called, _) in FUNCTIONS.items()}
+
+
+class _Binding(IntEnum):
+    """How tightly a condition binds; one that binds less tightly than its place needs brackets."""
+
+    OR = 1
+    AND = 2
+    NOT = 3
+    RELATION = 4
+    SUM = 5
+    PRODUCT = 6
+    NEGATIVE = 7
+    PRIMARY = 8
+
+
+def component_text(component: Component) -> str:
+    """
+    >>> from thence.algebra.components import Name
+    >>> component_text(Component(Name("Stock"), "a", closure=True, negated=True)), component_text(Component(None, "b"))
+    ('~(Stock+ a[])', 'ANY b')
+    """
+    type_ = "ANY" if component.type is None else str(component.type)
+    text = f"{type_}+ {component.variable}[]" if component.closure else f"{type_} {component.variable}"
+    if not component.negated:
+        return text
+    return f"~({text})" if component.closure else f"~{text}"
+
+
+def condition_text(condition: Expression) -> str:
+    """A condition, with as few brackets as it needs. Recursive: for trees within the limit of depth.
+
+    >>> from thence.lang.sase import parse
+    >>> text = "PATTERN SEQ(A+ a[], B b) WHERE NOT b.x LIKE 'A%' ^ (b.x = 'it''s' OR b.y > 80% * avg(a[].y)) RETURN b.x"
+    >>> [condition_text(each) for each in parse(text).blocks[0].conditions]
+    ["b.x NOT LIKE 'A%'", "b.x = 'it''s' OR b.y > 0.80 * avg(a[].y)"]
+    """
+    return _at(condition, _Binding.OR)
+
+
+def _at(expression: Expression, place: int) -> str:
+    binding, text = _written(expression)
+    return f"({text})" if binding < place else text
+
+
+def _written(expression: Expression) -> tuple[_Binding, str]:
+    match expression:
+        case Variable(name):
+            return _Binding.PRIMARY, name
+        case Literal():
+            return _Binding.PRIMARY, _constant(expression)
+        case Or(left, right):
+            return _Binding.OR, f"{_at(left, _Binding.OR)} OR {_at(right, _Binding.AND)}"
+        case And(left, right):
+            return _Binding.AND, f"{_at(left, _Binding.AND)} AND {_at(right, _Binding.NOT)}"
+        case Not(Bound(variable)):
+            return _Binding.RELATION, f"{variable.name} IS NULL"
+        case Bound(variable):
+            return _Binding.RELATION, f"{variable.name} IS NOT NULL"
+        case Not(Call("REGEX", (operand, Literal(pattern), *_))):
+            return _Binding.RELATION, f"{_at(operand, _Binding.SUM)} NOT LIKE {_like(pattern)}"
+        case Call("REGEX", (operand, Literal(pattern), *_)):
+            return _Binding.RELATION, f"{_at(operand, _Binding.SUM)} LIKE {_like(pattern)}"
+        case Not(operand):
+            return _Binding.NOT, f"NOT {_at(operand, _Binding.NOT)}"
+        case Compare(comparison, left, right):
+            sign = _COMPARISONS.get(comparison, comparison.value)
+            return _Binding.RELATION, f"{_at(left, _Binding.SUM)} {sign} {_at(right, _Binding.SUM)}"
+        case Arithmetic(operation, left, right):
+            binding = _Binding.SUM if operation in (Operation.ADD, Operation.SUBTRACT) else _Binding.PRODUCT
+            sign = "/" if operation is Operation.QUOTIENT else operation.value
+            return binding, f"{_at(left, binding)} {sign} {_at(right, binding + 1)}"
+        case Negate(operand):
+            return _Binding.NEGATIVE, f"-{_at(operand, _Binding.NEGATIVE)}"
+        case Call(function, arguments):
+            listed = ", ".join(_at(argument, _Binding.SUM) for argument in arguments)
+            return _Binding.PRIMARY, f"{_CALLED[function]}({listed})"
+        case _:
+            raise TypeError(f"SASE+ has no {type(expression).__name__}")
+
+
+def _constant(literal: Literal) -> str:
+    return _quoted(literal.value) if literal.datatype == XSD + "string" else term_text(literal)
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def _like(pattern: str) -> str:
+    """What LIKE was given, of the regular expression that it became."""
+    found, letters = "", iter(pattern[1:-1].replace(".*", "%"))
+    for letter in letters:
+        found += next(letters) if letter == "\\" else "_" if letter == "." else letter
+    return _quoted(found)
