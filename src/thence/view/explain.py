@@ -76,12 +76,7 @@ def _text(query: SequenceQuery, description: Description) -> Iterator[str]:
     yield f"Key: {_key(description)}"
     yield f"Window: {_window_told(query)}"
     if any(state.sign == Selection.STRICT.value for state in description.states):
-        among = (
-            f"the events of a partition by {' '.join(_partition(query))}"
-            if query.partition
-            else "all events of all streams"
-        )
-        yield f"Contiguity: judged among {among}"
+        yield f"Contiguity: judged among {_among(query)}"
 
 
 def _gpm(gpm: GpmTold) -> Iterator[str]:
