@@ -22,6 +22,7 @@ from thence.algebra.expressions import Variable
 from thence.plan.assembly import Feed, assembled
 from thence.plan.conditions import Conditions
 from thence.plan.edges import CONTIGUOUS, Drawing, contiguities
+from thence.plan.phases import Asked
 from thence.plan.slots import Slots, as_compared, attribute
 from thence.program.automaton import Automaton
 from thence.program.image import image
@@ -56,9 +57,10 @@ class _Plan:
         self.query = query
         self.optimise = optimise
         self.names = tuple(dict.fromkeys((*_names(query), *query.tested)))
-        self.slots = Slots(query)
+        asked = Asked(query)
+        self.slots = Slots(query, asked)
         self.merges = optimise and _merges(query, self.slots)
-        self.conditions = Conditions(query, self.slots, self.names)
+        self.conditions = Conditions(query, asked, self.slots, self.names)
         attributes = tuple(map(attribute, self.names))
         self.kept = attributes + (TIME,) * _negates(query)  # of each event, in the history
         self.columns = (*attributes, *map(as_compared, query.tested), FITS, *(TIME,) * _negates(query))

@@ -7,7 +7,7 @@ from thence.algebra.components import Attribute, Component, ComponentQuery, Name
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.walk import replaced
 from thence.errors import LimitError
-from thence.plan.phases import Phase, asked, is_stateless
+from thence.plan.phases import Asked, Phase, is_stateless
 from thence.plan.predicates import Code
 from thence.plan.slots import Slots, attribute
 from thence.program.sequence import Conjunct, Fit, Negation
@@ -19,8 +19,9 @@ _MOST_FITS = 62
 class Conditions:
     """Predicates as they are compiled, and `fits`: what events are asked alone, bit by bit."""
 
-    def __init__(self, query: ComponentQuery, slots: Slots, names: tuple[Name, ...]) -> None:
+    def __init__(self, query: ComponentQuery, asked: Asked, slots: Slots, names: tuple[Name, ...]) -> None:
         self.query = query
+        self.asked = asked
         self.slots = slots
         self.names = names
         self.fits: list[Fit] = []
@@ -37,7 +38,7 @@ class Conditions:
 
     def fit(self, component: Component, phase: Phase) -> int:
         """The bit of what an event must have to be a component's first, or a later one of it."""
-        conditions = [each for each in asked(self.query, component, phase) if self._is_alone(each, component, phase)]
+        conditions = [each for each in self.asked.of(component, phase) if self._is_alone(each, component, phase)]
         about = [replaced(each, self._of_event_alone) for each in conditions]
         predicates = tuple(
             self._predicate(each, original, component) for each, original in zip(about, conditions, strict=True)
@@ -55,7 +56,7 @@ class Conditions:
         """The predicates that need the run."""
         return [
             self._predicate(self.slots.renamed(condition, component, phase), condition, component)
-            for condition in asked(self.query, component, phase)
+            for condition in self.asked.of(component, phase)
             if not self._is_alone(condition, component, phase)
         ]
 
@@ -82,7 +83,7 @@ class Conditions:
             before + 1 if before + 1 < len(self.query.positive) else -1,
             self.fit(component, Phase.FIRST),
             self.fit(component, Phase.LATER) if component.closure else -1,
-            *(tuple(asked(self.query, component, phase)) for phase in Phase),
+            *(self.asked.of(component, phase) for phase in Phase),
         )
 
     def _is_alone(self, condition: Expression, component: Component, phase: Phase) -> bool:

@@ -14,7 +14,7 @@ from thence.algebra.components import Component, ComponentQuery, Name, Strategy
 from thence.algebra.expressions import Variable
 from thence.plan.assembly import Edge, State
 from thence.plan.conditions import Conditions
-from thence.plan.phases import Phase, has_end
+from thence.plan.phases import Phase
 from thence.plan.slots import as_compared, attribute
 from thence.program.automaton import (
     ANY,
@@ -103,7 +103,7 @@ class Drawing:
         return component.closure and number + 1 < len(self._positive) and not self._has_end(component)
 
     def _has_end(self, component: Component) -> bool:
-        return has_end(self.query, component)
+        return self.conditions.asked.ends(component)
 
     def _is_last(self, number: int) -> bool:
         """Whether it is a closure that is a match when it stops."""

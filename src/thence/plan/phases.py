@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import Enum
 
 from thence.algebra.components import (
@@ -40,11 +39,23 @@ def own_references(query: ComponentQuery, condition: Expression, component: Comp
     return [reference for reference in references if reference.component == component.variable]
 
 
-def asked(query: ComponentQuery, component: Component, phase: Phase) -> Iterator[Expression]:
-    """The conjuncts that act at a component in a phase."""
-    for condition in query.conditions:
-        if acts_at(query, condition) == component and phase in _phases(query, condition, component):
-            yield condition
+class Asked:
+    """The conjuncts of a query, by where they act and when."""
+
+    def __init__(self, query: ComponentQuery) -> None:
+        self._conditions: dict[tuple[str, Phase], list[Expression]] = {}
+        for condition in query.conditions:
+            component = acts_at(query, condition)
+            for phase in _phases(query, condition, component):
+                self._conditions.setdefault((component.variable, phase), []).append(condition)
+
+    def of(self, component: Component, phase: Phase) -> tuple[Expression, ...]:
+        """Those that a component is asked in a phase."""
+        return tuple(self._conditions.get((component.variable, phase), ()))
+
+    def ends(self, component: Component) -> bool:
+        """Whether a closure has an end condition."""
+        return (component.variable, Phase.WHOLE) in self._conditions
 
 
 def _phases(query: ComponentQuery, condition: Expression, component: Component) -> tuple[Phase, ...]:
@@ -56,11 +67,6 @@ def _phases(query: ComponentQuery, condition: Expression, component: Component) 
     if any(map(is_iterated, own)):
         return (Phase.LATER,) if any(map(is_earlier, own)) else (Phase.FIRST, Phase.LATER)
     return (Phase.FIRST,)
-
-
-def has_end(query: ComponentQuery, component: Component) -> bool:
-    """Whether a closure has an end condition."""
-    return any(True for _ in asked(query, component, Phase.WHOLE))
 
 
 def is_stateless(query: ComponentQuery, condition: Expression, component: Component, phase: Phase) -> bool:

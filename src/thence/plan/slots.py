@@ -21,7 +21,7 @@ from thence.algebra.components import (
 from thence.algebra.expressions import Arithmetic, Expression, Operation, Variable
 from thence.algebra.variables import mentioned
 from thence.algebra.walk import replaced
-from thence.plan.phases import Phase, asked
+from thence.plan.phases import Asked, Phase
 from thence.program.automaton import ANEW, COUNT, EARLIEST, GREATEST, KEEP, LATEST, LEAST, SUM
 
 _SUMMARIES = {
@@ -59,10 +59,12 @@ class Slots:
     """The slots of a run: those that all events of a match are alike in, and what conditions and RETURN need besides.
     `shown` are those that are the columns of RETURN, if each of them is told by one."""
 
-    def __init__(self, query: ComponentQuery) -> None:
+    def __init__(self, query: ComponentQuery, asked: Asked) -> None:
         self.query = query
         self.kept: dict[Variable, Slot | None] = {as_compared(name): None for name in query.tested}
-        self._written = list(self._conditions())  # so that all slots are known before the first predicate is compiled
+        self._written = list(
+            self._conditions(asked)
+        )  # so that all slots are known before the first predicate is compiled
         self.shown = self._shown()
 
     def __len__(self) -> int:
@@ -85,10 +87,10 @@ class Slots:
         """A conjunct over slots: those of the run, and those of the event in hand. What no slot tells stays."""
         return replaced(condition, lambda part: self._place(part, component, phase))
 
-    def _conditions(self) -> Iterator[Expression]:
+    def _conditions(self, asked: Asked) -> Iterator[Expression]:
         for component in self.query.positive:
             for phase in Phase:
-                for condition in asked(self.query, component, phase):
+                for condition in asked.of(component, phase):
                     yield self.renamed(condition, component, phase)
 
     def _shown(self) -> tuple[Variable, ...] | None:
