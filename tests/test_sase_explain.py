@@ -1,0 +1,96 @@
+"""`explain` of SASE+: components, conditions as they were written, automaton, window and key."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+import thence
+from oracle.sase_cases import Case, cases
+from oracle.sase_text import text
+from thence.algebra.show_components import condition_text
+from thence.lang.sase import parse
+
+QUERY = """
+PATTERN SEQ(Stock+ a[], ~Halt h, Stock b)
+WHERE skip_till_next_match(a[]!, b) {
+    [symbol] ^ a[1].volume > 1000 ^ a[i].price > avg(a[..i-1].price) ^ b.volume < 80% * a[a.LEN].volume
+    ^ (b.note LIKE 'A_%' OR b.note IS NULL) ^ b.price > a[i].price ^ h.level != 'it''s'
+}
+WITHIN 90 MINUTES
+RETURN a[1].symbol AS symbol
+"""
+
+
+def test_conditions_and_the_window_are_told_as_the_query_writes_them() -> None:
+    assert thence.parse(QUERY, language="sase+").explain().splitlines() == [
+        "Components",
+        "  Stock+ a[]: skip-till-next, stops where it first can (!)",
+        "    a[1].volume > 1000: of the event alone, before any run is looked at",
+        "    a[i].price > avg(a[..i-1].price): with the run, in the machine",
+        "  ~Halt h: must be absent; judged on finished matches",
+        "    h.level != 'it''s': on finished matches",
+        "  Stock b: skip-till-next",
+        "    b.volume < 0.80 * a[a.LEN].volume: with the run, in the machine",
+        "    b.note LIKE 'A_%' OR b.note IS NULL: of the event alone, before any run is looked at",
+        "    b.price > a[i].price: with the run, of its history",
+        "",
+        "Automaton",
+        "  start --begin a--> state 1 (in a[], skip-till-next)",
+        "  state 1 (in a[], skip-till-next) --take a--> state 1 (in a[], skip-till-next)",
+        "  state 1 (in a[], skip-till-next) --stop, proceed and begin b--> match",
+        "",
+        "Window: WITHIN 90 MINUTES",
+        "Key: symbol",
+    ]
+
+
+def test_json_has_the_same_facts_in_parts() -> None:
+    found = json.loads(thence.parse(QUERY, language="sase+").explain("json"))
+    assert found["streams"] == [{"name": "events", "iri": "http://example.org/events"}]
+    assert (found["window"], found["equal"], found["key"]) == ("WITHIN 90 MINUTES", ["symbol"], ["symbol"])
+    assert [component["text"] for component in found["components"]] == ["Stock+ a[]", "~Halt h", "Stock b"]
+    assert found["components"][0]["conditions"][1] == {
+        "text": "a[i].price > avg(a[..i-1].price)",
+        "tested": "with the run, in the machine",
+    }
+    assert found["states"] == [{"number": 1, "inside": "a", "selection": "skip-till-next"}]
+    assert found["edges"][1] == {
+        "source": 1,
+        "role": "take",
+        "over": "a",
+        "target": None,
+        "again": 1,
+        "match": False,
+    }
+
+
+def test_the_diagram_has_an_arrow_for_each_way_to_go() -> None:
+    assert thence.parse(QUERY, language="sase+").explain("mermaid").splitlines() == [
+        "stateDiagram-v2",
+        "    [*] --> s1: begin a",
+        "    s1 --> s1: take a",
+        "    s1 --> [*]: stop, proceed and begin b",
+    ]
+
+
+@pytest.mark.parametrize(("by", "waits"), [("strict", "strict contiguity"), ("partition", "partition contiguity")])
+def test_contiguity_is_told_apart(by: str, waits: str) -> None:
+    query = f"PATTERN SEQ(A a, B b) WHERE {by}_contiguity(a, b) {{ [k] }} RETURN a.x"
+    assert f"state 1 ({waits}) --begin b--> match" in thence.parse(query, language="sase+").explain()
+
+
+def test_a_drawing_is_refused_with_what_there_is() -> None:
+    with pytest.raises(thence.InputError, match="Try: text, mermaid, json"):
+        thence.parse(QUERY, language="sase+").explain("svg")
+
+
+@given(cases())
+def test_a_condition_written_and_read_is_the_same_condition(case: Case) -> None:
+    pattern, *_, output = text(case.query).splitlines()
+    (block,) = parse(text(case.query)).blocks
+    for condition in block.conditions:
+        (again,) = parse(f"{pattern} WHERE {condition_text(condition)} WITHIN 9 TICKS {output}").blocks
+        assert again.conditions == (condition,)
