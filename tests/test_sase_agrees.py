@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from oracle.sase import Row as OracleRow
 from oracle.sase import aggregate, rows
 from oracle.sase_cases import Case, aggregate_cases, cases
+from oracle.sase_notation import read as notation
 from oracle.sase_query import Event as OracleEvent
 from oracle.sase_query import Query
 from oracle.sase_text import text
@@ -38,8 +39,45 @@ Told = tuple[int, int, int, tuple[tuple[str, ...], ...], tuple[tuple[str, object
 @settings(max_examples=5 * settings.default.max_examples)  # of all random cases the ones that matter most
 @given(cases(), st.lists(st.integers(0, 7), min_size=1, max_size=4))
 def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_cut(case: Case, cuts: list[int]) -> None:
-    expected = rows(case.query, case.events)
-    query, batch = read(case.query), encoded(case.events)
+    check(case.query, case.events, cuts)
+
+
+@st.composite
+def ranked(draw: st.DrawFn) -> Case:
+    """A query that asks for the k-th highest or lowest value of a closure, in each place where it may be asked for."""
+    strategy = draw(st.sampled_from(["skip_till_next_match", "skip_till_any_match", "strict_contiguity"]))
+    function, k = draw(st.sampled_from(["highest", "lowest"])), draw(st.integers(2, 3))
+    sign = draw(st.sampled_from([">", "<", ">=", "=", "!="]))
+    earlier, whole = f"{function}({k}, a[..i-1].x)", f"{function}({k}, a[].x)"
+    asked = draw(
+        st.sampled_from(
+            [
+                f"{strategy}(a[], b) {{ (a[i].x {sign} {earlier} OR a[i].y = 1) }}",
+                f"{strategy}(a[], b) {{ ({earlier} IS NULL OR a[i].x {sign} {earlier}) }}",
+                f"{strategy}(a[], b) {{ b.x {sign} {whole} }}",
+                f"{strategy}(a[]!, b) {{ {whole} {sign} 1 }}",
+            ]
+        )
+    )
+    query = notation(f"A+ a[], B b WHERE {asked} WITHIN 9 RETURN a.LEN AS n, {whole} AS v")
+    values = st.sampled_from([2, 1, 3, 0, 2, -1, 1, 1.5, 2.5, 4] * 2 + [None, "u"])
+    events = []
+    for time, kind in enumerate(["A"] * draw(st.integers(3, 6)) + ["B"]):
+        given = (("x", draw(values)), ("y", draw(values)))
+        events.append(OracleEvent(kind, time, tuple(each for each in given if each[1] is not None), f"e{time}"))
+    return Case(query, tuple(events))
+
+
+@settings(max_examples=2 * settings.default.max_examples)
+@given(ranked(), st.lists(st.integers(0, 7), min_size=1, max_size=3))
+def test_the_kth_highest_and_lowest_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None:
+    check(case.query, case.events, cuts)
+
+
+def check(asked: Query, events: Sequence[OracleEvent], cuts: list[int]) -> None:
+    """Optimised, unoptimised, and interrupted, the engine gives the rows of the definitions."""
+    expected = rows(asked, events)
+    query, batch = read(asked), encoded(events)
 
     runner = SequenceRunner(plan(query))
     found = [told_row(row, runner) for row in runner.run({"events": [batch]})]

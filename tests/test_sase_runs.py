@@ -12,6 +12,7 @@ from thence.plan.components import plan
 from thence.program.sequence import SequenceProgram
 from thence.rdf.columns import encode
 from thence.rdf.events import Event
+from thence.rdf.terms import Literal
 
 pytestmark = pytest.mark.numba
 
@@ -58,6 +59,23 @@ def test_a_contiguous_series_that_must_be_absent_is_broken_by_events_of_other_ke
     for shards in (1, 2, 3, 7):
         rows = Pipeline(program_of(query), events, shards).batch()
         assert len(rows) == 1, shards
+
+
+@pytest.mark.parametrize(("k", "looks_back"), [(2, False), (64, False), (65, True)])
+def test_the_kth_highest_of_numbers_is_known_without_looking_back_at_them(k: int, looks_back: bool) -> None:
+    query = f"""
+        PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a[]!, b) {{ b.x >= highest({k}, a[].x) }}
+        RETURN a.LEN AS n, highest({k}, a[].x) AS high, lowest({k}, a[].x) AS low
+    """
+    values = [7 * number % 100 for number in range(100)]
+    events = [Event(time, {"type": "A", "x": x}) for time, x in enumerate([*values, 1000])]
+    events[-1] = Event(100, {"type": "B", "x": 1000})
+    runner = SequenceRunner(program_of(query))
+    found = [row.bindings for row in runner.run({"events": [encode(events, stream="events")]})]
+    assert (runner.state.questions > 0) == looks_back
+    told = {name: cell.python for name, cell in found[0].items() if isinstance(cell, Literal)}
+    assert told == {"n": 100, "high": 100 - k, "low": k - 1}
+    assert len(found) == 101 - k  # runs of fewer events have none
 
 
 def test_every_event_without_an_attribute_time_has_its_own() -> None:

@@ -100,6 +100,29 @@ def test_what_is_not_a_number_is_neither_least_nor_greatest(values: list[float])
     assert (first["low"], first["high"]) == (1.0, 3.0)
 
 
+@pytest.mark.parametrize(
+    ("values", "second"),
+    [
+        ([math.nan, 1.0, 3.0, math.nan], 1.0),
+        ([3, Decimal("3.0"), 2], 3),
+        ([Decimal("1.50"), Decimal("1.5"), 1], Decimal("1.5")),
+        ([2**70, 2**71, 1], 2**70),
+        (["b", "a", "c"], "b"),
+        ([1, "a", 2], None),
+        ([1], None),
+    ],
+)
+def test_the_second_highest_is_that_of_values_equal_ones_apart(values: list[Any], second: Any) -> None:
+    ends = f"a.LEN = {len(values)} ^ highest(2, a[].x) {'IS NULL' if second is None else 'IS NOT NULL'}"
+    for condition in ("", ends):
+        first, *_ = found(
+            f"PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a[]!, b) {{ {condition} }} "
+            "RETURN highest(2, a[].x) AS high, a.LEN AS n",
+            of(values),
+        )
+        assert (first.get("high"), first["n"]) == (second, len(values))
+
+
 def test_values_without_an_order_have_no_greatest() -> None:
     durations = [
         rdf(1, '[] a ex:A; ex:x "P1M"^^<http://www.w3.org/2001/XMLSchema#duration> .'),

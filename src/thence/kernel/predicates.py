@@ -52,9 +52,11 @@ def test(image, predicate, memory, frame, stack, term_tags, term_bits):
             top += 2
             memory[top], memory[top + 1] = tag, bits
         elif operation == opcodes.BOUND:
+            tag = memory[frame + 2 * argument]
+            if tag == numbers.SLOW:
+                return ASK
             top += 2
-            memory[top] = tags.BOOLEAN
-            memory[top + 1] = 1 if memory[frame + 2 * argument] != tags.NONE else 0
+            memory[top], memory[top + 1] = tags.BOOLEAN, 1 if tag != tags.NONE else 0
         elif operation == opcodes.NOT:
             truth = _truth(memory[top], memory[top + 1])
             if truth == ASK:

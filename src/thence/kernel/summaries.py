@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from thence.match import numbers
-from thence.program.automaton import COUNT, EARLIEST, GREATEST, LATEST, SUM
+from thence.program.automaton import COUNT, EARLIEST, GREATEST, LATEST, RANKS, SUM
 from thence.program.values import NON_CANONICAL
 from thence.rdf import tags
-from thence.rdf.compiled import inner
+from thence.rdf.compiled import inlined, inner
 
 UNKNOWN = numbers.SLOW
 """The tag of a slot whose value only the history tells."""
@@ -28,24 +28,58 @@ def summarise(memory, rows, row, slot, column, how):
             memory[slot + 1] += 1
         return
     tag, bits = rows[row + column], rows[row + column + 1]
-    if tag == tags.NONE or memory[slot] == UNKNOWN:
+    if tag == tags.NONE:
         return
-    kind = tag & tags.KIND_MASK
-    if how >= EARLIEST:
+    if how == EARLIEST or how == LATEST:
         if how == LATEST or memory[slot] == tags.NONE:
             memory[slot], memory[slot + 1] = tag, bits
-    elif tag == NON_CANONICAL or kind < tags.INTEGER or kind > tags.DOUBLE:
+    elif how == SUM:
+        _add(memory, slot, tag, bits)
+    else:
+        _rank(memory, slot, tag, bits, how)
+
+
+@inlined
+def _add(memory, slot, tag, bits):
+    if memory[slot] == UNKNOWN or not _is_told(tag):
         memory[slot] = UNKNOWN
     elif memory[slot] == tags.NONE:
         memory[slot], memory[slot + 1] = tag, bits
-        if how != SUM and numbers.order(tag, bits, tag, bits) == numbers.UNORDERED:
-            memory[slot] = UNKNOWN
-    elif how == SUM:
+    else:
         total, found = numbers.arithmetic(numbers.ADD, memory[slot], memory[slot + 1], tag, bits)
         memory[slot], memory[slot + 1] = np.int64(total), found
-    else:
-        order = numbers.order(tag, bits, memory[slot], memory[slot + 1])
-        if order == numbers.UNDECIDED or order == numbers.UNORDERED:
-            memory[slot] = UNKNOWN
-        elif order == (numbers.GREATER if how == GREATEST else numbers.LESS):
-            memory[slot], memory[slot + 1] = tag, bits
+
+
+@inlined
+def _rank(memory, slot, tag, bits, how):
+    """Put a value in its place among the least or greatest, the first of which stands in `slot`: behind those that it
+    equals. The last of them is what is asked for, and is UNKNOWN if they are."""
+    last = slot + 2 * (how >> RANKS)
+    if memory[last] == UNKNOWN or not _is_told(tag):
+        memory[last] = UNKNOWN
+        return
+    if numbers.order(tag, bits, tag, bits) == numbers.UNORDERED:
+        return  # what is not a number is neither
+    before = numbers.GREATER if how & ((1 << RANKS) - 1) == GREATEST else numbers.LESS
+    place = last + 2
+    while place > slot and memory[place - 2] == tags.NONE:
+        place -= 2
+    while place > slot:
+        order = numbers.order(tag, bits, memory[place - 2], memory[place - 1])
+        if order == numbers.UNDECIDED:
+            memory[last] = UNKNOWN
+            return
+        if order != before:
+            break
+        if place <= last:
+            memory[place], memory[place + 1] = memory[place - 2], memory[place - 1]
+        place -= 2
+    if place <= last:
+        memory[place], memory[place + 1] = tag, bits
+
+
+@inlined
+def _is_told(tag):
+    """Whether tag and bits tell all of a value, and it is a number."""
+    kind = tag & tags.KIND_MASK
+    return tag != NON_CANONICAL and tags.INTEGER <= kind <= tags.DOUBLE

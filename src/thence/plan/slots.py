@@ -22,7 +22,20 @@ from thence.algebra.expressions import Arithmetic, Expression, Operation, Variab
 from thence.algebra.variables import mentioned
 from thence.algebra.walk import replaced
 from thence.plan.phases import Asked, Phase
-from thence.program.automaton import ANEW, COUNT, EARLIEST, GREATEST, KEEP, LATEST, LEAST, SUM
+from thence.program.automaton import (
+    ANEW,
+    COUNT,
+    EARLIEST,
+    GREATEST,
+    KEEP,
+    LATEST,
+    LEAST,
+    RANKS,
+    SUM,
+)
+
+_MOST_RANKED = 64
+"""The most values that `highest` and `lowest` keep in slots: every run has them. For more, the history is asked."""
 
 _SUMMARIES = {
     Summary.COUNT: COUNT,
@@ -57,7 +70,7 @@ class Slot:
 
 class Slots:
     """The slots of a run: those that all events of a match are alike in, and what conditions and RETURN need besides.
-    `shown` are those that are the columns of RETURN, if each of them is told by one."""
+    None is for what nothing binds alone. `shown` are those that are the columns of RETURN, if one tells each."""
 
     def __init__(self, query: ComponentQuery, asked: Asked) -> None:
         self.query = query
@@ -126,18 +139,30 @@ class Slots:
             case Summarised(summary=Summary.AVG, name=name):
                 total = self._slot("sum", name, SUM, reference)
                 return Arithmetic(Operation.QUOTIENT, total, self._slot("count", name, COUNT, reference))
-            case Summarised(summary=Summary.HIGHEST | Summary.LOWEST as summary, name=name, k=k):
-                if k != 1:
-                    return part
-                highest = summary is Summary.HIGHEST
-                return self._slot("max" if highest else "min", name, GREATEST if highest else LEAST, reference)
+            case Summarised(summary=Summary.HIGHEST | Summary.LOWEST, k=k) if k is not None:
+                return self._ranked(reference, k) if k <= _MOST_RANKED else part
             case Summarised(summary=summary, name=name):
                 return self._slot(summary.value, name, _SUMMARIES[summary], reference)
 
+    def _ranked(self, reference: Summarised, k: int) -> Variable:
+        """The last of so many slots, one behind the other. What binds the first of them binds all."""
+        what, how = ("max", GREATEST) if reference.summary is Summary.HIGHEST else ("min", LEAST)
+        if k == 1:
+            return self._slot(what, reference.name, how, reference)
+        self._slot(f"{what} 1 of {k}", reference.name, how | (k - 1) << RANKS, reference)
+        found = [_called(f"{what} {number} of {k}", reference.name, reference) for number in range(1, k + 1)]
+        for each in found:
+            self.kept.setdefault(each, None)
+        return found[-1]
+
     def _slot(self, what: str, name: Name | None, how: int, reference: Reference, once: bool = False) -> Variable:
-        variable = Variable(f"{what}({reference.component}){'' if name is None else f'.{name}'}")
+        variable = _called(what, name, reference)
         self.kept.setdefault(variable, Slot(reference.component, name, how, once))
         return variable
+
+
+def _called(what: str, name: Name | None, reference: Reference) -> Variable:
+    return Variable(f"{what}({reference.component}){'' if name is None else f'.{name}'}")
 
 
 def _is_in_hand(index: Index, phase: Phase) -> bool:
@@ -155,4 +180,4 @@ def _is_told(reference: Reference) -> bool:
         case Length():
             return True
         case Summarised(summary=summary, k=k):
-            return summary is not Summary.AVG and k in (None, 1)
+            return summary is not Summary.AVG and (k is None or k <= _MOST_RANKED)

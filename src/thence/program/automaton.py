@@ -41,6 +41,10 @@ then."""
 KEEP, ANEW, COUNT, SUM, LEAST, GREATEST, EARLIEST, LATEST = range(8)
 """What a row does to a slot: binds it if nothing has; anew; or is counted, added, compared, or taken if it is there."""
 
+RANKS = 4
+"""Behind a slot of the LEAST or GREATEST may stand those of the next ones in order: `bind_how` has so many bits higher
+how many."""
+
 
 class Automaton(NamedTuple):
     """States, edges and predicates. All arrays; nothing here changes while it runs."""
@@ -81,7 +85,7 @@ class Automaton(NamedTuple):
     bind_from: Int32s
     bind_slot: Int32s
     bind_column: Int32s
-    bind_how: Int32s  # KEEP, ANEW, …
+    bind_how: Int32s  # KEEP, ANEW, …; and above RANKS, how many slots more
     edge_late: NDArray[np.bool_]  # tests come before binding; what they need of the row is in slots of the frame alone:
     late_from: Int32s
     late_slot: Int32s
