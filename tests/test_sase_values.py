@@ -123,6 +123,36 @@ def test_the_second_highest_is_that_of_values_equal_ones_apart(values: list[Any]
         assert (first.get("high"), first["n"]) == (second, len(values))
 
 
+@pytest.mark.parametrize(
+    ("condition", "values", "count"),
+    [
+        ("b.x > sum(a[].x)", ["u", 5, 1], 3),  # a sum with a text is none
+        ("b.x > sum(a[].x)", [2**62, 2**62, 2**62, 1], 7),  # of two of them it is too large
+        ("b.x > max(a[].x)", [*"zab"], 0),
+        ("b.x > highest(2, a[].x)", [1, 2**63, 3], 4),
+        ("b.s > max(a[].x)", [*"zab"], 3),
+        ("b.s > first(a[].x)", [*"zab"], 3),
+        ("b.s > a[1].x", [*"zab"], 3),
+        ("b.s > a[a.LEN].x", [*"zab"], 6),
+    ],
+)
+def test_what_is_counted_is_what_is_returned(condition: str, values: list[Any], count: int) -> None:
+    """Texts, which have no order in 64 bits, and what does not fit there."""
+    events = of(values)
+    events[-1] = thence.Event(len(values), {"type": "B", "x": 2**63, "s": "c"})
+    query = f"PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match(a[], b) {{ {condition} }} "
+    assert len(found(query + "RETURN a.LEN AS n", events)) == count
+    assert found(query + "AGGREGATE count(*) AS n", events) == [{"n": count}] * (count > 0)
+
+
+def test_texts_of_events_further_back_are_compared_where_matches_are_counted() -> None:
+    query = "PATTERN SEQ(A a, B b, C c) WHERE skip_till_any_match(a, b, c) { c.s > a.s } AGGREGATE count(*) AS n"
+    told = [("A", "x"), ("B", "a"), ("C", "z"), ("C", "b")]
+    assert found(query, [thence.Event(time, {"type": kind, "s": s}) for time, (kind, s) in enumerate(told)]) == [
+        {"n": 1}
+    ]
+
+
 def test_values_without_an_order_have_no_greatest() -> None:
     durations = [
         rdf(1, '[] a ex:A; ex:x "P1M"^^<http://www.w3.org/2001/XMLSchema#duration> .'),

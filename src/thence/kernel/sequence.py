@@ -318,10 +318,10 @@ class _Runner:
     def _answer(self) -> None:
         """What the plain evaluator says of the predicate that the machine could not decide."""
         memory = self.state.memory
-        if self.program.components is not None:
-            truth = asked_of_history(self.program, self.program.components, self.state, self.rows, self.context)
-        else:
+        if self.program.components is None or self.program.automaton.merges:  # histories that have become one
             truth = self._asked_of_frame()
+        else:
+            truth = asked_of_history(self.program, self.program.components, self.state, self.rows, self.context)
         if memory[ANSWERS] == memory[ANSWER_CAPACITY]:
             self.state.memory = memory = with_room(memory)
         region(memory, AT_ANSWERS)[memory[ANSWERS]] = truth

@@ -37,6 +37,9 @@ from thence.program.automaton import (
 _MOST_RANKED = 64
 """The most values that `highest` and `lowest` keep in slots: every run has them. For more, the history is asked."""
 
+_CERTAIN = (KEEP, ANEW, COUNT, EARLIEST, LATEST)
+"""What is never beyond 64 bits: sums, and what is least or greatest, may be such that only the history tells."""
+
 _SUMMARIES = {
     Summary.COUNT: COUNT,
     Summary.SUM: SUM,
@@ -84,9 +87,10 @@ class Slots:
         return len(self.kept)
 
     def tell_all(self) -> bool:
-        """Whether they tell all that conditions ask, so that none looks back."""
+        """Whether they tell all that conditions ask, whatever the values are, so that none looks back."""
         references = self.query.references.keys()
-        return all(references.isdisjoint(mentioned(condition)) for condition in self._written)
+        certain = all(slot is None or slot.how in _CERTAIN for slot in self.kept.values())
+        return certain and all(references.isdisjoint(mentioned(condition)) for condition in self._written)
 
     def of(self, component: Component) -> list[tuple[Variable, Slot]]:
         """Those that a component's events change."""
