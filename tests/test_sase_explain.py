@@ -87,6 +87,21 @@ def test_a_drawing_is_refused_with_what_there_is() -> None:
         thence.parse(QUERY, language="sase+").explain("svg")
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "a.t > TIMESTAMP '2024-05-06T07:00:00Z'",
+        "a.t = DATE '2024-05-06'",
+        "a.x NOT LIKE '.%\\_it''s'",
+        "abs(-a.x) - (1 - a.y) * 2 < 1e3",
+        "lower(a.s) = 'u' OR NOT starts_with(a.s, 'v') OR a.b = true",
+    ],
+)
+def test_every_kind_of_condition_is_told_as_it_was_written(condition: str) -> None:
+    (block,) = parse(f"PATTERN A a WHERE {condition} RETURN a.x").blocks
+    assert [condition_text(each) for each in block.conditions] == [condition]
+
+
 @given(cases())
 def test_a_condition_written_and_read_is_the_same_condition(case: Case) -> None:
     pattern, *_, output = text(case.query).splitlines()

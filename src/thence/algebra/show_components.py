@@ -23,6 +23,7 @@ from thence.algebra.show_expressions import term_text
 from thence.rdf.terms import XSD, Literal
 
 _COMPARISONS = {Comparison.SAME: "=", Comparison.DIFFERENT: "!="}
+_QUOTED = {XSD + "string": "", XSD + "dateTime": "TIMESTAMP ", XSD + "date": "DATE "}
 _CALLED = {called: word for word, (called, _) in FUNCTIONS.items()}
 
 
@@ -105,7 +106,9 @@ def _written(expression: Expression) -> tuple[_Binding, str]:
 
 
 def _constant(literal: Literal) -> str:
-    return _quoted(literal.value) if literal.datatype == XSD + "string" else term_text(literal)
+    if literal.datatype not in _QUOTED:
+        return term_text(literal)
+    return _QUOTED[literal.datatype] + _quoted(literal.value)
 
 
 def _quoted(text: str) -> str:
