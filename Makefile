@@ -15,7 +15,7 @@ PROGRESS := awk '/Downloading .* MB\)/ { print "  fetching", $$2, $$3, $$4; fflu
                  /^Installing collected/ { print "  unpacking"; fflush() }'
 
 # two processes, of which one has all tests that need Spark
-TOGETHER := --numprocesses 2 --dist loadgroup
+TOGETHER := --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 # hashes of every platform's files, and no index address: the user's own pip configuration says where packages come from
 LOCK_OPTIONS := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock"

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 from thence.rdf import interpreted, lines
 
@@ -38,19 +40,22 @@ else:
 interpreted.LITTLE = -1  # what is compiled is tested as compiled, however small the input
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that take minutes are those of `make test-long`. Those that need Spark are one group: of several processes
-    one runs it, and so there is one Spark."""
-    for item in items:
-        if item.get_closest_marker("minutes") and "THENCE_CASES" not in os.environ:
-            item.add_marker(pytest.mark.skip(reason="takes minutes: make test-long runs it"))
-        if _needs_spark(item):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Tests that take minutes are those of `make test-long`."""
+    if item.get_closest_marker("minutes") and "THENCE_CASES" not in os.environ:
+        item.add_marker(pytest.mark.skip(reason="takes minutes: make test-long runs it"))
 
 
-def _needs_spark(item: pytest.Item) -> bool:
-    return "spark" in getattr(item, "fixturenames", ()) or item.path.stem.startswith(("test_docs", "test_spark"))
+class OneSpark(LoadScopeScheduling):
+    """Of several processes one has all tests that need Spark; the others' files go to whoever is free."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "spark" if Path(file).stem.startswith(("test_spark", "test_cli_spark", "test_docs")) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneSpark:
+    return OneSpark(config, log)
 
 
 @pytest.fixture(scope="module", params=["a few", "many"])
