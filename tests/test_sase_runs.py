@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 
 from shards import Pipeline
+from thence.kernel import codec
 from thence.kernel.memory import live
 from thence.lang.sase import parse
 from thence.local.sequences import SequenceRunner
@@ -83,3 +87,17 @@ def test_every_event_without_an_attribute_time_has_its_own() -> None:
     runner = SequenceRunner(program_of("PATTERN A a RETURN a.time AS t"))
     found = runner.run({"events": [encode(events, stream="events")]})
     assert [str(row.bindings["t"].value) for row in found] == ["1", "noon"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("strategy", ["skip_till_next_match", "partition_contiguity"])
+def test_a_state_with_times_among_its_keys_is_saved_and_loaded(strategy: str) -> None:
+    program = program_of(f"PATTERN SEQ(A a, B b, ~C c) WHERE {strategy}(a, b) {{ [k] }} WITHIN 5 RETURN a.k AS k")
+    runner = SequenceRunner(program)
+    noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
+    rows: list[Any] = []
+    for time, kind in enumerate("ABX"):
+        batch = encode([Event(time, {"type": kind, "k": noon})], stream="events")
+        rows += runner.feed({"events": [batch]}, time + 1)
+        runner.state = codec.load(program, codec.save(program, runner.state))
+    rows += runner.feed({}, 100)
+    assert [row.bindings["k"].python for row in rows] == [noon]

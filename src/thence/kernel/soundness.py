@@ -18,7 +18,7 @@ from thence.kernel.summaries import UNKNOWN
 from thence.program.sequence import SequenceProgram
 from thence.program.values import NON_CANONICAL, Values
 from thence.rdf.tagged import SHORTEST
-from thence.rdf.tags import BOOLEAN, DECIMAL, MAX_SCALE, NONE, OTHER, SCALE_SHIFT
+from thence.rdf.tags import DATETIME, DECIMAL, MAX_SCALE, NONE, OTHER, SCALE_SHIFT
 from thence.rdf.texts import Texts
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def sure(holds: Any, what: str) -> None:
 
 def _tags_by_number() -> NDArray[np.bool_]:
     is_tag = np.zeros(2**16, np.bool_)
-    # a date is a term of the dictionary
-    is_tag[[*range(NONE, BOOLEAN + 1), NON_CANONICAL, SHORTEST, UNKNOWN]] = True
+    is_tag[[*range(NONE, DATETIME + 1), NON_CANONICAL, SHORTEST, UNKNOWN]] = True
     is_tag[[DECIMAL | scale << SCALE_SHIFT for scale in range(MAX_SCALE + 1)]] = True
     return is_tag
 

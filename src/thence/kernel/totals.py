@@ -28,6 +28,7 @@ from thence.program.sequence import Components, SequenceProgram
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms, from_text
 from thence.rdf.tags import INTEGER
+from thence.rdf.temporal import DateTime
 from thence.rdf.terms import IRI, BlankNode, Literal, Term
 from thence.rdf.values import literal, value
 
@@ -118,9 +119,13 @@ def _extremes(least: Objects, greatest: Objects, kinds: int) -> tuple[Any, Any, 
         return None, None, kinds
     low, high = [each for each in least if each is not None], [each for each in greatest if each is not None]
     try:
-        return min(low, default=None), max(high, default=None), kinds
+        return min(low, key=_in_order, default=None), max(high, key=_in_order, default=None), kinds
     except TypeError:  # no two of them have an order
         return None, None, kinds | APART
+
+
+def _in_order(found: Any) -> Any:
+    return found.instant if isinstance(found, DateTime) else found
 
 
 def _pair(one: Any, other: Any) -> Objects:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from thence.rdf.canonical import as_values
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.tagged import NON_CANONICAL, tagged_literal
-from thence.rdf.tags import NONE, OTHER
-from thence.rdf.terms import Term
+from thence.rdf.tags import DATETIME, NONE, OTHER
+from thence.rdf.terms import XSD, Literal, Term
+from thence.rdf.times import Domain, format_time
 
 __all__ = ["NON_CANONICAL", "Values", "term_of", "value_of", "values_of"]
 
@@ -59,4 +60,6 @@ def term_of(tag: int, bits: int, state: Terms) -> Term | None:
         return None
     if tag == NON_CANONICAL or tag <= OTHER:
         return state[bits]
+    if tag == DATETIME:  # of a slot of SASE+, where times are compared by value
+        return Literal(format_time(bits, Domain.DATETIME), XSD + "dateTime")
     return tagged_literal(tag, bits)
