@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -212,3 +212,37 @@ def test_times_are_compared_with_times_and_not_with_texts() -> None:
         thence.parse(late.format("TIMESTAMP 'noon'"), language="sase+")
     named = "PATTERN SEQ(A date, A timestamp) WHERE date.x < timestamp.x RETURN date.x AS x, timestamp.x AS y"
     assert found(named, of([1, 2])[:2]) == [{"x": 1, "y": 2}]
+
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+def test_totals_by_a_time_and_of_times() -> None:
+    in_rome = NOON.astimezone(timezone(timedelta(hours=2)))
+    events = [
+        thence.Event(time, {"type": kind, "k": key, "x": NOON + timedelta(days=time)})
+        for time, (kind, key) in enumerate([("A", NOON), ("A", in_rome), ("B", NOON)])
+    ]
+    query = "PATTERN SEQ(A+ a[], B b) WHERE [k] AGGREGATE count(*) AS n, min(a[].x) AS low, max(a[].x) AS high BY k"
+    assert found(query, events) == [{"k": NOON, "n": 2, "low": NOON, "high": NOON + timedelta(days=1)}]
+
+
+def test_what_only_the_plain_evaluator_knows_is_asked_of_runs_that_are_counted_together() -> None:
+    """Two ways to say the same, of which the machine can tell one."""
+    events = [thence.Event(time, {"type": "B", "y": y}) for time, y in enumerate([2, 1, 2, 1.5])]
+    query = "PATTERN SEQ(B a, B+ b[]) WHERE strict_contiguity(b[]) { CONDITION } WITHIN 3 AGGREGATE count(*) AS n"
+    for condition in ("round(b[i].y) != a.y", "(b[i].y = 1 OR b[i].y = 'u') ^ a.y = 2"):
+        read = thence.parse(query.replace("CONDITION", condition), language="sase+")
+        counted, one_by_one = ([row.bindings["n"] for row in read.match(events, optimise=o)] for o in (True, False))  # type: ignore[union-attr]
+        assert counted == one_by_one
+    events = [thence.Event(time, {"type": "A", "x": 1, "y": y}) for time, y in enumerate([1, 1, "u"])]
+    length = "PATTERN SEQ(A+ a[], A+ b[]) WHERE (b[i].x >= a.LEN OR b[i].y >= 2) WITHIN 6 AGGREGATE count(*) AS n"
+    assert found(length, events) == [{"n": 2}]
+
+
+def test_a_greatest_of_what_is_no_number_is_asked_of_each_match() -> None:
+    query = thence.parse(ANY_SUMS.replace("{ }", "{ b.x >= max(a[].x) }") + "count(*) AS n", language="sase+")
+    events = [*of([1.0, math.nan])[:2], thence.Event(2, {"type": "B", "x": 2})]
+    for optimise in (True, False):
+        (row,) = query.match(events, optimise=optimise)
+        assert row.bindings["n"].python == 2  # type: ignore[union-attr]
