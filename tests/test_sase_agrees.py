@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 from oracle.sase import Row as OracleRow
 from oracle.sase import aggregate, rows
 from oracle.sase_cases import Case, aggregate_cases, cases
+from oracle.sase_kinds import of_all_kinds
 from oracle.sase_notation import read as notation
 from oracle.sase_query import Event as OracleEvent
 from oracle.sase_query import Query
 from oracle.sase_text import text
+from strategies import examples
 from thence.algebra.components import ComponentQuery
 from thence.kernel import codec
 from thence.kernel.memory import NEVER
@@ -28,7 +31,6 @@ from thence.plan.components import plan
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
 from thence.rdf.terms import Literal
-from thence.rdf.values import value
 
 pytestmark = pytest.mark.numba
 
@@ -39,7 +41,7 @@ Told = tuple[int, int, int, tuple[tuple[str, ...], ...], tuple[tuple[str, object
 @settings(max_examples=5 * settings.default.max_examples)  # of all random cases the ones that matter most
 @given(cases(), st.lists(st.integers(0, 7), min_size=1, max_size=4))
 def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_cut(case: Case, cuts: list[int]) -> None:
-    check(case.query, case.events, cuts)
+    agree(case, cuts)
 
 
 @st.composite
@@ -71,13 +73,19 @@ def ranked(draw: st.DrawFn) -> Case:
 @settings(max_examples=2 * settings.default.max_examples)
 @given(ranked(), st.lists(st.integers(0, 7), min_size=1, max_size=3))
 def test_the_kth_highest_and_lowest_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None:
-    check(case.query, case.events, cuts)
+    agree(case, cuts)
 
 
-def check(asked: Query, events: Sequence[OracleEvent], cuts: list[int]) -> None:
+@examples(0.8)
+@given(of_all_kinds(cases()), st.lists(st.integers(0, 7), min_size=1, max_size=4))
+def test_rows_are_those_of_the_definitions_for_values_and_questions_of_all_kinds(case: Case, cuts: list[int]) -> None:
+    agree(case, cuts)
+
+
+def agree(case: Case, cuts: list[int]) -> None:
     """Optimised, unoptimised, and interrupted, the engine gives the rows of the definitions."""
-    expected = rows(asked, events)
-    query, batch = read(asked), encoded(events)
+    expected = rows(case.query, case.events)
+    query, batch = read(case.query), encoded(case.events)
 
     runner = SequenceRunner(plan(query))
     found = [told_row(row, runner) for row in runner.run({"events": [batch]})]
@@ -121,7 +129,7 @@ def _ints(numbers: list[int]) -> NDArray[np.int64]:
 
 
 def told(row: OracleRow) -> Told:
-    return row.start, row.end, row.certain, row.ids, tuple((name, _plain(cell)) for name, cell in sorted(row.cells))
+    return row.start, row.end, row.certain, row.ids, tuple((name, plain(cell)) for name, cell in sorted(row.cells))
 
 
 def told_row(row: Row, runner: SequenceRunner) -> Told:
@@ -133,42 +141,51 @@ def told_row(row: Row, runner: SequenceRunner) -> Told:
         for number in range(len(components.positive))
     )
     names = [item.name for item in runner.program.query.form.items]  # type: ignore[union-attr]
-    cells = tuple((name, _of_engine(row.bindings.get(name))) for name in sorted(names))
+    cells = tuple((name, of_engine(row.bindings.get(name))) for name in sorted(names))
     return row.start, row.end, row.certain, by_component, cells
 
 
-def _plain(cell: object) -> object:
+def plain(cell: object) -> object:
     """Numbers by value, and composites as tuples of names and values."""
     if isinstance(cell, tuple):
-        return tuple(_plain(each) for each in cell)
-    if isinstance(cell, int | float) and not isinstance(cell, bool):
-        return round(float(cell), 9)
-    return cell
+        return tuple(plain(each) for each in cell)
+    if isinstance(cell, bool):
+        return f"is {cell}"  # Python has True for 1
+    if not isinstance(cell, int | float | Decimal):
+        return cell
+    return round(float(cell), 9) if cell == cell else "not a number"  # which equals itself nowhere
 
 
-def _of_engine(cell: object) -> object:
+def of_engine(cell: object) -> object:
     match cell:
         case None:
             return None
         case tuple():
-            return tuple(_of_engine(each) for each in cell)
+            return tuple(of_engine(each) for each in cell)
         case Mapping():
-            return tuple((name, _of_engine(each)) for name, each in cell.items())
-        case Literal(datatype="http://www.w3.org/2001/XMLSchema#string"):
-            return cell.value
+            return tuple((name, of_engine(each)) for name, each in cell.items())
         case Literal():
-            found = value(cell)
-            return found if isinstance(found, bool) else round(float(found), 9)  # type: ignore[arg-type]
+            return plain(cell.python)
     raise TypeError(cell)
 
 
 @settings(max_examples=2 * settings.default.max_examples)
 @given(aggregate_cases(plain=True), st.lists(st.integers(0, 7), max_size=3))
 def test_totals_are_those_of_the_matches_one_by_one(case: Case, cuts: list[int]) -> None:
-    expected = Counter(tuple((name, _plain(cell)) for name, cell in row) for row in aggregate(case.query, case.events))
+    agree_in_total(case, cuts)
+
+
+@examples(0.3)
+@given(of_all_kinds(aggregate_cases(plain=True)), st.lists(st.integers(0, 7), max_size=3))
+def test_totals_are_those_of_the_matches_one_by_one_for_values_of_all_kinds(case: Case, cuts: list[int]) -> None:
+    agree_in_total(case, cuts)
+
+
+def agree_in_total(case: Case, cuts: list[int]) -> None:
+    expected = Counter(tuple((name, plain(cell)) for name, cell in row) for row in aggregate(case.query, case.events))
     query, batch = read(case.query), encoded(case.events)
-    assert totals(SequenceRunner(plan(query)), batch, cuts) == expected
     assert totals(SequenceRunner(plan(query, optimise=False)), batch, []) == expected
+    assert totals(SequenceRunner(plan(query)), batch, cuts) == expected
 
 
 def totals(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Counter[object]:
@@ -178,7 +195,7 @@ def totals(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Co
         chosen = [n for n in range(len(batch)) if low <= batch.ends[n] < bound]
         for row in runner.feed({"events": [batch.take(_ints(chosen))]} if chosen else {}, int(bound)):
             names = runner.program.query.columns  # type: ignore[union-attr]
-            found[tuple((name, _of_engine(row.bindings.get(name))) for name in names)] += 1
+            found[tuple((name, of_engine(row.bindings.get(name))) for name in names)] += 1
         runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
         low = bound
     return found

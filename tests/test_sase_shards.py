@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from oracle.sase import Row, aggregate, rows
 from oracle.sase_cases import Case, aggregate_cases, cases
+from oracle.sase_kinds import of_all_kinds
 from shards import Pipeline
-from test_sase_agrees import read, typed
+from strategies import examples
+from test_sase_agrees import plain, read, typed
 from thence.plan.components import plan
 from thence.program.sequence import SequenceProgram
-from thence.rdf.terms import Literal
-from thence.rdf.values import value
+from thence.rdf.terms import XSD_STRING, Literal
 
 pytestmark = pytest.mark.numba
 
@@ -30,6 +31,16 @@ Told = tuple[int, int, int, tuple[str, ...], tuple[object, ...]]
 def test_finite_input_gives_the_rows_of_the_definitions_in_any_number_of_shards(
     case: Case, data: st.DataObject
 ) -> None:
+    agree(case, data)
+
+
+@examples(0.2)
+@given(of_all_kinds(cases()), st.data())
+def test_keys_that_are_equal_are_of_one_shard_whatever_their_type(case: Case, data: st.DataObject) -> None:
+    agree(case, data)
+
+
+def agree(case: Case, data: st.DataObject) -> None:
     expected = Counter(told(row) for row in rows(case.query, case.events))
     shuffled = [("events", typed(event)) for event in data.draw(st.permutations(case.events))]
     for shards in (1, 2, 7):
@@ -67,7 +78,7 @@ def _plain(cell: Any) -> object:
     if isinstance(cell, tuple):
         is_composite = cell and all(isinstance(each, tuple) and isinstance(each[0], str) for each in cell)
         return tuple(_plain(each[1]) for each in cell) if is_composite else tuple(map(_plain, cell))
-    return round(float(cell), 9) if isinstance(cell, int | float) and not isinstance(cell, bool) else cell
+    return plain(cell)
 
 
 def _told_cell(cell: Any) -> object:
@@ -77,8 +88,7 @@ def _told_cell(cell: Any) -> object:
         case list():
             return tuple(map(_told_cell, cell))
         case {"type": _, "value": text, "datatype": datatype}:
-            found = value(Literal(text, datatype or "http://www.w3.org/2001/XMLSchema#string"))
-            return round(float(found), 9) if isinstance(found, int | float) and not isinstance(found, bool) else found
+            return plain(Literal(text, datatype or XSD_STRING).python)
         case dict():
             return tuple(map(_told_cell, cell.values()))
     raise TypeError(cell)

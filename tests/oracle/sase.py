@@ -1,7 +1,7 @@
 """SASE+ by its definitions: Diao, Immerman, Gyllstrom, "SASE+: An Agile Language for Kleene Closure over Event
 Streams", Section 3 and Appendix A, corrected. Runs are in `sase_runs`, expressions in `sase_expressions`; here are
-negation, which is judged on finished matches, and what a query gives out. UNION, FROM another query and IN STREAM are
-left out, and so is the time of an event as an attribute.
+negation, which is judged on finished matches, and what a query gives out. UNION, FROM and IN STREAM are in
+`sase_composed`.
 
 What the definitions leave open, and the reading taken.
 
@@ -23,11 +23,16 @@ Predicates:
   `a[..i-1]` stands beside it. So for `a[i]` in an end condition of `a` itself. Each closure has an i of its own.
 - `a[i-1]` or `a[..i-1]` without `a[i]`: tested at each i from 2. `a[1]` without `a[i]`: tested at the first event.
 - A missing value, or two kinds of values, make a comparison neither true nor false (also `!=`), and NOT leaves it so;
-  AND and OR are Kleene's. Booleans are a kind of their own, FALSE before TRUE.
-- Arithmetic with what is no number, and division by 0, give a missing value. `/` and avg give floats.
+  AND and OR are Kleene's. Booleans are a kind of their own, FALSE before TRUE; so are times, and what lies between two.
+- NaN is a number, and a comparison with it is false, `!=` true. Beside a float, integers and decimals are floats.
+- What is no comparison is true or not as SPARQL's effective boolean value is: NaN, 0 and the empty text are false.
+- `x IN (…)` is `x = … OR …`, NOT IN its negation. Conditions are brought into conjunctive form, NOT inwards, so that
+  the parts of NOT IN act apart. LIKE, and functions, of what they are not for: a missing value.
+- Arithmetic with what is no number, and division by 0, also of floats, give a missing value. `/` and avg give floats.
+  Times have a difference, which is added to times and taken from them.
 - Aggregates over no values: count 0, else missing. sum and avg of what are not all numbers, min, max, highest and
   lowest of several kinds: missing. `first` and `last` skip nulls too. highest(k, …) is the k-th highest value, equal
-  ones counted apart, missing if there are fewer than k.
+  ones counted apart, missing if there are fewer than k. NaN has no place among these, but counts and adds.
 - `[attr]` compares with the first event of the match; this event itself must have the attribute.
 - PARTITION BY: chosen events must agree in these attributes, as in equivalence tests, and for partition contiguity they
   replace the equivalence tests. An event that lacks one is in no partition, and breaks none.
@@ -42,7 +47,7 @@ Output:
 - A sequence keeps missing values, at their places. HAVING must be true; `a[i]` in it: for every i.
 - AGGREGATE: sum, min, max, avg and count(a[].x) are over all events of all matches, an event once for each match;
   HAVING filters first. Without matches there is no group and so no row. BY takes the attribute of the match's first
-  event.
+  event; equal values are one group, which is called by the first of them.
 """
 
 from __future__ import annotations
@@ -99,8 +104,12 @@ class Row:
     start: int
     end: int
     certain: int
-    ids: tuple[tuple[str, ...], ...]
+    events: Buffer
     cells: tuple[tuple[str, Cell], ...]
+
+    @property
+    def ids(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(event.id for event in chosen) for chosen in self.events)
 
 
 def matches(query: Query, events: Iterable[Event]) -> frozenset[Match]:
@@ -183,7 +192,7 @@ def passed(query: Query, events: Iterable[Event]) -> list[Match]:
 def rows(query: Query, events: Iterable[Event]) -> list[Row]:
     """RETURN: one row for each match."""
     return [
-        Row(match.start, match.end, match.certain, match.ids, tuple(_cells(query, match)))
+        Row(match.start, match.end, match.certain, match.events, tuple(_cells(query, match)))
         for match in passed(query, events)
     ]
 
@@ -207,16 +216,16 @@ def cell(what: Expression | Sequence | Composite, chosen: Chosen) -> Cell:
 
 def aggregate(query: Query, events: Iterable[Event]) -> list[tuple[tuple[str, Cell], ...]]:
     """AGGREGATE … BY …: one row for each group of matches, the attributes of BY first."""
-    groups: dict[tuple[Value, ...], list[Match]] = {}
+    groups: dict[object, list[Match]] = {}
     for match in passed(query, events):
         first = match.events[0][0]
-        groups.setdefault(tuple(first[name] for name in query.by), []).append(match)
+        groups.setdefault(tuple((isinstance(first[name], bool), first[name]) for name in query.by), []).append(match)
     return [
         (
-            *zip(query.by, key, strict=True),
+            *((name, group[0].events[0][0][name]) for name in query.by),
             *((column_name(item), _over_matches(query, item, group)) for item in query.returns),
         )
-        for key, group in groups.items()
+        for group in groups.values()
     ]
 
 

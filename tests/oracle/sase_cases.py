@@ -49,6 +49,12 @@ def cases(draw: st.DrawFn) -> Case:
 @st.composite
 def aggregate_cases(draw: st.DrawFn, *, plain: bool = False) -> Case:
     """A query with AGGREGATE, and a stream. `plain`: variables that are no closures are aggregated too."""
+    query = draw(aggregate_queries(plain=plain))
+    return Case(query, draw(streams(query)))
+
+
+@st.composite
+def aggregate_queries(draw: st.DrawFn, *, plain: bool = False) -> Query:
     query = draw(queries())
     over = [component for component in query.positives if component.closure or plain]
     whats = [Aggregate("count")]
@@ -58,8 +64,7 @@ def aggregate_cases(draw: st.DrawFn, *, plain: bool = False) -> Case:
         whats.append(Aggregate(function, component.variable, draw(st.sampled_from(ATTRIBUTES)), span))
     columns = tuple(Item(what, f"n{number}") for number, what in enumerate(whats))
     by = query.tested()[:1] if draw(st.booleans()) else ()
-    query = replace(query, having=None, returns=columns, aggregates=True, by=by)
-    return Case(query, draw(streams(query)))
+    return replace(query, having=None, returns=columns, aggregates=True, by=by)
 
 
 @st.composite

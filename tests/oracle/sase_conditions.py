@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from hypothesis import strategies as st
 
 from oracle.sase_query import (
@@ -43,7 +45,7 @@ signs = st.sampled_from(LOOSE)
 
 @st.composite
 def constants(draw: st.DrawFn) -> Constant:
-    values: list[int | float | str] = [1, 2, 0, 2, 1, 3, 2, 1, 3, 2, 1, 0, 0.5, 1.5, "u"]
+    values: list[int | Decimal | str] = [1, 2, 0, 2, 1, 3, 2, 1, 3, 2, 1, 0, Decimal("0.5"), Decimal("1.5"), "u"]
     return Constant(draw(st.sampled_from(values)))
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import ROUND_FLOOR, Decimal
+from functools import cmp_to_key
 from itertools import product
 from typing import Any
 
@@ -13,19 +17,23 @@ from oracle.sase_query import (
     And,
     Arithmetic,
     Attribute,
+    Call,
     Compare,
     Constant,
     Event,
     Expression,
+    In,
     Index,
     IsNull,
     Length,
+    Like,
     Not,
     Or,
     Span,
     Value,
     first_index,
     iterates,
+    spelt_out,
 )
 
 
@@ -41,10 +49,9 @@ def holds(conjunct: Expression, scope: Scope) -> bool:
     """True, for every i of each closure that has none yet."""
     open_closures = [name for name in scope.events if name not in scope.indices and iterates(conjunct, name)]
     ranges = [range(first_index(conjunct, name), len(scope.events[name]) + 1) for name in open_closures]
+    chosen = [dict(zip(open_closures, each, strict=True)) for each in product(*ranges)]
     return all(
-        evaluate(conjunct, Scope(scope.events, {**scope.indices, **dict(zip(open_closures, chosen, strict=True))}))
-        is True
-        for chosen in product(*ranges)
+        truth(evaluate(conjunct, Scope(scope.events, {**scope.indices, **indices}))) is True for indices in chosen
     )
 
 
@@ -66,14 +73,21 @@ def evaluate(expression: Expression, scope: Scope) -> Value:
             return compare(sign, evaluate(left, scope), evaluate(right, scope))
         case IsNull(operand, negated):
             return (evaluate(operand, scope) is None) != negated
+        case In():
+            return evaluate(spelt_out(expression), scope)
+        case Like(operand, pattern, negated):
+            text = evaluate(operand, scope)
+            return like(text, pattern) != negated if isinstance(text, str) else None
+        case Call(function, arguments):
+            return call(function, [evaluate(each, scope) for each in arguments])
         case Not(operand):
-            found = _truth(evaluate(operand, scope))
+            found = truth(evaluate(operand, scope))
             return None if found is None else not found
         case And(left, right):
-            both = (_truth(evaluate(left, scope)), _truth(evaluate(right, scope)))
+            both = (truth(evaluate(left, scope)), truth(evaluate(right, scope)))
             return False if False in both else None if None in both else True
         case Or(left, right):
-            both = (_truth(evaluate(left, scope)), _truth(evaluate(right, scope)))
+            both = (truth(evaluate(left, scope)), truth(evaluate(right, scope)))
             return True if True in both else None if None in both else False
 
 
@@ -96,8 +110,17 @@ def _events(of: Aggregate, scope: Scope) -> tuple[Event, ...]:
     return events[: scope.indices[of.variable] - 1] if of.span is Span.BEFORE else events
 
 
-def _truth(value: Value) -> bool | None:
-    return value if isinstance(value, bool) else None
+def truth(value: Value) -> bool | None:
+    """SPARQL's effective boolean value."""
+    match value:
+        case bool():
+            return value
+        case int() | float() | Decimal():
+            return bool(value) and value == value
+        case str():
+            return value != ""
+        case _:
+            return None
 
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -114,7 +137,7 @@ def compare(sign: str, left: Value, right: Value) -> bool | None:
     """Neither true nor false if a value is missing, or the two are of different kinds."""
     if _kind(left) is None or _kind(left) != _kind(right):
         return None
-    return COMPARISONS[sign](left, right)
+    return COMPARISONS[sign](*_promoted(left, right))
 
 
 def _kind(value: Value) -> str | None:
@@ -125,25 +148,81 @@ def _kind(value: Value) -> str | None:
             return "boolean"
         case str():
             return "string"
-        case _:
+        case datetime():
+            return "time"
+        case timedelta():
+            return "duration"
+        case int() | float() | Decimal():
             return "number"
 
 
+def _promoted(left: Any, right: Any) -> tuple[Any, Any]:
+    """SPARQL's numeric promotion: beside a float, all numbers are floats; integers and decimals are exact."""
+    if isinstance(left, float) or isinstance(right, float):
+        return float(left), float(right)
+    return left, right
+
+
 def calculate(sign: str, left: Value, right: Value) -> Value:
-    """Integers are exact; `/` gives a float, and nothing if the divisor is 0. Only numbers are calculated with."""
-    if _kind(left) != "number" or _kind(right) != "number":
-        return None
-    assert isinstance(left, int | float) and isinstance(right, int | float)
-    match sign:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/":
-            return left / right if right else None
-    raise ValueError(sign)
+    """Of numbers: integers and decimals are exact; `/` gives a float, and nothing if the divisor is 0. Of times: what
+    lies between two of them, and what is so much earlier or later."""
+    kinds = _kind(left), _kind(right)
+    one, other = _promoted(left, right) if kinds == ("number", "number") else (left, right)
+    match sign, kinds:
+        case "+", ("number", "number") | ("time", "duration") | ("duration", "duration"):
+            return one + other  # type: ignore[no-any-return]
+        case "-", ("number", "number") | ("time", "time") | ("time", "duration") | ("duration", "duration"):
+            return one - other  # type: ignore[no-any-return]
+        case "*", ("number", "number"):
+            return one * other  # type: ignore[no-any-return]
+        case "/", ("number", "number"):
+            return float(one) / float(other) if other else None
+    return None
+
+
+def like(text: str, pattern: str) -> bool:
+    """`%` is any text, `_` any character."""
+    if not pattern:
+        return not text
+    if pattern[0] == "%":
+        return any(like(text[start:], pattern[1:]) for start in range(len(text) + 1))
+    return text != "" and pattern[0] in ("_", text[0]) and like(text[1:], pattern[1:])
+
+
+def call(function: str, arguments: Sequence[Value]) -> Value:
+    """Nothing, of values that the function is not for."""
+    match function, arguments:
+        case (("abs" | "ceil" | "floor" | "round"), [bool()]):
+            return None
+        case (("abs" | "ceil" | "floor" | "round"), [int() | float() | Decimal() as number]):
+            return abs(number) if function == "abs" else _whole(function, number)
+        case "lower", [str() as text]:
+            return text.lower()
+        case "upper", [str() as text]:
+            return text.upper()
+        case "length", [str() as text]:
+            return len(text)
+        case "contains", [str() as text, str() as part]:
+            return part in text
+        case "starts_with", [str() as text, str() as part]:
+            return text.startswith(part)
+        case "ends_with", [str() as text, str() as part]:
+            return text.endswith(part)
+    return None
+
+
+def _whole(function: str, number: float | Decimal) -> Value:
+    """Half of one is rounded up, as in SPARQL."""
+    if not math.isfinite(number):
+        return number
+    exact = Decimal(number)
+    match function:
+        case "floor":
+            return int(exact.to_integral_value(ROUND_FLOOR))
+        case "ceil":
+            return -int((-exact).to_integral_value(ROUND_FLOOR))
+        case _:
+            return int((exact + Decimal("0.5")).to_integral_value(ROUND_FLOOR))
 
 
 def aggregate(function: str, values: Iterable[Value], k: int | None = None) -> Value:
@@ -172,8 +251,11 @@ def aggregate(function: str, values: Iterable[Value], k: int | None = None) -> V
 
 
 def _ordered(given: Sequence[Any], kinds: set[str | None], place: int) -> Value:
-    """The value at a place counted from 1 upwards, or from -1 downwards. Values of different kinds have no order."""
-    if len(kinds) != 1 or abs(place) > len(given):
+    """The value at a place counted from 1 upwards, or from -1 downwards. Values of different kinds have no order; what
+    is not a number has no place in it."""
+    placed = [value for value in given if value == value]
+    if len(kinds) != 1 or abs(place) > len(placed):
         return None
-    found: Value = sorted(given)[place - 1 if place > 0 else place]
+    by_value = cmp_to_key(lambda one, other: bool(compare(">", one, other)) - bool(compare("<", one, other)))
+    found: Value = sorted(placed, key=by_value)[place - 1 if place > 0 else place]
     return found

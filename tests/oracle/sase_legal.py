@@ -18,6 +18,7 @@ from oracle.sase_query import (
     Sequence,
     Span,
     Strategy,
+    conjunctive,
     iterates,
     references,
 )
@@ -38,7 +39,7 @@ def problems(query: Query) -> list[str]:
     found += [*_windows(query), *_strategies(query)]
     for conjunct in query.all_conditions():
         if not isinstance(conjunct, Equivalence | PartitionBy):
-            found += _conjunct(query, conjunct)
+            found += [problem for clause in conjunctive(conjunct) for problem in _conjunct(query, clause)]
     return [*found, *_output(query)]
 
 

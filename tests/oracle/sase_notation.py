@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TypeVar
 
 from oracle.sase_query import (
@@ -11,6 +12,7 @@ from oracle.sase_query import (
     And,
     Arithmetic,
     Attribute,
+    Call,
     Chosen,
     Compare,
     Component,
@@ -20,11 +22,15 @@ from oracle.sase_query import (
     Equivalence,
     Event,
     Expression,
+    Given,
     Group,
+    In,
     Index,
     IsNull,
     Item,
     Length,
+    Like,
+    Made,
     Not,
     Or,
     PartitionBy,
@@ -36,10 +42,10 @@ from oracle.sase_query import (
 
 Read = TypeVar("Read")
 
-_TOKEN = re.compile(r"\d+\.\d+|\d+|\w+|'(?:[^']|'')*'|<=|>=|!=|\.\.|\S")
+_TOKEN = re.compile(r"\d+\.\d+(?:e\d+)?|\d+|`[^`]+`|\w+|'(?:[^']|'')*'|<=|>=|!=|\.\.|\S")
 
 
-def event(name: str, time: int, **attributes: int | float | str | bool) -> Event:
+def event(name: str, time: int, /, **attributes: Given) -> Event:
     """Its type is its name's first letter."""
     return Event(name[0].upper(), time, tuple(attributes.items()), name)
 
@@ -64,7 +70,26 @@ def read(text: str) -> Query:
     >>> [component.type for component in query.components], query.within
     (['A', 'B'], 5)
     """
-    return _Reader(text).query()
+    reader = _Reader(text)
+    found = reader.query()
+    reader.end()
+    return found
+
+
+def read_all(text: str) -> tuple[tuple[Query, ...], ...]:
+    """The queries of a text, `;` between them, each with its blocks, UNION between them.
+
+    >>> made, both = read_all("A a RETURN a.x AS x IN STREAM s; FROM s s a RETURN a.x AS x UNION B b RETURN b.x AS x")
+    >>> [block.made for block in made], [block.streams for block in both]
+    ([Made(stream='s', type=None)], [('s',), ()])
+    """
+    reader = _Reader(text)
+    found = reader.several(lambda: reader.several(reader.query, "UNION"), ";")
+    reader.end()
+    return found
+
+
+_FUNCTIONS = ("abs", "ceil", "floor", "round", "lower", "upper", "length", "contains", "starts_with", "ends_with")
 
 
 class _Reader:
@@ -94,12 +119,19 @@ class _Reader:
         return tuple(found)
 
     def names(self, closed_by: str) -> tuple[str, ...]:
-        found = self.several(self.next, ",")
+        found = self.several(self.name, ",")
         self.next(closed_by)
         return found
 
+    def name(self) -> str:
+        return self.next().strip("`")
+
+    def end(self) -> None:
+        if self.tokens:
+            raise ValueError(f"unexpected {self.tokens[-1]} in {self.text}")
+
     def query(self) -> Query:
-        stream = self.next() if self.skip("FROM") else None
+        streams = self.several(self.next, ",") if self.skip("FROM") else ()
         bracketed = self.skip("PATTERN", "SEQ", "(")
         components = self.several(self.component, ",")
         if bracketed:
@@ -109,13 +141,11 @@ class _Reader:
         self.skip("TICKS")
         having = self.expression() if self.skip("HAVING") else None
         aggregates = self.at("AGGREGATE")
-        returns = self.several(self.item, ",") if self.skip("RETURN") or self.skip("AGGREGATE") else ()
-        by = self.several(self.next, ",") if self.skip("BY") else ()
-        if self.tokens:
-            raise ValueError(f"unexpected {self.tokens[-1]} in {self.text}")
+        returns, made = self.output() if self.skip("RETURN") or self.skip("AGGREGATE") else ((), None)
+        by = self.several(self.name, ",") if self.skip("BY") else ()
         groups = tuple(each for each in parts if isinstance(each, Group))
         conditions = tuple(each for each in parts if not isinstance(each, Group))
-        return Query(components, groups, conditions, within, having, returns, aggregates, by, stream)
+        return Query(components, groups, conditions, within, having, returns, aggregates, by, streams, made)
 
     def component(self) -> Component:
         negated = self.skip("~")
@@ -157,6 +187,19 @@ class _Reader:
             return PartitionBy(self.names(")"))
         return self.negation()
 
+    def output(self) -> tuple[tuple[Item, ...], Made | None]:
+        kept = [*self.tokens]
+        if self.skip("("):
+            items = self.several(self.item, ",")
+            if self.skip(")", "AS"):
+                kind = self.next()
+                self.next("IN")
+                self.next("STREAM")
+                return items, Made(self.next(), kind)
+            self.tokens = kept  # it was an expression in brackets
+        items = self.several(self.item, ",")
+        return items, Made(self.next()) if self.skip("IN", "STREAM") else None
+
     def item(self) -> Item:
         what = self.returned()
         return Item(what, self.next() if self.skip("AS") else None)
@@ -168,7 +211,7 @@ class _Reader:
         if self.skip(variable, ".", "("):
             return Composite(variable, self.names(")"))
         if self.skip(variable, "[", "]", "."):
-            return Sequence(variable, self.next())
+            return Sequence(variable, self.name())
         return self.expression()
 
     def expression(self) -> Expression:
@@ -192,7 +235,16 @@ class _Reader:
             return Compare(self.next(), found, self.sum())
         if self.skip("IS", "NOT", "NULL"):
             return IsNull(found, negated=True)
-        return IsNull(found) if self.skip("IS", "NULL") else found
+        if self.skip("IS", "NULL"):
+            return IsNull(found)
+        negated = self.skip("NOT")
+        if self.skip("LIKE"):
+            return Like(found, _unquoted(self.next()), negated)
+        if self.skip("IN", "("):
+            choices = self.several(self.sum, ",")
+            self.next(")")
+            return In(found, choices, negated)
+        return found
 
     def sum(self) -> Expression:
         found = self.product()
@@ -213,12 +265,19 @@ class _Reader:
             self.next(")")
             return found
         if token[0] == "'":
-            return Constant(token[1:-1].replace("''", "'"))
+            return Constant(_unquoted(token))
         if token[0].isdigit():
-            return Constant(float(token) if "." in token else int(token))
+            return Constant(float(token) if "e" in token else Decimal(token) if "." in token else int(token))
         if token in ("TRUE", "FALSE"):
             return Constant(token == "TRUE")
-        return self.aggregate(token) if self.skip("(") else self.reference(token)
+        if not self.skip("("):
+            return self.reference(token)
+        return self.call(token) if token in _FUNCTIONS else self.aggregate(token)
+
+    def call(self, function: str) -> Call:
+        arguments = self.several(self.sum, ",")
+        self.next(")")
+        return Call(function, arguments)
 
     def aggregate(self, function: str) -> Aggregate:
         if self.skip("*", ")"):
@@ -228,7 +287,7 @@ class _Reader:
             self.next(",")
         variable = self.next()
         span = Span.ALL if self.skip("[", "]") else Span.BEFORE if self.skip(*"[", "..", *"i-1]") else Span.PLAIN
-        attribute = self.next() if self.skip(".") else None
+        attribute = self.name() if self.skip(".") else None
         self.next(")")
         return Aggregate(function, variable, attribute, span, k)
 
@@ -237,9 +296,13 @@ class _Reader:
             return Length(variable)
         index = self.index(variable)
         self.next(".")
-        return Attribute(variable, index, self.next())
+        return Attribute(variable, index, self.name())
 
     def index(self, variable: str) -> Index:
         written = {(*"[1]",): Index.FIRST, (*"[i]",): Index.CURRENT, (*"[i-1]",): Index.PREVIOUS}
         written[("[", variable, ".", "LEN", "]")] = Index.LAST
         return next((index for signs, index in written.items() if self.skip(*signs)), Index.PLAIN)
+
+
+def _unquoted(token: str) -> str:
+    return token[1:-1].replace("''", "'")

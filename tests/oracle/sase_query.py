@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import Enum
+from functools import reduce
+from itertools import product
 from typing import TypeAlias
 
-Value: TypeAlias = int | float | str | bool | None
+Given: TypeAlias = int | float | Decimal | str | bool | datetime | timedelta
+"""What an attribute may be. Times have a zone; a duration is what lies between two of them."""
+
+Value: TypeAlias = Given | None
 """None: the attribute is missing, or nothing can be computed."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event of Section 2.1. An attribute that it lacks is not among `attributes`."""
+    """An event of Section 2.1. An attribute that it lacks is not among `attributes`; its own time is the attribute
+    `time`, if it has no other of that name."""
 
     type: str
     time: int
-    attributes: tuple[tuple[str, int | float | str | bool], ...]
+    attributes: tuple[tuple[str, Given], ...]
     id: str
 
     def __getitem__(self, name: str) -> Value:
-        return dict(self.attributes).get(name)
+        return dict(self.attributes).get(name, self.time if name == "time" else None)
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -68,7 +76,9 @@ class Span(Enum):
 
 @dataclass(frozen=True)
 class Constant:
-    value: int | float | str | bool
+    """In a text, a float has an exponent and a decimal has none; times can't be written."""
+
+    value: int | float | Decimal | str | bool
 
 
 @dataclass(frozen=True)
@@ -119,6 +129,32 @@ class IsNull:
 
 
 @dataclass(frozen=True)
+class In:
+    """`operand IN (choice, …)`, or `operand NOT IN (choice, …)`."""
+
+    operand: Expression
+    choices: tuple[Expression, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Like:
+    """`operand LIKE 'pattern'`, or `operand NOT LIKE 'pattern'`."""
+
+    operand: Expression
+    pattern: str
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """`lower(a.x)`, `contains(a.x, 'u')`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
 class And:
     left: Expression
     right: Expression
@@ -136,7 +172,7 @@ class Not:
 
 
 Expression: TypeAlias = (
-    Constant | Attribute | Length | Aggregate | Arithmetic | Compare | IsNull | And | Or | Not
+    Constant | Attribute | Length | Aggregate | Arithmetic | Compare | IsNull | In | Like | Call | And | Or | Not
 )  # fmt: skip
 
 
@@ -201,8 +237,17 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Made:
+    """`RETURN (…) AS type IN STREAM stream`: rows that are events, for others to read."""
+
+    stream: str
+    type: str | None = None
+
+
+@dataclass(frozen=True)
 class Query:
-    """`returns` are the columns of RETURN, or of AGGREGATE … BY `by` where `aggregates` is set."""
+    """A block. `returns` are the columns of RETURN, or of AGGREGATE … BY `by` where `aggregates` is set; `streams` are
+    those of FROM."""
 
     components: tuple[Component, ...]
     groups: tuple[Group, ...] = ()
@@ -212,7 +257,8 @@ class Query:
     returns: tuple[Item, ...] = ()
     aggregates: bool = False
     by: tuple[str, ...] = ()
-    stream: str | None = None
+    streams: tuple[str, ...] = ()
+    made: Made | None = None
     positives: tuple[Component, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -234,9 +280,9 @@ class Query:
 
     def conjuncts(self, component: Component) -> Iterator[Expression]:
         """Those that act at this component: the negated one that they name, else the last that they name."""
-        for each in self.all_conditions():
-            if not isinstance(each, Equivalence | PartitionBy) and self.acts_at(each) == component:
-                yield each
+        for condition in self.all_conditions():
+            if not isinstance(condition, Equivalence | PartitionBy):
+                yield from (each for each in conjunctive(condition) if self.acts_at(each) == component)
 
     def acts_at(self, conjunct: Expression) -> Component:
         named = {variable for variable, _ in references(conjunct)}
@@ -269,9 +315,99 @@ def references(expression: Expression) -> list[tuple[str, Reference]]:
             return [(variable, span)]
         case Arithmetic(_, left, right) | Compare(_, left, right) | And(left, right) | Or(left, right):
             return references(left) + references(right)
-        case IsNull(operand, _) | Not(operand):
+        case IsNull(operand, _) | Like(operand) | Not(operand):
             return references(operand)
+        case In(operand, choices):
+            return [each for part in (operand, *choices) for each in references(part)]
+        case Call(_, arguments):
+            return [each for part in arguments for each in references(part)]
     return []
+
+
+def spelt_out(expression: In) -> Expression:
+    """IN says that one of the comparisons is true."""
+    tests: list[Expression] = [Compare("=", expression.operand, choice) for choice in expression.choices]
+    either = reduce(Or, tests)
+    return Not(either) if expression.negated else either
+
+
+def conjunctive(condition: Expression) -> list[Expression]:
+    """The conjuncts of a condition, each of them predicates and their negations with OR between."""
+    return [reduce(Or, clause) for clause in _clauses(condition, negated=False)]
+
+
+def _clauses(formula: Expression, *, negated: bool) -> list[tuple[Expression, ...]]:
+    match formula:
+        case In():
+            return _clauses(spelt_out(formula), negated=negated)
+        case Not(operand):
+            return _clauses(operand, negated=not negated)
+        case And(left, right) | Or(left, right):
+            sides = _clauses(left, negated=negated), _clauses(right, negated=negated)
+            if isinstance(formula, And) != negated:
+                return [*sides[0], *sides[1]]
+            return [(*one, *other) for one, other in product(*sides)]
+        case predicate:
+            return [(Not(predicate) if negated else predicate,)]
+
+
+def mapped(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with every part changed, from within."""
+
+    def inside(part: Expression) -> Expression:
+        return mapped(part, change)
+
+    match expression:
+        case Arithmetic(sign, left, right):
+            return change(Arithmetic(sign, inside(left), inside(right)))
+        case Compare(sign, left, right):
+            return change(Compare(sign, inside(left), inside(right)))
+        case IsNull(operand, negated):
+            return change(IsNull(inside(operand), negated))
+        case In(operand, choices, negated):
+            return change(In(inside(operand), tuple(map(inside, choices)), negated))
+        case Like(operand, pattern, negated):
+            return change(Like(inside(operand), pattern, negated))
+        case Call(function, arguments):
+            return change(Call(function, tuple(map(inside, arguments))))
+        case And(left, right):
+            return change(And(inside(left), inside(right)))
+        case Or(left, right):
+            return change(Or(inside(left), inside(right)))
+        case Not(operand):
+            return change(Not(inside(operand)))
+        case Constant() | Attribute() | Length() | Aggregate():
+            return change(expression)
+
+
+def parts(expression: Expression) -> list[Expression]:
+    """The expression and all that it is made of."""
+    found: list[Expression] = []
+
+    def keep(part: Expression) -> Expression:
+        found.append(part)
+        return part
+
+    mapped(expression, keep)
+    return found
+
+
+def rewritten(query: Query, change: Callable[[Expression], Expression]) -> Query:
+    """The query with every part of its conditions and of what it gives changed."""
+
+    def condition(each: Condition) -> Condition:
+        return each if isinstance(each, Equivalence | PartitionBy) else mapped(each, change)
+
+    def item(each: Item) -> Item:
+        return each if isinstance(each.what, Sequence | Composite) else Item(mapped(each.what, change), each.name)
+
+    return replace(
+        query,
+        groups=tuple(replace(each, conditions=tuple(map(condition, each.conditions))) for each in query.groups),
+        conditions=tuple(map(condition, query.conditions)),
+        having=None if query.having is None else mapped(query.having, change),
+        returns=tuple(map(item, query.returns)),
+    )
 
 
 def ends(conjunct: Expression, variable: str) -> bool:

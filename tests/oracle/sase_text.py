@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import assert_never
 
 from oracle.sase_query import (
@@ -10,6 +12,7 @@ from oracle.sase_query import (
     And,
     Arithmetic,
     Attribute,
+    Call,
     Chosen,
     Compare,
     Component,
@@ -19,10 +22,12 @@ from oracle.sase_query import (
     Equivalence,
     Expression,
     Group,
+    In,
     Index,
     IsNull,
     Item,
     Length,
+    Like,
     Not,
     Or,
     PartitionBy,
@@ -43,7 +48,7 @@ def text(query: Query) -> str:
     WITHIN 10 TICKS
     RETURN a[].price AS p
     """
-    lines = [] if query.stream is None else [f"FROM {query.stream}"]
+    lines = [f"FROM {', '.join(query.streams)}"] if query.streams else []
     lines.append(f"PATTERN SEQ({', '.join(map(_component, query.components))})")
     parts = [*(_group(query, group) for group in query.groups), *map(_condition, query.conditions)]
     lines += [f"WHERE {' AND '.join(parts)}"] if parts else []
@@ -75,9 +80,9 @@ def _chosen(chosen: Chosen, closures: set[str]) -> str:
 def _condition(condition: Condition) -> str:
     match condition:
         case Equivalence(attributes):
-            return f"[{', '.join(attributes)}]"
+            return f"[{_names(attributes)}]"
         case PartitionBy(attributes):
-            return f"PARTITION BY({', '.join(attributes)})"
+            return f"PARTITION BY({_names(attributes)})"
         case And() | Or():
             return f"({_expression(condition)})"
         case expression:
@@ -85,8 +90,12 @@ def _condition(condition: Condition) -> str:
 
 
 def _output(query: Query) -> str:
-    by = f" BY {', '.join(query.by)}" if query.by else ""
-    return f"{'AGGREGATE' if query.aggregates else 'RETURN'} {', '.join(_items(query.returns))}{by}"
+    items = ", ".join(_items(query.returns))
+    if query.made is not None:
+        event = items if query.made.type is None else f"({items}) AS {query.made.type}"
+        return f"RETURN {event} IN STREAM {query.made.stream}"
+    by = f" BY {_names(query.by)}" if query.by else ""
+    return f"{'AGGREGATE' if query.aggregates else 'RETURN'} {items}{by}"
 
 
 def _items(items: Iterable[Item]) -> list[str]:
@@ -96,9 +105,9 @@ def _items(items: Iterable[Item]) -> list[str]:
 def _what(item: Item) -> str:
     match item.what:
         case Sequence(variable, attribute):
-            return f"{variable}[].{attribute}"
+            return f"{variable}[].{_name(attribute)}"
         case Composite(variable, attributes, closure):
-            return f"{variable}{'[]' if closure else ''}.({', '.join(attributes)})"
+            return f"{variable}{'[]' if closure else ''}.({_names(attributes)})"
         case expression:
             return _expression(expression)
 
@@ -117,9 +126,9 @@ def _expression(expression: Expression) -> str:
         case Constant(value):
             return _constant(value)
         case Attribute(variable, Index.LAST, attribute):
-            return f"{variable}[{variable}.LEN].{attribute}"
+            return f"{variable}[{variable}.LEN].{_name(attribute)}"
         case Attribute(variable, index, attribute):
-            return f"{variable}{index.value}.{attribute}"
+            return f"{variable}{index.value}.{_name(attribute)}"
         case Length(variable):
             return f"{variable}.LEN"
         case Aggregate(function, variable, attribute, span, k):
@@ -134,21 +143,38 @@ def _expression(expression: Expression) -> str:
             return f"NOT ({_expression(operand)})"
         case IsNull(operand, negated):
             return f"{_inside(operand)} IS {'NOT ' if negated else ''}NULL"
+        case In(operand, choices, negated):
+            return f"{_inside(operand)} {'NOT ' if negated else ''}IN ({', '.join(map(_inside, choices))})"
+        case Like(operand, pattern, negated):
+            return f"{_inside(operand)} {'NOT ' if negated else ''}LIKE {_constant(pattern)}"
+        case Call(function, arguments):
+            return f"{function}({', '.join(map(_inside, arguments))})"
         case _:
             assert_never(expression)
 
 
 def _inside(expression: Expression) -> str:
-    atoms = (Constant, Attribute, Length, Aggregate)
+    atoms = (Constant, Attribute, Length, Aggregate, Call)
     return _expression(expression) if isinstance(expression, atoms) else f"({_expression(expression)})"
 
 
-def _constant(value: int | float | str | bool) -> str:
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(map(_name, names))
+
+
+def _name(name: str) -> str:
+    """In backquotes, if it is not a word."""
+    return name if re.fullmatch(r"\w+", name) else f"`{name}`"
+
+
+def _constant(value: int | float | Decimal | str | bool) -> str:
     match value:
         case bool():
             return str(value).upper()
         case str():
             return "'" + value.replace("'", "''") + "'"
+        case float():
+            return f"{value}e0"
         case _:
             return str(value)
 
@@ -156,5 +182,5 @@ def _constant(value: int | float | str | bool) -> str:
 def _argument(variable: str | None, attribute: str | None, span: Span, k: int | None) -> str:
     if variable is None:
         return "*"
-    shown = f"{variable}{span.value}" + ("" if attribute is None else f".{attribute}")
+    shown = f"{variable}{span.value}" + ("" if attribute is None else f".{_name(attribute)}")
     return shown if k is None else f"{k}, {shown}"

@@ -14,9 +14,23 @@ from hypothesis import strategies as st
 from oracle.sase import aggregate, matches, present
 from oracle.sase_cases import Case, aggregate_cases, cases
 from oracle.sase_expressions import Scope, holds
+from oracle.sase_kinds import of_all_kinds
 from oracle.sase_legal import problems
 from oracle.sase_notation import read
-from oracle.sase_query import ANY, Chosen, Condition, Equivalence, Event, Group, PartitionBy, Query, Strategy, Value
+from oracle.sase_query import (
+    ANY,
+    Chosen,
+    Condition,
+    Equivalence,
+    Event,
+    Expression,
+    Group,
+    PartitionBy,
+    Query,
+    Strategy,
+    Value,
+    rewritten,
+)
 from oracle.sase_runs import Buffer, agree, has_end_condition, skips
 from oracle.sase_text import text
 from strategies import examples
@@ -200,7 +214,7 @@ def test_events_of_a_match_follow_each_other_and_it_is_certain_from_its_end_to_i
 
 
 @examples(1)
-@given(st.one_of(cases(), aggregate_cases(plain=True)))
+@given(st.one_of(cases(), aggregate_cases(plain=True), *map(of_all_kinds, (cases(), aggregate_cases(plain=True)))))
 def test_a_query_is_legal_and_read_as_it_is_written(case: Case) -> None:
     assert problems(case.query) == []
     assert read(text(case.query)) == case.query
@@ -233,6 +247,35 @@ def test_cases_often_have_matches_and_use_whatever_there_is() -> None:
     assert counts["matches"] > 0.4 * counts["all"]
     # far below what is usual: Hypothesis varies cases that it had before, so that shares wander
     assert {feature: counts[feature] for feature in FEATURES if counts[feature] < 0.005 * counts["all"]} == {}
+
+
+def test_cases_of_all_kinds_often_have_matches_and_ask_whatever_there_is() -> None:
+    counts = Counter[str]()
+
+    @examples(1)
+    @given(of_all_kinds(cases()))
+    def look(case: Case) -> None:
+        counts["all"] += 1
+        if matches(case.query, case.events):
+            counts.update(["matches", *asked(case.query)])
+
+    look()
+    assert counts["matches"] > 0.3 * counts["all"]
+    assert {name: counts[name] for name in ASKED if counts[name] < 0.01 * counts["all"]} == {}
+
+
+ASKED = ("In", "Like", "Call", "IsNull", "Arithmetic")
+
+
+def asked(query: Query) -> set[str]:
+    found = set[str]()
+
+    def look(part: Expression) -> Expression:
+        found.add(type(part).__name__)
+        return part
+
+    rewritten(query, look)
+    return found
 
 
 FEATURES = (
