@@ -52,7 +52,7 @@ def constants(draw: st.DrawFn) -> Constant:
 @st.composite
 def aggregates(draw: st.DrawFn, variable: str, span: Span) -> Aggregate:
     function = draw(st.sampled_from(FUNCTIONS))
-    k = draw(st.integers(1, 3)) if function in ("highest", "lowest") else None
+    k = draw(st.integers(1, 2)) if function in ("highest", "lowest") else None
     attribute = None if function == "count" and draw(st.booleans()) else draw(attributes)
     return Aggregate(function, variable, attribute, span, k)
 
