@@ -164,9 +164,9 @@ def test_values_without_an_order_have_no_greatest() -> None:
 
 
 def test_a_long_series_that_must_be_absent_is_looked_for_without_recursion() -> None:
-    query = "PATTERN SEQ(A a, ~(T+ t[]), B b) WHERE skip_till_next_match(t[]) { t.LEN > 2000 } RETURN a.x"
+    query = "PATTERN SEQ(A a, ~(T+ t[]), B b) WHERE skip_till_next_match(t[]) { t[1].x = 1 ^ t.LEN > 2000 } RETURN a.x"
     events = [thence.Event(0, {"type": "A", "x": 1})]
-    events += [thence.Event(time, {"type": "T"}) for time in range(1, 1100)]
+    events += [thence.Event(time, {"type": "T", "x": time}) for time in range(1, 1100)]
     assert len(list(thence.parse(query, language="sase+").match([*events, thence.Event(1100, {"type": "B"})]))) == 1
 
 
