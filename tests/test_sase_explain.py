@@ -109,3 +109,16 @@ def test_a_condition_written_and_read_is_the_same_condition(case: Case) -> None:
     for condition in block.conditions:
         (again,) = parse(f"{pattern} WHERE {condition_text(condition)} WITHIN 9 TICKS {output}").blocks
         assert again.conditions == (condition,)
+
+
+def test_queries_that_feed_each_other_are_explained_one_after_the_other() -> None:
+    query = thence.parse("PATTERN A a RETURN (a.x AS x) AS B IN STREAM S; FROM S PATTERN B b RETURN b.x AS x")
+    first, second = query.explain().split("\n\nQuery 2, which gives the answer\n\n")
+    assert first.startswith("Query 1, which gives events of the stream S\n\nComponents\n  A a")
+    assert second.startswith("Components\n  B b")
+    assert [each["gives"] for each in json.loads(query.explain("json"))["queries"]] == [
+        "events of the stream S",
+        "the answer",
+    ]
+    with pytest.raises(thence.InputError, match="has no single diagram"):
+        query.explain("svg")

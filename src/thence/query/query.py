@@ -227,8 +227,10 @@ class Query:
     def explain(self, format: str = "text", *, optimise: bool = True) -> str:
         """How the query is run: its algebra, automaton, keys and window, and where each filter acts. `format` is
         `text`, `mermaid` (a state diagram), `svg` (a drawing) or `json`."""
-        from thence.view.explain import explain
+        from thence.view.explain import explain, explain_several
 
+        if isinstance(self.algebra, ComposedQuery) and not self.algebra.is_one_block:
+            return explain_several([plan_components(block, optimise=optimise) for block in self.algebra.blocks], format)
         return explain(self.program(optimise=optimise), format)
 
     def program(self, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:

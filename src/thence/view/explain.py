@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from thence.algebra.components import ComponentQuery
+from thence.algebra.components import ComponentQuery, Return
 from thence.algebra.sequences import Selection, SequenceQuery
 from thence.algebra.show import show
 from thence.algebra.show_sequences import window_text
@@ -38,6 +38,24 @@ def explain(program: SequenceProgram, format: str = "text") -> str:
             return _json(query, description)
         case _:
             raise InputError(f'There is no explanation in the format "{format}". Try: {", ".join(FORMATS)}')
+
+
+def explain_several(programs: Sequence[SequenceProgram], format: str) -> str:
+    """How queries run that feed each other, or whose rows are united: one after the other."""
+    if format == "json":
+        parts = [{"gives": _given(each), **json.loads(explain(each, format))} for each in programs]
+        return json.dumps({"queries": parts}, ensure_ascii=False, indent=2)
+    if format != "text":
+        raise InputError(f"A text of several queries has no single diagram. Try: text or json, not {format}")
+    heads = (f"Query {number}, which gives {_given(each)}" for number, each in enumerate(programs, 1))
+    return "\n\n".join(f"{head}\n\n{explain(each)}" for head, each in zip(heads, programs, strict=True))
+
+
+def _given(program: SequenceProgram) -> str:
+    form = program.query.form
+    if isinstance(form, Return) and form.stream is not None:
+        return f"events of the stream {form.stream}"
+    return "the answer"
 
 
 def _json(query: SequenceQuery, description: Description) -> str:
