@@ -254,3 +254,32 @@ def test_a_greatest_of_what_is_no_number_is_asked_of_each_match() -> None:
     for optimise in (True, False):
         (row,) = query.match(events, optimise=optimise)
         assert row.bindings["n"].python == 2  # type: ignore[union-attr]
+
+
+def test_made_events_are_in_the_namespace_of_the_query() -> None:
+    query = """PREFIX : <http://foo/>
+        PATTERN :A a RETURN (a.x AS x) AS Peak IN STREAM p;
+        FROM p PATTERN :Peak q WHERE q.:x = 1 RETURN q.x AS x"""
+    assert [match.bindings["x"].python for match in thence.parse(query).match(of([1, 2]))] == [1]  # type: ignore[union-attr]
+
+
+def test_an_event_is_refused_once_whoever_reads_it() -> None:
+    query = thence.parse("PATTERN A a RETURN a.x AS x UNION PATTERN A b RETURN b.x AS x", language="sase+")
+    found = query.match([rdf(1, "[] a ex:A; ex:x 1, 2 ."), rdf(2, "[] a ex:A; ex:x 3 .")])
+    assert (len(list(found)), found.counts.bad) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("PATTERN A a RETURN (a.x AS type) AS B IN STREAM s; FROM s PATTERN B b RETURN b.x", 'has its "type" already'),
+        ("PATTERN A a WITHIN 5 RETURN a.x AS x UNION PATTERN A a WITHIN 5 MINUTES RETURN a.x AS x", "is in ticks"),
+        (
+            "PATTERN A a RETURN a.x AS x UNION PATTERN A+ a[] WITHIN 5 AGGREGATE count(*) AS x",
+            "or queries with AGGREGATE",
+        ),
+    ],
+)
+def test_queries_that_do_not_go_together_are_refused(text: str, reason: str) -> None:
+    with pytest.raises(thence.QueryError, match=reason):
+        thence.parse(text, language="sase+")

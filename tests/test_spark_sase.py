@@ -129,13 +129,6 @@ def test_queries_that_feed_each_other_give_on_spark_what_they_give_in_one_proces
     assert Counter(tuple(str(row[name]) for name in names) for row in made.collect()) == rows
 
 
-def test_on_streaming_dataframes_a_query_cannot_read_what_another_makes(spark: SparkSession, tmp_path: Path) -> None:
-    schema = "time long, type string, symbol string, price double, volume int"
-    stream = spark.readStream.schema(schema).parquet(str(tmp_path))
-    with pytest.raises(thence.InputError, match=r"can't read what another one makes. Try: query.engine\(\)"):
-        thence.parse(COMPOSED).dataframe(stream)
-
-
 @FEW
 @given(cases(), st.data())
 def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, case: Case, data: st.DataObject) -> None:
@@ -191,3 +184,16 @@ def write(path: Path, table: pa.Table, number: int) -> None:
     path.parent.mkdir(exist_ok=True)
     parquet.write_table(table, path)
     os.utime(path, (1_600_000_000 + number,) * 2)
+
+
+def test_columns_of_a_union_go_by_name(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("A", 1, 7, "p"), ("B", 2, 8, "q")], "type string, time long, x int, y string")
+    query = thence.parse("PATTERN A a RETURN a.x AS x, a.y AS y UNION PATTERN ANY b RETURN b.x AS x, b.y AS X")
+    rows = query.dataframe(frame)
+    assert rows.columns == ["start", "end", "x", "y", "X_", "match_id", "events"]
+    found = {(row["x"], row["y"], row["X_"]) for row in rows.collect()}
+    assert found == {(7, "p", None), (7, None, "p"), (8, None, "q")}
+    twice = thence.parse("PATTERN A a RETURN a.x AS x UNION PATTERN A b RETURN b.x AS x").dataframe(frame).collect()
+    assert len({row["match_id"] for row in twice}) == 2  # UNION keeps both
+    with pytest.raises(thence.InputError, match='The column "x" of the UNION would be int and string'):
+        thence.parse("PATTERN A a RETURN a.x AS x UNION PATTERN A b RETURN b.y AS x").dataframe(frame)

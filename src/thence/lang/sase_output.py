@@ -137,6 +137,7 @@ def check_composition(text: Text, unions: list[UnionQuery]) -> ComposedQuery:
     if len(unions) - 1 != order[-1]:
         raise text.error("The last query is the answer, and another one reads it.", 0, hint="it before that one")
     _check_columns(text, unions)
+    _check_windows(text, unions)
     return ComposedQuery(tuple(unions[number] for number in order))
 
 
@@ -145,6 +146,9 @@ def _check_fed(text: Text, unions: list[UnionQuery]) -> None:
     for block in (block for union in unions for block in union.blocks):
         assert isinstance(block.form, Return)
         for item in block.form.items:
+            if item.name in ("type", "subject"):
+                reason = f'An event that is made has its "{item.name}" already.'
+                raise text.error(reason, 0, hint="another name after AS")
             if isinstance(item.given, Sequence) or (isinstance(item.given, Composite) and item.given.index is None):
                 reason = f'"{item.name}" has several values, and is to be an attribute of an event.'
                 raise text.error(reason, 0, hint="a[1].…, a[a.LEN].… or an aggregate")
@@ -154,4 +158,14 @@ def _check_columns(text: Text, unions: list[UnionQuery]) -> None:
     for union in unions:
         forms = {type(block.form) for block in union.blocks}
         if len(forms) > 1:
-            raise text.error("UNION joins rows of RETURN, or none of them.", 0)
+            raise text.error(
+                "UNION joins queries with RETURN, or queries with AGGREGATE.", 0, hint="one of them in all"
+            )
+
+
+def _check_windows(text: Text, unions: list[UnionQuery]) -> None:
+    """One text, one kind of time."""
+    windows = [block.window for union in unions for block in union.blocks if block.window is not None]
+    if len({window.domain for window in windows}) > 1:
+        reason = "One WITHIN is in ticks, and another in units of time; a text has one kind of time."
+        raise text.error(reason, 0, hint="WITHIN … SECONDS in all, or WITHIN … TICKS")

@@ -92,7 +92,7 @@ class ComposedRunner:
         return list(runner.feed({name: streams.get(name, []) for name in names}, watermark))
 
     def _event(self, form: Return, row: Row) -> Event:
-        return made_event(form, row, self.ids(row), self._domain)
+        return made_event(form, row, self.ids(row), self._domain, self.query.namespace)
 
     def ids(self, row: Row) -> list[str]:
         located = (self.event(ref) for ref in row.refs)
@@ -107,8 +107,13 @@ class ComposedRunner:
         raise KeyError(ref)
 
     def refused(self) -> Iterator[tuple[str, Batch, int, str]]:
+        """Each event once, whoever refuses it."""
+        told = set[tuple[str, str]]()
         for runner in self._all():
-            yield from runner.refused()
+            for stream, batch, number, reason in runner.refused():
+                if (stream, batch.id(number)) not in told:
+                    told.add((stream, batch.id(number)))
+                    yield stream, batch, number, reason
 
     def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collected) -> None:
         into.add_rows(row for batches, watermark in stretches for row in self.feed(batches, watermark))

@@ -13,13 +13,19 @@ from thence.rdf.times import Domain
 from thence.rdf.typed import typed_triples
 
 
-def made_event(form: Return, row: Row, ids: Sequence[str], domain: Domain) -> Event:
+def made_event(form: Return, row: Row, ids: Sequence[str], domain: Domain, namespace: str) -> Event:
     """A row as an event: of its AS name's type, else of its stream's, at the time at which it became certain. Its id is
     the same whenever and wherever it is made."""
     attributes = {"type": form.type or form.stream, **dict(_flat(row.bindings))}
     name = match_uuid((row.start, row.end), ids, row.places, row.bindings)
     return Event.from_columns(
-        row.certain, row.certain, domain, name.urn, typed_triples(attributes), attributes, namespace=None
+        row.certain,
+        row.certain,
+        domain,
+        name.urn,
+        typed_triples(attributes, namespace=namespace),
+        attributes,
+        namespace=None,
     )
 
 

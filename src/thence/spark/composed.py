@@ -8,15 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
-from pyspark.sql.types import DataType, NumericType
+from pyspark.sql.types import DataType, DoubleType, FloatType, IntegralType
 
 from thence.algebra.components import ComposedQuery, Return
+from thence.errors import InputError
 from thence.local.columns import OURS, column_names
 from thence.local.domains import TimeDomain
 from thence.match.background import NO_BACKGROUND
 from thence.plan.components import plan
 from thence.spark.output import HIDDEN, INNER, PROBLEM_COLUMNS
-from thence.spark.pipeline import Among, Settings, all_rows, made_types
+from thence.spark.pipeline import Among, Settings, all_rows, is_streaming, made_types, prepare
 from thence.spark.reading import PartReader
 from thence.spark.shapes import Types
 
@@ -37,9 +38,12 @@ def composed_rows(
     made: dict[str, list[DataFrame]] = {}
     types: dict[str, list[Types | None]] = {}
     answers: list[DataFrame] = []
-    streaming = any(frame.isStreaming for frame in frames.values())
+    streaming = is_streaming(frames)
+    programs = [plan(block, optimise=optimise) for block in query.blocks]
+    if streaming:
+        prepare(next(iter(frames.values())).sparkSession, programs, settings)
     inner = len(query.blocks) - len(query.queries[-1].blocks)
-    for number, block in enumerate(query.blocks, 1):
+    for number, (block, program) in enumerate(zip(query.blocks, programs, strict=True), 1):
         names = [stream.name for stream in block.sources]
         for name in names:
             if name in made:
@@ -55,7 +59,7 @@ def composed_rows(
         )
         own = {name: known[name] for name in names}
         rows = all_rows(
-            plan(block, optimise=optimise),
+            program,
             own,
             domain,
             NO_BACKGROUND,
@@ -87,15 +91,36 @@ def _common(listed: list[Types | None]) -> Types | None:
 
 
 def _as_one(query: ComposedQuery, answers: list[DataFrame], *, told: bool, ordered: bool) -> DataFrame:
-    """The rows of a union. A column that is a number in one and something else in another is text."""
+    """The rows of a union, columns by name; one that a block lacks is null there."""
     taken = (*OURS, *PROBLEM_COLUMNS) if told else OURS
-    shown = column_names(list(query.columns), taken=taken)
-    kinds = {name: [rows.schema[name].dataType for rows in answers] for name in shown}
-    texts = [name for name, found in kinds.items() if not _are_alike(found)]
-    typed = [rows.withColumns({name: rows[f"`{name}`"].cast("string") for name in texts}) for rows in answers]
-    names = [*shown, "match_id", "events", *(INNER if told else INNER[:1]), *(HIDDEN if ordered else ())]
-    return reduce(DataFrame.unionByName, typed).select("start", "end", *(f"`{name}`" for name in names))
+    shown = dict(zip(query.columns, column_names(list(query.columns), taken=taken), strict=True))
+    named = []
+    for number, (block, rows) in enumerate(zip(query.queries[-1].blocks, answers, strict=True)):
+        own = dict(zip(column_names(list(block.columns), taken=taken), block.columns, strict=True))
+        # two blocks may give the same row of the same events, and each is a match
+        name = f"md5(match_id || '/{number}') AS match_id" if number else "match_id"
+        told_apart = [name if each == "match_id" else _quoted(each) for each in rows.columns]
+        renamed = {each: shown[column] for each, column in own.items()}
+        named.append(rows.selectExpr(*told_apart).withColumnsRenamed(renamed))
+    for column in shown.values():
+        _check_types(column, [rows.schema[column].dataType for rows in named if column in rows.columns])
+    every = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), named)
+    names = [*shown.values(), "match_id", "events", *(INNER if told else INNER[:1]), *(HIDDEN if ordered else ())]
+    return every.select("start", "end", *map(_quoted, names))
 
 
-def _are_alike(kinds: list[DataType]) -> bool:
-    return len(set(kinds)) == 1 or all(isinstance(kind, NumericType) for kind in kinds)
+def _check_types(column: str, kinds: list[DataType]) -> None:
+    """They must agree; whole numbers do, and so do doubles and floats."""
+    alike = len(set(kinds)) == 1
+    for numbers in (IntegralType, (DoubleType, FloatType)):
+        alike = alike or all(isinstance(kind, numbers) for kind in kinds)
+    if not alike:
+        found = " and ".join(sorted({kind.simpleString() for kind in kinds}))
+        raise InputError(
+            f'The column "{column}" of the UNION would be {found}. Try: another name in one of its queries, or values '
+            "of one type"
+        )
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -165,7 +165,7 @@ class Output:
     def _event(self, row: Row, ids: Sequence[str], shard: Shard) -> Event | None:
         form = self.program.query.form
         if isinstance(form, Return):
-            return made_event(form, row, ids, self.domain)
+            return made_event(form, row, ids, self.domain, self.program.query.namespace)
         assert isinstance(form, ConstructEvents)
         name = match_uuid((row.start, row.end), ids, row.places, row.bindings)
         return constructed(form, row.bindings, name, row.certain, self.domain, shard.context)

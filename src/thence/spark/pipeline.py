@@ -6,7 +6,7 @@ stateful operator whose key is the shard. The first half is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -119,7 +119,7 @@ def all_rows(
 ) -> DataFrame:
     """Matches and problems alike; `ordered` ones can be, by the times in the columns HIDDEN. `read` observes how many
     events there were. `readers` are of streams whose DataFrames have no events, but the numbers of parts of files."""
-    streaming = _is_streaming(frames)
+    streaming = is_streaming(frames)
     spark = next(iter(frames.values())).sparkSession
     sent = {**frames, **among.heard}
     decoders: dict[str, Decoder | PartReader | ScanReader | MadeReader] = dict(readers or {})
@@ -148,7 +148,7 @@ def all_rows(
             shards,
             streaming,
             numbered="id" not in dict(each.names),
-            told=name in among.told or name in among.made,
+            told=name in among.told or name in among.made or name in among.heard,
             heard=name in among.heard,
             background=background,
         )
@@ -173,7 +173,7 @@ def all_rows(
     if not streaming:
         in_time = packed.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
         return in_time.mapInArrow(_called(answering), made)
-    _prepare(spark, shards)
+    prepare(spark, [program], settings)
     stateful = packed.groupBy("shard").transformWithState(
         ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
     )
@@ -190,7 +190,7 @@ def _called(stage: Any) -> Any:
     return run
 
 
-def _is_streaming(frames: Mapping[str, DataFrame]) -> bool:
+def is_streaming(frames: Mapping[str, DataFrame]) -> bool:
     kinds = {frame.isStreaming for frame in frames.values()}
     if len(kinds) > 1:
         streaming = [name for name, frame in frames.items() if frame.isStreaming]
@@ -258,11 +258,12 @@ def _shards(program: SequenceProgram, wanted: int | None, streaming: bool, spark
     return STREAMING_SHARDS if streaming else max(1, spark.sparkContext.defaultParallelism)
 
 
-def _prepare(spark: SparkSession, shards: int) -> None:
-    """What a stateful query needs of its session: a state store that keeps its states outside of the JVM's heap and
+def prepare(spark: SparkSession, programs: Sequence[SequenceProgram], settings: Settings) -> None:
+    """What stateful queries need of their session: a state store that keeps its states outside of the JVM's heap and
     writes down what has changed, not all files of its own, at each micro-batch; and no more partitions than there are
     shards, since each costs some Python process's time in every micro-batch."""
     spark.conf.set(_PROVIDER, _ROCKSDB)
     spark.conf.set(_CHANGES, "true")
     if spark.conf.get(_PARTITIONS) == _UNSET:
-        spark.conf.set(_PARTITIONS, str(shards))
+        most = max(_shards(program, settings.shards, True, spark) for program in programs)
+        spark.conf.set(_PARTITIONS, str(most))
