@@ -94,7 +94,7 @@ def test_streaming_finds_them(spark: SparkSession, tmp_path: Path) -> None:
         query = thence.parse(EXAMPLES / f"{name}.sase")
         return written(query, taken(query.dataframe(events, shards=2), tmp_path / f"{name}-checkpoint"))
 
-    for name in ["badnews", *GRAPHS]:  # one by one: Spark's tasks could not be sent once while others were made ready
+    for name in ["badnews", *GRAPHS]:  # one by one, as in test_spark_goldens
         assert found(name) == in_order(expected(name)), name
 
 
