@@ -275,6 +275,15 @@ def test_watching_a_folder_prints_what_comes_until_it_is_interrupted() -> None:
     assert watched.stderr == "3 events, 2 matches, 0 bad, 0 late\n"
 
 
+@pytest.mark.parametrize("name", ["stocks", "couriers"])  # one query, and several that feed each other
+def test_what_sase_does_not_know_is_refused_and_not_passed_over(name: str) -> None:
+    given = ("run", str(EXAMPLES / f"{name}.sase"), "--stream", str(EXAMPLES / f"{name}.csv"))
+    told = thence_(*given, "--background", str(EXAMPLES / "smartgrid.ttl"))
+    assert (told.exit_code, told.stderr) == (2, "thence: SASE+ has no background. Try: without it\n")
+    told = thence_(*given, "--timed-out")
+    assert told.exit_code == 2 and told.stderr.startswith("thence: SASE+ does not tell partial matches")
+
+
 def test_a_spark_is_found_by_any_thread(spark: SparkSession) -> None:
     """Java tells of an active session only those threads that have one; an interrupt gives Python's thread another."""
     with ThreadPoolExecutor() as pool:

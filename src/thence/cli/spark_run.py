@@ -69,7 +69,7 @@ class Prepared:
     run: Run
     domain: TimeDomain  # as far as it is known
     settings: Settings
-    program: SequenceProgram | None  # None: several feed each other, or are one
+    program: SequenceProgram | None  # None: of several queries each has its own
     background: Background
     read: list[Observation] = field(default_factory=list)  # of finite input
 
@@ -99,6 +99,8 @@ class Prepared:
 
 def prepared(run: Run) -> Prepared:
     query = run.query
+    if isinstance(query.algebra, ComposedQuery):
+        query.refuse_rdf(run.background, run.timed_out)
     several = isinstance(query.algebra, ComposedQuery) and not query.algebra.is_one_block
     program = None if several else query.program(optimise=run.optimise, partial=run.timed_out)
     background = NO_BACKGROUND if program is None else background_of(run.background, program)

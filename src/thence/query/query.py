@@ -207,7 +207,7 @@ class Query:
         given = frames_of(streams, columns, self.algebra.streams)
         watermark, domain = self._watermark(lateness, idle)
         if isinstance(self.algebra, ComposedQuery):
-            self._without_rdf(background, timed_out)
+            self.refuse_rdf(background, timed_out)
         return given.answers(
             self,
             domain,
@@ -237,12 +237,12 @@ class Query:
         """What the machine runs: of a query that is one, and not several that feed each other."""
         if isinstance(self.algebra, SequenceQuery):
             return plan(self.algebra, optimise=optimise, partial=partial)
-        self._without_rdf(None, partial)
+        self.refuse_rdf(None, partial)
         if not self.algebra.is_one_block:
             raise InputError("Several queries in one text have no single automaton. Try: one of them alone")
         return plan_components(self.algebra.blocks[0], optimise=optimise)
 
-    def _without_rdf(self, background: Any, partial: bool) -> None:
+    def refuse_rdf(self, background: Any, partial: bool) -> None:
         """SASE+ asks nothing of a background, and what a closure waited for in vain is hard to tell."""
         if background is not None:
             raise InputError("SASE+ has no background. Try: without it")
@@ -261,7 +261,7 @@ class Query:
         self, background: Any, max_runs: int | None, optimise: bool, partial: bool, running: bool = False
     ) -> Answers:
         if isinstance(self.algebra, ComposedQuery):
-            self._without_rdf(background, partial)
+            self.refuse_rdf(background, partial)
             most = most_runs(max_runs)
             return Answers(runner_of(self.algebra, optimise=optimise, max_runs=most, running=running))
         program = plan(self.algebra, optimise=optimise, partial=partial)

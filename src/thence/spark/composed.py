@@ -19,6 +19,7 @@ from thence.plan.components import plan
 from thence.spark.output import HIDDEN, INNER, PROBLEM_COLUMNS
 from thence.spark.pipeline import Among, Settings, all_rows, is_streaming, made_types, prepare
 from thence.spark.reading import PartReader
+from thence.spark.selecting import quoted
 from thence.spark.shapes import Types
 
 
@@ -99,14 +100,14 @@ def _as_one(query: ComposedQuery, answers: list[DataFrame], *, told: bool, order
         own = dict(zip(column_names(list(block.columns), taken=taken), block.columns, strict=True))
         # two blocks may give the same row of the same events, and each is a match
         name = f"md5(match_id || '/{number}') AS match_id" if number else "match_id"
-        told_apart = [name if each == "match_id" else _quoted(each) for each in rows.columns]
+        told_apart = [name if each == "match_id" else quoted(each) for each in rows.columns]
         renamed = {each: shown[column] for each, column in own.items()}
         named.append(rows.selectExpr(*told_apart).withColumnsRenamed(renamed))
     for column in shown.values():
         _check_types(column, [rows.schema[column].dataType for rows in named if column in rows.columns])
     every = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), named)
     names = [*shown.values(), "match_id", "events", *(INNER if told else INNER[:1]), *(HIDDEN if ordered else ())]
-    return every.select("start", "end", *map(_quoted, names))
+    return every.select("start", "end", *map(quoted, names))
 
 
 def _check_types(column: str, kinds: list[DataType]) -> None:
@@ -120,7 +121,3 @@ def _check_types(column: str, kinds: list[DataType]) -> None:
             f'The column "{column}" of the UNION would be {found}. Try: another name in one of its queries, or values '
             "of one type"
         )
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

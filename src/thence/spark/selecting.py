@@ -36,12 +36,12 @@ def selected(frame: DataFrame, decoder: Decoder, narrow: Decoder) -> DataFrame:
     names = dict(narrow.names)
     high, low = _halves(decoder)
     given = names.pop("id", None)
-    columns = [_quoted(theirs) for theirs in dict.fromkeys(names.values())]
+    columns = [quoted(theirs) for theirs in dict.fromkeys(names.values())]
     if given is not None:
-        text = f"cast({_quoted(given)} AS string)"
-        columns.append(f"coalesce(nullif({text}, ''), {_hexadecimal(high)} || {_hexadecimal(low)}) AS {_quoted(given)}")
+        text = f"cast({quoted(given)} AS string)"
+        columns.append(f"coalesce(nullif({text}, ''), {_hexadecimal(high)} || {_hexadecimal(low)}) AS {quoted(given)}")
         return frame.selectExpr(*columns)
-    kind = _quoted(dict(decoder.names)["type"]) if narrow.untyped else ""
+    kind = quoted(dict(decoder.names)["type"]) if narrow.untyped else ""
     columns.append(f"if({kind} <> '', {high}, NULL) AS {HIGH}" if narrow.untyped else f"{high} AS {HIGH}")
     if decoder.domain is None:
         columns.append(f"{low} AS {LOW}")
@@ -59,7 +59,7 @@ def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None, given: 
 def _halves(decoder: Decoder) -> tuple[str, str]:
     """128 bits of a stream's row. A null changes no hash, so that it is said of each column whether there is one."""
     cells = [f"X'{decoder.stream.encode().hex()}'"]
-    for name in map(_quoted, sorted(decoder.columns)):
+    for name in map(quoted, sorted(decoder.columns)):
         cells += [f"{name} IS NULL", name]
     told = ", ".join(cells)
     return f"xxhash64(1, {told})", f"xxhash64(2, {told})"
@@ -69,5 +69,5 @@ def _hexadecimal(half: str) -> str:
     return f"lpad(lower(hex({half})), 16, '0')"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
