@@ -58,13 +58,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneSpark:
     return OneSpark(config, log)
 
 
-@pytest.fixture(scope="module", params=["a few", "many"])
+@pytest.fixture(scope="module", params=["a few", "some", "many"])
 def however_many(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A few lines or terms take another way than many do. Tests that ask for this go both, with the same data."""
+    """A few lines or terms take another way than some do, and many a third one. Tests that ask for this go them all,
+    with the same data."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "many":
+        if request.param != "a few":
             patch.setattr(lines, "SMALL", 0)
-        else:
+        if request.param != "many":
             patch.setattr(interpreted, "LITTLE", 1 << 60)
         yield
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.numba
 
 
 def test_compiled_functions_are_kept_by_what_all_modules_are_and_not_by_their_own_file_alone() -> None:
-    _, all_modules = machine.step._cache._cache_file._source_stamp  # constants of others are compiled into it
+    _, all_modules = machine.step.compiled._cache._cache_file._source_stamp  # constants of others are compiled into it
     assert all_modules == compiled._stamp()
 
 

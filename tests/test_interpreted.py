@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from thence.kernel import history, partitions
+from thence.kernel import fingerprints, history, partitions
 from thence.match import join, numbers
-from thence.rdf import duplicates, interpreted, tags
+from thence.rdf import csv_records, duplicates, interpreted, tags
 from thence.rdf.interpreted import Sparing, sparing
+from thence.spark import hashes
 
 pytestmark = pytest.mark.numba
 
@@ -129,6 +130,41 @@ def test_unrolling_matches_gives_the_same_both_ways(parents: list[int]) -> None:
 
     both_ways(history._lengths, fill)
     both_ways(history._unroll, unrolled_by)
+
+
+@given(st.text(alphabet='a,"\n\r', max_size=40), st.booleans())
+def test_finding_records_gives_the_same_both_ways(text: str, final: bool) -> None:
+    def fill(find: Callable[..., Any]) -> Any:
+        records = np.zeros((len(text) + 1, 4), np.int64)
+        return [find(np.frombuffer(bytearray(text.encode()), np.uint8), final, records), records]
+
+    both_ways(csv_records._find_records, fill)
+
+
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=5), st.integers(0, 2**64 - 1), st.booleans())
+def test_hashes_are_the_same_both_ways(texts: list[str], seed: int, nulls: bool) -> None:
+    encoded = [text.encode() for text in texts]
+    text, ends = np.frombuffer(bytearray(b"".join(encoded)), np.uint8), np.cumsum([len(each) for each in encoded])
+    words, valid = np.full(len(ends), seed, np.uint64), np.arange(len(ends) if nulls else 0) % 2 == 0
+    given = [np.full(len(ends), 42, np.uint64), np.full((len(ends), 2), seed, np.uint64)]
+
+    def filled(*arguments: Any, found: NDArray[Any]) -> Callable[[Callable[..., Any]], Any]:
+        def fill(function: Callable[..., Any]) -> Any:
+            mine = found.copy()
+            return [mine, [function(*arguments, mine) or 0]]
+
+        return fill
+
+    both_ways(hashes.hash_numbers, filled(words, valid, nulls, found=given[0]))
+    both_ways(hashes.hash_texts, filled(text, ends, np.arange(len(ends)), valid, found=given[0]))
+    both_ways(hashes.hash_literals, lambda hashed: [hashed(1, text, np.uint64(seed))])
+    both_ways(fingerprints.hash_texts, filled(text, ends, found=given[1]))
+    kinds, bits = np.arange(len(ends)) - 1, np.arange(len(ends))
+    both_ways(fingerprints.hash_values, filled(kinds, bits, kinds > 0, words, found=given[1]))
+    offsets, ones = np.array([0, len(ends)]), np.array([-1])
+    both_ways(fingerprints.hash_events, filled(given[1], offsets, bits, ones, ones, found=given[1][:1]))
+    digits = np.frombuffer(bytearray(b"0123456789abcdeg" * 2 * len(ends)), np.uint8)
+    both_ways(fingerprints.read_digits, filled(digits, fingerprints._VALUES, found=given[1]))
 
 
 @pytest.mark.parametrize("kept", [False, True])

@@ -22,8 +22,8 @@ from thence.program.values import NON_CANONICAL, Values, term_of, values_of
 from thence.rdf import tags
 from thence.rdf.column_batch import Batch, ColumnBatch
 from thence.rdf.columns import EventBatch
-from thence.rdf.compiled import entry
 from thence.rdf.dictionary import UNBOUND, Terms
+from thence.rdf.interpreted import sparing
 from thence.rdf.terms import IRI, XSD, Literal, Term
 from thence.rdf.times import Domain, format_time
 from thence.rdf.typed import RDF_TYPE, predicate_term
@@ -276,7 +276,7 @@ def _holding(
     return held
 
 
-@entry
+@sparing(lambda image, predicate, cells, *others: 10 * len(cells))
 def _test_all(image, predicate, cells, width, term_tags, term_bits, truths):
     stack = len(truths) * width
     for row in range(len(truths)):

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.kernel.sequence import Matches
-from thence.rdf.compiled import entry, inlined
+from thence.rdf.compiled import inlined
 from thence.rdf.dictionary import Terms
+from thence.rdf.interpreted import sparing
 from thence.rdf.tags import NONE
 from thence.rdf.texts import Texts
 from thence.rdf.value_columns import names_a_term
@@ -32,7 +33,7 @@ def low(code, more):
     return code ^ (code >> np.uint64(32))
 
 
-@entry
+@sparing(lambda text, ends, found: len(text) + 4 * len(ends))
 def hash_texts(text, ends, found):
     """Two hashes of each text, eight bytes at a time."""
     start = 0
@@ -46,7 +47,7 @@ def hash_texts(text, ends, found):
         start = end
 
 
-@entry
+@sparing(lambda hashed, *others: 8 * len(hashed))
 def hash_events(hashed, offsets, places, first, last, found):
     """What a match's events are: their hashes, where they stand in it, the places that they fill, its times."""
     for match in range(len(found)):
@@ -61,7 +62,7 @@ def hash_events(hashed, offsets, places, first, last, found):
         found[match, 1] = low(low(other, begin), end)
 
 
-@entry
+@sparing(lambda tags, *others: 8 * len(tags))
 def hash_values(tags, bits, named, hashes, found):
     """What a match binds, a column at a time: of a term its hash, since it has another number elsewhere."""
     for match in range(len(found)):
@@ -105,7 +106,7 @@ _VALUES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 """What each byte is as a digit; 255 if it is none."""
 
 
-@entry
+@sparing(lambda text, values, found: 4 * len(text))
 def read_digits(text, values, found):
     """Two words of 16 digits a row; whether all are such digits as `as_hexadecimal` writes."""
     others = np.uint8(0)

@@ -77,14 +77,27 @@ from thence.kernel.successors import (
 from thence.program import image as layout
 from thence.program.automaton import PLAIN, START
 from thence.program.image import EVENTS, FEED, TIME
-from thence.rdf.compiled import entry, inlined, part
+from thence.rdf.compiled import inlined, part
+from thence.rdf.interpreted import sparing
 from thence.rdf.tags import NONE
 
 DONE, ROOM, FULL, ASKING, TOO_MANY = 0, 1, 2, 3, 4
 """Why `step` stopped."""
 
+_ROUNDS = 50
+"""How many rounds of a small loop it takes a run to meet a row."""
 
-@entry
+
+def _met(image, memory, rows, *others):
+    """The work of taking rows, about: runs of other keys are not met, but there may be more of them soon."""
+    return _ROUNDS * len(rows) * (1 + min(memory[RUN_CAPACITY] - memory[FREE], 16))
+
+
+def _looked_at(image, memory, *others):
+    return _ROUNDS * (1 + memory[RUN_CAPACITY] - memory[FREE])
+
+
+@sparing(_met)
 def step(image, memory, rows, negated, term_tags, term_bits, most):
     """Take every row. `negated` are the rows that guards look at, `most` is how many runs there may be."""
     memory[ROW_WIDTH], memory[NEGATED] = rows.shape[1], len(negated)
@@ -92,7 +105,7 @@ def step(image, memory, rows, negated, term_tags, term_bits, most):
     return _step(pointer(image), pointer(memory), pointer(rows), pointer(negated), tags, bits, most, rows.size, None)
 
 
-@entry
+@sparing(_met)
 def step_in_closures(image, memory, rows, negated, term_tags, term_bits, most):
     """The same for automata of SASE+, where edges may have roles in closures."""
     memory[ROW_WIDTH], memory[NEGATED] = rows.shape[1], len(negated)
@@ -252,7 +265,7 @@ def _code_of(image, rows, row, k, before):
     return code
 
 
-@entry
+@sparing(_looked_at)
 def resolve(image, memory, negated, term_tags, term_bits, watermark):
     """Complete runs that waited for an absence, and need wait no longer: a match, if nothing came that may not."""
     memory[ROW_WIDTH], memory[NEGATED] = negated.shape[1], len(negated)
@@ -293,7 +306,7 @@ def _resolve(image, memory, negated, term_tags, term_bits, watermark):
     return DONE
 
 
-@entry
+@sparing(lambda image, memory, watermark: memory[RUN_CAPACITY])
 def end_closures(image, memory, watermark):
     """Runs in the last closure of a pattern whose window has ended are matches."""
     return _end_closures(pointer(image), pointer(memory), watermark)

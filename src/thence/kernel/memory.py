@@ -17,7 +17,8 @@ from thence.kernel.pointers import pointer
 from thence.program.automaton import Automaton
 from thence.program.image import AT_STATES, END, GREATEST, MERGES, ORDERED, STATE_KEY, STATE_WIDTH
 from thence.program.opcodes import DEPTH
-from thence.rdf.compiled import entry, inlined
+from thence.rdf.compiled import inlined
+from thence.rdf.interpreted import sparing
 from thence.rdf.tags import DOUBLE, INTEGER, KIND_MASK, NONE
 
 Memory = NDArray[np.int64]
@@ -353,7 +354,7 @@ def expired(memory: Memory, now: int) -> NDArray[np.int64]:
     return found
 
 
-@entry
+@sparing(lambda memory, now: memory[BUCKETS] + memory[RUN_CAPACITY])
 def _swept(memory, now):
     """The runs that wait on, those in front last, so that they come in front again; the others are free."""
     waiting = np.empty(memory[RUN_CAPACITY] - memory[FREE], np.int64)
@@ -374,7 +375,7 @@ def _swept(memory, now):
     return waiting[count:]
 
 
-@entry
+@sparing(lambda image, memory, runs: 50 * len(runs))
 def _link_all(image, memory, runs):
     for run in runs:
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
@@ -382,7 +383,7 @@ def _link_all(image, memory, runs):
         link(pointer(image), pointer(memory), run, at, code)
 
 
-@entry
+@sparing(lambda memory, merges: 4 * memory[RUN_CAPACITY] + 16 * memory[NODES])
 def _compact(memory, merges):
     """Keep only the history that some run has; where runs merge, also what one had before it absorbed an event."""
     nodes, width, start = memory[NODES], memory[NODE_WIDTH], memory[AT_NODES]

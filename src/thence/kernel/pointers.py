@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import config, njit, types
 from numba.extending import intrinsic
+
+from thence.rdf.interpreted import INSTEAD
 
 
 @intrinsic
@@ -28,3 +31,5 @@ def _checked(array):
 
 pointer: Any = _checked if getattr(config, "BOUNDSCHECK", None) else _bare
 """The items of a contiguous array, one after the other. Whoever calls holds the array for as long."""
+
+INSTEAD[_bare] = np.ravel

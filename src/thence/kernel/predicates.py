@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from thence.match import numbers
+from thence.match.numbers import arithmetic, order
 from thence.program import opcodes
 from thence.program.image import AT_CODES, AT_CONSTANTS, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.values import NON_CANONICAL
@@ -101,7 +102,7 @@ def _holds(comparison, left, right):
 def _binary(operation, argument, left_tag, left_bits, right_tag, right_bits):
     """(tag, bits) of an operation on two values; SLOW for ASK."""
     if operation == opcodes.ARITHMETIC:
-        tag, bits = numbers.arithmetic(argument, left_tag, left_bits, right_tag, right_bits)
+        tag, bits = arithmetic(argument, left_tag, left_bits, right_tag, right_bits)
         return np.int64(tag), bits
     if operation == opcodes.COMPARE:
         truth = _compare(argument, left_tag, left_bits, right_tag, right_bits)
@@ -155,19 +156,19 @@ def _compare(comparison, left_tag, left_bits, right_tag, right_bits):
             return ASK
         if kinds[0] != kinds[1]:
             return ERROR
-    order = numbers.order(left_tag, left_bits, right_tag, right_bits)
-    if order == numbers.UNDECIDED:
+    relation = order(left_tag, left_bits, right_tag, right_bits)
+    if relation == numbers.UNDECIDED:
         return ASK
     if comparison == opcodes.EQUAL or comparison == opcodes.SAME:
-        return TRUE if order == numbers.EQUAL else FALSE
+        return TRUE if relation == numbers.EQUAL else FALSE
     if comparison == opcodes.NOT_EQUAL or comparison == opcodes.DIFFERENT:
-        return FALSE if order == numbers.EQUAL else TRUE
+        return FALSE if relation == numbers.EQUAL else TRUE
     if (left_tag & tags.KIND_MASK) <= tags.OTHER or (right_tag & tags.KIND_MASK) <= tags.OTHER:
         return ASK  # strings have an order, but not here; other terms have none
     if comparison == opcodes.LESS:
-        return TRUE if order == numbers.LESS else FALSE
+        return TRUE if relation == numbers.LESS else FALSE
     if comparison == opcodes.GREATER:
-        return TRUE if order == numbers.GREATER else FALSE
+        return TRUE if relation == numbers.GREATER else FALSE
     if comparison == opcodes.LESS_OR_EQUAL:
-        return TRUE if order == numbers.LESS or order == numbers.EQUAL else FALSE
-    return TRUE if order == numbers.GREATER or order == numbers.EQUAL else FALSE
+        return TRUE if relation == numbers.LESS or relation == numbers.EQUAL else FALSE
+    return TRUE if relation == numbers.GREATER or relation == numbers.EQUAL else FALSE

@@ -260,6 +260,10 @@ def _from_origin_times(program: SequenceProgram, times: NDArray[np.int64]) -> ND
     return times[times >= program.automaton.origin] if program.automaton.tumbling else times
 
 
+A_FEW = 64
+"""Partial matches that are few."""
+
+
 @dataclass(slots=True)
 class _Runner:
     """Calls the machine until it is done, and gives it what it stops for."""
@@ -272,14 +276,18 @@ class _Runner:
     rows: Table = field(default_factory=lambda: np.empty((0, 0), np.int64))
 
     def take(self, rows: Table) -> Iterator[Matches]:
-        terms = self.state.terms
+        image, negated, terms = self.program.image, self.negated, self.state.terms
         self.rows = rows
         self.state.memory = with_room_for(self.state.memory, len(rows))
+        step = machine.step if self.program.components is None else machine.step_in_closures
         yield from self._until_done(
-            lambda memory: (machine.step if self.program.components is None else machine.step_in_closures)(
-                self.program.image, memory, rows, self.negated, terms.tags, terms.bits, self.max_runs
-            )
+            lambda memory: step(image, memory, rows, negated, terms.tags, terms.bits, self._most(memory))
         )
+
+    def _most(self, memory: Memory) -> int:
+        """How many runs there may be before the machine stops: so often that what seemed little, and grows, is
+        compiled soon."""
+        return min(self.max_runs, max(A_FEW, 2 * live(memory)))
 
     def resolve(self, watermark: int) -> Iterator[Matches]:
         if self.program.automaton.state_accepts.any():
@@ -309,7 +317,7 @@ class _Runner:
                 yield from self._drained()
         elif code == machine.ASKING:
             self._answer()
-        else:
+        elif live(self.state.memory) >= self.max_runs:
             raise LimitError(
                 f"There are more than {self.max_runs:,} partial matches at once. "
                 "Try a shorter WITHIN, `;` in place of `:`, or a larger max_runs."

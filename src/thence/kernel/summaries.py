@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from thence.match import numbers
+from thence.match.numbers import arithmetic, order
 from thence.program.automaton import COUNT, EARLIEST, GREATEST, LATEST, RANKS, SUM
 from thence.program.values import NON_CANONICAL
 from thence.rdf import tags
@@ -46,7 +47,7 @@ def _add(memory, slot, tag, bits):
     elif memory[slot] == tags.NONE:
         memory[slot], memory[slot + 1] = tag, bits
     else:
-        total, found = numbers.arithmetic(numbers.ADD, memory[slot], memory[slot + 1], tag, bits)
+        total, found = arithmetic(numbers.ADD, memory[slot], memory[slot + 1], tag, bits)
         memory[slot], memory[slot + 1] = np.int64(total), found
 
 
@@ -58,18 +59,18 @@ def _rank(memory, slot, tag, bits, how):
     if memory[last] == UNKNOWN or not _is_told(tag):
         memory[last] = UNKNOWN
         return
-    if numbers.order(tag, bits, tag, bits) == numbers.UNORDERED:
+    if order(tag, bits, tag, bits) == numbers.UNORDERED:
         return  # what is not a number is neither
     before = numbers.GREATER if how & ((1 << RANKS) - 1) == GREATEST else numbers.LESS
     place = last + 2
     while place > slot and memory[place - 2] == tags.NONE:
         place -= 2
     while place > slot:
-        order = numbers.order(tag, bits, memory[place - 2], memory[place - 1])
-        if order == numbers.UNDECIDED:
+        relation = order(tag, bits, memory[place - 2], memory[place - 1])
+        if relation == numbers.UNDECIDED:
             memory[last] = UNKNOWN
             return
-        if order != before:
+        if relation != before:
             break
         if place <= last:
             memory[place], memory[place + 1] = memory[place - 2], memory[place - 1]

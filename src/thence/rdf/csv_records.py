@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from thence.rdf.compiled import inner
+from thence.rdf.interpreted import sparing
 
 _QUOTE, _COMMA, _LF, _CR = 34, 44, 10, 13
 
@@ -26,7 +28,7 @@ def find_records(data: NDArray[np.uint8], *, final: bool) -> Found:
     return records[:count], int(taken), int(lines)
 
 
-@njit(cache=True)
+@sparing(lambda data, final, records: len(data))
 def _find_records(data, final, records):
     count = 0
     taken = 0
@@ -46,7 +48,7 @@ def _find_records(data, final, records):
     return count, taken, lines
 
 
-@njit(cache=True)
+@inner
 def _one_record(data, start, final):
     """(where it stops or -1, where the next begins, its cells, its line ends)."""
     cells = 1

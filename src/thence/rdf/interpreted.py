@@ -6,7 +6,7 @@ The same source runs both ways, over the same NumPy numbers, so that both give t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -25,6 +25,9 @@ _KEPT = 10
 
 CALL = 200
 """Rounds that a call counts for besides: who calls often has much to do, however little each time."""
+
+INSTEAD: dict[Any, Callable[..., Any]] = {}
+"""What Python calls in place of a function that only compiled code can call."""
 
 
 @dataclass(slots=True)
@@ -73,6 +76,9 @@ def _interpreted(compiled: Dispatcher, known: dict[Dispatcher, Callable[..., Any
         names = dict(function.__globals__)
         known[compiled] = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
         for name in function.__code__.co_names:
-            if isinstance(names.get(name), Dispatcher):
-                names[name] = _interpreted(names[name], known)
+            called = names.get(name)
+            if isinstance(called, Dispatcher):
+                names[name] = _interpreted(called, known)
+            elif isinstance(called, Hashable) and called in INSTEAD:
+                names[name] = INSTEAD[called]
     return known[compiled]

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thence.rdf.compiled import entry, inlined, inner
+from thence.rdf.compiled import inlined, inner
 from thence.rdf.interning import OFFSET, append, find, hash_step, same_bytes
+from thence.rdf.interpreted import sparing
 
 PLAIN = 0
 EMPTY = 1  # blank, or a comment
@@ -39,7 +40,7 @@ _PATH = _byte_set(_LETTERS + _DIGITS + "-._~/!$&'()*+,;=:@")
 _LABEL = _byte_set(_LETTERS + _DIGITS + "_")
 
 
-@entry
+@sparing(lambda source, *others: 4 * len(source))
 def scan(source, position, line, text, ends, hashes, slots, count, utf8, lines, status, quads):
     """Scan whole lines from `position` on, until all are read or the dictionary is full: (position, line, terms' new
     count).

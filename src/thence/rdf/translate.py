@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from thence.rdf.interpreted import sparing
 
 
 def translated(table: NDArray[np.int64], numbers: NDArray[Any]) -> tuple[NDArray[np.int64], bool]:
@@ -20,7 +21,7 @@ def translated(table: NDArray[np.int64], numbers: NDArray[Any]) -> tuple[NDArray
     return found, bool(least < 0)
 
 
-@njit(cache=True)
+@sparing(lambda table, numbers, found: len(numbers))
 def _translate(table, numbers, found):
     least = 0
     for i in range(len(numbers)):

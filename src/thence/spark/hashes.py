@@ -14,7 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from thence.rdf.arrow_values import encoded, indices, is_valid, raw
-from thence.rdf.compiled import entry, inlined
+from thence.rdf.compiled import inlined
+from thence.rdf.interpreted import sparing
 from thence.rdf.texts import Texts
 from thence.rdf.words import word_at
 
@@ -96,7 +97,7 @@ def of_bytes(text, start, end, seed):
     return finished(code)
 
 
-@entry
+@sparing(lambda words, *others: 32 * len(words))
 def hash_numbers(words, valid, wide, found):
     """A column of numbers: of each row whether it has none, and the number. `valid` is empty where all have one."""
     for row in range(len(words)):
@@ -107,7 +108,7 @@ def hash_numbers(words, valid, wide, found):
         found[row] = code
 
 
-@entry
+@sparing(lambda text, ends, places, *others: len(places) * (64 + len(text) // max(1, len(ends))))
 def hash_texts(text, ends, places, valid, found):
     """A column of texts, each of which stands at its place among those that differ."""
     for row in range(len(places)):
@@ -119,7 +120,7 @@ def hash_texts(text, ends, places, valid, found):
         found[row] = code
 
 
-@entry
+@sparing(lambda number, text, seed: 8 * len(text))
 def hash_literals(number, text, seed):
     """What the hash of a row begins with."""
     return of_bytes(text, 0, len(text), of_int(np.uint64(number), seed))
