@@ -167,10 +167,13 @@ def test_hashes_are_the_same_both_ways(texts: list[str], seed: int, nulls: bool)
     both_ways(fingerprints.read_digits, filled(digits, fingerprints._VALUES, found=given[1]))
 
 
-@pytest.mark.parametrize("kept", [False, True])
-def test_what_has_more_than_a_little_to_do_is_compiled(monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
-    monkeypatch.setattr(interpreted, "LITTLE", 2 * (interpreted.CALL + 5) * (10 if kept else 1))
+@pytest.mark.parametrize(("kept", "awake", "times"), [(False, True, 1), (True, False, 2), (True, True, 10)])
+def test_what_has_more_than_a_little_to_do_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, kept: bool, awake: bool, times: int
+) -> None:
+    monkeypatch.setattr(interpreted, "LITTLE", 2 * (interpreted.CALL + 5) * times)
     monkeypatch.setattr(interpreted, "is_kept", lambda compiled: kept)
+    monkeypatch.setattr(interpreted, "_awake", [True] * awake)
 
     @sparing(len)
     def doubled(numbers):  # type: ignore[no-untyped-def]

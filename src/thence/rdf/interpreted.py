@@ -20,8 +20,12 @@ LITTLE = 200_000
 """Rounds of loops that a process lets Python run of each function, before it is compiled: about a microsecond each,
 where to compile it takes seconds."""
 
-_KEPT = 10
-"""So many times fewer, where the compiled function was kept on disk, and needs but loading: 20 ms."""
+_KEPT, _AWAKE = 2, 10
+"""So many times fewer, where the compiled function was kept on disk, and needs but loading; and where another one was
+loaded before it: the first takes 0.4 s, as Numba wakes up for it, a further one 20 ms."""
+
+_awake: list[bool] = []
+"""Not empty, once something was compiled or loaded."""
 
 CALL = 200
 """Rounds that a call counts for besides: who calls often has much to do, however little each time."""
@@ -45,6 +49,7 @@ class Sparing:
             self.done += CALL + self.work(*arguments)
             if self.done <= self.little:
                 return self.interpreted(*arguments)
+            _awake.append(True)
         return self.compiled(*arguments)
 
     @property
@@ -52,7 +57,7 @@ class Sparing:
         """The rounds after which Python has run enough."""
         if self.kept is None:
             self.kept = is_kept(self.compiled)
-        return LITTLE // _KEPT if self.kept else LITTLE
+        return LITTLE // (_AWAKE if _awake else _KEPT) if self.kept else LITTLE
 
     def interpreted(self, *arguments: Any) -> Any:
         """The result, without the compiler."""
