@@ -16,7 +16,11 @@ _SETTINGS = {
     "spark.driver.memory": "4g",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
+    # both as docs/spark.md says
     "spark.python.daemon.module": "thence.spark.daemon",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
     "spark.sql.streaming.numRecentProgressUpdates": "1000",  # of every micro-batch, to be looked at afterwards
 }
 

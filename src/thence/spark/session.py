@@ -37,6 +37,10 @@ _SETTINGS: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",  # planning anew costs more than it could save here
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.streaming.stopTimeout": "30s",
+    # a checkpoint is on a disk of this machine, where Spark's own way starts seventy processes a micro-batch
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
     "spark.python.daemon.module": "thence.spark.daemon",
     "spark.log.level": "ERROR",
 }
