@@ -57,12 +57,15 @@ def session(folder: Path, cache: str) -> SparkSession:
 
 
 def where(spark: SparkSession) -> list[str]:
-    """Where the executors have the package from, and who they are."""
+    """Where the executors have the package from. Something is compiled there, as it would be for more events than
+    these."""
 
     def look(records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             import thence
+            from thence.rdf.translate import _translate
 
+            _translate.compiled(*(numpy.zeros(1, numpy.int64) for _ in range(3)))
             found = thence.__file__
         except ModuleNotFoundError:
             found = "nowhere"

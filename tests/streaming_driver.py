@@ -1,9 +1,9 @@
 """A program that runs a streaming query until it has taken all files that are there: what test_spark_faults kills.
 
-    python streaming_driver.py FOLDER
+    python streaming_driver.py FOLDER [NAME=VALUE …]
 
 It reads FOLDER/S1 and FOLDER/S2, a file of each a micro-batch, keeps FOLDER/checkpoint, and writes the matches of each
-micro-batch to FOLDER/out, named by its number. One that is done again must find the same, or the program fails.
+micro-batch to FOLDER/out, named by its number. One that is done again must find the same, or the program fails. Each NAME is a setting of Spark's.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ QUERY = """
 SCHEMA = "time long, id string, type string, house long, watts long"
 
 
-def session() -> SparkSession:
+def session(settings: Iterable[str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -45,11 +46,14 @@ def session() -> SparkSession:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.session.timeZone", "UTC")
     )
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        builder = builder.config(name, value)
     return builder.config("spark.python.daemon.module", "thence.spark.daemon").getOrCreate()
 
 
-def main(folder: Path) -> None:
-    spark = session()
+def main(folder: Path, settings: Iterable[str]) -> None:
+    spark = session(settings)
     streams = {
         name: spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder / name))
         for name in ("S1", "S2")
@@ -71,4 +75,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -21,11 +21,13 @@ from pyarrow import parquet
 
 import thence
 from streaming_driver import QUERY
+from thence.spark.session import _SETTINGS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DRIVER = Path(__file__).with_name("streaming_driver.py")
+CHECKPOINTS = "spark.sql.streaming.checkpointFileManagerClass"
 MICRO_BATCHES = 8
 TIMES_KILLED = 3
 SEEDS = range(max(1, min(40, int(os.environ["THENCE_CASES"]) // 200))) if "THENCE_CASES" in os.environ else [0]
@@ -39,8 +41,9 @@ def test_killed_at_any_moments_each_match_is_told_once(tmp_path: Path, seed: int
     events = _events(random_numbers)
     _write(events, tmp_path)
     (tmp_path / "out").mkdir()
+    settings = [] if seed % 2 else [f"{CHECKPOINTS}={_SETTINGS[CHECKPOINTS]}"]  # Spark's own way, and the command's
     for _ in range(TIMES_KILLED):
-        with _running(tmp_path) as driver:
+        with _running(tmp_path, *settings) as driver:
             wanted = _steps(tmp_path) + random_numbers.randint(1, 6)
             _wait_until(lambda driver=driver, wanted=wanted: _steps(tmp_path) >= wanted or driver.poll() is not None)
             time.sleep(random_numbers.uniform(0, 0.7))
@@ -48,7 +51,7 @@ def test_killed_at_any_moments_each_match_is_told_once(tmp_path: Path, seed: int
                 break  # it was done before
             os.killpg(driver.pid, signal.SIGKILL)
             assert driver.wait() == -signal.SIGKILL
-    with _running(tmp_path) as driver:
+    with _running(tmp_path, *settings) as driver:
         assert driver.wait(PATIENCE) == 0, (tmp_path / "log").read_text()[-5000:]
     rows = [json.loads(line) for path in tmp_path.glob("out/*.jsonl") for line in path.read_text().splitlines()]
     assert len({row["match_id"] for row in rows}) == len(rows)
@@ -106,10 +109,10 @@ def _event(row: dict[str, object]) -> thence.Event:
 
 
 @contextmanager
-def _running(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _running(folder: Path, *settings: str) -> Iterator[subprocess.Popen[bytes]]:
     """The driver in a process group of its own, of which nothing is left afterwards."""
     with (folder / "log").open("ab") as log:
-        command = [sys.executable, str(DRIVER), str(folder)]
+        command = [sys.executable, str(DRIVER), str(folder), *settings]
         driver = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:
             yield driver
