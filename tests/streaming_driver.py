@@ -3,7 +3,8 @@
     python streaming_driver.py FOLDER [NAME=VALUE …]
 
 It reads FOLDER/S1 and FOLDER/S2, a file of each a micro-batch, keeps FOLDER/checkpoint, and writes the matches of each
-micro-batch to FOLDER/out, named by its number. One that is done again must find the same, or the program fails. Each NAME is a setting of Spark's.
+micro-batch to FOLDER/out, named by its number. One that is done again must find the same, or the program fails.
+Each NAME is a setting of Spark's.
 """
 
 from __future__ import annotations
