@@ -275,6 +275,28 @@ def test_watching_a_folder_prints_what_comes_until_it_is_interrupted() -> None:
     assert watched.stderr == "3 events, 2 matches, 0 bad, 0 late\n"
 
 
+def test_watching_and_going_on_are_for_queries_that_feed_each_other_too() -> None:
+    """Query 5's events in two files, the second of which comes while the first is watched; then, from the checkpoint,
+    one more that makes all certain."""
+    Path("in").mkdir()
+    with open(EXAMPLES / "couriers.csv", newline="") as file:
+        lines = [json.dumps({name: value for name, value in row.items() if value}) for row in csv.DictReader(file)]
+    Path("in/1.jsonl").write_text("\n".join(lines[:25]) + "\n")
+    Path("new").write_text("\n".join(lines[25:]) + "\n")
+    given = ("run", str(EXAMPLES / "couriers.sase"), "--stream", "in", "--format", "jsonl", "--checkpoint", "ckpt")
+    begun = [when(Path("ckpt/commits/0").exists, lambda: shutil.move("new", "in/2.jsonl"))]
+    begun.append(when(Path("ckpt/commits/1").exists, _thread.interrupt_main))
+    watched = thence_(*given, "--output", "out", "--watch")
+    for thread in begun:
+        thread.join()
+    assert (watched.exit_code, watched.stderr) == (0, f"{len(lines)} events, 1 match, 0 bad, 0 late\n"), watched.output
+    Path("in/3.jsonl").write_text(json.dumps({"type": "END", "time": "2099-01-01T00:00:00Z"}) + "\n")
+    assert thence_(*given, "--output", "out").stderr == "1 event, 1 match, 0 bad, 0 late\n"
+    expected = (EXAMPLES / "couriers.expected.jsonl").read_text().splitlines()
+    shown = [json.loads(line)["bindings"] for line in expected]
+    assert [json.loads(line)["bindings"] for line in Path("out").read_text().splitlines()] == shown
+
+
 @pytest.mark.parametrize("name", ["stocks", "couriers"])  # one query, and several that feed each other
 def test_what_sase_does_not_know_is_refused_and_not_passed_over(name: str) -> None:
     given = ("run", str(EXAMPLES / f"{name}.sase"), "--stream", str(EXAMPLES / f"{name}.csv"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,6 +20,7 @@ from pyarrow import parquet
 import thence
 from oracle.sase import rows
 from oracle.sase_cases import Case, cases
+from oracle.sase_query import Event
 from oracle.sase_text import text
 from test_sase_agrees import typed
 from test_sase_shards import told, told_rows
@@ -133,7 +135,7 @@ def test_queries_that_feed_each_other_give_on_spark_what_they_give_in_one_proces
 @given(cases(), st.data())
 def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, case: Case, data: st.DataObject) -> None:
     query = thence.parse(text(case.query), language="sase+")
-    frame = spark.createDataFrame(table_of(case, data.draw(st.permutations(range(len(case.events))))))
+    frame = spark.createDataFrame(table_of(data.draw(st.permutations(case.events))))
     expected = uncertain(told(row) for row in rows(case.query, case.events))
 
     def found(shards: int) -> object:
@@ -151,11 +153,11 @@ def test_streaming_gives_the_rows_that_are_certain(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, case: Case, middle: int
 ) -> None:
     query = thence.parse(text(case.query), language="sase+")
-    order = sorted(range(len(case.events)), key=lambda number: case.events[number].time)
+    order = sorted(case.events, key=lambda event: event.time)
     folder = tmp_path_factory.mktemp("sase")
     found: list[object] = []
-    for piece, numbers in enumerate((order[:middle], order[middle:])):  # stopped between the two
-        write(folder / "events" / f"{piece}.parquet", table_of(case, numbers), piece)
+    for number, piece in enumerate((order[:middle], order[middle:])):  # stopped between the two
+        write(folder / "events" / f"{number}.parquet", table_of(piece), number)
         streams = spark.readStream.schema("time long, id string, value string").parquet(str(folder / "events"))
         made = query.dataframe(streams, shards=2, terms="struct", problems=True)
         found += [row.asDict(recursive=True) | {"certain": None} for row in taken(made, folder / "checkpoint")]
@@ -171,8 +173,8 @@ def uncertain(found: object) -> Counter[object]:
     return Counter((*row[:2], *row[3:]) for row in found)  # type: ignore[attr-defined]
 
 
-def table_of(case: Case, numbers: object) -> pa.Table:
-    chosen = [case.events[number] for number in numbers]  # type: ignore[attr-defined]
+def table_of(chosen: Sequence[Event]) -> pa.Table:
+    """Events as RDF, which has attributes of any types."""
     told_as = [serialize(typed(event).triples, Format.N_TRIPLES).decode() for event in chosen]
     listed = [
         {"time": event.time, "id": event.id, "value": value} for event, value in zip(chosen, told_as, strict=True)
