@@ -22,10 +22,22 @@ QUERIES = {path.name: path.read_text(encoding="utf-8") for path in sorted(EXAMPL
     "negations": f"{HEAD} SEQ (A; B!; C; D!) {GPMS} }}",
     "groups": f"{HEAD} SEQ ((A & B)+ : (C | D)) {GPMS} }}",
 }
+SASE = {path.name: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.sase"))} | {
+    "ends in time": "PATTERN SEQ(A a, B+ b[], ~C c) WHERE [k] AND c.y = a.y WITHIN 9 HAVING b.LEN > 2 RETURN a.x",
+    "goes on": "PATTERN SEQ(A+ a[], B+ b[], C c) WHERE a.LEN > 2 ^ b[i].x > avg(b[..i-1].x) WITHIN 9 RETURN c.x",
+    "united": "PATTERN A a RETURN a.x AS x UNION PATTERN SEQ(A a, ~B b, C c) RETURN c.x AS x",
+}
 
 
 @pytest.fixture(params=QUERIES)
 def query(request: pytest.FixtureRequest) -> thence.Query:
+    return thence.parse(QUERIES[request.param], language="spaseq")
+
+
+@pytest.fixture(params=[*QUERIES, *SASE])
+def any_query(request: pytest.FixtureRequest) -> thence.Query:
+    if request.param in SASE:
+        return thence.parse(SASE[request.param], language="sase+")
     return thence.parse(QUERIES[request.param], language="spaseq")
 
 
@@ -66,15 +78,15 @@ def test_window_and_key_are_told(query: thence.Query) -> None:
     assert all(any(line.startswith(text.rstrip("…")) for line in told) for text in texts)
 
 
-def test_every_line_leads_from_a_box_to_a_box(query: thence.Query) -> None:
-    root = drawn(query)
+def test_every_line_leads_from_a_box_to_a_box(any_query: thence.Query) -> None:
+    root = drawn(any_query)
     sides = [(box[0], box[1], box[2], box[3]) for _, _, box in boxes(root)]
     paths = [path.attrib["d"] for path in root.findall(f"{SVG}path")]
     goals = sum(
         (edge["target"] is not None) + (edge["again"] is not None and edge["again"] != edge["target"]) + edge["match"]
-        for edge in _edges(query)
+        for edge in _edges(any_query)
     )
-    assert len(paths) == len(_edges(query)) + goals
+    assert len(paths) == len(_edges(any_query)) + goals
     for path in paths:
         numbers = [float(number) for number in re.findall(r"-?[\d.]+", path)]
         ending = numbers[-2:] if "C" in path else [numbers[-1], numbers[-2]]
@@ -83,18 +95,52 @@ def test_every_line_leads_from_a_box_to_a_box(query: thence.Query) -> None:
 
 
 def _edges(query: thence.Query) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads(query.explain("json"))["edges"]
+    """Those of states that are matches in time, too."""
+    told = json.loads(query.explain("json"))
+    found: list[dict[str, object]] = []
+    for each in told.get("queries", [told]):
+        found += each["edges"]
+        ends = (state for state in each["states"] if state.get("match"))
+        found += [{"source": state["number"], "target": None, "again": None, "match": True} for state in ends]
     return found
 
 
-def test_boxes_stand_apart_and_on_the_page(query: thence.Query) -> None:
-    root = drawn(query)
+def test_boxes_stand_apart_and_on_the_page(any_query: thence.Query) -> None:
+    root = drawn(any_query)
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     placed = [box for _, _, box in boxes(root)]
     assert all(0 < left < right < width and 0 < top < bottom < height for left, top, right, bottom in placed)
     for number, (left, top, right, bottom) in enumerate(placed):
         for other in placed[number + 1 :]:
             assert right < other[0] or other[2] < left or bottom < other[1] or other[3] < top
+
+
+def test_a_drawing_of_sase_has_its_conditions_its_clauses_and_how_it_ends() -> None:
+    root = drawn(thence.parse(SASE["ends in time"], language="sase+"))
+    assert [text.text for text in root.findall(f"{SVG}text")] == [
+        "[k]: the same in all events of a match",
+        "Window: WITHIN 9 TICKS",
+        "Having: b.LEN > 2: on finished matches",
+        "Key: k",
+    ]
+    assert [lines for kind, lines, _ in boxes(root) if kind in ("edge", "negation")] == [
+        ["begin a", "A a"],
+        ["begin b", "B+ b[]", "with the same k"],
+        ["at the window's end"],
+        ["take b", "B+ b[]", "with the same k"],
+        ["no C c after b[], up to the window's end", "with the same k", "c.y = a.y"],
+    ]
+
+
+def test_queries_of_one_text_stand_below_each_other() -> None:
+    root = drawn(thence.parse(SASE["united"], language="sase+"))
+    matches = [place for kind, _, place in boxes(root) if kind == "match"]
+    assert len(matches) == 2 and matches[0][3] < matches[1][1]
+    heads = [text.text or "" for text in root.findall(f"{SVG}text")]
+    assert [head for head in heads if head.startswith("Query")] == [
+        "Query 1, which gives the answer",
+        "Query 2, which gives the answer",
+    ]
 
 
 def test_the_same_query_is_drawn_the_same() -> None:
@@ -116,8 +162,8 @@ def test_hostile_text_is_escaped_and_shown_whole_in_the_tooltip() -> None:
     assert all(len(text.text or "") <= 120 for text in root.iter(f"{SVG}text"))
 
 
-def test_it_asks_for_nothing_from_elsewhere(query: thence.Query) -> None:
-    text = query.explain("svg")
+def test_it_asks_for_nothing_from_elsewhere(any_query: thence.Query) -> None:
+    text = any_query.explain("svg")
     assert not re.search(r"\b(?:href|src|onload|onclick)\b\s*=", text)
     assert re.findall(r"url\(([^)]*)\)", text) == ["#tip"] * text.count("url(")
 

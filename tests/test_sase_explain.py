@@ -36,6 +36,7 @@ def test_conditions_and_the_window_are_told_as_the_query_writes_them() -> None:
         "    b.volume < 0.80 * a[a.LEN].volume: with the run, in the machine",
         "    b.note LIKE 'A_%' OR b.note IS NULL: of the event alone, before any run is looked at",
         "    b.price > a[i].price: with the run, of its history",
+        "  [symbol]: the same in all events of a match",
         "",
         "Automaton",
         "  start --begin a--> state 1 (in a[], skip-till-next)",
@@ -56,7 +57,9 @@ def test_json_has_the_same_facts_in_parts() -> None:
         "text": "a[i].price > avg(a[..i-1].price)",
         "tested": "with the run, in the machine",
     }
-    assert found["states"] == [{"number": 1, "inside": "a", "selection": "skip-till-next"}]
+    assert found["components"][1]["absence"] == "no Halt h between a[] and b"
+    assert found["having"] is None
+    assert found["states"] == [{"number": 1, "inside": "a", "selection": "skip-till-next", "match": None}]
     assert found["edges"][1] == {
         "source": 1,
         "role": "take",
@@ -64,12 +67,15 @@ def test_json_has_the_same_facts_in_parts() -> None:
         "target": None,
         "again": 1,
         "match": False,
+        "conditions": ["a[i].price > avg(a[..i-1].price)"],
     }
 
 
 def test_the_diagram_has_an_arrow_for_each_way_to_go() -> None:
     assert thence.parse(QUERY, language="sase+").explain("mermaid").splitlines() == [
         "stateDiagram-v2",
+        "    direction LR",
+        '    state "in a[], skip-till-next" as s1',
         "    [*] --> s1: begin a",
         "    s1 --> s1: take a",
         "    s1 --> [*]: stop, proceed and begin b",
@@ -82,9 +88,58 @@ def test_contiguity_is_told_apart(by: str, waits: str) -> None:
     assert f"state 1 ({waits}) --begin b--> match" in thence.parse(query, language="sase+").explain()
 
 
-def test_a_drawing_is_refused_with_what_there_is() -> None:
-    with pytest.raises(thence.InputError, match="Try: text, mermaid, json"):
-        thence.parse(QUERY, language="sase+").explain("svg")
+ENDING = "PATTERN SEQ(A a, B+ b[]) WHERE {by} {{ [k] ^ b[i].x > b[i-1].x }} {within} RETURN a.x"
+
+
+@pytest.mark.parametrize(
+    ("by", "within", "when"),
+    [
+        ("skip_till_next_match(b[])", "WITHIN 9", "at the window's end"),
+        ("skip_till_any_match(b[])", "WITHIN 9", "at the window's end"),
+        ("partition_contiguity(b[])", "WITHIN 9", "when it stops, at the latest at the window's end"),
+        ("strict_contiguity(b[])", "", "when it stops"),
+    ],
+)
+def test_a_last_closure_that_no_condition_ends_leads_to_a_match_in_time(by: str, within: str, when: str) -> None:
+    query = thence.parse(ENDING.format(by=by, within=within))
+    (line,) = (line for line in query.explain().splitlines() if line.endswith("--> match"))
+    assert line.startswith("  state 1 (in b[], ") and f"--{when}-->" in line
+    assert f"    s1 --> [*]: {when}" in query.explain("mermaid").splitlines()
+    assert json.loads(query.explain("json"))["states"][0]["match"] == when
+
+
+def test_one_that_a_condition_ends_leads_there_by_its_events_alone() -> None:
+    query = thence.parse("PATTERN SEQ(A+ a[]) WHERE a.LEN = 2 WITHIN 9 RETURN a[1].x")
+    assert "end-->" not in query.explain()
+    assert [state["match"] for state in json.loads(query.explain("json"))["states"]] == [None]
+
+
+def test_an_absence_at_the_end_is_told_where_it_matters() -> None:
+    query = thence.parse("PATTERN SEQ(A a, ~B b) WITHIN 9 RETURN a.x")
+    assert "  start --begin a--> match, unless b came by the window's end" in query.explain().splitlines()
+
+
+def test_having_and_what_all_events_are_alike_in_are_told() -> None:
+    query = thence.parse("""
+        PATTERN SEQ(A+ a[], B b)
+        WHERE partition_contiguity(a[], b) { [`my key`, k] ^ PARTITION BY place ^ b.x > 1 }
+        WITHIN 9
+        HAVING count(a[]) > 2 AND sum(a[].x) < 9
+        RETURN b.x""")
+    lines = query.explain().splitlines()
+    equal = lines.index("  [`my key`, k]: the same in all events of a match")
+    assert lines[equal + 1] == "  PARTITION BY place: the same in all events of a match"
+    assert lines.index("Components") < equal < lines.index("Automaton")
+    assert "Having: count(a[]) > 2 AND sum(a[].x) < 9: on finished matches" in lines
+    found = json.loads(query.explain("json"))
+    assert (found["equal"], found["partition"]) == (["`my key`", "k"], ["place"])
+    assert found["having"] == {"text": "count(a[]) > 2 AND sum(a[].x) < 9", "tested": "on finished matches"}
+
+
+def test_an_unknown_format_is_refused_with_what_there_is() -> None:
+    for written in (QUERY, "PATTERN A a RETURN a.x AS x UNION PATTERN B b RETURN b.x AS x"):
+        with pytest.raises(thence.InputError, match="Try: text, mermaid, svg, json"):
+            thence.parse(written, language="sase+").explain("png")
 
 
 @pytest.mark.parametrize(
@@ -120,5 +175,13 @@ def test_queries_that_feed_each_other_are_explained_one_after_the_other() -> Non
         "events of the stream S",
         "the answer",
     ]
-    with pytest.raises(thence.InputError, match="has no single diagram"):
-        query.explain("svg")
+    assert query.explain("mermaid").splitlines() == [
+        "stateDiagram-v2",
+        "    direction LR",
+        '    state "Query 1, which gives events of the stream S" as q1 {',
+        "        [*] --> [*]: begin a",
+        "    }",
+        '    state "Query 2, which gives the answer" as q2 {',
+        "        [*] --> [*]: begin b",
+        "    }",
+    ]

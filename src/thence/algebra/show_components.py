@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from thence.algebra.components import FUNCTIONS, Component
+from thence.algebra.components import FUNCTIONS, Component, Name
 from thence.algebra.expressions import (
     And,
     Arithmetic,
@@ -42,7 +42,6 @@ class _Binding(IntEnum):
 
 def component_text(component: Component) -> str:
     """
-    >>> from thence.algebra.components import Name
     >>> component_text(Component(Name("Stock"), "a", closure=True, negated=True)), component_text(Component(None, "b"))
     ('~(Stock+ a[])', 'ANY b')
     """
@@ -51,6 +50,14 @@ def component_text(component: Component) -> str:
     if not component.negated:
         return text
     return f"~({text})" if component.closure else f"~{text}"
+
+
+def name_text(name: Name) -> str:
+    """
+    >>> name_text(Name("price")), name_text(Name("my price"))
+    ('price', '`my price`')
+    """
+    return str(name) if name.iri is not None or name.local.isidentifier() else f"`{name.local}`"
 
 
 def condition_text(condition: Expression) -> str:

@@ -16,6 +16,7 @@ from lark import Token
 from thence.algebra.chains import chain
 from thence.algebra.components import Component, Index, Name, Range, Reference
 from thence.algebra.expressions import And, Expression, Variable
+from thence.algebra.show_components import name_text
 from thence.errors import InputError, QueryError
 from thence.lang.sase_reader import ComponentReader
 from thence.lang.text import Text
@@ -261,8 +262,8 @@ class Events:
     def __getitem__(self, names: Named | tuple[Named, ...]) -> Value:
         if isinstance(names, tuple):
             found = [name_of(each) for each in names or ("",)]
-            return self._read(f".({', '.join(map(_shown, found))})", found, several=True)
-        return self._read(f".{_shown(name_of(names))}", [name_of(names)])
+            return self._read(f".({', '.join(map(name_text, found))})", found, several=True)
+        return self._read(f".{name_text(name_of(names))}", [name_of(names)])
 
     def __repr__(self) -> str:
         which = f"{self._component.variable}.LEN" if self._which is Index.LAST else self._which.value
@@ -271,10 +272,6 @@ class Events:
     def _read(self, text: str, names: list[Name], *, several: bool = False) -> Value:
         reader, variable = PatternReader([self._component]), word(self._component.variable)
         return reader.made(PatternReader.which, f"{self!r}{text}", _ATOM, variable, self._which, names, several)
-
-
-def _shown(name: Name) -> str:
-    return str(name) if name.iri is not None or name.local.isidentifier() else f"`{name.local}`"
 
 
 class SeveralEvents(Events):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from thence.algebra.components import Component, ComponentQuery, Strategy, is_whole
 from thence.algebra.expressions import Expression
 from thence.algebra.sequences import Window
-from thence.algebra.show_components import component_text, condition_text
+from thence.algebra.show_components import component_text, condition_text, name_text
 from thence.algebra.show_sequences import window_text
-from thence.errors import InputError
 from thence.plan.phases import acts_at, own_references
-from thence.program.automaton import ANY, CUT_OFF, NEXT, NOWHERE, PLAIN, PROCEED, START, TAKE
+from thence.program.automaton import ANY, AT_STOP, CUT_OFF, NEXT, NOWHERE, PLAIN, PROCEED, START, TAKE, Automaton
 from thence.program.opcodes import ASK
 from thence.program.sequence import Attributes, Components, SequenceProgram
 from thence.view.description import FilterTold
@@ -24,17 +23,19 @@ _WAITS = {
     Strategy.NEXT: "skip-till-next",
     Strategy.ANY: "skip-till-any",
 }
+AFTERWARDS = "on finished matches"
 _ROLES = {PLAIN: "begin", TAKE: "take", PROCEED: "proceed and begin", CUT_OFF: "stop, proceed and begin"}
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentTold:
     """A component as it was written, how a run waits for its events (None: it must be absent), and the conditions that
-    act there."""
+    act there. `absence` is what must not be, and where, of one that is negated."""
 
     text: str
     variable: str
     negated: bool
+    absence: str | None
     selection: str | None
     stops_first: bool
     conditions: tuple[FilterTold, ...]
@@ -42,17 +43,19 @@ class ComponentTold:
 
 @dataclass(frozen=True, slots=True)
 class StateTold:
-    """Where runs wait, by which selection; `inside` is the closure that goes on there."""
+    """Where runs wait, by which selection; `inside` is the closure that goes on there. `match`: when a run that waits
+    there is one, without another event."""
 
     number: int
     inside: str | None
     selection: str
+    match: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeTold:
     """How a run goes on with an event of the component `over`. No `source`: it begins one. `again` is where a closure
-    goes on; `match`: it completes one."""
+    goes on; `match`: it completes one. `conditions` are those that must hold."""
 
     source: int | None
     role: str
@@ -60,6 +63,7 @@ class EdgeTold:
     target: int | None
     again: int | None
     match: bool
+    conditions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +73,28 @@ class ComponentsTold:
     window: str | None
     equal: tuple[str, ...]
     partition: tuple[str, ...]
+    having: FilterTold | None
     components: tuple[ComponentTold, ...]
     states: tuple[StateTold, ...]
     edges: tuple[EdgeTold, ...]
     key: tuple[str, ...]
 
-
-def explain_components(program: SequenceProgram, query: ComponentQuery, format: str) -> str:
-    """How a block is run, as text or as JSON; as a diagram it is drawn by Mermaid."""
-    assert program.components is not None
-    told = _told(program, query, program.components)
-    match format:
-        case "text":
-            return "\n".join(_text(told))
-        case "mermaid":
-            return "\n".join(_diagram(told))
-        case "json":
-            streams = [{"name": stream.name, "iri": stream.iri.value} for stream in query.sources]
-            return json.dumps({"streams": streams, **asdict(told)}, ensure_ascii=False, indent=2)
-        case _:
-            raise InputError(f'SASE+ has no explanation in the format "{format}". Try: text, mermaid, json')
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """What all events of a match have the same."""
+        return tuple(dict.fromkeys((*self.equal, *self.partition)))
 
 
-# The facts
-
-
-def _told(program: SequenceProgram, query: ComponentQuery, components: Components) -> ComponentsTold:
+def describe_components(program: SequenceProgram, query: ComponentQuery) -> ComponentsTold:
+    """The facts about a block."""
+    components = program.components
+    assert components is not None
     edges = tuple(_edges(program, components))
     return ComponentsTold(
         window=None if query.window is None else window_text(Window(query.window)),
-        equal=tuple(map(str, query.equal)),
-        partition=tuple(map(str, query.partition)),
+        equal=tuple(map(name_text, query.equal)),
+        partition=tuple(map(name_text, query.partition)),
+        having=None if query.having is None else FilterTold(condition_text(query.having), AFTERWARDS),
         components=tuple(_component(program, query, components, component) for component in query.components),
         states=tuple(_state(program, number, edges) for number in range(len(program.automaton.selection))),
         edges=edges,
@@ -114,6 +109,7 @@ def _component(
         text=component_text(component),
         variable=component.variable,
         negated=component.negated,
+        absence=_absence(query, component) if component.negated else None,
         selection=None if component.negated and not component.closure else _WAITS[component.strategy],
         stops_first=component.cut,
         conditions=tuple(
@@ -124,11 +120,26 @@ def _component(
     )
 
 
+def _absence(query: ComponentQuery, negated: Component) -> str:
+    """What must not be, and where. Negations beside each other are about the same gap."""
+    place = query.components.index(negated)
+    before = [each for each in query.components[:place] if not each.negated][-1]
+    after = next((each for each in query.components[place:] if not each.negated), None)
+    what = component_text(replace(negated, negated=False))
+    if after is None:
+        return f"no {what} after {_variable(before)}, up to the window's end"
+    return f"no {what} between {_variable(before)} and {_variable(after)}"
+
+
+def _variable(component: Component) -> str:
+    return f"{component.variable}[]" if component.closure else component.variable
+
+
 def _tested(
     program: SequenceProgram, query: ComponentQuery, components: Components, component: Component, condition: Expression
 ) -> str:
     if component.negated:
-        return "on finished matches"
+        return AFTERWARDS
     numbers = [n for n, each in enumerate(components.conjuncts) if each is not None and each.condition == condition]
     pattern = program.tables[0].pattern
     assert isinstance(pattern, Attributes)
@@ -147,7 +158,17 @@ def _state(program: SequenceProgram, number: int, edges: tuple[EdgeTold, ...]) -
     contiguous = _WAITS[Strategy.PARTITION if by else Strategy.STRICT]
     others = {NEXT: _WAITS[Strategy.NEXT], ANY: _WAITS[Strategy.ANY]}
     inside = next((edge.over for edge in edges if edge.again == number + 1), None)
-    return StateTold(number + 1, inside, others.get(int(automaton.selection[number]), contiguous))
+    selection = others.get(int(automaton.selection[number]), contiguous)
+    return StateTold(number + 1, inside, selection, _ends(automaton, number, stops=selection == contiguous))
+
+
+def _ends(automaton: Automaton, number: int, *, stops: bool) -> str | None:
+    """When a run in a closure at the end, without an end condition, is a match. Where all may be ignored, nothing but
+    the window stops it."""
+    accepts = int(automaton.state_accepts[number])
+    if accepts == AT_STOP and stops:
+        return "when it stops" if automaton.window < 0 else "when it stops, at the latest at the window's end"
+    return "at the window's end" if accepts else None
 
 
 def _edges(program: SequenceProgram, components: Components) -> Iterator[EdgeTold]:
@@ -164,10 +185,35 @@ def _edges(program: SequenceProgram, components: Components) -> Iterator[EdgeTol
             target=None if target == NOWHERE else target + 1,
             again=None if again == NOWHERE else again + 1,
             match=bool(automaton.edge_accept[edge]),
+            conditions=tuple(_conditions(program, components, edge)),
         )
 
 
-# As text, and as a diagram
+def _conditions(program: SequenceProgram, components: Components, edge: int) -> Iterator[str]:
+    """What must hold for an edge: of the event alone, of it and the run, and of the closure with it."""
+    automaton, pattern = program.automaton, program.tables[0].pattern
+    assert isinstance(pattern, Attributes)
+    fit = int(automaton.edge_fits[edge])
+    numbers = [*(pattern.fits[fit].predicates if fit >= 0 else ())]
+    for starts, tests in (
+        (automaton.test_from, automaton.test_predicate),
+        (automaton.prune_from, automaton.prune_predicate),
+    ):
+        numbers += tests[starts[edge] : starts[edge + 1]].tolist()
+    asked = [components.conjuncts[number] for number in numbers]
+    yield from dict.fromkeys(condition_text(each.condition) for each in asked if each is not None)
+
+
+# As text, as JSON, and as a diagram
+
+
+def components_text(told: ComponentsTold) -> str:
+    return "\n".join(_text(told))
+
+
+def components_json(told: ComponentsTold, query: ComponentQuery) -> str:
+    streams = [{"name": stream.name, "iri": stream.iri.value} for stream in query.sources]
+    return json.dumps({"streams": streams, **asdict(told)}, ensure_ascii=False, indent=2)
 
 
 def _text(told: ComponentsTold) -> Iterator[str]:
@@ -175,14 +221,35 @@ def _text(told: ComponentsTold) -> Iterator[str]:
     for component in told.components:
         yield f"  {component.text}: {_chosen(component)}"
         yield from (f"    {condition.text}: {condition.tested}" for condition in component.conditions)
+    yield from (f"  {test}" for test in _equivalences(told))
     yield from ("", "Automaton")
     names = {state.number: _name(state) for state in told.states}
+    match = _match(told)
     for edge in told.edges:
-        goes = [names[number] for number in (edge.target, edge.again) if number is not None] + ["match"] * edge.match
+        goes = [names[number] for number in (edge.target, edge.again) if number is not None] + [match] * edge.match
         source = "start" if edge.source is None else names[edge.source]
         yield f"  {source} --{edge.role} {edge.over}--> {', '.join(goes)}"
+    yield from (f"  {_name(state)} --{state.match}--> {match}" for state in told.states if state.match is not None)
     yield ""
+    yield from _clauses(told)
+
+
+def notes_of(told: ComponentsTold) -> tuple[str, ...]:
+    """What stands above a drawing, whose boxes have the conditions."""
+    return (*_equivalences(told), *_clauses(told))
+
+
+def _equivalences(told: ComponentsTold) -> Iterator[str]:
+    if told.equal:
+        yield f"[{', '.join(told.equal)}]: the same in all events of a match"
+    if told.partition:
+        yield f"PARTITION BY {', '.join(told.partition)}: the same in all events of a match"
+
+
+def _clauses(told: ComponentsTold) -> Iterator[str]:
     yield f"Window: {told.window or 'none: what a run holds, it holds for ever'}"
+    if told.having is not None:
+        yield f"Having: {told.having.text}: {told.having.tested}"
     yield f"Key: {', '.join(told.key) or 'none: all events are in one shard'}"
 
 
@@ -192,14 +259,30 @@ def _chosen(component: ComponentTold) -> str:
     return f"{component.selection}{', stops where it first can (!)' * component.stops_first}"
 
 
+def _match(told: ComponentsTold) -> str:
+    """What a run becomes in the end; an absence at the end is known once the window is over."""
+    last = told.components[-1]
+    return f"match, unless {last.variable} came by the window's end" if last.negated else "match"
+
+
 def _name(state: StateTold) -> str:
+    return f"state {state.number} ({_waits(state)})"
+
+
+def _waits(state: StateTold) -> str:
     inside = "" if state.inside is None else f"in {state.inside}[], "
-    return f"state {state.number} ({inside}{state.selection})"
+    return f"{inside}{state.selection}"
 
 
-def _diagram(told: ComponentsTold) -> Iterator[str]:
-    yield "stateDiagram-v2"
+def components_diagram(told: ComponentsTold, *, prefix: str = "s") -> Iterator[str]:
+    """The lines of a Mermaid state diagram. The names of states begin with the prefix, so that those of several queries
+    are told apart."""
+    for state in told.states:
+        yield f'    state "{_waits(state)}" as {prefix}{state.number}'
     for edge in told.edges:
-        source = "[*]" if edge.source is None else f"s{edge.source}"
-        goes = [f"s{number}" for number in (edge.target, edge.again) if number is not None] + ["[*]"] * edge.match
-        yield from (f"    {source} --> {target}: {edge.role} {edge.over}" for target in goes)
+        source = "[*]" if edge.source is None else f"{prefix}{edge.source}"
+        goes = [f"{prefix}{number}" for number in (edge.target, edge.again) if number is not None]
+        yield from (f"    {source} --> {target}: {edge.role} {edge.over}" for target in goes + ["[*]"] * edge.match)
+    for state in told.states:
+        if state.match is not None:
+            yield f"    {prefix}{state.number} --> [*]: {state.match}"

@@ -12,9 +12,16 @@ from thence.algebra.show import show
 from thence.algebra.show_sequences import window_text
 from thence.errors import InputError
 from thence.program.sequence import SequenceProgram
-from thence.view.components import explain_components
+from thence.view.components import (
+    ComponentsTold,
+    components_diagram,
+    components_json,
+    components_text,
+    describe_components,
+)
 from thence.view.description import Description, EdgeTold, FilterTold, GpmTold, StateTold, describe
-from thence.view.mermaid import state_diagram
+from thence.view.mermaid import DIAGRAM, state_diagram
+from thence.view.pictures import components_picture, sequence_picture
 from thence.view.svg import drawing
 
 FORMATS = ("text", "mermaid", "svg", "json")
@@ -22,33 +29,65 @@ FORMATS = ("text", "mermaid", "svg", "json")
 
 def explain(program: SequenceProgram, format: str = "text") -> str:
     """How a program runs, in one of `FORMATS`."""
+    _check_format(format)
     query = program.query
     if isinstance(query, ComponentQuery):
-        return explain_components(program, query, format)
+        return _explain_components(program, query, format)
     description = describe(program)
     match format:
-        case "text":
-            return "\n".join(_text(query, description))
         case "mermaid":
             return state_diagram(description)
         case "svg":
             notes = (f"Window: {_window_told(query)}", f"Key: {_key(description)}")
-            return drawing(description, notes=notes)
+            return drawing(sequence_picture(description, notes))
         case "json":
             return _json(query, description)
         case _:
-            raise InputError(f'There is no explanation in the format "{format}". Try: {", ".join(FORMATS)}')
+            return "\n".join(_text(query, description))
+
+
+def _explain_components(program: SequenceProgram, query: ComponentQuery, format: str) -> str:
+    told = describe_components(program, query)
+    match format:
+        case "mermaid":
+            return "\n".join((*DIAGRAM, *components_diagram(told)))
+        case "svg":
+            return drawing(components_picture(told))
+        case "json":
+            return components_json(told, query)
+        case _:
+            return components_text(told)
+
+
+def _check_format(format: str) -> None:
+    if format not in FORMATS:
+        raise InputError(f'There is no explanation in the format "{format}". Try: {", ".join(FORMATS)}')
 
 
 def explain_several(programs: Sequence[SequenceProgram], format: str) -> str:
-    """How queries run that feed each other, or whose rows are united: one after the other."""
+    """How blocks of SASE+ run that feed each other, or whose rows are united: one after the other, in one document."""
+    _check_format(format)
     if format == "json":
         parts = [{"gives": _given(each), **json.loads(explain(each, format))} for each in programs]
         return json.dumps({"queries": parts}, ensure_ascii=False, indent=2)
-    if format != "text":
-        raise InputError(f"A text of several queries has no single diagram. Try: text or json, not {format}")
-    heads = (f"Query {number}, which gives {_given(each)}" for number, each in enumerate(programs, 1))
-    return "\n\n".join(f"{head}\n\n{explain(each)}" for head, each in zip(heads, programs, strict=True))
+    heads = [f"Query {number}, which gives {_given(each)}" for number, each in enumerate(programs, 1)]
+    told = [describe_components(each, each.query) for each in programs if isinstance(each.query, ComponentQuery)]
+    both = list(zip(heads, told, strict=True))
+    match format:
+        case "mermaid":
+            nested = (_nested(number, head, each) for number, (head, each) in enumerate(both, 1))
+            return "\n".join((*DIAGRAM, *(line for lines in nested for line in lines)))
+        case "svg":
+            return drawing(*(components_picture(each, (head,)) for head, each in both))
+        case _:
+            return "\n\n".join(f"{head}\n\n{components_text(each)}" for head, each in both)
+
+
+def _nested(number: int, head: str, told: ComponentsTold) -> Iterator[str]:
+    """A query's diagram as a state of one that has them all."""
+    yield f'    state "{head}" as q{number} {{'
+    yield from (f"    {line}" for line in components_diagram(told, prefix=f"q{number}s"))
+    yield "    }"
 
 
 def _given(program: SequenceProgram) -> str:

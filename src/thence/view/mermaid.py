@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from thence.view.description import Description, EdgeTold
 
+DIAGRAM = ("stateDiagram-v2", "    direction LR")
+"""How every diagram of states begins."""
+
 
 def state_diagram(description: Description) -> str:
     """The text of a diagram, as Markdown on many sites draws it."""
@@ -13,8 +16,7 @@ def state_diagram(description: Description) -> str:
 
 
 def _lines(description: Description) -> Iterator[str]:
-    yield "stateDiagram-v2"
-    yield "    direction LR"
+    yield from DIAGRAM
     for state in description.states:
         yield f'    state "waits for {" or ".join(state.waits_for)} by {state.selection}" as s{state.number}'
     for edge in description.edges:

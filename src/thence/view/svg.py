@@ -7,10 +7,10 @@ query's text is anybody's: it is cut to a sensible length, and escaped; what is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from thence.view.description import IN_THE_MATCH, Description, EdgeTold, FilterTold, StateTold
 from thence.view.layout import CHARACTER, LINE, MARGIN, PADDING, Box, Layout, Placed, layout, shown, wide
 
 _START, _MATCH = "start", "match"
@@ -30,18 +30,64 @@ rect { stroke-width: 1.2; } .state { fill: #ddf4ff; stroke: #0969da; } .edge { f
 }"""
 
 
-def drawing(description: Description, *, notes: tuple[str, ...] = ()) -> str:
-    """The SVG document; the notes stand above the automaton, one a line."""
-    top = MARGIN + LINE * len(notes) + (MARGIN if notes else 0)
-    plan = layout(_boxes(description), _links(description), top=top)
-    below = layout(_negations(description), (), top=plan.height)
-    return "\n".join(_document(plan, below, notes))
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An edge: the state that it leaves (None: it begins a run), those that it leads to, whether it completes a match,
+    and the lines of its box."""
+
+    source: int | None
+    targets: tuple[int, ...]
+    match: bool
+    lines: tuple[str, ...]
 
 
-def _document(plan: Layout, below: Layout, notes: tuple[str, ...]) -> Iterator[str]:
-    notes = tuple(shown(note, _LONGEST_NOTE) for note in notes)
-    longest = max(map(wide, notes), default=0) * CHARACTER + 2 * MARGIN
-    width, height = max(plan.width, below.width, longest), below.height if below.boxes else plan.height
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An automaton to be drawn: notes above it, one a line; the lines of each state's box, by its number; and those of
+    what must be absent, below."""
+
+    notes: tuple[str, ...]
+    states: Mapping[int, tuple[str, ...]]
+    steps: tuple[Step, ...]
+    absent: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A picture in its place on the page."""
+
+    notes: tuple[str, ...]
+    top: float
+    plan: Layout
+    below: Layout
+
+    @property
+    def width(self) -> float:
+        longest = max(map(wide, self.notes), default=0) * CHARACTER + 2 * MARGIN
+        return max(self.plan.width, self.below.width, longest)
+
+    @property
+    def bottom(self) -> float:
+        return self.below.height if self.below.boxes else self.plan.height
+
+
+def drawing(*pictures: Picture) -> str:
+    """The SVG document, in which pictures stand below each other."""
+    parts: list[_Part] = []
+    for picture in pictures:
+        parts.append(_part(picture, parts[-1].bottom + MARGIN if parts else 0))
+    return "\n".join(_document(parts))
+
+
+def _part(picture: Picture, top: float) -> _Part:
+    notes = tuple(shown(note, _LONGEST_NOTE) for note in picture.notes)
+    under = top + MARGIN + LINE * len(notes) + (MARGIN if notes else 0)
+    plan = layout(_boxes(picture), _links(picture), top=under)
+    return _Part(notes, top, plan, layout(_absent(picture), (), top=plan.height))
+
+
+def _document(parts: list[_Part]) -> Iterator[str]:
+    width, height = max(part.width for part in parts), parts[-1].bottom
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
     yield "<title>How the query is run</title>"
@@ -51,12 +97,17 @@ def _document(plan: Layout, below: Layout, notes: tuple[str, ...]) -> Iterator[s
         '<path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>'
     )
     yield f'<rect class="page" width="{width:.0f}" height="{height:.0f}"/>'
-    for number, note in enumerate(notes):
-        yield _text(note, MARGIN, MARGIN + LINE * number + 12)
-    yield from (f'<path class="line" marker-end="url(#tip)" d="{path}"/>' for path in plan.paths)
-    for placed in (*plan.boxes, *below.boxes):
-        yield from _drawn(placed)
+    for part in parts:
+        yield from _content(part)
     yield "</svg>"
+
+
+def _content(part: _Part) -> Iterator[str]:
+    for number, note in enumerate(part.notes):
+        yield _text(note, MARGIN, part.top + MARGIN + LINE * number + 12)
+    yield from (f'<path class="line" marker-end="url(#tip)" d="{path}"/>' for path in part.plan.paths)
+    for placed in (*part.plan.boxes, *part.below.boxes):
+        yield from _drawn(placed)
 
 
 def _drawn(placed: Placed) -> Iterator[str]:
@@ -84,26 +135,28 @@ def _escaped(text: str) -> str:
     return escape(_NOT_XML.sub("\ufffd", text), {'"': "&quot;", "'": "&apos;"})
 
 
-def _boxes(description: Description) -> Iterator[Box]:
-    layers = _layers(description)
+def _boxes(picture: Picture) -> Iterator[Box]:
+    layers = _layers(picture)
     last = 2 * max(layers.values()) + 2
     yield Box(_START, _START, 0, ("a run begins",))
-    for state in description.states:
-        yield Box(_state_name(state.number), "state", 2 * layers[state.number], tuple(_state_lines(state)))
-    for number, edge in enumerate(description.edges):
-        column = 2 * layers[edge.source] + 1
-        yield Box(f"edge {number}", "edge", column, tuple(_edge_lines(description, edge)))
+    for number, lines in picture.states.items():
+        yield Box(_state_name(number), "state", 2 * layers[number], lines)
+    # what only leads back stands below the others: its line goes along the bottom, and so crosses none of theirs
+    for number, step in sorted(enumerate(picture.steps), key=lambda each: _leads_back(each[1], layers)):
+        yield Box(f"edge {number}", "edge", 2 * layers[step.source] + 1, step.lines)
     yield Box(_MATCH, _MATCH, last, ("match",))
 
 
-def _links(description: Description) -> Iterator[tuple[str, str]]:
-    for number, edge in enumerate(description.edges):
+def _leads_back(step: Step, layers: Mapping[int | None, int]) -> bool:
+    return not step.match and all(layers[target] <= layers[step.source] for target in step.targets)
+
+
+def _links(picture: Picture) -> Iterator[tuple[str, str]]:
+    for number, step in enumerate(picture.steps):
         name = f"edge {number}"
-        yield (_START if edge.source is None else _state_name(edge.source)), name
-        for target in dict.fromkeys((edge.target, edge.again)):
-            if target is not None:
-                yield name, _state_name(target)
-        if edge.match:
+        yield (_START if step.source is None else _state_name(step.source)), name
+        yield from ((name, _state_name(target)) for target in dict.fromkeys(step.targets))
+        if step.match:
             yield name, _MATCH
 
 
@@ -111,53 +164,20 @@ def _state_name(number: int) -> str:
     return f"state {number}"
 
 
-def _layers(description: Description) -> dict[int | None, int]:
+def _layers(picture: Picture) -> dict[int | None, int]:
     """How many steps it takes at least to come to a state; None is the start."""
     layers: dict[int | None, int] = {None: 0}
     reached: list[int | None] = [None]
     for source in reached:
-        for edge in description.edges:
-            for target in (edge.target, edge.again) if edge.source == source else ():
-                if target is not None and target not in layers:
-                    layers[target] = layers[source] + 1
-                    reached.append(target)
-    for state in description.states:
-        layers.setdefault(state.number, 1)  # one that nothing leads to is shown, too
+        for target in (target for step in picture.steps if step.source == source for target in step.targets):
+            if target not in layers:
+                layers[target] = layers[source] + 1
+                reached.append(target)
+    for number in picture.states:
+        layers.setdefault(number, 1)  # one that nothing leads to is shown, too
     return layers
 
 
-def _state_lines(state: StateTold) -> Iterator[str]:
-    yield _state_name(state.number)
-    yield f"waits for {' or '.join(state.waits_for)}"
-    yield f"{state.selection} ({state.sign})"
-    yield f"found by {' '.join(state.key)}" if state.key else "all are looked at"
-
-
-def _edge_lines(description: Description, edge: EdgeTold) -> Iterator[str]:
-    names = edge.over.split(" & ")
-    gpms = [gpm for gpm in description.gpms if gpm.name in names]
-    yield edge.over
-    yield f"on {' and '.join(dict.fromkeys(gpm.stream for gpm in gpms))}"
-    if edge.equal:
-        yield f"with the same {' '.join(edge.equal)}"
-    for gpm in gpms:
-        yield from (f"GRAPH {graph.name}" for graph in gpm.graphs)
-        yield from (_filter(told) for told in gpm.filters if told.tested == IN_THE_MATCH)
-    yield from (f"{_filter(told)}, {told.tested}" for told in edge.filters)
-    yield from (f"{_filter(told)}, for later parts" for told in edge.demands)
-    if edge.between_no:
-        yield f"with no {' or '.join(edge.between_no)} in between"
-    if edge.then_no:
-        yield f"and no {' or '.join(edge.then_no)} until the window ends"
-
-
-def _filter(told: FilterTold) -> str:
-    return f"FILTER {told.text}"
-
-
-def _negations(description: Description) -> list[Box]:
+def _absent(picture: Picture) -> list[Box]:
     """What must be absent, in a row below all."""
-    return [
-        Box(f"no {number}", "negation", number, (f"no {edge.over}", *list(_edge_lines(description, edge))[1:]))
-        for number, edge in enumerate(description.negations)
-    ]
+    return [Box(f"no {number}", "negation", number, lines) for number, lines in enumerate(picture.absent)]
