@@ -155,6 +155,23 @@ def test_each_event_is_bad_or_late_once_whoever_reads_it(spark: SparkSession, tm
     assert told == [("bad", "S"), ("bad", "T"), ("late", "S"), ("late", "T")]
 
 
+def test_an_event_that_several_queries_refuse_is_told_once(spark: SparkSession, tmp_path: Path) -> None:
+    query = thence.parse("""
+        FROM S PATTERN A a WHERE a.x > 0 RETURN (a.x AS x) AS Large IN STREAM Made;
+        FROM S, Made PATTERN SEQ(Large a, A b) WHERE b.x > 0 ^ b.y > 0 WITHIN 9 RETURN a.x AS x
+        UNION FROM S PATTERN A a WHERE a.y > 0 RETURN a.y AS x""")
+    head = "@prefix : <http://example.org/> . :s a :A"
+    values = [":x 1, 2 ; :y 1", ":x 1 ; :y 2, 3", ":x 3, 4 ; :y 5, 6", ":x 7 ; :y 8"]
+    rows = [(number, f"e{number}", f"{head} ; {each} .") for number, each in enumerate(values)]
+    events = spark.createDataFrame(rows, "time long, id string, value string")
+    events.coalesce(1).write.parquet(str(tmp_path / "in"))
+    growing = spark.readStream.schema(events.schema).parquet(str(tmp_path / "in"))
+    wanted = [(f"e{number}", f"it has two values for {name}") for number, name in enumerate("xyx")]
+    batch = query.dataframe(events, problems=True).collect()
+    for found in (batch, taken(query.dataframe(growing, problems=True), tmp_path / "checkpoint")):
+        assert sorted((row["event"], row["reason"]) for row in found if row["problem"] == "bad") == wanted
+
+
 def test_a_text_is_compared_with_a_constant(spark: SparkSession) -> None:
     rows = spark.createDataFrame([("A", 1, "bad"), ("A", 2, "good")], "type string, time long, x string")
     query = thence.parse("PATTERN A a WHERE a.x = 'good' RETURN a.x AS x")

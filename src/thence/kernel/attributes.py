@@ -146,6 +146,11 @@ def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace:
     return found, types, repeated
 
 
+def repeated_in(batch: Batch, pattern: Attributes, namespace: str) -> dict[int, str]:
+    """The events of a batch that a query of this pattern refuses, by number, and why."""
+    return {} if isinstance(batch, ColumnBatch) else _of_triples(pattern, batch, Terms(), namespace)[2]
+
+
 def predicates_of(table: Table, program: SequenceProgram) -> frozenset[IRI] | None:
     """The predicates that tell all there is to know of typed events; None, if these are not known."""
     if not isinstance(table.pattern, Attributes):

@@ -107,12 +107,13 @@ class ComposedRunner:
         raise KeyError(ref)
 
     def refused(self) -> Iterator[tuple[str, Batch, int, str]]:
-        """Each event once, whoever refuses it."""
-        told = set[tuple[str, str]]()
+        """Each event once, whoever refuses it. It is known by its place in its batch, which all are fed: another may
+        have been given the same id. Batches with refused events are held until these are told: none is another's."""
+        told = set[tuple[int, int]]()
         for runner in self._all():
             for stream, batch, number, reason in runner.refused():
-                if (stream, batch.id(number)) not in told:
-                    told.add((stream, batch.id(number)))
+                if (id(batch), number) not in told:
+                    told.add((id(batch), number))
                     yield stream, batch, number, reason
 
     def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collected) -> None:

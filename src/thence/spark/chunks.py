@@ -115,14 +115,17 @@ def split(
     shards: int,
     numbered: bool,
     homes: bool,
+    told: Sequence[int] = (),
 ) -> Iterator[tuple[int, Chunk]]:
     """What events are to each of some shards. They are in the order of time, and the refs of what was found in them
-    count from 0. `ids` has the id of each. Without `homes`, what matches nothing goes nowhere."""
+    count from 0. `ids` has the id of each. Without `homes`, what matches nothing goes nowhere. What was `told`
+    to be bad has none, so that it is not told to be late as well."""
     of_rows = [_shards(program, table, rows, terms, shards) for table, rows in enumerate(found.tables)]
     here = np.zeros((shards, found.events), np.bool_)
     for rows, belongs in zip(found.tables, of_rows, strict=True):
         here[belongs, rows.refs[: len(belongs), 0]] = True
     home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
+    home[list(told)] = -1
     everywhere = found.times if all_times_count(program) else found.times[:0]
     for shard in range(shards):
         at_home = home == shard if homes else np.zeros(found.events, np.bool_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,6 +16,7 @@ from thence.local.columns import OURS, column_names
 from thence.local.domains import TimeDomain
 from thence.match.background import NO_BACKGROUND
 from thence.plan.components import plan
+from thence.program.sequence import Attributes, SequenceProgram
 from thence.spark.output import HIDDEN, INNER, PROBLEM_COLUMNS
 from thence.spark.pipeline import Among, Settings, all_rows, is_streaming, made_types, prepare
 from thence.spark.reading import PartReader
@@ -57,6 +58,7 @@ def composed_rows(
             frozenset(told),
             heard,
             number <= inner,
+            {name: _asked(name, programs[number:]) for name in names},
         )
         own = {name: known[name] for name in names}
         rows = all_rows(
@@ -79,6 +81,12 @@ def composed_rows(
         else:
             answers.append(rows)
     return _as_one(query, answers, told=settings.problems or ordered, ordered=ordered)
+
+
+def _asked(stream: str, programs: Sequence[SequenceProgram]) -> tuple[Attributes, ...]:
+    """What a stream's events are asked by some queries."""
+    tables = (table for program in programs for table in program.tables if table.stream == stream)
+    return tuple(table.pattern for table in tables if isinstance(table.pattern, Attributes))
 
 
 def _common(listed: list[Types | None]) -> Types | None:

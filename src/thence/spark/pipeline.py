@@ -21,7 +21,7 @@ from thence.errors import InputError
 from thence.local.domains import TimeDomain
 from thence.local.finite import asked_of
 from thence.match.background import Background
-from thence.program.sequence import SequenceProgram
+from thence.program.sequence import Attributes, SequenceProgram
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, Kind, decoder
@@ -76,13 +76,14 @@ class Settings:
 @dataclass(frozen=True, slots=True)
 class Among:
     """A query's place among others of its text, with which it is run. Each event counts once, and is told to be bad or
-    late once, however many of them read it; and time is one for all."""
+    late once, however many of them read it, by the first that does; and time is one for all."""
 
     number: int = 1
     made: Mapping[str, Types | None] = field(default_factory=dict)  # the streams whose events others make: their types
     told: frozenset[str] = frozenset()  # the streams whose bad and late events another one tells
     heard: Mapping[str, DataFrame] = field(default_factory=dict)  # that only others read: how far they have come
     feeds: bool = False  # whether others read what it answers
+    others: Mapping[str, tuple[Attributes, ...]] = field(default_factory=dict)  # what else a stream's events are asked
 
     def named(self, metric: str) -> str:
         return metric if self.number == 1 else f"{metric}.{self.number}"
@@ -151,6 +152,8 @@ def all_rows(
             told=name in among.told or name in among.made or name in among.heard,
             heard=name in among.heard,
             background=background,
+            others=() if name in among.told else among.others.get(name, ()),
+            silent=name in among.told,
         )
         for name, each in decoders.items()
     }

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from thence.kernel.attributes import repeated_in
 from thence.kernel.found import found_in
 from thence.kernel.memory import NEVER
 from thence.kernel.rows import Arrived
@@ -24,7 +25,7 @@ from thence.local.sequences import as_one
 from thence.local.watermarks import Watermark
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
-from thence.program.sequence import SequenceProgram
+from thence.program.sequence import Attributes, SequenceProgram
 from thence.rdf.column_batch import Batch, ColumnBatch
 from thence.rdf.dictionary import Terms
 from thence.rdf.events import BadEvent
@@ -64,7 +65,7 @@ class Decodes(Protocol):
 class Packing:
     """Events of one stream → packed chunks. In streams, all shards hear how far time has come, and late events are
     counted. Of a stream that is only `heard` of, they hear no more. What is wrong with a stream's events may be `told`
-    elsewhere."""
+    elsewhere. Of the queries that refuse an event one tells it: for `others`, or, if it is `silent`, another for it."""
 
     program: SequenceProgram
     stream: str
@@ -76,6 +77,8 @@ class Packing:
     background: Background = NO_BACKGROUND
     told: bool = False
     heard: bool = False
+    others: tuple[Attributes, ...] = ()
+    silent: bool = False
 
     def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for some in _together(records, TOGETHER):
@@ -108,6 +111,7 @@ class Packing:
         terms.add_all(self.program.constants)  # first, so that they have their ids: predicates name them
         arrived = [Arrived(self.stream, events, 0)]
         found = found_in(self.program, arrived, terms, self.background, Context(), refused)
+        refused = self._told_here(events, refused)
         troubles += [Trouble("bad", why, events.id(number), self.stream) for number, why in refused.items()]
         told = {"stream": self.stream, "since": int(events.ends[0]), "last": int(events.ends[-1])}
         count = 0 if self.told else len(events) - len(refused)  # these are counted among the bad
@@ -121,6 +125,7 @@ class Packing:
             shards=self.shards,
             numbered=self.numbered,
             homes=self.streaming,
+            told=tuple(refused),
         )
         for shard, whole in chunks:
             heard.add(shard)
@@ -131,6 +136,14 @@ class Packing:
         for shard in sorted(silent):
             yield told | {"shard": shard, "first": int(events.ends[0]), "events": count}
             count = 0
+
+    def _told_here(self, events: Batch, refused: dict[int, str]) -> dict[int, str]:
+        """The events that are refused by whomever this tells of, and why: the first reason, where there are several."""
+        if self.silent:
+            return {}
+        for pattern in self.others:
+            refused = repeated_in(events, pattern, self.program.query.namespace) | refused
+        return refused
 
     def _of_the_domain(self, batch: Batch, troubles: list[Trouble]) -> Batch:
         """The events whose time is of the query's kind, in the order of time."""
