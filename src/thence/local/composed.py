@@ -55,6 +55,18 @@ class ComposedRunner:
         return self.runners[-1][0].program
 
     @property
+    def programs(self) -> tuple[SequenceProgram, ...]:
+        return tuple(runner.program for runner in self._all())
+
+    @property
+    def waits_for_time(self) -> bool:
+        """As of one block: what an inner one gives may complete a row of another."""
+        return any(runner.waits_for_time for runner in self._all())
+
+    def anew(self) -> ComposedRunner:
+        return ComposedRunner(self.query, [[runner.anew() for runner in union] for union in self.runners])
+
+    @property
     def columns(self) -> tuple[str, ...]:
         return self.query.columns
 

@@ -128,9 +128,8 @@ class Engine:
         if now is None:
             return []
         ready = self._waiting and self._waiting[0][0] <= now
-        runner = self.answers.runner
-        waits = runner.partial or runner.program.automaton.end.size  # some rows wait for time
-        return self._feed(now) if ready or (waits and now != self._come_to) else []
+        waits = self.answers.runner.waits_for_time and now != self._come_to
+        return self._feed(now) if ready or waits else []
 
     def _feed(self, watermark: int) -> list[Match | Problem]:
         ready: dict[str, list[Event]] = {}

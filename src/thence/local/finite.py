@@ -57,7 +57,8 @@ class Matching(Iterator[Match | Problem]):
         if isinstance(program.query.form, ConstructEvents):
             raise InputError("A table has the rows of a SELECT, and this query makes events. Take its matches instead.")
         self._made = iter(())
-        narrow = {} if self.answers.runner.partial else asked_of(program)  # what timed out is shown with its events
+        # what timed out is shown with its events
+        narrow = {} if self.answers.runner.partial else asked_of(*self.answers.runner.programs)
         held: dict[str, list[Batch]] = {}
         for name, sources in self.streams.items():
             if not all(source.is_parquet for source in sources):
@@ -66,7 +67,7 @@ class Matching(Iterator[Match | Problem]):
         try:
             return self._collected(held, narrow)
         except (OutOfOrderError, LimitError):  # the limit may not be reached in the right order
-            self.answers = Answers(replace(self.answers.runner), so_far, self.answers.given)
+            self.answers = Answers(self.answers.runner.anew(), so_far, self.answers.given)
             self.domain = domain
         held |= {name: list(self._good(name, [], narrow.get(name))) for name in self.streams if name not in held}
         return self._collected(held, narrow)
@@ -163,12 +164,13 @@ class Matching(Iterator[Match | Problem]):
         yield batch if fits.all() else batch.take(np.flatnonzero(fits))
 
 
-def asked_of(program: SequenceProgram) -> dict[str, frozenset[IRI]]:
-    """The predicates that a program looks at, of each stream of which it does not look at all."""
+def asked_of(*programs: SequenceProgram) -> dict[str, frozenset[IRI]]:
+    """The predicates that programs look at, of each stream of which they do not look at all."""
     found: dict[str, frozenset[IRI]] = {}
-    for stream in program.streams:
-        asked = [predicates_of(table, program) for table in program.tables if table.stream == stream.name]
+    for name in dict.fromkeys(stream.name for program in programs for stream in program.streams):
+        tables = [(table, program) for program in programs for table in program.tables if table.stream == name]
+        asked = [predicates_of(table, program) for table, program in tables]
         known = [predicates for predicates in asked if predicates is not None]
         if len(known) == len(asked):
-            found[stream.name] = frozenset().union(*known)
+            found[name] = frozenset().union(*known)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -63,6 +63,21 @@ class SequenceRunner:
         self.state = initial_state(self.program)
         if self.partial:
             keep_timed_out(self.state)
+
+    def anew(self) -> SequenceRunner:
+        """The same query, before any event."""
+        return replace(self)
+
+    @property
+    def programs(self) -> tuple[SequenceProgram, ...]:
+        """Of all queries that are run."""
+        return (self.program,)
+
+    @property
+    def waits_for_time(self) -> bool:
+        """Whether a row may become certain, or a partial match be told, with no other event than that time passes."""
+        automaton = self.program.automaton
+        return self.partial or bool(automaton.end.size) or bool(automaton.state_accepts.any())
 
     def feed(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Row]:
         """Events by stream, none of them before any fed earlier; and no event before `watermark` will come."""
