@@ -38,6 +38,17 @@ def test_a_table_has_what_any_of_them_asks_for_in_whatever_order_events_stand(
     assert [tuple(row.values()) for row in found.to_pylist()] == ROWS[text]
 
 
+def test_events_that_two_queries_make_of_one_row_are_told_apart() -> None:
+    query = thence.parse("""
+        PATTERN A a RETURN (a.x AS x) AS B IN STREAM Made
+        UNION PATTERN A a RETURN (a.x AS x) AS C IN STREAM Made
+        UNION PATTERN A a RETURN (a.x AS x) AS C IN STREAM Made;
+        FROM Made PATTERN ANY a RETURN a.x AS x""")
+    found = list(query.match([thence.Event(1, {"type": "A", "x": 1})]))
+    assert len({match.event_ids for match in found if isinstance(match, thence.Match)}) == 3
+    assert len({match.uuid for match in found if isinstance(match, thence.Match)}) == 3
+
+
 @pytest.mark.parametrize("text", ROWS)
 def test_a_query_begun_anew_knows_nothing_of_what_it_was_fed(text: str) -> None:
     (name,) = (query := sase.parse(text)).streams

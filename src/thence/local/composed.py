@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
+from itertools import count
 from typing import TYPE_CHECKING
 
 from thence.algebra.components import ComposedQuery, Return
@@ -83,13 +84,14 @@ class ComposedRunner:
         for listed in streams.values():
             for batch in listed[:1]:
                 self._domain = Domain(int(batch.domains[0])) if len(batch) else self._domain
+        blocks = count(1)
         for union in self.runners[:-1]:
             made: dict[str, list[Event]] = {}
-            for runner in union:
+            for runner, block in zip(union, blocks, strict=False):
                 form = runner.program.query.form
                 assert isinstance(form, Return) and form.stream is not None
                 rows = self._fed(runner, streams, watermark)
-                made.setdefault(form.stream, []).extend(self._event(form, row) for row in rows)
+                made.setdefault(form.stream, []).extend(self._event(form, row, block) for row in rows)
             for name, events in made.items():
                 if events:
                     events.sort(key=lambda event: event.end)
@@ -103,8 +105,8 @@ class ComposedRunner:
         runner.state.next_ref = max(each.state.next_ref for each in self._all())
         return list(runner.feed({name: streams.get(name, []) for name in names}, watermark))
 
-    def _event(self, form: Return, row: Row) -> Event:
-        return made_event(form, row, self.ids(row), self._domain, self.query.namespace)
+    def _event(self, form: Return, row: Row, block: int) -> Event:
+        return made_event(form, row, self.ids(row), self._domain, self.query.namespace, block=block)
 
     def ids(self, row: Row) -> list[str]:
         located = (self.event(ref) for ref in row.refs)

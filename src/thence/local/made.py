@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from uuid import uuid5
 
 from thence.algebra.components import Return
 from thence.kernel.projection import Cell, Row
@@ -13,11 +14,13 @@ from thence.rdf.times import Domain
 from thence.rdf.typed import typed_triples
 
 
-def made_event(form: Return, row: Row, ids: Sequence[str], domain: Domain, namespace: str) -> Event:
+def made_event(form: Return, row: Row, ids: Sequence[str], domain: Domain, namespace: str, *, block: int) -> Event:
     """A row as an event: of its AS name's type, else of its stream's, at the time at which it became certain. Its id is
-    the same whenever and wherever it is made."""
+    the same whenever and wherever it is made; the number of the text's block, from 1, tells it from an event that
+    another makes of the same row."""
     attributes = {"type": form.type or form.stream, **dict(_flat(row.bindings))}
-    name = match_uuid((row.start, row.end), ids, row.places, row.bindings)
+    of_row = match_uuid((row.start, row.end), ids, row.places, row.bindings)
+    name = of_row if block == 1 else uuid5(of_row, str(block))
     return Event.from_columns(
         row.certain,
         row.certain,

@@ -61,7 +61,7 @@ class Output:
     problems: bool = False
     ordered: bool = True
     attributes: Types | None = None  # of SASE+: the types of attributes, where they have some
-    feeds: bool = False  # whether other queries read what is answered
+    feeds: int | None = None  # if other queries read what is answered: the number of its block
 
     @property
     def columns(self) -> dict[str, tuple[str, pa.DataType]]:
@@ -81,7 +81,7 @@ class Output:
 
     @property
     def makes_events(self) -> bool:
-        return self.feeds or isinstance(self.program.query.form, ConstructEvents)
+        return self.feeds is not None or isinstance(self.program.query.form, ConstructEvents)
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -165,7 +165,8 @@ class Output:
     def _event(self, row: Row, ids: Sequence[str], shard: Shard) -> Event | None:
         form = self.program.query.form
         if isinstance(form, Return):
-            return made_event(form, row, ids, self.domain, self.program.query.namespace)
+            assert self.feeds is not None
+            return made_event(form, row, ids, self.domain, self.program.query.namespace, block=self.feeds)
         assert isinstance(form, ConstructEvents)
         name = match_uuid((row.start, row.end), ids, row.places, row.bindings)
         return constructed(form, row.bindings, name, row.certain, self.domain, shard.context)

@@ -161,7 +161,15 @@ def all_rows(
     packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in sent))
     packed = packed.observe(read or among.named(READ), F.expr("coalesce(sum(events), 0) AS events"))
     answering = Answering(
-        Output(program, domain.known, settings.terms, settings.problems or ordered, ordered, types, among.feeds),
+        Output(
+            program,
+            domain.known,
+            settings.terms,
+            settings.problems or ordered,
+            ordered,
+            types,
+            among.number if among.feeds else None,
+        ),
         tuple(name for name in sent if name not in among.made),
         shards,
         background,
