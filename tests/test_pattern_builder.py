@@ -166,7 +166,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     'pattern: "a" is a closure: which of its events is meant? Try: a.each.x, a.last.x or a.all.x': (
         lambda: a.x  # type: ignore[attr-defined]
     ),
-    'pattern: "b" is no closure and has no LEN.': lambda: b.LEN,
+    'pattern: "b" is no closure and has no LEN. Try: a closure, as in STOCK+ b[]': lambda: b.LEN,
     'pattern: Two components are called "a". Try: another name': lambda: pattern(a, one("B", "a")),
     'pattern: PATTERN has no variable "a". Try: b or c': lambda: pattern(b, c).where(a.each.x > 1),
     'pattern, at b.x: "b" is not the component that PATTERN calls so. Try: one object for each component': (
@@ -181,14 +181,14 @@ REFUSED: dict[str, Callable[[], object]] = {
     'pattern: "a[]" has no end: nothing says where it stops. Try: WITHIN 10 MINUTES, or a condition on a[a.LEN]': (
         lambda: pattern(a).returns(a.first.x)
     ),
-    'pattern: "~" can\'t stand first: what was absent before "b" is not bounded.': (
+    'pattern: "~" can\'t stand first: what was absent before "b" is not bounded. Try: a component before it': (
         lambda: pattern(~n, b).returns(b.x)
     ),
     'pattern, at b.x = 1 OR c.y = 2: Of what OR joins, each part must be about "c", the last event that the condition '
     'names. Try: conditions with AND, or with "c" in each part': (
         lambda: pattern(b, c).where(b.y == 1, (b.x == 1) | (c.y == 2)).returns(b.x)
     ),
-    'pattern, at strict_contiguity: "b" has two strategies.': (
+    'pattern, at strict_contiguity: "b" has two strategies. Try: one of them': (
         lambda: pattern(b).skip_till_any_match(b).strict_contiguity(b).returns(b.x)
     ),
     "pattern, at partition_contiguity: partition_contiguity needs to know what the partitions are. "
@@ -199,7 +199,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "pattern, at each: RETURN is about a whole match and has no i. Try: a[] or a[1]": (
         lambda: pattern(a, b).returns(each=a.each.x)
     ),
-    'pattern, at n.x: "n" is negated: there is no such event to tell of in RETURN.': (
+    'pattern, at n.x: "n" is negated: there is no such event to tell of in RETURN. Try: b or c': (
         lambda: pattern(b, ~n, c).returns(n.x)
     ),
     'pattern, at b.x: Two columns are called "b.x". Try: b.x AS another': lambda: pattern(b).returns(b.x, b.x),

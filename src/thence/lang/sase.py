@@ -20,9 +20,10 @@ from collections.abc import Iterable, Mapping
 
 from thence.algebra.components import ComponentQuery, ComposedQuery, UnionQuery
 from thence.lang.sase_checks import read_where, with_strategies
+from thence.lang.sase_composition import check_composition
 from thence.lang.sase_draft import Block
 from thence.lang.sase_mistakes import MISTAKES
-from thence.lang.sase_output import check_composition, check_having, output
+from thence.lang.sase_output import check_having, output
 from thence.lang.sase_reader import ComponentReader
 from thence.lang.syntax import GRAMMARS, Syntax
 from thence.lang.text import Text
@@ -47,8 +48,9 @@ def parse(
 
 def compose(text: Text, unions: Iterable[Iterable[Block]], namespace: str) -> ComposedQuery:
     """The algebra of blocks as they were read, those of a UNION together, or a QueryError."""
-    made = [UnionQuery(tuple(_checked(block, namespace) for block in blocks)) for blocks in unions]
-    return check_composition(text, made)
+    drafts = [tuple(blocks) for blocks in unions]
+    made = [UnionQuery(tuple(_checked(block, namespace) for block in blocks)) for blocks in drafts]
+    return ComposedQuery(tuple(made[number] for number in check_composition(text, drafts)))
 
 
 def _checked(block: Block, namespace: str) -> ComponentQuery:
@@ -57,12 +59,12 @@ def _checked(block: Block, namespace: str) -> ComponentQuery:
     return ComponentQuery(
         components=with_strategies(where),
         form=output(where),
-        streams=tuple(block.streams),
+        streams=tuple(stream.value for stream in block.streams),
         conditions=tuple(condition.value for condition in where.conditions),
         equal=tuple(where.equal),
         partition=tuple(where.partition),
-        window=block.window,
-        having=block.having,
+        window=None if block.window is None else block.window.value,
+        having=None if block.having is None else block.having.value,
         references=dict(block.references),
         namespace=namespace,
     )

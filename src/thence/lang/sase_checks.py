@@ -52,7 +52,7 @@ def read_where(block: Block) -> Where:
             case Group(strategy=strategy, selected=chosen):
                 for each in chosen:
                     if each.variable in where.selected:
-                        raise block.error(f'"{each.variable}" has two strategies.', each.at)
+                        raise block.error(f'"{each.variable}" has two strategies.', each.at, hint="one of them")
                     where.selected[each.variable] = strategy, each
             case _:
                 where.conditions += _good(where, item)
@@ -90,11 +90,11 @@ def _check_clause(where: Where, clause: Clause, at: int) -> None:
     named = [frozenset(_components(block.references, predicate)) for predicate in clause]
     every = frozenset[str]().union(*named)
     if not every:
-        raise block.error("The condition names no event.", at)
+        raise block.error("The condition names no event.", at, hint="a.price > 10")
     negated = sorted(each for each in every if _of(block, each).negated)
     if len(negated) > 1:
         reason = f'A condition can\'t name two negated variables, "{negated[0]}" and "{negated[1]}".'
-        raise block.error(reason, at)
+        raise block.error(reason, at, hint="a condition for each")
     last = max(every, key=places.__getitem__)
     if not negated and any(last not in names for names in named):
         reason = f'Of what OR joins, each part must be about "{last}", the last event that the condition names.'
@@ -126,20 +126,20 @@ def with_strategies(where: Where) -> tuple[Component, ...]:
     made = tuple(_selected(where, component) for component in block.components)
     positive = [component for component in made if not component.negated]
     if not positive:
-        raise block.error("The pattern only says what is absent.", block.at)
+        raise block.error(
+            "The pattern only says what is absent.", block.places[made[0].variable], hint='a component without "~"'
+        )
     if made[0].negated:
         reason = f'"~" can\'t stand first: what was absent before "{positive[0].variable}" is not bounded.'
-        raise block.error(reason, block.at)
+        raise block.error(reason, block.places[made[0].variable], hint="a component before it")
     if made[-1].negated and block.window is None:
-        raise block.error(
-            '"~" at the end needs a time up to which nothing may come.', block.at, hint="WITHIN 10 MINUTES"
-        )
+        reason = '"~" at the end needs a time up to which nothing may come.'
+        raise block.error(reason, block.places[made[-1].variable], hint="WITHIN 10 MINUTES")
     last = positive[-1]
     if last.closure and block.window is None and last.strategy in _SKIPS and not ends(where, last.variable):
         reason = f'"{last.variable}[]" has no end: nothing says where it stops.'
-        raise block.error(
-            reason, block.at, hint=f"WITHIN 10 MINUTES, or a condition on {last.variable}[{last.variable}.LEN]"
-        )
+        hint = f"WITHIN 10 MINUTES, or a condition on {last.variable}[{last.variable}.LEN]"
+        raise block.error(reason, block.places[last.variable], hint=hint)
     return made
 
 

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from thence.algebra.components import Attribute, Component, Name, Reference, Strategy, Summary
-from thence.algebra.expressions import Expression, Variable
+from thence.algebra.expressions import Variable
 from thence.errors import QueryError
 from thence.lang.text import Text
-from thence.rdf.times import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A condition of WHERE or HAVING, and where it stands."""
+    """A condition of WHERE or HAVING, a window or a stream's name, and where it stands."""
 
-    value: Any  # an expression, Group, Same or Partition
+    value: Any  # of WHERE: an expression, Group, Same or Partition
     at: int
 
 
@@ -87,7 +86,7 @@ class DraftItem:
 class DraftReturn:
     items: tuple[DraftItem, ...]
     type: str | None
-    stream: str | None
+    stream: Placed | None
     at: int
 
 
@@ -103,14 +102,19 @@ class Block:
     """One block."""
 
     text: Text
-    streams: list[str]
+    streams: tuple[Placed, ...]
     components: tuple[Component, ...]
     items: tuple[Placed, ...]  # of WHERE
-    window: Span | None
-    having: Expression | None
+    window: Placed | None  # a span
+    having: Placed | None
     form: DraftReturn | DraftTotals
     references: Mapping[Variable, Reference]
-    at: int
+    places: Mapping[str, int]  # of components, by their variables
+
+    @property
+    def stream(self) -> Placed | None:
+        """The stream that it makes."""
+        return self.form.stream if isinstance(self.form, DraftReturn) else None
 
     def error(self, reason: str, at: int, *, hint: str = "") -> QueryError:
         return self.text.error(reason, at, hint=hint)

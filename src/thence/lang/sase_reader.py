@@ -52,9 +52,12 @@ class ComponentReader(ReferenceReader):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._end = 0
+        self._starts: list[int] = []  # where the parts of the rule in hand begin
+        self._places: dict[str, int] = {}
 
     def _reduce(self, node: Tree[Token], parts: list[Any]) -> Any:
         self._end = self._end if node.meta.empty else node.meta.end_pos
+        self._starts = [_start(child) for child in node.children]
         return super()._reduce(node, parts)
 
     # Queries
@@ -67,22 +70,23 @@ class ComponentReader(ReferenceReader):
 
     def block(self, *parts: Any) -> Block:
         found = {type(part): part for part in parts}
+        placed = dict(zip(map(type, parts), self._starts, strict=True))
         block = Block(
             text=self.text,
-            streams=found.get(list, []),
+            streams=tuple(found.get(list, ())),
             components=tuple(self._components.values()),
             items=found.get(tuple, ()),
-            window=found.get(Span),
-            having=next((part.value for part in parts if isinstance(part, Placed)), None),
+            window=Placed(found[Span], placed[Span]) if Span in found else None,
+            having=found.get(Placed),
             form=next(part for part in parts if isinstance(part, DraftReturn | DraftTotals)),
             references=self._references,
-            at=self.here,
+            places=self._places,
         )
-        self._components, self._references = {}, {}
+        self._components, self._references, self._places = {}, {}, {}
         return block
 
-    def streams(self, *names: Token) -> list[str]:
-        return [str(each) for each in names]
+    def streams(self, *names: Token) -> list[Placed]:
+        return [Placed(str(each), offset(each)) for each in names]
 
     # PATTERN
 
@@ -105,6 +109,7 @@ class ComponentReader(ReferenceReader):
             raise self.error(reason, at=offset(written), hint=f"{type or ANY}+ {written}[]")
         made = Component(type, str(written), closure, negated)
         self._components[str(written)] = made
+        self._places[str(written)] = self.here
         return made
 
     def negated(self, named: tuple[Name | None, bool], variable: tuple[Token, bool]) -> Component:
@@ -136,16 +141,18 @@ class ComponentReader(ReferenceReader):
     # WHERE and HAVING
 
     def where(self, condition: Part) -> tuple[Placed, ...]:
-        return tuple(self._conditions(condition))
+        return tuple(self._conditions(condition, self._starts[0]))
 
     def having(self, condition: Part) -> Placed:
-        return Placed(self._plain(condition), self.here)
+        (at,) = self._starts
+        return Placed(self._plain(condition), at)
 
     def group(self, strategy: Token, *rest: Any) -> Group:
         selected = tuple(part for part in rest if isinstance(part, Selected))
         inside = [part for part in rest if not isinstance(part, Selected)]
         found = Strategy(strategy.lower().replace("skip_til_", "skip_till_"))
-        return Group(found, selected, tuple(self._conditions(inside[0])) if inside else (), offset(strategy))
+        conditions = tuple(self._conditions(inside[0], self._starts[-1])) if inside else ()
+        return Group(found, selected, conditions, offset(strategy))
 
     def selected(self, variable: tuple[Token, bool], bang: Token | None = None) -> Selected:
         written, brackets = variable
@@ -162,7 +169,7 @@ class ComponentReader(ReferenceReader):
         return Partition(names, self.here)
 
     def conjuncts(self, *parts: Part) -> Every:
-        return Every(tuple(Placed(part, self.here) for part in parts))
+        return Every(tuple(map(Placed, parts, self._starts)))
 
     def alternatives(self, *parts: Part) -> Expression:
         return chain(Or, [self._plain(part) for part in parts])
@@ -196,7 +203,7 @@ class ComponentReader(ReferenceReader):
         for sign, operand in zip(parts[1::2], parts[2::2], strict=True):
             if sign == "%":
                 reason = '"%" makes a percentage of a number, as in 80%; there is no remainder.'
-                raise self.error(reason, at=offset(sign))
+                raise self.error(reason, at=offset(sign), hint="x - n * floor(x / n) for it")
             operation = Operation.QUOTIENT if sign == "/" else Operation(str(sign))
             found = Arithmetic(operation, found, self._plain(operand))
         return found
@@ -211,10 +218,11 @@ class ComponentReader(ReferenceReader):
             return items[0].given
         return Listed(items, self.here)
 
-    def _conditions(self, part: Part) -> Iterable[Placed]:
+    def _conditions(self, part: Part, at: int) -> Iterable[Placed]:
         """The conjuncts of WHERE, each with its place."""
-        for each in _each(part, self.here):
+        for each in _each(part, at):
             beside = isinstance(each.value, Group | Same | Partition)
+            self.here = each.at
             yield each if beside else Placed(self._plain(each.value), each.at)
 
     # RETURN and AGGREGATE
@@ -224,20 +232,23 @@ class ComponentReader(ReferenceReader):
         text = "".join(self.text.read[self.here : self._end].split()) if named is None else str(named)
         return DraftItem(None if named is None else text, text, part, self.here)
 
-    def stream(self, written: Token) -> Token:
-        return written
+    def stream(self, written: Token) -> Placed:
+        return Placed(str(written), offset(written))
 
     def returned(self, *parts: Any) -> DraftReturn:
-        *items, last = parts
-        stream = str(last) if isinstance(last, Token) else None
-        items = items if stream is not None else list(parts)
+        stream = parts[-1] if isinstance(parts[-1], Placed) else None
+        items = parts if stream is None else parts[:-1]
         if len(items) == 1 and isinstance(items[0].given, Listed):
             return DraftReturn(items[0].given.items, items[0].name, stream, self.here)
-        return DraftReturn(tuple(items), None, stream, self.here)
+        return DraftReturn(items, None, stream, self.here)
 
     def aggregate(self, *parts: Any) -> DraftTotals:
         items = tuple(part for part in parts if isinstance(part, DraftItem))
         return DraftTotals(items, tuple(part for part in parts if isinstance(part, Name)), self.here)
+
+
+def _start(part: Tree[Token] | Token) -> int:
+    return offset(part) if isinstance(part, Token) else getattr(part.meta, "start_pos", 0)
 
 
 def _each(part: Any, at: int) -> Iterable[Placed]:

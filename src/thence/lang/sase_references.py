@@ -132,13 +132,15 @@ class ReferenceReader(TermReader):
     def alone(self, written: Token, attribute: Name) -> Variable:
         component = self._known(written)
         if not component.closure and attribute.local == "LEN":
-            raise self.error(f'"{written}" is no closure and has no LEN.', at=offset(written))
+            reason = f'"{written}" is no closure and has no LEN.'
+            raise self.error(reason, at=offset(written), hint=f"a closure, as in STOCK+ {written}[]")
         if not component.closure:
             return self._of(component, Index.ALONE, attribute)
         if attribute.local.upper() == "LEN" and attribute.iri is None:
             return self._refer(f"{written}.LEN", Length(str(written)))
         reason = f'"{written}" is a closure: which of its events is meant?'
-        raise self.error(reason, at=offset(written), hint=f"{written}[i].{attribute}")
+        hint = f"{written}[i].{attribute}, or {written}[].{attribute} in RETURN"
+        raise self.error(reason, at=offset(written), hint=hint)
 
     def indexed(self, written: Token, index: tuple[Index, int], attribute: Name) -> Variable:
         return self._of(self._closure(written), index[0], attribute)
@@ -204,8 +206,9 @@ class ReferenceReader(TermReader):
         if any(isinstance(argument, Token) for argument in arguments):
             raise self.error(f"{word} takes values.", at=offset(function), hint=f"{word}(a.price)")
         if len(arguments) != count:
+            reason = f"{word} takes {count} value{'s' if count > 1 else ''}, not {len(arguments)}."
             raise self.error(
-                f"{word} takes {count} value{'s' if count > 1 else ''}, not {len(arguments)}.", at=offset(function)
+                reason, at=offset(function), hint=f"{word}(a.price)" if count == 1 else f"{word}(a.name, 'x')"
             )
         return Call(called, tuple(self._plain(argument) for argument in arguments))
 
@@ -242,9 +245,11 @@ class ReferenceReader(TermReader):
                 return chain(And, [self._plain(each.value) for each in parts])
             case Group() | Same() | Partition():
                 what = {Group: "A strategy", Same: "An equivalence test", Partition: "PARTITION BY"}[type(part)]
-                raise self.error(f"{what} stands beside other conditions of WHERE, not inside of one.", at=part.at)
+                reason = f"{what} stands beside other conditions of WHERE, not inside of one."
+                raise self.error(reason, at=part.at, hint='"^" or AND between them')
             case Listed():
-                raise self.error("Several values, or one with a name, stand in RETURN alone.", at=part.at)
+                reason = "Several values, or one with a name, stand in RETURN alone."
+                raise self.error(reason, at=part.at, hint="one value in brackets")
             case Events(name=None, component=component):
                 raise self.error("Events are no value.", at=part.at, hint=f"count({component}[])")
             case Events(component=component, name=attribute):
@@ -254,7 +259,8 @@ class ReferenceReader(TermReader):
                     "These are several values.", hint=f"{component}[i].{attribute} or sum({component}[].{attribute})"
                 )
             case Composite():
-                raise self.error("A composite stands in RETURN alone.")
+                first = f"{part.component}{'[i]' if part.index is not Index.ALONE else ''}.{part.names[0]}"
+                raise self.error("A composite stands in RETURN alone.", hint=first)
             case OverMatches(complaint=(reason, hint)):
                 raise self.error(reason, at=part.at, hint=hint)
         expression: Expression = part

@@ -80,8 +80,9 @@ def pattern(*components: One | Many, streams: str | Iterable[str] = (), namespac
     if not components or not all(isinstance(each, One | Many) for each in components):
         raise InputError('A pattern is of components. Try: pattern(many("Stock", "a"), one("Stock", "b"))')
     reader = PatternReader(each._component for each in components)
-    names = [streams] if isinstance(streams, str) else list(streams)
-    block = Block(reader.text, names, reader.components, (), None, None, DraftReturn((), None, None, 0), {}, 0)
+    names = tuple(Placed(name, 0) for name in ([streams] if isinstance(streams, str) else streams))
+    form, places = DraftReturn((), None, None, 0), {each.variable: 0 for each in reader.components}
+    block = Block(reader.text, names, reader.components, (), None, None, form, {}, places)
     return Pattern(block, ("",), absolute_namespace(namespace) or DEFAULT_NAMESPACE)
 
 
@@ -130,16 +131,16 @@ class Pattern:
         if self._block.window is not None:
             raise InputError("within stands twice. Try: one of them")
         span = PatternReader().within(duration(window, option="within"))
-        return replace(self, _block=replace(self._block, window=span))
+        return replace(self, _block=replace(self._block, window=Placed(span, 0)))
 
     def having(self, *conditions: Value) -> Pattern:
         """`HAVING condition ^ condition …`: of whole matches."""
         made = self
         for each in conditions:
             made, reader = made._reading(each, "having(a.length > 2)")
-            before = made._block.having
-            both = reader.plain(each._part) if before is None else reader.both(before, word("AND"), each._part)
-            made = replace(made, _block=replace(made._block, having=both))
+            before, plain = made._block.having, reader.plain(each._part)
+            both = plain if before is None else reader.both(before.value, word("AND"), plain)
+            made = replace(made, _block=replace(made._block, having=Placed(both, reader.here)))
         return made
 
     def returns(self, *values: Value, **named: Any) -> Query:
