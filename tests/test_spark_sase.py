@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +79,18 @@ def test_values_of_every_kind_keep_their_types(spark: SparkSession) -> None:
     assert list(map(tuple, made.collect())) == [
         (3, 4, True, at, date(2024, 1, 3), 3, [cost], cost, datetime(2024, 1, 1, 4), (False, cost))
     ]
+
+
+def test_constants_have_the_types_of_their_values(spark: SparkSession) -> None:
+    query = thence.parse("""
+        PATTERN A a
+        RETURN TIMESTAMP '2024-05-06T09:00:00+02:00' AS t, DATE '2024-05-06' AS d, 1 AS i, 50% AS half, true AS b,
+            'x' AS s""")
+    made = query.dataframe(spark.sql("SELECT 'A' AS type, 1 AS time")).drop("match_id", "events", "start", "end")
+    assert made.schema.simpleString() == "struct<t:timestamp,d:date,i:bigint,half:double,b:boolean,s:string>"
+    assert list(map(tuple, made.collect())) == [(datetime(2024, 5, 6, 7), date(2024, 5, 6), 1, 0.5, True, "x")]
+    (match,) = query.match([thence.Event(1, {"type": "A"})])
+    assert match.bindings["t"].python == datetime(2024, 5, 6, 7, tzinfo=UTC)  # type: ignore[union-attr]
 
 
 def test_totals_are_exact_decimals_on_spark(spark: SparkSession) -> None:

@@ -4,6 +4,7 @@ attributes have no types, since they come from RDF, values are texts."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -45,7 +46,6 @@ from thence.program.values import term_of
 from thence.rdf.dictionary import Terms
 from thence.rdf.tags import DOUBLE, INTEGER, KIND_MASK
 from thence.rdf.terms import Literal, Term
-from thence.rdf.values import is_number, value
 
 Types = Mapping[str, pa.DataType]
 """Of attributes, by local name."""
@@ -102,10 +102,7 @@ class _Shape:
             case Variable():
                 return self._reference(expression)
             case Literal():
-                found = value(expression)
-                return (
-                    pa.bool_() if isinstance(found, bool) else _number_type(found) if is_number(found) else pa.string()
-                )
+                return _constant_type(expression.python)
             case Arithmetic(operation=operation, left=left, right=right):
                 return _calculated(operation, self._value(left), self._value(right))
             case Negate(operand=operand) | Plus(operand=operand):
@@ -156,8 +153,21 @@ def _total_type(kind: pa.DataType) -> pa.DataType:
     return pa.float64() if pa.types.is_floating(kind) else kind
 
 
-def _number_type(number: object) -> pa.DataType:
-    return pa.int64() if isinstance(number, int) else pa.float64()
+def _constant_type(constant: object) -> pa.DataType:
+    """That of the Python value which becomes the cell; some of these types are others' subtypes."""
+    match constant:
+        case bool():
+            return pa.bool_()
+        case int():
+            return pa.int64()
+        case float() | Decimal():
+            return pa.float64()
+        case datetime():
+            return pa.timestamp("us", "UTC")
+        case date():
+            return pa.date32()
+        case _:
+            return pa.string()
 
 
 def _calculated(operation: Operation, left: pa.DataType, right: pa.DataType) -> pa.DataType:
