@@ -155,3 +155,24 @@ COMPOSED = {
 @pytest.mark.parametrize("text", COMPOSED)
 def test_a_mistake_between_queries_is_told_at_the_name_in_question(text: str) -> None:
     assert complaint(text) == COMPOSED[text]
+
+
+CONSTANTS = {
+    "PATTERN A a WHERE a.x = DATE '20240506' RETURN a.x": "1:30: '20240506' is no date. Try: DATE '2024-05-06'",
+    "PATTERN A a WHERE a.x = DATE '2024-W19-1' RETURN a.x": "1:30: '2024-W19-1' is no date. Try: DATE '2024-05-06'",
+    "PATTERN A a WHERE a.x = DATE '2024-02-30' RETURN a.x": "1:30: '2024-02-30' is no date. Try: DATE '2024-05-06'",
+    "PATTERN A a WHERE a.x = DATE '2024-05-06T07:00:00Z' RETURN a.x": (
+        "1:30: '2024-05-06T07:00:00Z' is no date. Try: DATE '2024-05-06'"
+    ),
+    "PATTERN A a WHERE a.x = TIMESTAMP '2024-05-06' RETURN a.x": (
+        "1:35: '2024-05-06' is no timestamp. Try: TIMESTAMP '2024-05-06T07:00:00Z'"
+    ),
+    "PATTERN A a WHERE a.x = TIMESTAMP '20240506T070000Z' RETURN a.x": (
+        "1:35: '20240506T070000Z' is no timestamp. Try: TIMESTAMP '2024-05-06T07:00:00Z'"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", CONSTANTS)
+def test_a_constant_that_is_none_is_told_with_one_that_is(text: str) -> None:
+    assert complaint(text) == CONSTANTS[text]

@@ -126,6 +126,22 @@ def test_what_is_given() -> None:
     assert given["a[a.LEN].(x)"] == Composite("a", Index.LAST, (x,))
 
 
+def test_a_column_without_as_is_called_by_its_text_without_spaces_but_those_in_quotes() -> None:
+    found = block(
+        """PATTERN SEQ(A+ a[], B b) RETURN b . `my price`, a[].( x , `y z` ), b.x = 'A  B', b.x = "it''s  C",
+        b.x # of the day
+        + 1, b.<http://example.org/#x>"""
+    )
+    assert [item.name for item in found.form.items] == [  # type: ignore[union-attr]
+        "b.`my price`",
+        "a[].(x,`y z`)",
+        "b.x='A  B'",
+        "b.x=\"it''s  C\"",
+        "b.x+1",
+        "b.<http://example.org/#x>",
+    ]
+
+
 def test_a_result_has_a_type_and_a_stream_that_feeds_another_query() -> None:
     found = parse(
         "FROM odd PATTERN SEQ(Odd+ a[]) WITHIN 7 DAYS RETURN count(a[]) AS n UNION PATTERN A a RETURN a.n AS n".replace(

@@ -78,6 +78,17 @@ def test_equivalence_is_that_of_values(one: Any, other: Any, alike: bool) -> Non
     assert len(found("PATTERN SEQ(A a, B b) WHERE a.x = b.x RETURN a.x", events)) == alike
 
 
+def test_equivalence_compares_numbers_exactly_by_value_whatever_their_types() -> None:
+    """A key must be transitive, and `=` is not: as doubles, 2^53 and 2^53 + 1 are the same."""
+    query = "PATTERN SEQ(A a, A b, A c) WHERE partition_contiguity(a, b, c) { [x] } RETURN a.x AS x"
+    assert (
+        len(found(query, [rdf(time, f"[] a ex:A; ex:x {one} .") for time, one in enumerate(["1", "1.0", "1e0"])])) == 1
+    )
+    events = [thence.Event(1, {"type": "A", "x": 2**53 + 1}), thence.Event(2, {"type": "A", "x": 2.0**53})]
+    assert found("PATTERN SEQ(A a, A b) WHERE [x] RETURN a.x", events) == []
+    assert len(found("PATTERN SEQ(A a, A b) WHERE a.x = b.x RETURN a.x", events)) == 1
+
+
 def test_sums_of_decimals_have_all_their_digits() -> None:
     (row,) = found(ANY_SUMS + "sum(a[].x) AS s", of([Decimal("0.1")] * 119))
     assert row["s"] == Decimal("3954453287460124721888826004334025113.6")

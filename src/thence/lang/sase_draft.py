@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from thence.algebra.components import Attribute, Component, Name, Reference, Str
 from thence.algebra.expressions import Variable
 from thence.errors import QueryError
 from thence.lang.text import Text
+
+_QUOTED_OR_BLANK = re.compile(r"""(`[^`]*+`|'[^']*+'|"[^"]*+"|<[^<>"{}|^`\\\x00-\x20]*+>)|\s++|\#[^\r\n]*+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,15 @@ class OverMatches:
             return "count(*) is for AGGREGATE: RETURN gives a row a match.", "AGGREGATE count(*)"
         name = self.summary.value
         return f"{name} is over the events of a closure.", f"{name}(a[].price) or {name}(a[..i-1].price)"
+
+
+def column_name(text: str) -> str:
+    """What a column is called without AS: its text, without spaces and comments but for those in quotes.
+
+    >>> column_name("a.`my price` + 1  # of the day"), column_name("a.x = 'A B'")
+    ('a.`my price`+1', "a.x='A B'")
+    """
+    return _QUOTED_OR_BLANK.sub(lambda found: found[1] or "", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from thence.lang.sase_draft import (
     Placed,
     Same,
     Selected,
+    column_name,
 )
 from thence.lang.sase_references import Every, Listed, Part, ReferenceReader
 from thence.lang.syntax import offset
@@ -229,7 +230,7 @@ class ComponentReader(ReferenceReader):
 
     def item(self, part: Any, named: Token | None = None) -> DraftItem:
         part = self._plain(part) if isinstance(part, Every) else part
-        text = "".join(self.text.read[self.here : self._end].split()) if named is None else str(named)
+        text = column_name(self.text.read[self.here : self._end]) if named is None else str(named)
         return DraftItem(None if named is None else text, text, part, self.here)
 
     def stream(self, written: Token) -> Placed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -34,6 +35,7 @@ from thence.lang.words import name
 from thence.rdf.terms import IRI, XSD, Literal
 from thence.rdf.times import Domain, format_time, parse_time
 
+_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SUMMARIES = {summary.value: summary for summary in Summary}
 _RANKED = (Summary.HIGHEST, Summary.LOWEST)
 
@@ -96,6 +98,8 @@ class ReferenceReader(TermReader):
         try:
             if name(kind.type) == "TIMESTAMP":
                 return Literal(format_time(parse_time(text).time, Domain.DATETIME), XSD + "dateTime")
+            if not _DATE.fullmatch(text):  # Python reads 20240506 and weeks too, xsd:date neither
+                raise ValueError
             return Literal(date.fromisoformat(text).isoformat(), XSD + "date")
         except (InputError, ValueError):
             hint = f"{kind} '2024-05-06{'T07:00:00Z' if len(kind) > 4 else ''}'"

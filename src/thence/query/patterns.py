@@ -9,7 +9,17 @@ from typing import Any
 from thence.algebra.components import Component, Strategy
 from thence.errors import InputError
 from thence.lang import sase
-from thence.lang.sase_draft import Block, DraftItem, DraftReturn, DraftTotals, Group, Partition, Placed, Same
+from thence.lang.sase_draft import (
+    Block,
+    DraftItem,
+    DraftReturn,
+    DraftTotals,
+    Group,
+    Partition,
+    Placed,
+    Same,
+    column_name,
+)
 from thence.lang.sase_reader import ANY
 from thence.query.languages import Language
 from thence.query.options import Duration, absolute_namespace, duration
@@ -190,7 +200,7 @@ class Pattern:
         made, items = self, []
         for name, given in [*((None, each) for each in values), *((name, value(each)) for name, each in named.items())]:
             made, _ = made._reading(given, example, said=name or "")
-            text = name or "".join(given._text.split())
+            text = name or column_name(given._text)
             items.append(DraftItem(name, text, given._part, len(made._parts) - 1))
         return made, tuple(items)
 
