@@ -100,8 +100,7 @@ REFUSED = {
     ),
     "PATTERN A a WITHIN 0 TICKS RETURN a.x": "1:13: A window can't be without length. Try: WITHIN 10 MINUTES",
     "PATTERN A a RETURN a.x WITHIN 10 TICKS": (
-        '1:24: WITHIN can\'t stand here: expected the end, ",", ";", AS or UNION. Try: PATTERN … WHERE … WITHIN '
-        "… HAVING … RETURN"
+        "1:24: WITHIN can't stand after RETURN. Try: PATTERN … WHERE … WITHIN … HAVING … RETURN"
     ),
 }
 
@@ -176,3 +175,239 @@ CONSTANTS = {
 @pytest.mark.parametrize("text", CONSTANTS)
 def test_a_constant_that_is_none_is_told_with_one_that_is(text: str) -> None:
     assert complaint(text) == CONSTANTS[text]
+
+
+QUOTES = {
+    "PATTERN A a WHERE a.x LIKE 5 RETURN a.x": "1:28: LIKE needs a text in quotes, found \"5\". Try: LIKE 'A%'",
+    "PATTERN A a WHERE a.x LIKE a.y RETURN a.x": "1:28: LIKE needs a text in quotes, found \"a\". Try: LIKE 'A%'",
+    "PATTERN A a WHERE a.x = 'abc RETURN a.x": "1:25: The quote that opens here is not closed on its line. Try: '",
+    'PATTERN A a WHERE a.y = 1 ^\n  a.x = "abc RETURN a.x': (
+        '2:9: The quote that opens here is not closed on its line. Try: "'
+    ),
+    "PATTERN A a WHERE a.x LIKE 'abc RETURN a.x": "1:28: The quote that opens here is not closed on its line. Try: '",
+    "PATTERN A a WHERE a.x = 'it's' RETURN a.x": "1:28: A quote within a text is written twice. Try: ''",
+    "PATTERN A a WHERE a.`x = 1 RETURN a.x": "1:21: The backquote that opens here is not closed on its line. Try: `",
+    "PATTERN A a WHERE a.x = “abc” RETURN a.x": "1:25: A text stands in straight quotes, found \"“\". Try: 'text'",
+    "PATTERN A a WHERE a.my price > 1 RETURN a.x": (
+        "1:21: A name with a space in it stands in backquotes. Try: `my price`"
+    ),
+    "PATTERN A a WHERE a.x = DATE 5 RETURN a.x": (
+        "1:30: DATE needs a text in quotes, found \"5\". Try: DATE '2024-05-06'"
+    ),
+    "PATTERN A a RETURN a.x AS 'y'": (
+        "1:27: The name after AS is one word, without quotes, found \"'y'\". Try: AS price"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", QUOTES)
+def test_a_mistake_with_quotes_is_told_where_the_quote_stands(text: str) -> None:
+    assert complaint(text) == QUOTES[text]
+
+
+CONDITIONS = {
+    "PATTERN A a WHERE a.x = 1 a.y = 2 RETURN a.x": '1:27: Conditions are joined by "^" or AND, found "a". Try: ^ a',
+    "PATTERN A a WHERE a.x = 1 [id] RETURN a.x": '1:27: Conditions are joined by "^" or AND, found "[". Try: ^ [',
+    "PATTERN A a WHERE [id] a.y = 2 RETURN a.x": '1:24: Conditions are joined by "^" or AND, found "a". Try: ^ a',
+    "PATTERN A a WHERE strict_contiguity(a) { a.x = 1 } a.y = 2 RETURN a.x": (
+        '1:52: Conditions are joined by "^" or AND, found "a". Try: ^ a'
+    ),
+    "PATTERN A a WHERE strict_contiguity(a) { a.x = 1, a.y = 2 } RETURN a.x": (
+        '1:49: Conditions are joined by "^" or AND, found ",". Try: ^'
+    ),
+    "PATTERN A a WHERE a.x = 1 & a.y = 2 RETURN a.x": '1:27: Conditions are joined by "^" or AND, found "&". Try: ^',
+    "PATTERN A a WHERE a.x = 1 | a.y = 2 RETURN a.x": '1:27: Alternatives are joined by OR or "∨", found "|". Try: OR',
+    "PATTERN A a WHERE a.x = 1 AN a.y = 2 RETURN a.x": '1:27: "AN" is not known here. Try: AND',
+    "PATTERN A a WHERE a.x => 1 RETURN a.x": '1:23: "=>" is no comparison. Try: >=',
+    "PATTERN A a WHERE a.x == 1 RETURN a.x": '1:24: Equality is written with one "=". Try: =',
+    "PATTERN A a WHERE !(a.x = 1) RETURN a.x": '1:19: A condition is negated by NOT, found "!". Try: NOT',
+    "PATTERN A a WHERE 1 < a.x < 5 RETURN a.x": (
+        '1:27: A comparison has two sides, found another "<". Try: two, joined by "^" or AND'
+    ),
+    "PATTERN A a WHERE a.x BETWEEN 1 AND 2 RETURN a.x": "1:23: There is no BETWEEN. Try: a.price >= 10 ^ a.price <= 20",
+    "PATTERN A a WHERE a.x CONTAINS 'b' RETURN a.x": (
+        '1:23: "CONTAINS" is no operator. Try: =, !=, <, <=, >, >=, LIKE, IN or IS NULL'
+    ),
+    "PATTERN A a WHERE a.x IN [1, 2] RETURN a.x": '1:26: IN needs a list in parentheses, found "[". Try: IN (1, 2)',
+    "PATTERN A a WHERE a.x IS 1 RETURN a.x": (
+        '1:26: IS asks whether something is missing, found "1". Try: IS NULL or IS NOT NULL; = for a value'
+    ),
+    "PATTERN A a WHERE a.x = 5 MINUTES RETURN a.x": (
+        '1:27: A condition has no spans of time, found "MINUTES". Try: WITHIN … MINUTES'
+    ),
+    "PATTERN A a WHERE a.x = ACME RETURN a.x": (
+        "1:25: \"ACME\" alone is no value. Try: a.ACME for an attribute, 'ACME' for a text"
+    ),
+    "PATTERN A a WHERE a.x = 1 AND RETURN a.x": "1:31: A condition is missing before RETURN. Try: a.price > 10",
+    "PATTERN A a WHERE a.x > RETURN a.x": "1:25: A value is missing before RETURN. Try: a.price or 10",
+    "PATTERN A a WHERE a.x + > 1 RETURN a.x": "1:25: A value is missing, found \">\". Try: a.price, 10 or 'text'",
+    "PATTERN A a WHERE a. > 1 RETURN a.x": '1:22: An attribute is missing, found ">". Try: a.price',
+    "PATTERN A a WHERE a->x = 1 RETURN a.x": '1:20: An attribute stands after ".", found "->". Try: a.…',
+    "PATTERN A a WHERE a.x = 1 // or two\nRETURN a.x": '1:27: A comment begins with "#". Try: # …',
+    "PATTERN A a WHERE a.x = 1 -- or two\nRETURN a.x": '1:27: A comment begins with "#". Try: # …',
+    "PATTERN A a WHERE [a.x] RETURN a.x": (
+        "1:20: An equivalence test names attributes alone, for all variables. Try: [x]"
+    ),
+    "PATTERN A a WHERE PARTITION BY a.x RETURN a.x": (
+        "1:32: PARTITION BY names attributes alone, for all variables. Try: PARTITION BY x"
+    ),
+    "PATTERN A a WHERE 1 = 1 RETURN a.x": "1:19: The condition names no event. Try: a.price > 10",
+    "PATTERN A a WHERE contains(a.x) RETURN a.x": "1:19: contains takes 2 values, not 1. Try: contains(a.name, 'x')",
+    "PATTERN A a WHERE contains(a.x 'b') RETURN a.x": "1:32: A \",\" is missing before \"'b'\". Try: , 'b'",
+    "PATTERN A a WHERE averge(a.x) > 1 RETURN a.x": '1:19: There is no function "averge". Try: avg',
+    "PATTERN A a WHERE sqrt(a.x) > 1 RETURN a.x": (
+        '1:19: There is no function "sqrt". Try: abs, avg, ceil, contains, count or another'
+    ),
+    "PATTERN SEQ(A+ a[], B b) WHERE a[0].x = 1 RETURN b.x": (
+        '1:34: "0" is no index. Try: a[1], a[i], a[i-1] or a[a.LEN]'
+    ),
+    "PATTERN SEQ(A+ a[], B b) WHERE a[i+1].x > a[i].x RETURN b.x": (
+        '1:34: "i+1" is no index. Try: a[1], a[i], a[i-1] or a[a.LEN]'
+    ),
+    "PATTERN SEQ(A+ a[], B b) WHERE a[-1].x > 1 RETURN b.x": (
+        '1:34: "-1" is no index. Try: a[1], a[i], a[i-1] or a[a.LEN]'
+    ),
+    "PATTERN SEQ(A+ a[], B b) WHERE a[a.LEN-1].x > 1 RETURN b.x": (
+        '1:34: "a.LEN-1" is no index. Try: a[1], a[i], a[i-1] or a[a.LEN]'
+    ),
+    "PATTERN SEQ(A+ a[], B b) WHERE avg(a[1..i-1].x) > 1 RETURN b.x": (
+        '1:38: "1..i-1" is no range. Try: a[..i-1] or a[]'
+    ),
+    "PATTERN SEQ(A+ a[], B b) WHERE a[1] = 1 RETURN b.x": '1:37: An attribute is missing, found "=". Try: a[1].price',
+    "PATTERN SEQ(A+ a[], B b) WHERE a[i.x > 1 RETURN b.x": '1:38: The "[" at 1:33 is not closed. Try: ]',
+    "PATTERN SEQ(A+ a[], B b) WHERE a.LENGTH > 1 RETURN b.x": (
+        '1:32: "a" is a closure: which of its events is meant? Try: a.LEN'
+    ),
+}
+
+
+@pytest.mark.parametrize("text", CONDITIONS)
+def test_a_mistake_in_a_condition_is_told_with_what_was_probably_meant(text: str) -> None:
+    assert complaint(text) == CONDITIONS[text]
+
+
+STRATEGIES = {
+    "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) a.x = b.x RETURN a.x": (
+        '1:56: A strategy has its conditions in braces, found "a". Try: { … }'
+    ),
+    "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) RETURN a.x": (
+        '1:56: A strategy has its conditions in braces, found "RETURN". Try: { … }'
+    ),
+    "PATTERN SEQ(A a, B b) WHERE skip_till_next_match { a.x = b.x } RETURN a.x": (
+        '1:50: A strategy names its variables, found "{". Try: skip_till_next_match(a, b[]) { … }'
+    ),
+    "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a b) { a.x = 1 } RETURN a.x": (
+        '1:52: A "," is missing before "b". Try: , b'
+    ),
+    "PATTERN SEQ(A a, B b) WHERE skip-till-next-match(a, b) { a.x = 1 } RETURN a.x": (
+        '1:29: There is no strategy "skip-till-next-match". Try: skip_till_next_match'
+    ),
+    "PATTERN SEQ(A a, B b) WHERE skip till next match(a, b) { a.x = 1 } RETURN a.x": (
+        '1:29: There is no strategy "skip till next match". Try: skip_till_next_match'
+    ),
+    "PATTERN SEQ(A a, B b) WHERE stam(a, b) { a.x = 1 } RETURN a.x": (
+        '1:29: There is no strategy "stam". Try: strict_contiguity, partition_contiguity, '
+        "skip_till_next_match, skip_till_any_match"
+    ),
+    "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a, b) { b.x = 1 } RETURN b.x": (
+        '1:53: The variable is written "a[]". Try: a[]'
+    ),
+    "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a[1], b) { b.x = 1 } RETURN b.x": (
+        '1:54: A strategy names a closure whole, found "[". Try: a[]'
+    ),
+    "PATTERN SEQ(A a, B b) WHERE strict_contiguity(a) { a.x = 1 } OR a.y = 1 RETURN a.x": (
+        '1:29: A strategy stands beside other conditions of WHERE, not inside of one. Try: "^" or AND between them'
+    ),
+}
+
+
+@pytest.mark.parametrize("text", STRATEGIES)
+def test_a_mistake_in_a_strategy_is_told_with_its_form(text: str) -> None:
+    assert complaint(text) == STRATEGIES[text]
+
+
+PATTERNS = {
+    "PATTERN SEQ A a, B b) RETURN a.x": "1:9: The components of SEQ stand in parentheses. Try: SEQ(…)",
+    "PATTERN A a, B b RETURN a.x": "1:12: Several components stand in SEQ. Try: PATTERN SEQ(…)",
+    "PATTERN (A a, B b) RETURN a.x": "1:9: Several components stand in SEQ. Try: PATTERN SEQ(…)",
+    "PATTERN SEQ(A, B b) RETURN b.x": '1:14: A component needs a variable after its type, found ",". Try: A a',
+    "PATTERN SEQ(A a; B b) RETURN b.x": '1:16: Components are parted by commas, found ";". Try: ,',
+    "PATTERN SEQ(A a B b) RETURN b.x": '1:17: Components are parted by commas, found "B". Try: ,',
+    "PATTERN SEQ(A a, B b,) RETURN b.x": '1:22: A component is missing, found ")". Try: STOCK a',
+    "PATTERN SEQ(A a, !B b, C c) RETURN a.x": '1:18: Absence is written with "~", found "!". Try: ~',
+    "PATTERN SEQ(A a, NOT B b, C c) RETURN a.x": '1:18: Absence is written with "~", found "NOT". Try: ~',
+    "PATTERN SEQ(A a, ~(B b, D d), C c) RETURN a.x": '1:23: "~" is of one component, found ",". Try: a ~ for each',
+    "PATTERN SEQ(A a, B* b[]) RETURN a.x": '1:19: A closure is written with "+": one event or more. Try: B+',
+    "PATTERN SEQ(A a, B? b) RETURN a.x": (
+        "1:19: SEQ has no optional components. Try: query UNION query, with it and without"
+    ),
+    "PATTERN SEQ(A a+, C c) RETURN c.x": '1:16: The "+" stands after the type. Try: A+ a[]',
+    "PATTERN SEQ(A a, B b|C c) RETURN a.x": "1:21: SEQ has no alternatives. Try: query UNION query",
+    "PATTERN SEQ(A a, OR(B b, C c)) RETURN a.x": "1:20: SEQ has no alternatives. Try: query UNION query",
+}
+
+
+@pytest.mark.parametrize("text", PATTERNS)
+def test_a_mistake_in_a_pattern_is_told_with_its_form(text: str) -> None:
+    assert complaint(text) == PATTERNS[text]
+
+
+CLAUSES = {
+    "PATTERN SEQ(A a, B b) WHERE a.x = b.x WITHIN 10 MINUTES": (
+        "1:56: RETURN is missing: the query does not say what it gives. Try: RETURN a.price"
+    ),
+    "PATTERN A a;\nPATTERN B b RETURN b.x": (
+        "1:12: RETURN is missing: the query does not say what it gives. Try: RETURN a.price"
+    ),
+    "PATTERN A a RETURN": "1:19: A value is missing, found the end of the text. Try: a.price, 10 or 'text'",
+    "PATTERN A a RETURN *": '1:20: There is no "*": RETURN names what it gives. Try: a.price',
+    "PATTERN A a RETURN a": '1:20: "a" is a variable of PATTERN: which of its attributes is meant? Try: a.price',
+    "PATTERN SEQ(A+ a[], B b) RETURN a": (
+        '1:33: "a" is a variable of PATTERN: which of its attributes is meant? Try: a[].price'
+    ),
+    "PATTERN A a RETURN a.x y": '1:24: A column\'s name stands after AS, found "y". Try: AS y',
+    "PATTERN A a RETURN a.x a.y": '1:24: A "," is missing before "a". Try: , a',
+    "PATTERN A a RETURN a.x GROUP BY a.y": (
+        "1:24: There is no GROUP BY: AGGREGATE makes groups. Try: AGGREGATE count(*) BY symbol"
+    ),
+    "PATTERN A a RETURN a.x LIMIT 5": (
+        "1:24: There is no LIMIT: matches are given as they come. Try: the query without it"
+    ),
+    "PATTERN A a RETURN a.x AS x IN STEAM q": '1:29: "IN STEAM" is not known here. Try: IN STREAM',
+    "PATTERN A a RETURN a.x IN STEAM q": '1:24: "IN STEAM" is not known here. Try: IN STREAM',
+    "PATTERN A a RETURN a.x INSTREAM q": '1:24: "INSTREAM" is not known here. Try: IN STREAM',
+    "PATTERN A a RETURN a.x STREAM q": '1:24: "STREAM" is not known here. Try: IN STREAM',
+    "PATTERN A a RETURN a.x IN q": '1:24: A stream is named after IN STREAM, found "IN q". Try: IN STREAM name',
+    "PATTERN A a RETURN a.x IN STREAM": (
+        "1:33: IN STREAM needs a name, one word, found the end of the text. Try: IN STREAM rises"
+    ),
+    "SELECT a.x PATTERN A a": (
+        '1:1: A query begins with PATTERN, found "SELECT". Try: PATTERN SEQ(STOCK a, STOCK b) … RETURN a.price'
+    ),
+    "SEQ(A a, B b) RETURN a.x": '1:1: A query begins with PATTERN, found "SEQ". Try: PATTERN SEQ(…)',
+    "": (
+        "1:1: A query begins with PATTERN, found the end of the text. Try: PATTERN SEQ(STOCK a, STOCK b) … "
+        "RETURN a.price"
+    ),
+    "FROM STREAM s PATTERN A a RETURN a.x": '1:6: FROM takes names of streams alone, found "STREAM". Try: FROM s',
+    "FROM 's.csv' PATTERN A a RETURN a.x": (
+        "1:6: A stream's name is one word, without quotes, found \"'s.csv'\". Try: FROM stocks PATTERN …"
+    ),
+    "PATTERN A a WITHIN RETURN a.x": '1:20: WITHIN needs a duration, found "RETURN". Try: WITHIN 10 MINUTES',
+    "PATTERN A a WITHIN ten MINUTES RETURN a.x": '1:20: WITHIN needs a duration, found "ten". Try: WITHIN 10 MINUTES',
+    "PATTERN A a WITHIN 10 WHERE a.x = 1 RETURN a.x": (
+        "1:23: WHERE can't stand after WITHIN. Try: PATTERN … WHERE … WITHIN … HAVING … RETURN"
+    ),
+    "PATTERN A a WHERE a.x = 1 WHERE a.y = 1 RETURN a.x": "1:27: WHERE stands twice. Try: one WHERE",
+    "PATTERN A a AGGREGATE count(*) BY x": '1:35: "x" is not the same through all of a match. Try: [x] in WHERE',
+    "PATTERN SEQ(A a, ~B b, C c) HAVING b.x = 1 RETURN a.x": (
+        '1:36: "b" is negated: there is no such event to tell of in HAVING. Try: a or c'
+    ),
+    "FORM s PATTERN A a RETURN a.x": '1:1: "FORM" is not known here. Try: FROM',
+    "PATTERNSEQ(A a, B b) RETURN a.x": '1:1: "PATTERNSEQ" is not known here. Try: PATTERN',
+}
+
+
+@pytest.mark.parametrize("text", CLAUSES)
+def test_a_clause_that_is_missing_or_misplaced_is_told(text: str) -> None:
+    assert complaint(text) == CLAUSES[text]

@@ -54,6 +54,10 @@ class Failure:
     def expected(self) -> str:
         return self.words.expected(self.accepted)
 
+    def follows(self, terminal: str) -> bool:
+        """Whether it stands directly after such a token."""
+        return self.before is not None and name(self.before.type) == terminal
+
     def place(self, token: Token) -> str:
         place = self.text.place(token.start_pos or 0)
         return f"{place.line}:{place.column}"

@@ -105,7 +105,7 @@ class DraftReturn:
 @dataclass(frozen=True, slots=True)
 class DraftTotals:
     items: tuple[DraftItem, ...]
-    by: tuple[Name, ...]
+    by: tuple[Placed, ...]  # names
     at: int
 
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import re
 
-from thence.algebra.components import Strategy
 from thence.lang.mistakes import CLOSING, Complaint, Failure, Mistake
 from thence.lang.names import closest
-from thence.lang.spaseq_mistakes import unit
-from thence.lang.words import name
+from thence.lang.sase_condition_mistakes import CONDITIONS, VALUES
+from thence.lang.sase_context import STRATEGIES, ahead, behind, clauses, found, variable
+from thence.lang.spaseq_mistakes import duration, unit
+from thence.lang.words import END
 
-_STRATEGIES = [strategy.value for strategy in Strategy]
 _CALLED = re.compile(r"(\b[^\W\d]\w*)\s*\([^(){}]*(?:\)\s*)?\Z")
+_BRACED = re.compile(r"[^(){}]*\)\s*\{")
+_NEXT_QUERY = re.compile(r"\s*(?:PATTERN|FROM)\b", re.IGNORECASE)
+_REFERS = re.compile(r"\s*[.(\[]")
+_ABSENT = re.compile(r"[(,]\s*(NOT)\s+\w+\s*\Z", re.IGNORECASE)
+_TYPE_AND_VARIABLE = re.compile(r"(\w+)\s+(\w+)\s*(?:\[\s*\]\s*)?\Z")
+_UNBRACKETED = re.compile(r"\bPATTERN\s+(SEQ)\s+\w+\s*\Z", re.IGNORECASE)
 _CLAUSES = frozenset({"_WHERE", "_WITHIN", "_HAVING", "_RETURN", "_AGGREGATE", "_UNION"})
+_ORDER = "PATTERN … WHERE … WITHIN … HAVING … RETURN"
+_ALTERNATIVES = Complaint("SEQ has no alternatives.", "query UNION query")
 
 
 def _still_open(failure: Failure) -> Complaint | None:
@@ -24,33 +32,184 @@ def _still_open(failure: Failure) -> Complaint | None:
     return Complaint(reason, CLOSING[innermost])
 
 
-def _null(failure: Failure) -> Complaint | None:
-    """`x = NULL` reads NULL as a variable, and stops behind it."""
+def _unit(failure: Failure) -> Complaint | None:
+    return None if failure.kind in _CLAUSES else unit(failure)
+
+
+# PATTERN
+
+
+def _component(failure: Failure) -> Complaint | None:
+    """Where a component begins."""
+    if "TILDE" not in failure.accepted:
+        return None
+    if failure.found == "!":
+        return Complaint('Absence is written with "~", found "!".', "~")
+    if failure.found == "(" and failure.follows("_PATTERN"):
+        return Complaint("Several components stand in SEQ.", "PATTERN SEQ(…)")
+    return Complaint(f"A component is missing, found {found(failure)}.", "STOCK a")
+
+
+def _typed(failure: Failure) -> Complaint | None:
+    """After a component's type."""
     before = failure.before
-    if before is not None and before.upper() == "NULL":
-        return Complaint("What is missing is equal to nothing.", "IS NULL", at=before.start_pos)
+    after_plus = failure.follows("PLUS") and failure.accepted == {"NAME"}
+    if before is None or (not after_plus and failure.accepted != {"NAME", "PLUS"}):
+        return None
+    if failure.found == "*":
+        return Complaint('A closure is written with "+": one event or more.', f"{before[:40]}+")
+    if failure.found == "?":
+        return Complaint("SEQ has no optional components.", "query UNION query, with it and without")
+    if failure.found == "(" and before.upper() == "OR":
+        return _ALTERNATIVES
+    if failure.found == "(" and before.upper() in ("AND", "NOT", "SEQ"):
+        return Complaint(f"{before.upper()} can't stand in SEQ.", "components alone, parted by commas")
+    hint = "STOCK+ a[]" if after_plus else f"{before[:40]} {before[0].lower()}"
+    return Complaint(f"A component needs a variable after its type, found {found(failure)}.", hint)
+
+
+def _after_component(failure: Failure) -> Complaint | None:
+    """Within SEQ, after a component's variable."""
+    if not failure.found or failure.accepted - {"BRACKETS"} not in ({"COMMA", "RPAR"}, {"RPAR"}):
+        return None
+    if not failure.opened or failure.found in CLOSING.values() or clauses(failure)[-1:] != ["PATTERN"]:
+        return None
+    if "COMMA" not in failure.accepted:
+        return Complaint(f'"~" is of one component, found {failure.shown}.', "a ~ for each")
+    read = behind(failure)
+    if absent := _ABSENT.search(read):
+        return Complaint('Absence is written with "~", found "NOT".', "~", at=failure.at - len(read) + absent.start(1))
+    if failure.found == "+" and (named := _TYPE_AND_VARIABLE.search(read)):
+        return Complaint('The "+" stands after the type.', f"{named[1][:40]}+ {named[2][:40]}[]")
+    if failure.found == "|" or failure.word == "OR":
+        return _ALTERNATIVES
+    return Complaint(f"Components are parted by commas, found {failure.shown}.", ",")
+
+
+def _alone(failure: Failure) -> Complaint | None:
+    """After PATTERN and a component without SEQ."""
+    if not {"_WHERE", "_RETURN"} <= failure.accepted:
+        return None
+    read = behind(failure)
+    if failure.word and (bare := _UNBRACKETED.search(read)):
+        at = failure.at - len(read) + bare.start(1)
+        return Complaint("The components of SEQ stand in parentheses.", "SEQ(…)", at=at)
+    if failure.found == ",":
+        return Complaint("Several components stand in SEQ.", "PATTERN SEQ(…)")
     return None
+
+
+# Strategies
 
 
 def _strategy(failure: Failure) -> Complaint | None:
     """An unknown strategy reads as a function, until its variables or its brace."""
-    found = _CALLED.search(failure.text.read, 0, failure.at)
-    if found is None or found[1].lower() in _STRATEGIES:
+    called = _CALLED.search(failure.text.read, 0, failure.at)
+    if called is None or called[1].lower() in STRATEGIES:
         return None
-    close = closest(found[1], _STRATEGIES)
-    if not close and failure.found != "{" and not found[1].lower().startswith(("skip", "strict", "partition")):
+    close = closest(called[1], STRATEGIES)
+    braced = failure.found == "{" or ahead(failure, _BRACED)
+    if not close and not braced and not called[1].lower().startswith(("skip", "strict", "partition")):
         return None
-    return Complaint(f'There is no strategy "{found[1]}".', close or ", ".join(_STRATEGIES), at=found.start())
+    return Complaint(f'There is no strategy "{called[1][:40]}".', close or ", ".join(STRATEGIES), at=called.start())
 
 
-def _clauses(failure: Failure) -> Complaint | None:
-    if failure.kind in _CLAUSES and failure.before is not None and name(failure.before.type) != failure.kind:
-        expected = failure.words.expected(failure.accepted)
-        return Complaint(
-            f"{failure.found.upper()} can't stand here: expected {expected}.",
-            "PATTERN … WHERE … WITHIN … HAVING … RETURN",
-        )
+def _selected(failure: Failure) -> Complaint | None:
+    """A strategy's variables, and its braces."""
+    before = failure.before
+    if before is None:
+        return None
+    if failure.follows("STRATEGY") or (failure.accepted == {"NAME"} and before == "("):
+        hint = "skip_till_next_match(a, b[]) { … }"
+        return Complaint(f"A strategy names its variables, found {found(failure)}.", hint)
+    if failure.accepted == {"LBRACE"}:
+        return Complaint(f"A strategy has its conditions in braces, found {found(failure)}.", "{ … }")
+    if "BANG" in failure.accepted and failure.found == "[":
+        return Complaint('A strategy names a closure whole, found "[".', f"{before[:40]}[]")
     return None
 
 
-MISTAKES: tuple[Mistake, ...] = (_null, _still_open, unit, _strategy, _clauses)
+# Clauses
+
+
+def _begin(failure: Failure) -> Complaint | None:
+    before = failure.before
+    if failure.follows("_FROM"):
+        reason = f"A stream's name is one word, without quotes, found {found(failure)}."
+        return Complaint(reason, "FROM stocks PATTERN …")
+    if "_PATTERN" not in failure.accepted:
+        return None
+    if before is not None and failure.follows("NAME") and before.upper() in ("STREAM", "PATTERN"):
+        reason = f'FROM takes names of streams alone, found "{before}".'
+        hint = f"FROM {failure.short if before.upper() == 'STREAM' else 'stocks PATTERN …'}"
+        return Complaint(reason, hint, at=before.start_pos)
+    if "COMMA" in failure.accepted and not failure.word:
+        return Complaint(f"A stream's name is one word, found {found(failure)}.", "FROM stocks PATTERN …")
+    near = closest(failure.word, ["PATTERN", "PREFIX", "FROM", "BASE"])
+    if near and not failure.word.startswith(near):  # else a space is missing
+        return Complaint(f"{failure.shown} is not known here.", near)
+    if near:
+        return None
+    hint = "PATTERN SEQ(…)" if failure.word == "SEQ" else "PATTERN SEQ(STOCK a, STOCK b) … RETURN a.price"
+    return Complaint(f"A query begins with PATTERN, found {found(failure)}.", hint)
+
+
+def _nothing_given(failure: Failure) -> Complaint | None:
+    if "_RETURN" not in failure.accepted or failure.opened:
+        return None
+    ends = failure.kind in (END, "_UNION") or (failure.found == ";" and ahead(failure, _NEXT_QUERY))
+    if not ends:
+        return None
+    hint = f"RETURN {variable(failure)}.price"
+    return Complaint("RETURN is missing: the query does not say what it gives.", hint)
+
+
+def _column(failure: Failure) -> Complaint | None:
+    if failure.found == "*" and (failure.follows("_RETURN") or failure.follows("DOT") or failure.follows("COMMA")):
+        return Complaint('There is no "*": RETURN names what it gives.', f"{variable(failure)}.price")
+    if failure.follows("_IN_STREAM"):
+        return Complaint(f"IN STREAM needs a name, one word, found {found(failure)}.", "IN STREAM rises")
+    if failure.follows("_AS"):
+        return Complaint(f"The name after AS is one word, without quotes, found {found(failure)}.", "AS price")
+    if "_AS" not in failure.accepted or not failure.word or "WHERE" in clauses(failure)[-1:]:
+        return None
+    if failure.word == "GROUP":
+        return Complaint("There is no GROUP BY: AGGREGATE makes groups.", "AGGREGATE count(*) BY symbol")
+    if failure.word in ("ORDER", "LIMIT", "OFFSET"):
+        return Complaint(f"There is no {failure.word}: matches are given as they come.", "the query without it")
+    if failure.kind:
+        return None
+    if ahead(failure, _REFERS):
+        return Complaint(f'A "," is missing before {failure.shown}.', f", {failure.short}")
+    if closest(failure.word, failure.words.keywords(failure.accepted)):
+        return None
+    return Complaint(f"A column's name stands after AS, found {failure.shown}.", f"AS {failure.short}")
+
+
+def _order(failure: Failure) -> Complaint | None:
+    begun = clauses(failure)
+    if failure.kind not in _CLAUSES or not begun:
+        return None
+    word = failure.found.upper()
+    if word in begun:
+        return Complaint(f"{word} stands twice.", f"one {word}")
+    return Complaint(f"{word} can't stand after {begun[-1]}.", _ORDER)
+
+
+MISTAKES: tuple[Mistake, ...] = (
+    *CONDITIONS,
+    _still_open,
+    duration,
+    _unit,
+    _strategy,  # before what is said of a function's arguments
+    _selected,
+    _begin,
+    _nothing_given,
+    _component,
+    _typed,
+    _after_component,
+    _alone,
+    _column,
+    *VALUES,
+    _order,
+)

@@ -66,11 +66,11 @@ def output(where: Where) -> Return | Totals:
     if isinstance(form, DraftTotals):
         if block.having is not None:
             raise block.error("AGGREGATE takes all matches together: HAVING can't choose among them.", form.at)
-        unknown = [name for name in form.by if name not in where.equal and name not in where.partition]
-        if unknown:
-            reason = f'"{unknown[0]}" is not the same through all of a match.'
-            raise block.error(reason, form.at, hint=f"[{unknown[0]}] in WHERE")
-        return Totals(tuple(_total(block, item) for item in form.items), form.by)
+        for name in form.by:
+            if name.value not in where.equal and name.value not in where.partition:
+                reason = f'"{name.value}" is not the same through all of a match.'
+                raise block.error(reason, name.at, hint=f"[{name.value}] in WHERE")
+        return Totals(tuple(_total(block, item) for item in form.items), tuple(name.value for name in form.by))
     items = tuple(Item(item.text, _given(block, item)) for item in form.items)
     return Return(items, form.type, None if form.stream is None else form.stream.value)
 

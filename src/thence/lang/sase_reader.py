@@ -245,7 +245,8 @@ class ComponentReader(ReferenceReader):
 
     def aggregate(self, *parts: Any) -> DraftTotals:
         items = tuple(part for part in parts if isinstance(part, DraftItem))
-        return DraftTotals(items, tuple(part for part in parts if isinstance(part, Name)), self.here)
+        placed = zip(parts, self._starts, strict=True)
+        return DraftTotals(items, tuple(Placed(part, at) for part, at in placed if isinstance(part, Name)), self.here)
 
 
 def _start(part: Tree[Token] | Token) -> int:

@@ -37,6 +37,7 @@ from thence.rdf.times import Domain, format_time, parse_time
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SUMMARIES = {summary.value: summary for summary in Summary}
+_OTHER_NAMES = {"average": "avg", "mean": "avg", "len": "length", "lcase": "lower", "ucase": "upper"}
 _RANKED = (Summary.HIGHEST, Summary.LOWEST)
 
 
@@ -144,6 +145,8 @@ class ReferenceReader(TermReader):
             return self._refer(f"{written}.LEN", Length(str(written)))
         reason = f'"{written}" is a closure: which of its events is meant?'
         hint = f"{written}[i].{attribute}, or {written}[].{attribute} in RETURN"
+        if attribute.local.upper() in ("LENGTH", "COUNT", "SIZE"):
+            hint = f"{written}.LEN"
         raise self.error(reason, at=offset(written), hint=hint)
 
     def indexed(self, written: Token, index: tuple[Index, int], attribute: Name) -> Variable:
@@ -204,7 +207,8 @@ class ReferenceReader(TermReader):
             return self._summarised(_SUMMARIES[word], function, arguments)
         if word not in FUNCTIONS:
             known = {*_SUMMARIES, *FUNCTIONS}
-            hint = closest(word, known) or listed(sorted(known))
+            near = closest(word, {*known, *_OTHER_NAMES})
+            hint = _OTHER_NAMES.get(near, near) or listed(sorted(known))
             raise self.error(f'There is no function "{function}".', at=offset(function), hint=hint)
         called, count = FUNCTIONS[word]
         if any(isinstance(argument, Token) for argument in arguments):

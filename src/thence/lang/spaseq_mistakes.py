@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from thence.lang.mistakes import CLOSING, Complaint, Failure, Mistake
 from thence.lang.names import closest
-from thence.lang.words import END, IRIS, MODIFIERS, name
+from thence.lang.words import END, IRIS, MODIFIERS
 
 _UNITS = "SECONDS, MINUTES, HOURS, DAYS or TICKS"
 _OPERATORS = '"," ";" ":" "&" or "|"'
-
-
-def _after(failure: Failure, terminal: str) -> bool:
-    return failure.before is not None and name(failure.before.type) == terminal
 
 
 def _found(failure: Failure) -> str:
     return failure.shown if failure.found else "the end of the text"
 
 
-def _duration(failure: Failure) -> Complaint | None:
-    if _after(failure, "_WITHIN"):
+def duration(failure: Failure) -> Complaint | None:
+    if failure.follows("_WITHIN"):
         return Complaint(f"WITHIN needs a duration, found {_found(failure)}.", "WITHIN 10 MINUTES")
     return None
 
@@ -42,14 +38,14 @@ def _still_open(failure: Failure) -> Complaint | None:
 
 
 def _dataset(failure: Failure) -> Complaint | None:
-    if _after(failure, "_FROM") and (failure.kind in IRIS or failure.word == "NAMED"):
+    if failure.follows("_FROM") and (failure.kind in IRIS or failure.word == "NAMED"):
         iri = failure.short if failure.kind in IRIS else "<http://…>"
         return Complaint("FROM names a stream here; background data is read by GRAPH.", f"FROM STREAM S1 {iri}")
     return None
 
 
 def _unnamed(failure: Failure) -> Complaint | None:
-    if _after(failure, "_STREAM") and failure.kind in IRIS:
+    if failure.follows("_STREAM") and failure.kind in IRIS:
         return Complaint("A stream needs a name before its IRI.", f"FROM STREAM S1 {failure.short}")
     return None
 
@@ -82,7 +78,7 @@ def _joining(failure: Failure) -> Complaint | None:
 
 
 MISTAKES: tuple[Mistake, ...] = (
-    _duration,
+    duration,
     unit,
     _still_open,  # before what is said of a missing operator
     _dataset,

@@ -66,7 +66,7 @@ _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
     ({END}, "the end", frozenset({END})),
 )
 _SHOWN = 5
-_WORD = re.compile(r"[A-Z][A-Z_0-9]+")
+_WORD = re.compile(r"[A-Z][A-Z_0-9]+(?: [A-Z]+)?")  # IN STREAM is one keyword
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def words_of(terminals: Collection[TerminalDef]) -> Words:
         pattern = terminal.pattern
         if isinstance(pattern, PatternStr):
             spellings[name(terminal.name)] = (pattern.value,)
-        elif pattern.value.endswith(r"\b") and (found := _WORD.findall(pattern.value)):
+        elif pattern.value.endswith(r"\b") and (found := _WORD.findall(pattern.value.replace(r"\s+", " "))):
             spellings[name(terminal.name)] = tuple(found)
     return Words(frozenset({END, *(terminal.name for terminal in terminals)}), spellings)
 

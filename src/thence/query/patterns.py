@@ -161,7 +161,7 @@ class Pattern:
     def aggregate(self, *totals: Value, by: Named | Iterable[Named] = (), **named: Value) -> Query:
         """`AGGREGATE total, …, total AS name, … BY attributes`: over all matches."""
         made, items = self._columns(totals, named, "aggregate(a.all.price.sum(), n=count())")
-        names = tuple(name_of(each) for each in ([by] if isinstance(by, Named) else by))
+        names = tuple(Placed(name_of(each), 0) for each in ([by] if isinstance(by, Named) else by))
         return made._query(DraftTotals(items, names, 0))
 
     def _with(self, item: Any) -> Pattern:

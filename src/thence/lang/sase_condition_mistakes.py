@@ -1,0 +1,257 @@
+"""Mistakes that people make in the conditions and values of SASE+."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from thence.lang.mistakes import CLOSING, Complaint, Failure, Mistake
+from thence.lang.names import closest
+from thence.lang.sase_context import STRATEGIES, ahead, behind, clauses, closure, found, is_component, variable
+
+_REFERS = re.compile(r"\s*[.(\[]")
+_OPERAND = re.compile(r"\s*['\"0-9]")
+_EQUAL = re.compile(r"\s*=")
+_WORD = re.compile(r"\s*(\w+)")
+_INSIDE = re.compile(r"[^\[\]{}();,\n<>=!^]*+")
+_CONDITION_BEFORE = re.compile(r"(?:\b(?:WHERE|HAVING|AND|OR|NOT)|\^|∧|∨|&&|\|\||\{)\s*\Z", re.IGNORECASE)
+_PARTITION_BEFORE = re.compile(r"\bPARTITION\s+BY\b[\s(]*[\w`,\s]*\Z", re.IGNORECASE)
+_SPACED = re.compile(r"\w+(?:[-\s]+\w+)+(?=\s*\()")
+_TURNED = {"=>": ">=", "=<": "<=", "=!": "!="}
+_COMPARISONS = frozenset({"EQUAL", "DIFFERENT", "LESS", "GREATER", "LESS_OR_EQUAL", "GREATER_OR_EQUAL"})
+_CLAUSES = frozenset({"WHERE", "WITHIN", "HAVING", "RETURN", "AGGREGATE", "UNION"})
+_SPANS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "TICK"})
+_BEGINS = frozenset(
+    {"", "LSQB", "BRACKETS", "LPAR", "NOT", "STRATEGY", "_PARTITION", "INTEGER", "DECIMAL", "DOUBLE", "PERCENT"}
+    | {"STRING", "QUOTED", "TRUE", "FALSE", "TIMESTAMP", "DATE"}
+)
+
+
+def _quote(failure: Failure) -> Complaint | None:
+    """A quote that is closed would be a token."""
+    if failure.found in ("'", '"'):
+        return Complaint("The quote that opens here is not closed on its line.", failure.found)
+    if failure.found == "`" and failure.text.read.startswith("``", failure.at):
+        return Complaint("A name in backquotes can't be empty.", "`my price`")
+    if failure.found == "`":
+        return Complaint("The backquote that opens here is not closed on its line.", "`")
+    if failure.found and failure.found in "“”„‘’‚«»":
+        return Complaint(f"A text stands in straight quotes, found {failure.shown}.", "'text'")
+    return None
+
+
+def _quote_within(failure: Failure) -> Complaint | None:
+    before = failure.before
+    if before is None or not failure.follows("STRING") or before.end_pos != failure.at or not failure.word:
+        return None
+    return Complaint("A quote within a text is written twice.", before[0] * 2, at=failure.at - 1)
+
+
+def _text(failure: Failure) -> Complaint | None:
+    if failure.follows("_LIKE"):
+        return Complaint(f"LIKE needs a text in quotes, found {found(failure)}.", "LIKE 'A%'")
+    kind = failure.before.upper() if failure.before is not None and _is_bare(failure) else ""
+    if kind in ("DATE", "TIMESTAMP"):
+        hint = f"{kind} '2024-05-06{'T07:00:00Z' if kind == 'TIMESTAMP' else ''}'"
+        return Complaint(f"{kind} needs a text in quotes, found {found(failure)}.", hint)
+    return None
+
+
+def _null(failure: Failure) -> Complaint | None:
+    """`x = NULL` reads NULL as a variable, and stops behind it."""
+    before = failure.before
+    if before is not None and before.upper() in ("NULL", "NONE") and _is_bare(failure):
+        return Complaint("What is missing is equal to nothing.", "IS NULL", at=before.start_pos)
+    if "_NULL" in failure.accepted:
+        reason = f"IS asks whether something is missing, found {found(failure)}."
+        return Complaint(reason, "IS NULL or IS NOT NULL; = for a value")
+    return None
+
+
+def _sign(failure: Failure) -> Complaint | None:
+    before = failure.before
+    if before is not None and before.end_pos == failure.at:
+        pair = f"{before}{failure.found}"
+        if pair == "==":
+            return Complaint('Equality is written with one "=".', "=")
+        if pair in _TURNED:
+            return Complaint(f'"{pair}" is no comparison.', _TURNED[pair], at=before.start_pos)
+        if pair in ("//", "/*"):
+            return Complaint('A comment begins with "#".', "# …", at=before.start_pos)
+    if failure.found == "!" and "NOT" in failure.accepted and "PERCENT" in failure.accepted:
+        return Complaint('A condition is negated by NOT, found "!".', "NOT")
+    if "EQUAL" not in failure.accepted:
+        return None
+    if failure.found == "!" and ahead(failure, _EQUAL):
+        return Complaint('"!" and "=" are one sign.', "!=")
+    if failure.found == ":" and ahead(failure, _EQUAL):
+        return Complaint('":=" is no comparison.', "=")
+    return Complaint('"~" is no comparison.', "LIKE 'A%'") if failure.found == "~" else None
+
+
+def _third_side(failure: Failure) -> Complaint | None:
+    if failure.kind in _COMPARISONS and "_AND" in failure.accepted and "EQUAL" not in failure.accepted:
+        return Complaint(f"A comparison has two sides, found another {failure.shown}.", 'two, joined by "^" or AND')
+    return None
+
+
+def _brackets(failure: Failure) -> Complaint | None:
+    """What stands in square brackets: an index, or the attributes of an equivalence test."""
+    if not failure.opened or failure.opened[-1] != "[":
+        return None
+    at = failure.opened[-1].start_pos or 0
+    before = re.search(r"(\w+)\s*\Z", failure.text.read[max(0, at - 60) : at])
+    if before is None or before[1].upper() in ("AND", "OR", "NOT", "WHERE", "HAVING"):
+        return _same(failure)
+    name, inside = before[1], _INSIDE.match(failure.text.read, at + 1)
+    assert inside is not None
+    written = inside[0].strip()
+    if not failure.text.read.startswith("]", inside.end()) or not written:
+        return Complaint(f'The "[" at {failure.place(failure.opened[-1])} is not closed.', "]")
+    what, hint = "index", f"{name}[1], {name}[i], {name}[i-1] or {name}[{name}.LEN]"
+    if ".." in written:
+        what, hint = "range", f"{name}[..i-1] or {name}[]"
+    return Complaint(f'"{written[:40]}" is no {what}.', hint, at=at + 1)
+
+
+def _same(failure: Failure) -> Complaint | None:
+    if failure.found == "." and (attribute := ahead(failure, _WORD)):
+        before = failure.before.start_pos if failure.before is not None else None
+        reason = "An equivalence test names attributes alone, for all variables."
+        return Complaint(reason, f"[{attribute[1][:40]}]", at=before)
+    if failure.found == "]":
+        return Complaint('An equivalence test needs an attribute, found "]".', "[symbol]")
+    return None
+
+
+def _partition(failure: Failure) -> Complaint | None:
+    if failure.found != "." or failure.before is None or not _PARTITION_BEFORE.search(behind(failure)):
+        return None
+    attribute = ahead(failure, _WORD)
+    hint = f"PARTITION BY {attribute[1][:40] if attribute else 'symbol'}"
+    return Complaint("PARTITION BY names attributes alone, for all variables.", hint, at=failure.before.start_pos)
+
+
+def _in(failure: Failure) -> Complaint | None:
+    """IN has a list, and in RETURN there is IN STREAM."""
+    at, word = failure.at, ""
+    if failure.follows("_IN") and failure.before is not None:
+        at, word = failure.before.start_pos or 0, failure.short if failure.word else ""
+    elif failure.word == "IN" and "_IN_STREAM" in failure.accepted and (following := ahead(failure, _WORD)):
+        word = following[1][:40]
+    else:
+        return None
+    if word and closest(word, ["STREAM"]):
+        return Complaint(f'"IN {word}" is not known here.', "IN STREAM", at=at)
+    if word and clauses(failure)[-1:] == ["RETURN"]:
+        return Complaint(f'A stream is named after IN STREAM, found "IN {word}".', "IN STREAM name", at=at)
+    return Complaint(f"IN needs a list in parentheses, found {found(failure)}.", "IN (1, 2)")
+
+
+def _is_bare(failure: Failure) -> bool:
+    """Whether a name stands before that begins a reference, and nothing of it follows."""
+    return failure.follows("NAME") and {"DOT", "LSQB"} <= failure.accepted and "_AND" not in failure.accepted
+
+
+def _bare(failure: Failure) -> Complaint | None:
+    before = failure.before
+    if before is None or not _is_bare(failure):
+        return None
+    at = before.start_pos or 0
+    if failure.found == "-" and failure.text.read.startswith("->", failure.at):
+        return Complaint('An attribute stands after ".", found "->".', f"{before}.…")
+    earlier = failure.text.read[max(0, at - 200) : at]
+    if before.upper() in _CLAUSES:
+        what, hint = ("condition", "a.price > 10") if _CONDITION_BEFORE.search(earlier) else ("value", "a.price or 10")
+        return Complaint(f"A {what} is missing before {before.upper()}.", hint, at=at)
+    if earlier.rstrip().endswith("--"):
+        return Complaint('A comment begins with "#".', "# …", at=len(failure.text.read[:at].rstrip()) - 2)
+    spaced = _SPACED.match(failure.text.read, at, at + 80)
+    if spaced and (strategy := closest(re.sub(r"[-\s]+", "_", spaced[0]), STRATEGIES)):
+        return Complaint(f'There is no strategy "{spaced[0]}".', strategy, at=at)
+    name = str(before)[:40]
+    if is_component(failure, name):
+        reason = f'"{name}" is a variable of PATTERN: which of its attributes is meant?'
+        of_all = "[]" if clauses(failure)[-1:] == ["RETURN"] else "[i]"
+        return Complaint(reason, f"{name}{of_all if closure(failure, name) else ''}.price", at=at)
+    if failure.found.startswith(":"):
+        return Complaint(f'"{name}" alone is no value.', f"{variable(failure)}.{name}{failure.short}", at=at)
+    hint = f"{variable(failure)}.{name} for an attribute, '{name}' for a text"
+    return Complaint(f'"{name}" alone is no value.', hint, at=at)
+
+
+def _joined(failure: Failure) -> Complaint | None:
+    """A condition is whole, and the next one follows it."""
+    if failure.found in (",", ";", "&") and clauses(failure)[-1:] in (["WHERE"], ["HAVING"]):
+        return Complaint(f'Conditions are joined by "^" or AND, found {failure.shown}.', "^")
+    if "_AND" not in failure.accepted or "_AS" in failure.accepted or failure.kind == "IRIREF":
+        return None
+    if failure.word.removesuffix("S") in _SPANS:
+        return Complaint(f"A condition has no spans of time, found {failure.shown}.", f"WITHIN … {failure.word}")
+    if "EQUAL" in failure.accepted and failure.word:
+        return _compared(failure)
+    if failure.found == "|":
+        return Complaint('Alternatives are joined by OR or "∨", found "|".', "OR")
+    if failure.kind not in _BEGINS or not (failure.kind or failure.word):
+        return None
+    if failure.word and not ahead(failure, _REFERS) and _is_misspelt(failure):
+        return None
+    return Complaint(f'Conditions are joined by "^" or AND, found {failure.shown}.', f"^ {failure.short}")
+
+
+def _compared(failure: Failure) -> Complaint | None:
+    """A word where a comparison could stand."""
+    before = failure.before
+    if failure.word == "BETWEEN":
+        return Complaint("There is no BETWEEN.", "a.price >= 10 ^ a.price <= 20")
+    if ahead(failure, _REFERS):
+        return Complaint(f'A sign such as "=" or "^" is missing before {failure.shown}.', f"= {failure.short}")
+    if _is_misspelt(failure):
+        return None
+    if ahead(failure, _OPERAND):
+        return Complaint(f"{failure.shown} is no operator.", "=, !=, <, <=, >, >=, LIKE, IN or IS NULL")
+    if before is not None and failure.follows("NAME"):
+        hint = f"`{before[:40]} {failure.short}`"
+        return Complaint("A name with a space in it stands in backquotes.", hint, at=before.start_pos)
+    return None
+
+
+def _is_misspelt(failure: Failure) -> bool:
+    """Whether a keyword was meant that could stand there."""
+    return bool(get_close_matches(failure.word, failure.words.keywords(failure.accepted), n=1, cutoff=0.8))
+
+
+def _comma(failure: Failure) -> Complaint | None:
+    """Between two arguments, or two variables of a strategy."""
+    if "COMMA" not in failure.accepted or failure.accepted & {"_AND", "_PATTERN"} or failure.kind not in _BEGINS:
+        return None
+    if failure.opened and (failure.word or failure.kind):
+        return Complaint(f'A "," is missing before {failure.shown}.', f", {failure.short}")
+    return None
+
+
+def _missing(failure: Failure) -> Complaint | None:
+    if failure.follows("DOT") or failure.accepted == {"DOT"}:
+        return Complaint(f"An attribute is missing, found {found(failure)}.", f"{variable(failure)}.price")
+    if "PERCENT" not in failure.accepted or failure.found in CLOSING.values() or (failure.opened and not failure.found):
+        return None
+    if "STRATEGY" in failure.accepted and not failure.follows("_RETURN") and not failure.follows("COMMA"):
+        return Complaint(f"A condition is missing, found {found(failure)}.", "a.price > 10")
+    return Complaint(f"A value is missing, found {found(failure)}.", "a.price, 10 or 'text'")
+
+
+CONDITIONS: tuple[Mistake, ...] = (
+    _quote,
+    _quote_within,
+    _text,
+    _null,
+    _sign,
+    _third_side,
+    _brackets,
+    _partition,
+    _in,
+)
+"""How conditions are written, before anything is said of what they are in."""
+
+VALUES: tuple[Mistake, ...] = (_bare, _joined, _comma, _missing)
+"""What is missing, once nothing better is known."""
