@@ -405,6 +405,9 @@ CLAUSES = {
     ),
     "FORM s PATTERN A a RETURN a.x": '1:1: "FORM" is not known here. Try: FROM',
     "PATTERNSEQ(A a, B b) RETURN a.x": '1:1: "PATTERNSEQ" is not known here. Try: PATTERN',
+    "PATTERN ~A a HAVING a.x = 1 RETURN 1": (
+        '1:21: "a" is negated: there is no such event to tell of in HAVING. Try: a component without "~"'
+    ),
 }
 
 

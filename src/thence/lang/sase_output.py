@@ -52,7 +52,8 @@ def _check_whole(block: Block, variables: frozenset[Variable], at: int, clause: 
 
 def _negated(block: Block, variable: str, at: int, clause: str) -> QueryError:
     reason = f'"{variable}" is negated: there is no such event to tell of in {clause}.'
-    return block.error(reason, at, hint=listed(each.variable for each in block.components if not each.negated))
+    others = [each.variable for each in block.components if not each.negated]
+    return block.error(reason, at, hint=listed(others) if others else 'a component without "~"')
 
 
 def output(where: Where) -> Return | Totals:
