@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from thence.errors import QueryError
@@ -328,6 +330,7 @@ def test_a_mistake_in_a_strategy_is_told_with_its_form(text: str) -> None:
 
 PATTERNS = {
     "PATTERN SEQ A a, B b) RETURN a.x": "1:9: The components of SEQ stand in parentheses. Try: SEQ(…)",
+    "PATTERN SEQ A+ a[], B b RETURN b.x": "1:9: The components of SEQ stand in parentheses. Try: SEQ(…)",
     "PATTERN A a, B b RETURN a.x": "1:12: Several components stand in SEQ. Try: PATTERN SEQ(…)",
     "PATTERN (A a, B b) RETURN a.x": "1:9: Several components stand in SEQ. Try: PATTERN SEQ(…)",
     "PATTERN SEQ(A, B b) RETURN b.x": '1:14: A component needs a variable after its type, found ",". Try: A a',
@@ -408,9 +411,28 @@ CLAUSES = {
     "PATTERN ~A a HAVING a.x = 1 RETURN 1": (
         '1:21: "a" is negated: there is no such event to tell of in HAVING. Try: a component without "~"'
     ),
+    "PATTERN A a WITHIN 10 a.x AS x": '1:23: RETURN is missing before "a". Try: RETURN a…',
+    "PATTERN A a AGGREGATE count(*) AS n sum(a.x) AS s": '1:37: A "," is missing before "sum". Try: , sum',
+    "PATTERN A a RETURN (a.x a.y) AS B IN STREAM s": '1:25: A "," is missing before "a". Try: , a',
 }
 
 
 @pytest.mark.parametrize("text", CLAUSES)
 def test_a_clause_that_is_missing_or_misplaced_is_told(text: str) -> None:
     assert complaint(text) == CLAUSES[text]
+
+
+WHOLE = """FROM s, t PATTERN SEQ ( STOCK+ a[], ~B b, ~ ( C+ c[] ), ANY d )
+    WHERE skip_till_next_match ( a[]!, d ) { [ symbol ] ^ a[i] . price > avg ( a[ .. i-1 ] . price ) ^ NOT d.x LIKE 'A%' }
+    AND PARTITION BY x WITHIN 1 hour HAVING a . LEN > 2 OR d.x IN ( 1 , 2 )
+    RETURN a[ 1 ] . symbol , a[] . ( price , `my v` ) , 80% * d.x AS low IN STREAM q ;
+    FROM q PATTERN q z AGGREGATE count ( * ) AS n BY k"""
+
+
+@pytest.mark.parametrize("instead", ["", "'", "[", ")", "AS", "a", "5"])
+def test_a_damaged_text_is_read_or_refused(instead: str) -> None:
+    """Nothing that tells of a mistake makes another one."""
+    words = WHOLE.split()
+    for number in range(len(words)):
+        with suppress(QueryError):
+            parse(" ".join([*words[:number], instead, *words[number + 1 :]]))

@@ -33,7 +33,7 @@ def _still_open(failure: Failure) -> Complaint | None:
 
 
 def _unit(failure: Failure) -> Complaint | None:
-    return None if failure.kind in _CLAUSES else unit(failure)
+    return None if failure.kind in _CLAUSES or ahead(failure, _REFERS) else unit(failure)
 
 
 # PATTERN
@@ -91,7 +91,7 @@ def _alone(failure: Failure) -> Complaint | None:
     if not {"_WHERE", "_RETURN"} <= failure.accepted:
         return None
     read = behind(failure)
-    if failure.word and (bare := _UNBRACKETED.search(read)):
+    if bare := _UNBRACKETED.search(read):
         at = failure.at - len(read) + bare.start(1)
         return Complaint("The components of SEQ stand in parentheses.", "SEQ(…)", at=at)
     if failure.found == ",":
@@ -157,6 +157,8 @@ def _begin(failure: Failure) -> Complaint | None:
 def _nothing_given(failure: Failure) -> Complaint | None:
     if "_RETURN" not in failure.accepted or failure.opened:
         return None
+    if failure.word and ahead(failure, _REFERS) and clauses(failure)[-1:] in (["PATTERN"], ["WITHIN"]):
+        return Complaint(f"RETURN is missing before {failure.shown}.", f"RETURN {failure.short}…")
     ends = failure.kind in (END, "_UNION") or (failure.found == ";" and ahead(failure, _NEXT_QUERY))
     if not ends:
         return None
@@ -171,17 +173,20 @@ def _column(failure: Failure) -> Complaint | None:
         return Complaint(f"IN STREAM needs a name, one word, found {found(failure)}.", "IN STREAM rises")
     if failure.follows("_AS"):
         return Complaint(f"The name after AS is one word, without quotes, found {found(failure)}.", "AS price")
-    if "_AS" not in failure.accepted or not failure.word or "WHERE" in clauses(failure)[-1:]:
-        return None
+    unnamed = "_AS" in failure.accepted and clauses(failure)[-1:] != ["WHERE"]
+    ended = unnamed or {"COMMA", "_UNION"} <= failure.accepted
+    if ended and failure.word and not failure.kind and ahead(failure, _REFERS):
+        return Complaint(f'A "," is missing before {failure.shown}.', f", {failure.short}")
+    return _named(failure) if unnamed and failure.word else None
+
+
+def _named(failure: Failure) -> Complaint | None:
+    """A word after a value that RETURN gives."""
     if failure.word == "GROUP":
         return Complaint("There is no GROUP BY: AGGREGATE makes groups.", "AGGREGATE count(*) BY symbol")
     if failure.word in ("ORDER", "LIMIT", "OFFSET"):
         return Complaint(f"There is no {failure.word}: matches are given as they come.", "the query without it")
-    if failure.kind:
-        return None
-    if ahead(failure, _REFERS):
-        return Complaint(f'A "," is missing before {failure.shown}.', f", {failure.short}")
-    if closest(failure.word, failure.words.keywords(failure.accepted)):
+    if failure.kind or closest(failure.word, failure.words.keywords(failure.accepted)):
         return None
     return Complaint(f"A column's name stands after AS, found {failure.shown}.", f"AS {failure.short}")
 
