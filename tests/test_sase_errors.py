@@ -423,7 +423,8 @@ def test_a_clause_that_is_missing_or_misplaced_is_told(text: str) -> None:
 
 
 WHOLE = """FROM s, t PATTERN SEQ ( STOCK+ a[], ~B b, ~ ( C+ c[] ), ANY d )
-    WHERE skip_till_next_match ( a[]!, d ) { [ symbol ] ^ a[i] . price > avg ( a[ .. i-1 ] . price ) ^ NOT d.x LIKE 'A%' }
+    WHERE skip_till_next_match ( a[]!, d ) { [ symbol ] ^ a[i] . price > avg ( a[ .. i-1 ] . price )
+    ^ NOT d.x LIKE 'A%' }
     AND PARTITION BY x WITHIN 1 hour HAVING a . LEN > 2 OR d.x IN ( 1 , 2 )
     RETURN a[ 1 ] . symbol , a[] . ( price , `my v` ) , 80% * d.x AS low IN STREAM q ;
     FROM q PATTERN q z AGGREGATE count ( * ) AS n BY k"""
