@@ -123,3 +123,10 @@ def _local(iri: str) -> str:
 def ids(match: object) -> tuple[object, ...]:
     assert isinstance(match, Match)
     return match.event_ids
+
+
+def test_what_is_made_under_the_name_of_the_unnamed_stream_is_read_without_from() -> None:
+    query = thence.parse("FROM T PATTERN A a RETURN (a.x AS x) AS B IN STREAM events; PATTERN B b RETURN b.x AS y")
+    assert query.streams == ("T",)
+    (match,) = query.match({"T": [thence.Event(1, {"type": "A", "x": 3})]})
+    assert isinstance(match, Match) and match.bindings["y"].python == 3

@@ -113,6 +113,9 @@ def test_a_mistake_is_told_with_place_reason_and_cure(text: str) -> None:
 
 
 COMPOSED = {
+    "PATTERN A a RETURN (a.x AS x) AS B IN STREAM events; FROM events PATTERN B b RETURN b.x AS x": (
+        '1:46: The stream "events" would feed itself. Try: another name after IN STREAM'
+    ),
     "PATTERN A a RETURN a.x AS x IN STREAM s UNION PATTERN B b RETURN b.x AS x; FROM s PATTERN s c RETURN c.x": (
         "1:59: Of what query 1 gives, a part goes nowhere. Try: IN STREAM name in each block of the UNION"
     ),

@@ -214,6 +214,10 @@ class Totals:
     by: tuple[Name, ...] = ()
 
 
+UNNAMED = "events"
+"""The stream that a block without FROM reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class ComponentQuery:
     """A block of a SASE+ query. `conditions` are in conjunctive form: each acts at the last component that it names.
@@ -234,7 +238,7 @@ class ComponentQuery:
     @property
     def sources(self) -> tuple[Stream, ...]:
         """The streams that it reads: one that needs no name, where FROM names none."""
-        return tuple(Stream(name, IRI(self.namespace + name)) for name in self.streams or ("events",))
+        return tuple(Stream(name, IRI(self.namespace + name)) for name in self.streams or (UNNAMED,))
 
     @property
     def positive(self) -> tuple[Component, ...]:

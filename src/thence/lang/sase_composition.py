@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 
-from thence.algebra.components import Composite
+from thence.algebra.components import UNNAMED, Composite
 from thence.algebra.components import Sequence as Values
 from thence.lang.names import closest
 from thence.lang.sase_draft import Block, DraftReturn, Placed
@@ -22,7 +22,7 @@ def check_composition(text: Text, unions: Sequence[Union]) -> list[int]:
         for stream in _streams(union):
             made.setdefault(stream.value, []).append(number)
     feeds = {
-        number: {source for block in union for stream in block.streams for source in made.get(stream.value, ())}
+        number: {source for block in union for stream in _reads(block) for source in made.get(stream, ())}
         for number, union in enumerate(unions)
     }
     order = _ordered(text, unions, feeds)
@@ -41,13 +41,17 @@ def _streams(union: Union) -> list[Placed]:
     return [block.stream for block in union if block.stream is not None]
 
 
+def _reads(block: Block) -> list[str]:
+    return [stream.value for stream in block.streams] or [UNNAMED]
+
+
 def _read(unions: Sequence[Union]) -> dict[str, int]:
     """The streams that queries read, each with the number of the first that does."""
     found: dict[str, int] = {}
     for number, union in enumerate(unions):
         for block in union:
-            for stream in block.streams:
-                found.setdefault(stream.value, number)
+            for stream in _reads(block):
+                found.setdefault(stream, number)
     return found
 
 
