@@ -71,7 +71,7 @@ def test_streaming_gives_the_rows_of_one_process(spark: SparkSession, data: st.D
     expected = certain_rows(case, order, lateness)
     with ThreadPoolExecutor(len(cuts)) as pool:  # a streaming query spends most of its time waiting
         for rows in pool.map(found, cuts, stopped):
-            assert expected[0] <= Counter(rows) <= expected[1]
+            assert expected[0] <= summary(case, rows) <= expected[1]
 
 
 def certain_rows(case: Case, order: Events, lateness: int) -> tuple[Counter[Told], Counter[Told]]:
@@ -84,7 +84,7 @@ def certain_rows(case: Case, order: Events, lateness: int) -> tuple[Counter[Told
     waits = engine.answers.runner.program.automaton.end.size > 0
     rows = [] if now is None else [row for row in matched_rows(case) if row.certain <= now]
     must = [row for row in rows if now is not None and (row.certain < now or not waits)]
-    return (Counter() if case.query.distinct else Counter(plainly(tell(must))), Counter(plainly(tell(rows))))
+    return summary(case, plainly(tell(must))), summary(case, plainly(tell(rows)))
 
 
 def table_of(case: Case, events: Iterable[spaseq_query.Event], stream: str) -> pa.Table:
