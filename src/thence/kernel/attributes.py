@@ -16,6 +16,7 @@ from thence.kernel.rows import Arrived, Matched, concatenated, write_values
 from thence.kernel.star import imported, star_predicates
 from thence.match.context import Context
 from thence.match.expressions import passes
+from thence.program.image import AT_CODES, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.opcodes import DEPTH
 from thence.program.sequence import Attributes, Fit, SequenceProgram, Table
 from thence.program.values import NON_CANONICAL, Values, term_of, values_of
@@ -281,7 +282,13 @@ def _holding(
     return held
 
 
-@sparing(lambda image, predicate, cells, *others: 10 * len(cells))
+def _tests(image, predicate, cells, width, term_tags, term_bits, truths):
+    """The words of a predicate are gone through for each event."""
+    code = image[AT_CODES] + predicate * RANGE_WIDTH
+    return len(truths) * (20 + 2 * (image[code + BEYOND] - image[code + FIRST]))
+
+
+@sparing(_tests)
 def _test_all(image, predicate, cells, width, term_tags, term_bits, truths):
     stack = len(truths) * width
     for row in range(len(truths)):

@@ -15,6 +15,7 @@ from thence.kernel.memory import (
     FRAME,
     FRAME_WIDTH,
     LAST,
+    LEFT,
     NEGATED,
     PREDICATE,
     ROW_WIDTH,
@@ -26,6 +27,9 @@ from thence.program import image as layout
 from thence.program.image import FEED, TIME
 from thence.rdf.compiled import inlined, inner
 from thence.rdf.tags import NONE
+
+_A_ROW = 50
+"""Rounds of a small loop that it takes Python to look at a row that may not be there."""
 
 _UNKNOWN = np.int64(PERHAPS)  # no literal, for each of which Numba compiles a function anew
 
@@ -99,6 +103,8 @@ def _hold(image, memory, term_tags, term_bits, first, last, which):
     frame = memory[AT_FRAMES] + which * memory[FRAME_WIDTH]
     for k in range(first, last):
         predicate = image[k]
+        code = image[layout.AT_CODES] + predicate * layout.RANGE_WIDTH
+        memory[LEFT] -= 2 * (image[code + layout.BEYOND] - image[code + layout.FIRST])
         truth = test(image, predicate, memory, frame, memory[AT_STACK], term_tags, term_bits)
         if truth == ASK:
             truth = _answer(memory, predicate, which)
@@ -139,6 +145,7 @@ def objection_of(image, memory, negated, term_tags, term_bits, first, last, afte
                 edge = image[layout.AT_EDGES] + image[k] * layout.EDGE_WIDTH
                 if image[edge + layout.FEED_OF] == negated[low * width + FEED]:
                     frame = memory[AT_FRAMES]
+                    memory[LEFT] -= _A_ROW
                     for j in range(memory[FRAME_WIDTH]):
                         memory[frame + memory[FRAME_WIDTH] + j] = memory[frame + j]
                     verdict = _merge(

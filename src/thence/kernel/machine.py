@@ -6,6 +6,8 @@ plain evaluator, or that matches be taken away. Its place is kept in the memory;
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thence.kernel.closures import (
@@ -41,6 +43,7 @@ from thence.kernel.memory import (
     FRAME_WIDTH,
     FREE,
     LAST,
+    LEFT,
     LINK_CAPACITY,
     LINKS,
     MATCH_CAPACITY,
@@ -62,6 +65,7 @@ from thence.kernel.memory import (
     STATE,
     TAKEN,
     TOLD,
+    Memory,
     head_of,
     mixed,
 )
@@ -77,27 +81,37 @@ from thence.kernel.successors import (
 from thence.program import image as layout
 from thence.program.automaton import PLAIN, START
 from thence.program.image import EVENTS, FEED, TIME
-from thence.rdf.compiled import inlined, part
-from thence.rdf.interpreted import sparing
+from thence.rdf.compiled import entry, inlined, part
+from thence.rdf.interpreted import CALL, Interpretable, sparing
 from thence.rdf.tags import NONE
 
-DONE, ROOM, FULL, ASKING, TOO_MANY = 0, 1, 2, 3, 4
-"""Why `step` stopped."""
+DONE, ROOM, FULL, ASKING, TOO_MANY, TIRED = 0, 1, 2, 3, 4, 5
+"""Why `step` stopped; TIRED: it has gone as many rounds as it might."""
 
-_ROUNDS = 50
-"""How many rounds of a small loop it takes a run to meet a row."""
-
-
-def _met(image, memory, rows, *others):
-    """The work of taking rows, about: runs of other keys are not met, but there may be more of them soon."""
-    return _ROUNDS * len(rows) * (1 + min(memory[RUN_CAPACITY] - memory[FREE], 16))
+A_MEETING, A_JOIN = 20, 100
+"""Rounds of a small loop that it takes Python to let a run meet a row, and to let it go on."""
 
 
-def _looked_at(image, memory, *others):
-    return _ROUNDS * (1 + memory[RUN_CAPACITY] - memory[FREE])
+class Metered(Interpretable):
+    """A part of the machine that Python runs while there is little to do. It counts its rounds itself, and stops where
+    compiled code has to go on: what a few rows cost can't be told before."""
+
+    def __call__(self, image: Memory, memory: Memory, *others: Any) -> Any:
+        given = self.left
+        if given < 0:
+            memory[LEFT] = NEVER
+            return self.called(image, memory, *others)
+        memory[LEFT] = given
+        code = self.interpreted(image, memory, *others)
+        self.done += CALL + given - int(memory[LEFT])
+        return code
 
 
-@sparing(_met)
+def metered(function: Any) -> Metered:
+    return Metered(entry(function))
+
+
+@metered
 def step(image, memory, rows, negated, term_tags, term_bits, most):
     """Take every row. `negated` are the rows that guards look at, `most` is how many runs there may be."""
     memory[ROW_WIDTH], memory[NEGATED] = rows.shape[1], len(negated)
@@ -105,7 +119,7 @@ def step(image, memory, rows, negated, term_tags, term_bits, most):
     return _step(pointer(image), pointer(memory), pointer(rows), pointer(negated), tags, bits, most, rows.size, None)
 
 
-@sparing(_met)
+@metered
 def step_in_closures(image, memory, rows, negated, term_tags, term_bits, most):
     """The same for automata of SASE+, where edges may have roles in closures."""
     memory[ROW_WIDTH], memory[NEGATED] = rows.shape[1], len(negated)
@@ -122,8 +136,12 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closure
     nothing = memory[AT_FRAMES] + 2 * memory[FRAME_WIDTH]
     row, number, run, before = memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE]
     row_width = memory[ROW_WIDTH]
+    left, memory[LEFT] = memory[LEFT], 0
     code = DONE
     while row < end:
+        if left < 0:
+            code = TIRED
+            break
         next_row = row + row_width
         is_last = next_row < end and rows[next_row + TIME] > rows[row + TIME]  # of its time, for certain
         feed = at_feeds + rows[row + FEED] * layout.FEED_WIDTH
@@ -132,6 +150,7 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closure
         if number < 0:
             number = image[feed + layout.EDGE_TO] - 1
         while number >= first:  # the last first, so that none meets the runs that an edge before it leads to
+            left -= A_MEETING
             edge = at_edges + number * layout.EDGE_WIDTH
             state = image[edge + layout.STATE_OF]
             fits = True
@@ -153,6 +172,10 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closure
                 if run == BEGIN:
                     run, before = memory[head], np.int64(-1)
             while run >= 0 or state == START:
+                if left < 0:
+                    code = TIRED
+                    break
+                left -= A_MEETING
                 at = at_runs + run * width
                 following, source = np.int64(-1), nothing
                 if state == START:
@@ -173,12 +196,14 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closure
                     code = _room(image, memory, most)
                     if code != DONE:
                         break
+                    left -= A_JOIN
                     if closures is not None and fate == STOPS_HERE:
                         stop(image, memory, rows, row, state, at)
                     elif fate == PERHAPS or image[edge + layout.LOOKS_ROUND]:
                         fate = join(
                             image, memory, rows, negated, term_tags, term_bits, row, edge, run, source, fate, closures
                         )
+                        left, memory[LEFT] = left + memory[LEFT], 0  # what predicates and guards took
                         if fate == PERHAPS:
                             code = ASKING
                             break
@@ -208,12 +233,17 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closure
                     before = _in_front_of(memory, head, following)
                 run = following
             if code != DONE:
-                memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE] = row, number, run, before
-                return code
+                break
             number -= 1
             run = np.int64(BEGIN)
+        if code != DONE:
+            break
         row = next_row
         number = np.int64(-1)
+    memory[LEFT] = left
+    if code != DONE:
+        memory[ROW], memory[EDGE], memory[RUN], memory[BEFORE] = row, number, run, before
+        return code
     memory[ROW], memory[EDGE], memory[RUN], memory[STARTED] = row, -1, BEGIN, -1
     return DONE
 
@@ -265,7 +295,7 @@ def _code_of(image, rows, row, k, before):
     return code
 
 
-@sparing(_looked_at)
+@metered
 def resolve(image, memory, negated, term_tags, term_bits, watermark):
     """Complete runs that waited for an absence, and need wait no longer: a match, if nothing came that may not."""
     memory[ROW_WIDTH], memory[NEGATED] = negated.shape[1], len(negated)
@@ -277,6 +307,9 @@ def resolve(image, memory, negated, term_tags, term_bits, watermark):
 @part
 def _resolve(image, memory, negated, term_tags, term_bits, watermark):
     while memory[ROW] < memory[PENDING]:
+        if memory[LEFT] < 0:
+            return TIRED
+        memory[LEFT] -= A_JOIN
         run = memory[memory[AT_PENDING] + memory[ROW]]
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
         if memory[at + DEADLINE] >= watermark:
@@ -306,7 +339,7 @@ def _resolve(image, memory, negated, term_tags, term_bits, watermark):
     return DONE
 
 
-@sparing(lambda image, memory, watermark: memory[RUN_CAPACITY])
+@sparing(lambda image, memory, watermark: 4 * memory[RUN_CAPACITY])
 def end_closures(image, memory, watermark):
     """Runs in the last closure of a pattern whose window has ended are matches."""
     return _end_closures(pointer(image), pointer(memory), watermark)

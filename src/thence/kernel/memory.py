@@ -54,6 +54,7 @@ TOLD = np.int64(-(2**63))
     BEFORE,
     STARTED,  # the row that began a run over an edge that cuts
     KEEP_EXPIRED,
+    LEFT,  # rounds that it may go before it stops
     # of the rows in hand
     ROW_WIDTH,
     NEGATED,
@@ -82,7 +83,7 @@ TOLD = np.int64(-(2**63))
     AT_STACK,
     AT_HEADS,
     HEAD,
-) = range(41)
+) = range(42)
 
 BEGIN = -2
 """`memory[RUN]`: an edge not yet begun."""

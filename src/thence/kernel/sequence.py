@@ -260,10 +260,6 @@ def _from_origin_times(program: SequenceProgram, times: NDArray[np.int64]) -> ND
     return times[times >= program.automaton.origin] if program.automaton.tumbling else times
 
 
-A_FEW = 64
-"""Partial matches that are few."""
-
-
 @dataclass(slots=True)
 class _Runner:
     """Calls the machine until it is done, and gives it what it stops for."""
@@ -281,13 +277,8 @@ class _Runner:
         self.state.memory = with_room_for(self.state.memory, len(rows))
         step = machine.step if self.program.components is None else machine.step_in_closures
         yield from self._until_done(
-            lambda memory: step(image, memory, rows, negated, terms.tags, terms.bits, self._most(memory))
+            lambda memory: step(image, memory, rows, negated, terms.tags, terms.bits, self.max_runs)
         )
-
-    def _most(self, memory: Memory) -> int:
-        """How many runs there may be before the machine stops: so often that what seemed little, and grows, is
-        compiled soon."""
-        return min(self.max_runs, max(A_FEW, 2 * live(memory)))
 
     def resolve(self, watermark: int) -> Iterator[Matches]:
         if self.program.automaton.state_accepts.any():
@@ -308,6 +299,7 @@ class _Runner:
         yield from self._drained()
 
     def _help(self, code: int) -> Iterator[Matches]:
+        """What it stopped for; one that is TIRED needs but to be called again."""
         if code == machine.ROOM:
             self.state.memory = with_room(self.state.memory)
         elif code == machine.FULL:
@@ -317,7 +309,7 @@ class _Runner:
                 yield from self._drained()
         elif code == machine.ASKING:
             self._answer()
-        elif live(self.state.memory) >= self.max_runs:
+        elif code == machine.TOO_MANY:
             raise LimitError(
                 f"There are more than {self.max_runs:,} partial matches at once. "
                 "Try a shorter WITHIN, `;` in place of `:`, or a larger max_runs."

@@ -143,8 +143,8 @@ class Engine:
             found: list[Match | Problem] = list(self.answers.of(rows, self.domain.known))
             wrong = list(self.answers.problems(self.domain.known))
             return [*found, *wrong] if self.problems else found
-        except Exception as error:
-            self._ended = f"The engine has stopped: {error}"  # what it remembers is no longer whole
+        except BaseException as error:  # an interrupt, too: what it remembers is no longer whole
+            self._ended = f"The engine has stopped: {str(error) or type(error).__name__}"
             raise
 
     def _batch(self, name: str, events: list[Event]) -> EventBatch:

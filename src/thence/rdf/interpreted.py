@@ -7,7 +7,7 @@ The same source runs both ways, over the same NumPy numbers, so that both give t
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
@@ -35,29 +35,20 @@ INSTEAD: dict[Any, Callable[..., Any]] = {}
 
 
 @dataclass(slots=True)
-class Sparing:
+class Interpretable:
     """A function that is compiled once it has had more than a little to do."""
 
     compiled: Any
-    work: Callable[..., int]
     plain: Callable[..., Any] | None = None
     done: int = 0
     kept: bool | None = None
 
-    def __call__(self, *arguments: Any) -> Any:
-        if self.done <= self.little:
-            self.done += CALL + self.work(*arguments)
-            if self.done <= self.little:
-                return self.interpreted(*arguments)
-            _awake.append(True)
-        return self.compiled(*arguments)
-
     @property
-    def little(self) -> int:
-        """The rounds after which Python has run enough."""
+    def left(self) -> int:
+        """The rounds that Python may still run; none, if this is negative."""
         if self.kept is None:
             self.kept = is_kept(self.compiled)
-        return LITTLE // (_AWAKE if _awake else _KEPT) if self.kept else LITTLE
+        return (LITTLE // (_AWAKE if _awake else _KEPT) if self.kept else LITTLE) - self.done
 
     def interpreted(self, *arguments: Any) -> Any:
         """The result, without the compiler."""
@@ -66,12 +57,32 @@ class Sparing:
         with np.errstate(all="ignore"):  # compiled code wraps around, and goes on without a word
             return self.plain(*arguments)
 
+    def called(self, *arguments: Any) -> Any:
+        """The result, by the compiler."""
+        if not _awake:
+            _awake.append(True)
+        return self.compiled(*arguments)
+
+
+@dataclass(slots=True)
+class Sparing(Interpretable):
+    """One of which `work` tells before a call, of the arguments, how many rounds its loops go at most."""
+
+    work: Callable[..., int] = field(kw_only=True)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.left >= 0:
+            self.done += CALL + self.work(*arguments)
+            if self.left >= 0:
+                return self.interpreted(*arguments)
+        return self.called(*arguments)
+
 
 def sparing(work: Callable[..., int]) -> Callable[[Callable[..., Any]], Sparing]:
     """As `entry`, for a function that Python runs while it has little to do. `work` says, of the arguments, how many
     rounds its loops go at most.
     """
-    return lambda function: Sparing(entry(function), work)
+    return lambda function: Sparing(entry(function), work=work)
 
 
 def _interpreted(compiled: Dispatcher, known: dict[Dispatcher, Callable[..., Any]]) -> Callable[..., Any]:
