@@ -69,6 +69,12 @@ def memory() -> Iterator[None]:
     assert peak < 150 * MiB
 
 
+@pytest.fixture
+def much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is much is never taken for little, as which it would take minutes."""
+    monkeypatch.setattr(interpreted, "LITTLE", -1)
+
+
 @pytest.mark.usefixtures("memory")
 def test_a_literal_of_50_mb_is_a_bad_event() -> None:
     start = event("large").removesuffix(b"<x:a> <x:b> <x:c> <x:large> .\n") + b'<x:a> <x:b> "'
@@ -84,9 +90,8 @@ def test_a_line_without_end_is_passed_over() -> None:
     assert len(bad) == 1
 
 
-@pytest.mark.usefixtures("memory")
-def test_an_event_of_a_million_triples_is_a_bad_event(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreted, "LITTLE", -1)  # a million are never a few, and would take a minute as such
+@pytest.mark.usefixtures("memory", "much")
+def test_an_event_of_a_million_triples_is_a_bad_event() -> None:
     quads = (
         b"".join(b"<x:a> <x:b> <x:c%d> <x:large> .\n" % i for i in range(k, k + 1000)) for k in range(0, 10**6, 1000)
     )
@@ -140,6 +145,7 @@ def test_a_nul_in_a_literal_is_an_ordinary_character() -> None:
     assert (ids, bad) == (["x:g", "x:h"], [])
 
 
+@pytest.mark.usefixtures("much")
 def test_a_gzip_bomb_is_refused(tmp_path: Path) -> None:
     bomb = tmp_path / "bomb.nq.gz"
     bomb.write_bytes(gzip.compress(b"\n" * (64 * MiB)))
@@ -148,6 +154,7 @@ def test_a_gzip_bomb_is_refused(tmp_path: Path) -> None:
     assert "200" in found[0].reason
 
 
+@pytest.mark.usefixtures("much")
 def test_a_torn_archive_makes_its_last_event_bad(tmp_path: Path) -> None:
     whole = gzip.compress(b"".join(event(f"g{i}") for i in range(5000)))
     torn = tmp_path / "torn.nq.gz"
@@ -171,6 +178,7 @@ def test_a_file_that_can_not_be_read_on_gives_what_came_before() -> None:
     assert torn.reason == "the disk is gone"
 
 
+@pytest.mark.usefixtures("much")
 def test_a_file_that_is_read_holds_no_more_than_a_few_chunks() -> None:
     tracemalloc.start()
     peaks = []
