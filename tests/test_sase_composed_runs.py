@@ -77,3 +77,20 @@ def test_a_row_that_waits_for_time_comes_once_time_has_passed(text: str) -> None
     assert isinstance(match, thence.Match)
     assert (match.certain, match.bindings["n"].python) == (6, 1)  # type: ignore[union-attr]
     assert engine.close() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("FROM s, s PATTERN A a RETURN a.x AS x", [{"x": 1}, {"x": 2}]),
+        ("FROM s, s PATTERN A a AGGREGATE count(*) AS n, sum(a.x) AS x", [{"n": 2, "x": 3}]),
+        (
+            "FROM s, s PATTERN A a RETURN a.x AS x IN STREAM t; FROM t, t PATTERN t b RETURN b.x AS x",
+            [{"x": 1}, {"x": 2}],
+        ),
+    ],
+)
+def test_a_stream_that_is_named_twice_is_read_once(text: str, rows: list[dict[str, int]]) -> None:
+    events = [thence.Event(time, {"type": "A", "x": time}) for time in (1, 2)]
+    found = thence.parse(text).match({"s": events}).table()
+    assert [{name: row[name] for name in rows[0]} for row in found.to_pylist()] == rows

@@ -59,7 +59,7 @@ def _checked(block: Block, namespace: str) -> ComponentQuery:
     return ComponentQuery(
         components=with_strategies(where),
         form=output(where),
-        streams=tuple(stream.value for stream in block.streams),
+        streams=tuple(dict.fromkeys(stream.value for stream in block.streams)),  # one named twice is read once
         conditions=tuple(condition.value for condition in where.conditions),
         equal=tuple(where.equal),
         partition=tuple(where.partition),
