@@ -78,7 +78,7 @@ def test_the_diagram_has_an_arrow_for_each_way_to_go() -> None:
         '    state "in a[], skip-till-next" as s1',
         "    [*] --> s1: begin a",
         "    s1 --> s1: take a",
-        "    s1 --> [*]: stop, proceed and begin b",
+        "    s1 --> [*]: stop, proceed and begin b, no h between a and b",
     ]
 
 
@@ -119,6 +119,52 @@ def test_an_absence_at_the_end_is_told_where_it_matters() -> None:
     assert "  start --begin a--> match, unless b came by the window's end" in query.explain().splitlines()
 
 
+def test_all_absences_at_the_end_are_told() -> None:
+    query = thence.parse("PATTERN SEQ(A a, ~B n, ~(C+ m[])) WITHIN 5 RETURN a.x")
+    assert "  start --begin a--> match, unless n or m came by the window's end" in query.explain().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        ("A a, ~B n", "[*] --> [*]: begin a, no n after a"),
+        ("A a, ~B n, ~C m, D d, ~E e", "s1 --> [*]: begin d, no n or m between a and d, no e after d"),
+        ("A a, ~`x:y;z` n, D+ d[]", "s1 --> [*]: at the window's end, no n between a and d"),
+        ("A a, D d", "s1 --> [*]: begin d"),
+    ],
+)
+def test_the_diagram_tells_what_must_be_absent_where_a_match_is_made(pattern: str, line: str) -> None:
+    lines = thence.parse(f"PATTERN SEQ({pattern}) WITHIN 5 RETURN a.x").explain("mermaid").splitlines()
+    assert [each.strip() for each in lines if "--> [*]" in each] == [line]
+    assert not any(" no " in each for each in lines if "--> [*]" not in each)
+
+
+HOLDS = "none: what a run holds, it holds for ever"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("SEQ(A a, B b)", HOLDS),
+        ("SEQ(A a, B b) WHERE strict_contiguity(a) { }", HOLDS),
+        ("SEQ(A+ a[], B b) WHERE strict_contiguity(b) { }", HOLDS),
+        ("SEQ(A+ a[], B b) WHERE strict_contiguity(a[]) { }", HOLDS),
+        ("SEQ(A a, B b) WHERE strict_contiguity(b) { }", "none: a run ends at the next event that it can't take"),
+        (
+            "SEQ(A+ a[], ~C c, B b) WHERE strict_contiguity(a[], b) { }",
+            "none: a run ends at the next event that it can't take",
+        ),
+        (
+            "SEQ(A+ a[], B b) WHERE partition_contiguity(a[], b) { [k] }",
+            "none: a run ends at the next event of its partition that it can't take",
+        ),
+        ("A a", "none is needed, no run waits"),
+    ],
+)
+def test_that_a_run_is_held_for_ever_is_told_where_it_is_true(asked: str, told: str) -> None:
+    assert f"Window: {told}" in thence.parse(f"PATTERN {asked} RETURN 1 AS n").explain().splitlines()
+
+
 def test_having_and_what_all_events_are_alike_in_are_told() -> None:
     query = thence.parse("""
         PATTERN SEQ(A+ a[], B b)
@@ -149,12 +195,23 @@ def test_an_unknown_format_is_refused_with_what_there_is() -> None:
         "a.t = DATE '2024-05-06'",
         "a.x NOT LIKE '.%\\_it''s'",
         "abs(-a.x) - (1 - a.y) * 2 < 1e3",
+        "a.`b c` = 2 OR a.`<x:y>` IS NULL OR a.<x:y> > 1 OR a.`2nd` LIKE 'A'",
         "lower(a.s) = 'u' OR NOT starts_with(a.s, 'v') OR a.b = true",
     ],
 )
 def test_every_kind_of_condition_is_told_as_it_was_written(condition: str) -> None:
     (block,) = parse(f"PATTERN A a WHERE {condition} RETURN a.x").blocks
     assert [condition_text(each) for each in block.conditions] == [condition]
+
+
+def test_names_in_backquotes_keep_them_wherever_they_stand() -> None:
+    query = thence.parse(
+        "PATTERN SEQ(`A b`+ a[], C c) WHERE c.`x y` > highest(3, a[].`x y`) ^ a[i].`x y` > a[1].`x y` RETURN c.x"
+    )
+    told = query.explain()
+    assert "  `A b`+ a[]: skip-till-next\n" in told
+    assert "c.`x y` > highest(3,a[].`x y`)" in told
+    assert "a[i].`x y` > a[1].`x y`" in told
 
 
 @given(cases())

@@ -45,7 +45,7 @@ def component_text(component: Component) -> str:
     >>> component_text(Component(Name("Stock"), "a", closure=True, negated=True)), component_text(Component(None, "b"))
     ('~(Stock+ a[])', 'ANY b')
     """
-    type_ = "ANY" if component.type is None else str(component.type)
+    type_ = "ANY" if component.type is None else name_text(component.type)
     text = f"{type_}+ {component.variable}[]" if component.closure else f"{type_} {component.variable}"
     if not component.negated:
         return text

@@ -26,6 +26,7 @@ from thence.algebra.components import (
     Summary,
 )
 from thence.algebra.expressions import And, Call, Expression, Variable
+from thence.algebra.show_components import name_text
 from thence.errors import InputError
 from thence.lang.names import closest, listed
 from thence.lang.sase_draft import DraftItem, Group, OverMatches, Partition, Same
@@ -131,7 +132,7 @@ class ReferenceReader(TermReader):
     def _of(self, component: Component, index: Index, attribute: Name) -> Variable:
         bracket = {Index.ALONE: "", Index.LAST: f"[{component.variable}.LEN]"}.get(index, f"[{index.value}]")
         return self._refer(
-            f"{component.variable}{bracket}.{attribute}", Attribute(component.variable, index, attribute)
+            f"{component.variable}{bracket}.{name_text(attribute)}", Attribute(component.variable, index, attribute)
         )
 
     def alone(self, written: Token, attribute: Name) -> Variable:
@@ -144,7 +145,7 @@ class ReferenceReader(TermReader):
         if attribute.local.upper() == "LEN" and attribute.iri is None:
             return self._refer(f"{written}.LEN", Length(str(written)))
         reason = f'"{written}" is a closure: which of its events is meant?'
-        hint = f"{written}[i].{attribute}, or {written}[].{attribute} in RETURN"
+        hint = f"{written}[i].{name_text(attribute)}, or {written}[].{name_text(attribute)} in RETURN"
         if attribute.local.upper() in ("LENGTH", "COUNT", "SIZE"):
             hint = f"{written}.LEN"
         raise self.error(reason, at=offset(written), hint=hint)
@@ -175,13 +176,13 @@ class ReferenceReader(TermReader):
         component = self._known(written)
         if component.closure:
             reason = f'"{written}" is a closure: which of its events is meant?'
-            raise self.error(reason, at=offset(written), hint=f"{written}[].({', '.join(map(str, names))})")
+            raise self.error(reason, at=offset(written), hint=f"{written}[].({', '.join(map(name_text, names))})")
         return Composite(str(written), Index.ALONE, names)
 
     def indexed_composite(self, written: Token, index: tuple[Index, int], *names: Name) -> Composite:
         component = self._closure(written)
         if index[0] not in (Index.FIRST, Index.LAST):
-            raise self.error("RETURN has no i.", at=index[1], hint=f"{written}[].({', '.join(map(str, names))})")
+            raise self.error("RETURN has no i.", at=index[1], hint=f"{written}[].({', '.join(map(name_text, names))})")
         return Composite(component.variable, index[0], names)
 
     def all_events(self, written: Token, _: Token) -> Events:
@@ -242,7 +243,7 @@ class ReferenceReader(TermReader):
             hint = f"{function}({over.component}[{range_.value}].price)"
             raise self.error(f"{function} needs an attribute.", at=offset(function), hint=hint)
         made = Summarised(summary, over.component, range_, over.name, k)
-        attribute = "" if over.name is None else f".{over.name}"
+        attribute = "" if over.name is None else f".{name_text(over.name)}"
         ranked = "" if k is None else f"{k},"
         return self._refer(f"{summary.value}({ranked}{over.component}[{range_.value}]{attribute})", made)
 
@@ -261,13 +262,16 @@ class ReferenceReader(TermReader):
             case Events(name=None, component=component):
                 raise self.error("Events are no value.", at=part.at, hint=f"count({component}[])")
             case Events(component=component, name=attribute):
-                raise self.error("These are several values.", at=part.at, hint=f"avg({component}[..i-1].{attribute})")
+                raise self.error(
+                    "These are several values.", at=part.at, hint=f"avg({component}[..i-1].{name_text(attribute)})"
+                )
             case Sequence(component=component, name=attribute):
                 raise self.error(
-                    "These are several values.", hint=f"{component}[i].{attribute} or sum({component}[].{attribute})"
+                    "These are several values.",
+                    hint=f"{component}[i].{name_text(attribute)} or sum({component}[].{name_text(attribute)})",
                 )
             case Composite():
-                first = f"{part.component}{'[i]' if part.index is not Index.ALONE else ''}.{part.names[0]}"
+                first = f"{part.component}{'[i]' if part.index is not Index.ALONE else ''}.{name_text(part.names[0])}"
                 raise self.error("A composite stands in RETURN alone.", hint=first)
             case OverMatches(complaint=(reason, hint)):
                 raise self.error(reason, at=part.at, hint=hint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 
 from thence.algebra.components import Component, ComponentQuery, Strategy, is_whole
 from thence.algebra.expressions import Expression
@@ -247,10 +248,23 @@ def _equivalences(told: ComponentsTold) -> Iterator[str]:
 
 
 def _clauses(told: ComponentsTold) -> Iterator[str]:
-    yield f"Window: {told.window or 'none: what a run holds, it holds for ever'}"
+    yield f"Window: {told.window or _unbounded(told)}"
     if told.having is not None:
         yield f"Having: {told.having.text}: {told.having.tested}"
     yield f"Key: {', '.join(told.key) or 'none: all events are in one shard'}"
+
+
+def _unbounded(told: ComponentsTold) -> str:
+    """What there is in place of a window. That a run waits by contiguity ends it, too."""
+    if not told.states:
+        return "none is needed, no run waits"
+    first, *later = (component for component in told.components if not component.negated)
+    goes_on = any(state.inside == first.variable for state in told.states)  # else nothing waits by its strategy
+    waits = {component.selection for component in ([first] * goes_on + later)}
+    if not waits <= {_WAITS[Strategy.STRICT], _WAITS[Strategy.PARTITION]}:
+        return "none: what a run holds, it holds for ever"
+    where = " of its partition" if _WAITS[Strategy.PARTITION] in waits else ""
+    return f"none: a run ends at the next event{where} that it can't take"
 
 
 def _chosen(component: ComponentTold) -> str:
@@ -261,8 +275,26 @@ def _chosen(component: ComponentTold) -> str:
 
 def _match(told: ComponentsTold) -> str:
     """What a run becomes in the end; an absence at the end is known once the window is over."""
-    last = told.components[-1]
-    return f"match, unless {last.variable} came by the window's end" if last.negated else "match"
+    last = _gaps(told)[-1]
+    return f"match, unless {' or '.join(last.absent)} came by the window's end" if last.absent else "match"
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """What must be absent, by its variables, after one component that a match has, and before the next."""
+
+    before: str
+    absent: list[str]
+    after: str | None
+
+
+def _gaps(told: ComponentsTold) -> list[_Gap]:
+    places = [number for number, component in enumerate(told.components) if not component.negated]
+    names = [component.variable for component in told.components]
+    return [
+        _Gap(names[place], names[place + 1 : following], None if following is None else names[following])
+        for place, following in zip_longest(places, places[1:])
+    ]
 
 
 def _name(state: StateTold) -> str:
@@ -276,13 +308,23 @@ def _waits(state: StateTold) -> str:
 
 def components_diagram(told: ComponentsTold, *, prefix: str = "s") -> Iterator[str]:
     """The lines of a Mermaid state diagram. The names of states begin with the prefix, so that those of several queries
-    are told apart."""
+    are told apart. Types and conditions are left out: Mermaid's labels can't hold all that they may."""
+    absent = "".join(_absent(told))
     for state in told.states:
         yield f'    state "{_waits(state)}" as {prefix}{state.number}'
     for edge in told.edges:
         source = "[*]" if edge.source is None else f"{prefix}{edge.source}"
         goes = [f"{prefix}{number}" for number in (edge.target, edge.again) if number is not None]
-        yield from (f"    {source} --> {target}: {edge.role} {edge.over}" for target in goes + ["[*]"] * edge.match)
+        yield from (f"    {source} --> {target}: {edge.role} {edge.over}" for target in goes)
+        if edge.match:
+            yield f"    {source} --> [*]: {edge.role} {edge.over}{absent}"
     for state in told.states:
         if state.match is not None:
-            yield f"    {prefix}{state.number} --> [*]: {state.match}"
+            yield f"    {prefix}{state.number} --> [*]: {state.match}{absent}"
+
+
+def _absent(told: ComponentsTold) -> Iterator[str]:
+    for gap in _gaps(told):
+        if gap.absent:
+            where = f"after {gap.before}" if gap.after is None else f"between {gap.before} and {gap.after}"
+            yield f", no {' or '.join(gap.absent)} {where}"
