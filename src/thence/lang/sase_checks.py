@@ -28,7 +28,7 @@ class Where:
     """What the WHERE of a block comes to."""
 
     block: Block
-    equal: list[Name] = field(default_factory=list)
+    equal: dict[Name, None] = field(default_factory=dict)  # in order, each once
     partition: list[Name] = field(default_factory=list)
     conditions: list[Placed] = field(default_factory=list)
     selected: dict[str, tuple[Strategy, Selected]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ def read_where(block: Block) -> Where:
     for item in _items(block, block.items, inside=None):
         match item.value:
             case Same(names=names):
-                where.equal += [name for name in names if name not in where.equal]
+                where.equal |= dict.fromkeys(names)
             case Partition(names=names, at=at):
                 if where.partition:
                     raise block.error("PARTITION BY stands twice.", at, hint="one PARTITION BY")

@@ -26,9 +26,10 @@ def check_composition(text: Text, unions: Sequence[Union]) -> list[int]:
         for number, union in enumerate(unions)
     }
     order = _ordered(text, unions, feeds)
-    _check_last(text, unions)
+    asked = _read(unions)
+    _check_last(text, unions[-1], asked)
     for number, union in enumerate(unions[:-1]):
-        _check_read(text, unions, number)
+        _check_read(text, unions, number, asked)
         _check_fed(text, union)
     for union in unions:
         _check_forms(text, union)
@@ -66,17 +67,16 @@ def _ordered(text: Text, unions: Sequence[Union], feeds: Mapping[int, set[int]])
         raise text.error(reason, stream.at, hint="another name after IN STREAM") from None
 
 
-def _check_last(text: Text, unions: Sequence[Union]) -> None:
-    asked = _read(unions)
-    for stream in _streams(unions[-1]):
+def _check_last(text: Text, last: Union, asked: Mapping[str, int]) -> None:
+    for stream in _streams(last):
         if stream.value in asked:
             reason = f'The last query is the answer, and query {asked[stream.value] + 1} reads its "{stream.value}".'
             raise text.error(reason, stream.at, hint="the query that reads it after this one")
 
 
-def _check_read(text: Text, unions: Sequence[Union], number: int) -> None:
+def _check_read(text: Text, unions: Sequence[Union], number: int, asked: Mapping[str, int]) -> None:
     """Of a query that is not the last, some other reads what each of its blocks gives."""
-    union, asked = unions[number], _read(unions)
+    union = unions[number]
     for block in union:
         if block.stream is None and len(union) > 1:
             reason = f"Of what query {number + 1} gives, a part goes nowhere."

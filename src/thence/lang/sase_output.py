@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from thence.algebra.chains import DEPTH, depth
 from thence.algebra.components import (
     Composite,
@@ -17,7 +19,7 @@ from thence.algebra.components import (
     Totals,
     is_iterated,
 )
-from thence.algebra.expressions import Variable
+from thence.algebra.expressions import Expression, Variable
 from thence.algebra.variables import mentioned
 from thence.errors import QueryError
 from thence.lang.names import listed
@@ -31,7 +33,7 @@ def check_having(block: Block) -> None:
     """HAVING is about whole matches."""
     if block.having is not None:
         _check_depth(block, block.having.value, block.having.at)
-        _check_whole(block, mentioned(block.having.value), block.having.at, "HAVING")
+        _check_whole(block, _references(block, block.having.value), block.having.at, "HAVING")
 
 
 def _check_depth(block: Block, given: object, at: int) -> None:
@@ -39,9 +41,12 @@ def _check_depth(block: Block, given: object, at: int) -> None:
         raise block.error(f"The expression is more than {DEPTH} levels deep.", at)
 
 
-def _check_whole(block: Block, variables: frozenset[Variable], at: int, clause: str) -> None:
-    for variable in sorted(variables, key=str):
-        reference = block.references[variable]
+def _references(block: Block, expression: Expression) -> list[Reference]:
+    return [block.references[variable] for variable in sorted(mentioned(expression), key=str)]
+
+
+def _check_whole(block: Block, references: Iterable[Reference], at: int, clause: str) -> None:
+    for reference in references:
         component = next(each for each in block.components if each.variable == reference.component)
         if component.negated:
             raise _negated(block, component.variable, at, clause)
@@ -60,20 +65,26 @@ def output(where: Where) -> Return | Totals:
     """What RETURN or AGGREGATE gives."""
     block = where.block
     form = block.form
-    names = [item.text for item in form.items]
-    twice = next((item for number, item in enumerate(form.items) if item.text in names[:number]), None)
-    if twice is not None:
-        raise block.error(f'Two columns are called "{twice.text}".', twice.at, hint=f"{twice.text} AS another")
+    _check_names(block, form.items)
     if isinstance(form, DraftTotals):
         if block.having is not None:
             raise block.error("AGGREGATE takes all matches together: HAVING can't choose among them.", form.at)
+        alike = {*where.equal, *where.partition}
         for name in form.by:
-            if name.value not in where.equal and name.value not in where.partition:
+            if name.value not in alike:
                 reason = f'"{name.value}" is not the same through all of a match.'
                 raise block.error(reason, name.at, hint=f"[{name.value}] in WHERE")
         return Totals(tuple(_total(block, item) for item in form.items), tuple(name.value for name in form.by))
     items = tuple(Item(item.text, _given(block, item)) for item in form.items)
     return Return(items, form.type, None if form.stream is None else form.stream.value)
+
+
+def _check_names(block: Block, items: Iterable[DraftItem]) -> None:
+    before: set[str] = set()
+    for item in items:
+        if item.text in before:
+            raise block.error(f'Two columns are called "{item.text}".', item.at, hint=f"{item.text} AS another")
+        before.add(item.text)
 
 
 def _given(block: Block, item: DraftItem) -> Given:
@@ -88,7 +99,7 @@ def _given(block: Block, item: DraftItem) -> Given:
         case _ if not hasattr(given, "__dataclass_fields__") or type(given).__module__.startswith("thence.lang"):
             raise block.error("RETURN gives values.", item.at, hint="a.price, a[].price or sum(a[].price)")
         case _:
-            _check_whole(block, mentioned(given), item.at, "RETURN")
+            _check_whole(block, _references(block, given), item.at, "RETURN")
     found: Given = given
     return found
 
@@ -98,16 +109,12 @@ def _total(block: Block, item: DraftItem) -> Total:
     match given:
         case OverMatches(summary=summary, of=of) if summary in _TOTALS:
             if of is not None:
-                _check_whole(block, frozenset({_variable(block, of)}), item.at, "AGGREGATE")
+                _check_whole(block, [of], item.at, "AGGREGATE")
             return Total(item.text, summary, of)
         case Summarised(summary=summary, component=component, name=name, range=Range.ALL) if summary in _TOTALS:
-            _check_whole(block, frozenset({item.given}), item.at, "AGGREGATE")
+            _check_whole(block, [given], item.at, "AGGREGATE")
             if name is None:
                 raise block.error("AGGREGATE counts matches or values.", item.at, hint="count(*)")
             return Total(item.text, summary, Sequence(component, name))
     hint = "count(*), sum(a[].x), min(a[].x), max(a[].x), avg(a[].x)"
     raise block.error("AGGREGATE gives sums and the like over all matches.", item.at, hint=hint)
-
-
-def _variable(block: Block, reference: Reference) -> Variable:
-    return next(variable for variable, each in block.references.items() if each == reference)

@@ -261,7 +261,7 @@ class ReferenceReader(TermReader):
                 raise self.error(reason, at=part.at, hint="one value in brackets")
             case Events(name=None, component=component):
                 raise self.error("Events are no value.", at=part.at, hint=f"count({component}[])")
-            case Events(component=component, name=attribute):
+            case Events(component=component, name=Name() as attribute):
                 raise self.error(
                     "These are several values.", at=part.at, hint=f"avg({component}[..i-1].{name_text(attribute)})"
                 )
