@@ -21,9 +21,9 @@ n, s = one("N", "n"), many("S", "s")
 
 SAME: dict[str, Callable[[], Query]] = {
     "PATTERN B b RETURN b.x": lambda: pattern(b).returns(b.x),
-    "PATTERN SEQ(ANY+ e[], `odd type` o) RETURN e[1].x, o.`odd name` AS odd": lambda: pattern(
+    "PATTERN SEQ(ANY+ e[], `odd type` o) RETURN e[1].x, o.`LEN`, o.`odd name` AS odd": lambda: pattern(
         e := many("ANY", "e"), o := one("odd type", "o")
-    ).returns(e.first.x, odd=o["odd name"]),
+    ).returns(e.first.x, o["LEN"], odd=o["odd name"]),
     "PATTERN SEQ(<x:B> b) WHERE [<x:k>] RETURN b.<x:y> AS y": lambda: (
         pattern(i := one(IRI("x:B"), "b")).same(IRI("x:k")).returns(y=i[IRI("x:y")])
     ),
@@ -166,7 +166,9 @@ REFUSED: dict[str, Callable[[], object]] = {
     'pattern: "a" is a closure: which of its events is meant? Try: a.each.x, a.last.x or a.all.x': (
         lambda: a.x  # type: ignore[attr-defined]
     ),
-    'pattern: "b" is no closure and has no LEN. Try: a closure, as in STOCK+ b[]': lambda: b.LEN,
+    'pattern: "b" is no closure and has no LEN. Try: b["LEN"] for an attribute, many("T", "b") for a closure': (
+        lambda: b.LEN
+    ),
     'pattern: Two components are called "a". Try: another name': lambda: pattern(a, one("B", "a")),
     'pattern: PATTERN has no variable "a". Try: b or c': lambda: pattern(b, c).where(a.each.x > 1),
     'pattern, at b.x: "b" is not the component that PATTERN calls so. Try: one object for each component': (

@@ -17,6 +17,12 @@ def complaint(text: str) -> str:
 
 
 REFUSED = {
+    "PATTERN A a RETURN a.LEN": (
+        '1:20: "a" is no closure and has no LEN. Try: a.`LEN` for an attribute, STOCK+ a[] for a closure'
+    ),
+    "PATTERN A+ a[] WITHIN 5 RETURN a.`LEN`": (
+        '1:32: "a" is a closure: which of its events is meant? Try: a[i].`LEN`, or a[].`LEN` in RETURN'
+    ),
     "PATTERN A a WHERE abs(*) > 1 RETURN a.x": "1:19: abs takes values. Try: abs(a.price)",
     "PATTERN SEQ(A a, ~B b, C c) AGGREGATE sum(b.x)": (
         '1:39: "b" is negated: there is no such event to tell of in AGGREGATE. Try: a or c'

@@ -20,6 +20,7 @@ from thence.algebra.components import (
     Totals,
 )
 from thence.algebra.expressions import Call, Compare, Comparison, Not, Or, Variable
+from thence.algebra.show_components import condition_text
 from thence.errors import QueryError
 from thence.lang.sase import parse
 from thence.rdf.terms import IRI, XSD, Literal
@@ -99,6 +100,16 @@ def test_what_a_condition_names() -> None:
         Attribute("b", Index.ALONE, Name("z")),
         Summarised(Summary.COUNT, "a", Range.ALL, None),
     }
+
+
+def test_in_backquotes_len_is_an_attribute() -> None:
+    found = block("PATTERN SEQ(A+ a[], B b) WHERE b.`LEN` = a.LEN ^ b.len = 1 RETURN b.x")
+    assert [*found.references.values()][:3] == [
+        Attribute("b", Index.ALONE, Name("LEN")),
+        Length("a"),
+        Attribute("b", Index.ALONE, Name("len")),
+    ]
+    assert condition_text(found.conditions[0]) == "b.`LEN` = a.LEN"
 
 
 def test_prefixed_names_are_whole() -> None:

@@ -54,10 +54,11 @@ def component_text(component: Component) -> str:
 
 def name_text(name: Name) -> str:
     """
-    >>> name_text(Name("price")), name_text(Name("my price"))
-    ('price', '`my price`')
+    >>> name_text(Name("price")), name_text(Name("my price")), name_text(Name("LEN"))  # `a.LEN` is a length
+    ('price', '`my price`', '`LEN`')
     """
-    return str(name) if name.iri is not None or name.local.isidentifier() else f"`{name.local}`"
+    plain = name.local.isidentifier() and name.local != "LEN"
+    return str(name) if name.iri is not None or plain else f"`{name.local}`"
 
 
 def condition_text(condition: Expression) -> str:

@@ -129,21 +129,32 @@ class ReferenceReader(TermReader):
             return Name(written.value, written)
         return Name(written[1:-1] if written.startswith("`") else str(written))
 
+    written_out = attribute
+
     def _of(self, component: Component, index: Index, attribute: Name) -> Variable:
         bracket = {Index.ALONE: "", Index.LAST: f"[{component.variable}.LEN]"}.get(index, f"[{index.value}]")
         return self._refer(
             f"{component.variable}{bracket}.{name_text(attribute)}", Attribute(component.variable, index, attribute)
         )
 
+    def dotted(self, written: Token, named: Token) -> Variable:
+        """`a.x`, or `a.LEN`; in backquotes that is an attribute, too."""
+        closure = self._known(written).closure
+        if closure and named.upper() == "LEN":
+            return self.length(written)
+        if not closure and named == "LEN":
+            reason = f'"{written}" is no closure and has no LEN.'
+            hint = f"{written}.`LEN` for an attribute, STOCK+ {written}[] for a closure"
+            raise self.error(reason, at=offset(written), hint=hint)
+        return self.alone(written, self.attribute(named))
+
+    def length(self, written: Token) -> Variable:
+        return self._refer(f"{written}.LEN", Length(self._closure(written).variable))
+
     def alone(self, written: Token, attribute: Name) -> Variable:
         component = self._known(written)
-        if not component.closure and attribute.local == "LEN":
-            reason = f'"{written}" is no closure and has no LEN.'
-            raise self.error(reason, at=offset(written), hint=f"a closure, as in STOCK+ {written}[]")
         if not component.closure:
             return self._of(component, Index.ALONE, attribute)
-        if attribute.local.upper() == "LEN" and attribute.iri is None:
-            return self._refer(f"{written}.LEN", Length(str(written)))
         reason = f'"{written}" is a closure: which of its events is meant?'
         hint = f"{written}[i].{name_text(attribute)}, or {written}[].{name_text(attribute)} in RETURN"
         if attribute.local.upper() in ("LENGTH", "COUNT", "SIZE"):

@@ -296,6 +296,13 @@ class One(Events):
 
     __slots__ = ()
 
+    def __getattr__(self, name: str) -> Value:
+        if name == "LEN":
+            called = self._component.variable
+            cure = f'{called}["LEN"] for an attribute, many("T", "{called}") for a closure'
+            raise QueryError(f'pattern: "{called}" is no closure and has no LEN.', hint=cure)
+        return super().__getattr__(name)
+
     @property
     def cut(self) -> Cut:
         return Cut(self._component)
@@ -344,7 +351,7 @@ class Many:
     def length(self) -> Value:
         """`a.LEN`, how many there are."""
         reader, variable = PatternReader([self._component]), self._component.variable
-        return reader.made(PatternReader.alone, f"{variable}.LEN", _ATOM, word(variable), Name("LEN"))
+        return reader.made(PatternReader.length, f"{variable}.LEN", _ATOM, word(variable))
 
     @property
     def cut(self) -> Cut:
