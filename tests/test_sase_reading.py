@@ -153,6 +153,16 @@ def test_a_column_without_as_is_called_by_its_text_without_spaces_but_those_in_q
     ]
 
 
+def test_a_name_after_as_may_stand_in_backquotes() -> None:
+    found = parse(
+        "PATTERN A a RETURN (a.x AS `n/x`) AS `odd type` IN STREAM s; "
+        "FROM s PATTERN `odd type` b RETURN b.`n/x` AS `k.x`"
+    )
+    first, last = (query.blocks[0].form for query in found.queries)
+    assert isinstance(first, Return) and isinstance(last, Return)
+    assert (first.type, first.items[0].name, last.items[0].name) == ("odd type", "n/x", "k.x")
+
+
 def test_a_result_has_a_type_and_a_stream_that_feeds_another_query() -> None:
     found = parse(
         "FROM odd PATTERN SEQ(Odd+ a[]) WITHIN 7 DAYS RETURN count(a[]) AS n UNION PATTERN A a RETURN a.n AS n".replace(

@@ -230,7 +230,7 @@ class ComponentReader(ReferenceReader):
 
     def item(self, part: Any, named: Token | None = None) -> DraftItem:
         part = self._plain(part) if isinstance(part, Every) else part
-        text = column_name(self.text.read[self.here : self._end]) if named is None else str(named)
+        text = column_name(self.text.read[self.here : self._end]) if named is None else self.attribute(named).local
         return DraftItem(None if named is None else text, text, part, self.here)
 
     def stream(self, written: Token) -> Placed:
