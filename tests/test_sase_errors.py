@@ -129,13 +129,14 @@ COMPOSED = {
         '1:46: The stream "s" would feed itself. Try: another name after IN STREAM'
     ),
     "FROM u PATTERN u a RETURN a.x IN STREAM t;\nFROM t PATTERN t b RETURN b.x IN STREAM u": (
-        '1:41: The stream "t" would feed itself. Try: another name after IN STREAM'
+        '1:41: The stream "t" would feed itself by way of "u". Try: another name after IN STREAM'
     ),
     "PATTERN A a RETURN a.x;\nPATTERN B b RETURN b.x": (
         "1:13: What query 1 gives, no other reads. Try: IN STREAM name, and FROM name in another"
     ),
     "PATTERN A a AGGREGATE count(*);\nPATTERN B b RETURN b.x": (
-        "1:13: What query 1 gives, no other reads. Try: IN STREAM name, and FROM name in another"
+        "1:13: AGGREGATE makes no events: what query 1 gives, no other can read. "
+        "Try: RETURN … IN STREAM name, or AGGREGATE in the last query"
     ),
     "PATTERN A a RETURN a.x AS x IN STREAM rises;\nFROM falls PATTERN rises b RETURN b.x": (
         '1:39: No other query reads the stream "rises", which query 1 makes. Try: FROM rises in another query'
@@ -206,7 +207,7 @@ QUOTES = {
         "1:30: DATE needs a text in quotes, found \"5\". Try: DATE '2024-05-06'"
     ),
     "PATTERN A a RETURN a.x AS 'y'": (
-        "1:27: The name after AS is one word, without quotes, found \"'y'\". Try: AS price"
+        "1:27: The name after AS is one word, or in backquotes, found \"'y'\". Try: AS price"
     ),
 }
 
@@ -256,6 +257,14 @@ CONDITIONS = {
     "PATTERN A a WHERE a->x = 1 RETURN a.x": '1:20: An attribute stands after ".", found "->". Try: a.…',
     "PATTERN A a WHERE a.x = 1 // or two\nRETURN a.x": '1:27: A comment begins with "#". Try: # …',
     "PATTERN A a WHERE a.x = 1 -- or two\nRETURN a.x": '1:27: A comment begins with "#". Try: # …',
+    "PATTERN A a WHERE a.x = 1 -- a.y = 2\nRETURN a.x": '1:27: A comment begins with "#". Try: # …',
+    "PATTERN A a WHERE a.x = 1 --\nRETURN a.x": '1:27: A comment begins with "#". Try: # …',
+    "PATTERN A a WHERE a.x NOT NULL RETURN a.x": "1:23: IS is missing before NOT NULL. Try: IS NOT NULL",
+    "PATTERN A a WHERE a.x NOTNULL RETURN a.x": '1:23: "NOTNULL" is no operator. Try: IS NOT NULL',
+    "PATTERN A a WHERE a.k.x = 1 RETURN a.x": ('1:21: A name with a "." in it stands in backquotes. Try: a.`k.x`'),
+    "PATTERN SEQ(A+ a[], B b) WHERE b.x > avg(a[..i-1].k.x) RETURN b.x": (
+        '1:51: A name with a "." in it stands in backquotes. Try: a[..i-1].`k.x`'
+    ),
     "PATTERN A a WHERE [a.x] RETURN a.x": (
         "1:20: An equivalence test names attributes alone, for all variables. Try: [x]"
     ),
@@ -298,6 +307,9 @@ def test_a_mistake_in_a_condition_is_told_with_what_was_probably_meant(text: str
 
 
 STRATEGIES = {
+    "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a.x, b) { } RETURN a.x": (
+        '1:51: A strategy names variables alone, found ".". Try: a'
+    ),
     "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) a.x = b.x RETURN a.x": (
         '1:56: A strategy has its conditions in braces, found "a". Try: { … }'
     ),
@@ -338,6 +350,7 @@ def test_a_mistake_in_a_strategy_is_told_with_its_form(text: str) -> None:
 
 
 PATTERNS = {
+    "PATTERN A.b a RETURN a.x": '1:9: A name with a "." in it stands in backquotes. Try: `A.b`',
     "PATTERN SEQ A a, B b) RETURN a.x": "1:9: The components of SEQ stand in parentheses. Try: SEQ(…)",
     "PATTERN SEQ A+ a[], B b RETURN b.x": "1:9: The components of SEQ stand in parentheses. Try: SEQ(…)",
     "PATTERN A a, B b RETURN a.x": "1:12: Several components stand in SEQ. Try: PATTERN SEQ(…)",
@@ -365,6 +378,22 @@ def test_a_mistake_in_a_pattern_is_told_with_its_form(text: str) -> None:
 
 
 CLAUSES = {
+    "-- of trades\nPATTERN A a RETURN a.x": '1:1: A comment begins with "#". Try: # …',
+    "FROM s -- of trades\nPATTERN A a RETURN a.x": '1:8: A comment begins with "#". Try: # …',
+    "PATTERN A a -- of trades\nRETURN a.x": '1:13: A comment begins with "#". Try: # …',
+    "PATTERN A a /* of trades */ RETURN a.x": '1:13: A comment begins with "#". Try: # …',
+    "PATTERN A a WITHIN 5 --ticks\nRETURN a.x": '1:22: A comment begins with "#". Try: # …',
+    "PATTERN A a RETURN a.x AS x -- it's odd": '1:29: A comment begins with "#". Try: # …',
+    "PATTERN A a RETURN a.k.x": '1:22: A name with a "." in it stands in backquotes. Try: a.`k.x`',
+    "PATTERN A a RETURN a.(k.x, y)": '1:23: A name with a "." in it stands in backquotes. Try: `k.x`',
+    "PATTERN A a AGGREGATE count(*) BY a.x": "1:35: BY names attributes alone, for all variables. Try: BY x",
+    "PATTERN A a AGGREGATE count(*) AS n, sum(a.x) AS n": (
+        '1:38: Two columns are called "n". Try: another name after AS'
+    ),
+    "PATTERN A a RETURN a.x, a.x": '1:25: Two columns are called "a.x". Try: a.x AS another',
+    "FROM s PATTERN A a AGGREGATE count(*) IN STREAM t; FROM t PATTERN t b RETURN b.x": (
+        "1:39: AGGREGATE makes no events, and so no stream. Try: RETURN … IN STREAM name"
+    ),
     "PATTERN SEQ(A a, B b) WHERE a.x = b.x WITHIN 10 MINUTES": (
         "1:56: RETURN is missing: the query does not say what it gives. Try: RETURN a.price"
     ),

@@ -51,6 +51,11 @@ class Failure:
         return f'"{self.short}"'
 
     @property
+    def told(self) -> str:
+        """What was found, or that nothing was."""
+        return self.shown if self.found else "the end of the text"
+
+    @property
     def expected(self) -> str:
         return self.words.expected(self.accepted)
 

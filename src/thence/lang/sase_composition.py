@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import TypeAlias
 
 from thence.algebra.components import UNNAMED, Composite
 from thence.algebra.components import Sequence as Values
 from thence.lang.names import closest
-from thence.lang.sase_draft import Block, DraftReturn, Placed
+from thence.lang.sase_draft import Block, DraftReturn, DraftTotals, Placed
 from thence.lang.text import Text
 
 Union: TypeAlias = tuple[Block, ...]
@@ -60,11 +61,16 @@ def _ordered(text: Text, unions: Sequence[Union], feeds: Mapping[int, set[int]])
     try:
         return list(TopologicalSorter(feeds).static_order())
     except CycleError as error:
-        source, reader, *_ = error.args[1]
-        asked = _read([unions[reader]])
-        stream = next(stream for stream in _streams(unions[source]) if stream.value in asked)
-        reason = f'The stream "{stream.value}" would feed itself.'
-        raise text.error(reason, stream.at, hint="another name after IN STREAM") from None
+        first, *others = (_feeding(unions[source], unions[reader]) for source, reader in pairwise(error.args[1]))
+        way = f' by way of "{others[0].value}"{" and others" * (len(others) > 1)}' if others else ""
+        reason = f'The stream "{first.value}" would feed itself{way}.'
+        raise text.error(reason, first.at, hint="another name after IN STREAM") from None
+
+
+def _feeding(source: Union, reader: Union) -> Placed:
+    """The first stream by which one feeds the other."""
+    asked = _read([reader])
+    return next(stream for stream in _streams(source) if stream.value in asked)
 
 
 def _check_last(text: Text, last: Union, asked: Mapping[str, int]) -> None:
@@ -78,6 +84,9 @@ def _check_read(text: Text, unions: Sequence[Union], number: int, asked: Mapping
     """Of a query that is not the last, some other reads what each of its blocks gives."""
     union = unions[number]
     for block in union:
+        if isinstance(block.form, DraftTotals):
+            reason = f"AGGREGATE makes no events: what query {number + 1} gives, no other can read."
+            raise text.error(reason, block.form.at, hint="RETURN … IN STREAM name, or AGGREGATE in the last query")
         if block.stream is None and len(union) > 1:
             reason = f"Of what query {number + 1} gives, a part goes nowhere."
             raise text.error(reason, block.form.at, hint="IN STREAM name in each block of the UNION")

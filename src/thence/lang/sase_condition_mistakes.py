@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from thence.lang.mistakes import CLOSING, Complaint, Failure, Mistake
 from thence.lang.names import closest
-from thence.lang.sase_context import STRATEGIES, ahead, behind, clauses, closure, found, is_component, variable
+from thence.lang.sase_context import STRATEGIES, ahead, behind, clauses, closure, is_component, variable
 
 _REFERS = re.compile(r"\s*[.(\[]")
 _OPERAND = re.compile(r"\s*['\"0-9]")
@@ -16,6 +16,10 @@ _WORD = re.compile(r"\s*(\w+)")
 _INSIDE = re.compile(r"[^\[\]{}();,\n<>=!^]*+")
 _CONDITION_BEFORE = re.compile(r"(?:\b(?:WHERE|HAVING|AND|OR|NOT)|\^|∧|∨|&&|\|\||\{)\s*\Z", re.IGNORECASE)
 _PARTITION_BEFORE = re.compile(r"\bPARTITION\s+BY\b[\s(]*[\w`,\s]*\Z", re.IGNORECASE)
+_BY_BEFORE = re.compile(r"\bBY\s+[\w`,\s]*\Z", re.IGNORECASE)
+_OF = re.compile(r"(\b\w+(?:\[[^\[\]\n]*\])?\.|[(,~]\s*|\bPATTERN\s+)(?:\w+|`[^`\n]+`)\Z", re.IGNORECASE)
+_DOTTED = re.compile(r"\.\(?\s*(\w+(?:\.\w+)*)")
+_COMMENT = re.compile(r"""`[^`\n]*+`|'[^'\n]*+'|"[^"\n]*+"|<[^<>\s]*+>|\#[^\r\n]*+|(--(?=\s)|//|/\*)""")
 _SPACED = re.compile(r"\w+(?:[-\s]+\w+)+(?=\s*\()")
 _TURNED = {"=>": ">=", "=<": "<=", "=!": "!="}
 _COMPARISONS = frozenset({"EQUAL", "DIFFERENT", "LESS", "GREATER", "LESS_OR_EQUAL", "GREATER_OR_EQUAL"})
@@ -40,6 +44,15 @@ def _quote(failure: Failure) -> Complaint | None:
     return None
 
 
+def _comment(failure: Failure) -> Complaint | None:
+    """A comment of another language. After "--" a value may stand: reading stops later on the line, or behind it."""
+    read, before = failure.text.read, failure.before
+    line = read.rfind("\n", 0, failure.at if before is None else before.start_pos) + 1
+    begins = (each.start() for each in _COMMENT.finditer(read, line, failure.at + 2) if each[1])
+    at = failure.at if read.startswith("--", failure.at) else next(begins, None)
+    return None if at is None else Complaint('A comment begins with "#".', "# …", at=at)
+
+
 def _quote_within(failure: Failure) -> Complaint | None:
     before = failure.before
     if before is None or not failure.follows("STRING") or before.end_pos != failure.at or not failure.word:
@@ -49,11 +62,11 @@ def _quote_within(failure: Failure) -> Complaint | None:
 
 def _text(failure: Failure) -> Complaint | None:
     if failure.follows("_LIKE"):
-        return Complaint(f"LIKE needs a text in quotes, found {found(failure)}.", "LIKE 'A%'")
+        return Complaint(f"LIKE needs a text in quotes, found {failure.told}.", "LIKE 'A%'")
     kind = failure.before.upper() if failure.before is not None and _is_bare(failure) else ""
     if kind in ("DATE", "TIMESTAMP"):
         hint = f"{kind} '2024-05-06{'T07:00:00Z' if kind == 'TIMESTAMP' else ''}'"
-        return Complaint(f"{kind} needs a text in quotes, found {found(failure)}.", hint)
+        return Complaint(f"{kind} needs a text in quotes, found {failure.told}.", hint)
     return None
 
 
@@ -62,8 +75,10 @@ def _null(failure: Failure) -> Complaint | None:
     before = failure.before
     if before is not None and before.upper() in ("NULL", "NONE") and _is_bare(failure):
         return Complaint("What is missing is equal to nothing.", "IS NULL", at=before.start_pos)
+    if before is not None and failure.follows("NOT") and failure.word == "NULL":
+        return Complaint("IS is missing before NOT NULL.", "IS NOT NULL", at=before.start_pos)
     if "_NULL" in failure.accepted:
-        reason = f"IS asks whether something is missing, found {found(failure)}."
+        reason = f"IS asks whether something is missing, found {failure.told}."
         return Complaint(reason, "IS NULL or IS NOT NULL; = for a value")
     return None
 
@@ -76,8 +91,6 @@ def _sign(failure: Failure) -> Complaint | None:
             return Complaint('Equality is written with one "=".', "=")
         if pair in _TURNED:
             return Complaint(f'"{pair}" is no comparison.', _TURNED[pair], at=before.start_pos)
-        if pair in ("//", "/*"):
-            return Complaint('A comment begins with "#".', "# …", at=before.start_pos)
     if failure.found == "!" and "NOT" in failure.accepted and "PERCENT" in failure.accepted:
         return Complaint('A condition is negated by NOT, found "!".', "NOT")
     if "EQUAL" not in failure.accepted:
@@ -132,6 +145,27 @@ def _partition(failure: Failure) -> Complaint | None:
     return Complaint("PARTITION BY names attributes alone, for all variables.", hint, at=failure.before.start_pos)
 
 
+def _by(failure: Failure) -> Complaint | None:
+    """BY of AGGREGATE: what follows it has no variable, and so no dot."""
+    if failure.found != "." or failure.before is None or not _BY_BEFORE.search(behind(failure)):
+        return None
+    attribute = ahead(failure, _WORD)
+    hint = f"BY {attribute[1][:40] if attribute else 'symbol'}"
+    return Complaint("BY names attributes alone, for all variables.", hint, at=failure.before.start_pos)
+
+
+def _dotted(failure: Failure) -> Complaint | None:
+    """`b.k.x`, `b.(k.x)`: a value of a composite that another query gave has a dot in its name."""
+    written, rest = _OF.search(behind(failure)), _DOTTED.match(failure.text.read, failure.at, failure.at + 200)
+    if failure.found != "." or failure.before is None or written is None or rest is None:
+        return None
+    if failure.accepted & {"BANG", "_PATTERN"}:  # variables of a strategy, and streams: these have no backquotes
+        return None
+    owner = written[1][:40] if written[1].endswith(".") else ""
+    hint = f"{owner}`{failure.before.strip('`')[:40]}.{rest[1][:40]}`"
+    return Complaint('A name with a "." in it stands in backquotes.', hint, at=failure.before.start_pos)
+
+
 def _in(failure: Failure) -> Complaint | None:
     """IN has a list, and in RETURN there is IN STREAM."""
     at, word = failure.at, ""
@@ -145,7 +179,7 @@ def _in(failure: Failure) -> Complaint | None:
         return Complaint(f'"IN {word}" is not known here.', "IN STREAM", at=at)
     if word and clauses(failure)[-1:] == ["RETURN"]:
         return Complaint(f'A stream is named after IN STREAM, found "IN {word}".', "IN STREAM name", at=at)
-    return Complaint(f"IN needs a list in parentheses, found {found(failure)}.", "IN (1, 2)")
+    return Complaint(f"IN needs a list in parentheses, found {failure.told}.", "IN (1, 2)")
 
 
 def _is_bare(failure: Failure) -> bool:
@@ -161,11 +195,11 @@ def _bare(failure: Failure) -> Complaint | None:
     if failure.found == "-" and failure.text.read.startswith("->", failure.at):
         return Complaint('An attribute stands after ".", found "->".', f"{before}.…")
     earlier = failure.text.read[max(0, at - 200) : at]
+    if earlier.rstrip().endswith("--"):
+        return Complaint('A comment begins with "#".', "# …", at=len(failure.text.read[:at].rstrip()) - 2)
     if before.upper() in _CLAUSES:
         what, hint = ("condition", "a.price > 10") if _CONDITION_BEFORE.search(earlier) else ("value", "a.price or 10")
         return Complaint(f"A {what} is missing before {before.upper()}.", hint, at=at)
-    if earlier.rstrip().endswith("--"):
-        return Complaint('A comment begins with "#".', "# …", at=len(failure.text.read[:at].rstrip()) - 2)
     spaced = _SPACED.match(failure.text.read, at, at + 80)
     if spaced and (strategy := closest(re.sub(r"[-\s]+", "_", spaced[0]), STRATEGIES)):
         return Complaint(f'There is no strategy "{spaced[0]}".', strategy, at=at)
@@ -202,6 +236,8 @@ def _joined(failure: Failure) -> Complaint | None:
 def _compared(failure: Failure) -> Complaint | None:
     """A word where a comparison could stand."""
     before = failure.before
+    if failure.word in ("NOTNULL", "ISNULL"):
+        return Complaint(f"{failure.shown} is no operator.", "IS NOT NULL" if failure.word[0] == "N" else "IS NULL")
     if failure.word == "BETWEEN":
         return Complaint("There is no BETWEEN.", "a.price >= 10 ^ a.price <= 20")
     if ahead(failure, _REFERS):
@@ -232,15 +268,16 @@ def _comma(failure: Failure) -> Complaint | None:
 
 def _missing(failure: Failure) -> Complaint | None:
     if failure.follows("DOT") or failure.accepted == {"DOT"}:
-        return Complaint(f"An attribute is missing, found {found(failure)}.", f"{variable(failure)}.price")
+        return Complaint(f"An attribute is missing, found {failure.told}.", f"{variable(failure)}.price")
     if "PERCENT" not in failure.accepted or failure.found in CLOSING.values() or (failure.opened and not failure.found):
         return None
     if "STRATEGY" in failure.accepted and not failure.follows("_RETURN") and not failure.follows("COMMA"):
-        return Complaint(f"A condition is missing, found {found(failure)}.", "a.price > 10")
-    return Complaint(f"A value is missing, found {found(failure)}.", "a.price, 10 or 'text'")
+        return Complaint(f"A condition is missing, found {failure.told}.", "a.price > 10")
+    return Complaint(f"A value is missing, found {failure.told}.", "a.price, 10 or 'text'")
 
 
 CONDITIONS: tuple[Mistake, ...] = (
+    _comment,  # before the quotes: one may hold an apostrophe
     _quote,
     _quote_within,
     _text,
@@ -249,6 +286,8 @@ CONDITIONS: tuple[Mistake, ...] = (
     _third_side,
     _brackets,
     _partition,
+    _by,
+    _dotted,
     _in,
 )
 """How conditions are written, before anything is said of what they are in."""

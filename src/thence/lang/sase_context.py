@@ -19,10 +19,6 @@ _AFTER_PATTERN = re.compile(rf"\b(?:{'|'.join(CLAUSES[1:])})\b", re.IGNORECASE)
 _COMPONENT = re.compile(r"(?:[(,~]|\bPATTERN\b)\s*[\w:`<>#/.-]{1,200}?\s*\+?\s+(\w+)\s*(\[\s*\])?", re.IGNORECASE)
 
 
-def found(failure: Failure) -> str:
-    return failure.shown if failure.found else "the end of the text"
-
-
 def ahead(failure: Failure, pattern: re.Pattern[str]) -> re.Match[str] | None:
     """What follows upon what was found."""
     return pattern.match(failure.text.read, failure.at + len(failure.found))

@@ -7,7 +7,7 @@ import re
 from thence.lang.mistakes import CLOSING, Complaint, Failure, Mistake
 from thence.lang.names import closest
 from thence.lang.sase_condition_mistakes import CONDITIONS, VALUES
-from thence.lang.sase_context import STRATEGIES, ahead, behind, clauses, found, variable
+from thence.lang.sase_context import STRATEGIES, ahead, behind, clauses, variable
 from thence.lang.spaseq_mistakes import duration, unit
 from thence.lang.words import END
 
@@ -47,7 +47,7 @@ def _component(failure: Failure) -> Complaint | None:
         return Complaint('Absence is written with "~", found "!".', "~")
     if failure.found == "(" and failure.follows("_PATTERN"):
         return Complaint("Several components stand in SEQ.", "PATTERN SEQ(…)")
-    return Complaint(f"A component is missing, found {found(failure)}.", "STOCK a")
+    return Complaint(f"A component is missing, found {failure.told}.", "STOCK a")
 
 
 def _typed(failure: Failure) -> Complaint | None:
@@ -65,7 +65,7 @@ def _typed(failure: Failure) -> Complaint | None:
     if failure.found == "(" and before.upper() in ("AND", "NOT", "SEQ"):
         return Complaint(f"{before.upper()} can't stand in SEQ.", "components alone, parted by commas")
     hint = "STOCK+ a[]" if after_plus else f"{before[:40]} {before[0].lower()}"
-    return Complaint(f"A component needs a variable after its type, found {found(failure)}.", hint)
+    return Complaint(f"A component needs a variable after its type, found {failure.told}.", hint)
 
 
 def _after_component(failure: Failure) -> Complaint | None:
@@ -121,9 +121,11 @@ def _selected(failure: Failure) -> Complaint | None:
         return None
     if failure.follows("STRATEGY") or (failure.accepted == {"NAME"} and before == "("):
         hint = "skip_till_next_match(a, b[]) { … }"
-        return Complaint(f"A strategy names its variables, found {found(failure)}.", hint)
+        return Complaint(f"A strategy names its variables, found {failure.told}.", hint)
     if failure.accepted == {"LBRACE"}:
-        return Complaint(f"A strategy has its conditions in braces, found {found(failure)}.", "{ … }")
+        return Complaint(f"A strategy has its conditions in braces, found {failure.told}.", "{ … }")
+    if "BANG" in failure.accepted and failure.found == ".":
+        return Complaint('A strategy names variables alone, found ".".', before[:40])
     if "BANG" in failure.accepted and failure.found == "[":
         return Complaint('A strategy names a closure whole, found "[".', f"{before[:40]}[]")
     return None
@@ -135,7 +137,7 @@ def _selected(failure: Failure) -> Complaint | None:
 def _begin(failure: Failure) -> Complaint | None:
     before = failure.before
     if failure.follows("_FROM"):
-        reason = f"A stream's name is one word, without quotes, found {found(failure)}."
+        reason = f"A stream's name is one word, without quotes, found {failure.told}."
         return Complaint(reason, "FROM stocks PATTERN …")
     if "_PATTERN" not in failure.accepted:
         return None
@@ -144,14 +146,14 @@ def _begin(failure: Failure) -> Complaint | None:
         hint = f"FROM {failure.short if before.upper() == 'STREAM' else 'stocks PATTERN …'}"
         return Complaint(reason, hint, at=before.start_pos)
     if "COMMA" in failure.accepted and not failure.word:
-        return Complaint(f"A stream's name is one word, found {found(failure)}.", "FROM stocks PATTERN …")
+        return Complaint(f"A stream's name is one word, found {failure.told}.", "FROM stocks PATTERN …")
     near = closest(failure.word, ["PATTERN", "PREFIX", "FROM", "BASE"])
     if near and not failure.word.startswith(near):  # else a space is missing
         return Complaint(f"{failure.shown} is not known here.", near)
     if near:
         return None
     hint = "PATTERN SEQ(…)" if failure.word == "SEQ" else "PATTERN SEQ(STOCK a, STOCK b) … RETURN a.price"
-    return Complaint(f"A query begins with PATTERN, found {found(failure)}.", hint)
+    return Complaint(f"A query begins with PATTERN, found {failure.told}.", hint)
 
 
 def _nothing_given(failure: Failure) -> Complaint | None:
@@ -170,9 +172,11 @@ def _column(failure: Failure) -> Complaint | None:
     if failure.found == "*" and (failure.follows("_RETURN") or failure.follows("DOT") or failure.follows("COMMA")):
         return Complaint('There is no "*": RETURN names what it gives.', f"{variable(failure)}.price")
     if failure.follows("_IN_STREAM"):
-        return Complaint(f"IN STREAM needs a name, one word, found {found(failure)}.", "IN STREAM rises")
+        return Complaint(f"IN STREAM needs a name, one word, found {failure.told}.", "IN STREAM rises")
     if failure.follows("_AS"):
-        return Complaint(f"The name after AS is one word, without quotes, found {found(failure)}.", "AS price")
+        return Complaint(f"The name after AS is one word, or in backquotes, found {failure.told}.", "AS price")
+    if failure.kind == "_IN_STREAM" and clauses(failure)[-1:] == ["AGGREGATE"]:
+        return Complaint("AGGREGATE makes no events, and so no stream.", "RETURN … IN STREAM name")
     unnamed = "_AS" in failure.accepted and clauses(failure)[-1:] != ["WHERE"]
     ended = unnamed or {"COMMA", "_UNION"} <= failure.accepted
     if ended and failure.word and not failure.kind and ahead(failure, _REFERS):

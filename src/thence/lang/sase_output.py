@@ -83,7 +83,8 @@ def _check_names(block: Block, items: Iterable[DraftItem]) -> None:
     before: set[str] = set()
     for item in items:
         if item.text in before:
-            raise block.error(f'Two columns are called "{item.text}".', item.at, hint=f"{item.text} AS another")
+            hint = f"{item.text} AS another" if item.name is None else "another name after AS"
+            raise block.error(f'Two columns are called "{item.text}".', item.at, hint=hint)
         before.add(item.text)
 
 

@@ -10,13 +10,9 @@ _UNITS = "SECONDS, MINUTES, HOURS, DAYS or TICKS"
 _OPERATORS = '"," ";" ":" "&" or "|"'
 
 
-def _found(failure: Failure) -> str:
-    return failure.shown if failure.found else "the end of the text"
-
-
 def duration(failure: Failure) -> Complaint | None:
     if failure.follows("_WITHIN"):
-        return Complaint(f"WITHIN needs a duration, found {_found(failure)}.", "WITHIN 10 MINUTES")
+        return Complaint(f"WITHIN needs a duration, found {failure.told}.", "WITHIN 10 MINUTES")
     return None
 
 
