@@ -168,3 +168,12 @@ def test_count_counts_iterations_and_not_the_events_of_a_conjunction() -> None:
     events = [Event(time, "<x:a> <x:p> 1 .") for time in (0, 1)]
     counts = [row.bindings["n"] for row in runner.run({"S": [encode(events)]})]
     assert [count.python for count in counts if isinstance(count, Literal)] == [1, 2, 1]
+
+
+def test_a_filter_does_not_see_what_another_iteration_bound_in_another_arm() -> None:
+    query = """SELECT * FROM STREAM S <x:s> { SEQ (((A | B) & C)+) DEFINE GPM A ON S { ?s <x:q> ?a }
+        DEFINE GPM B ON S { ?s <x:q> ?b } DEFINE GPM C ON S { ?s <x:q> ?c FILTER(?c <= ?a) } }"""
+    runner = SequenceRunner(plan(parse(query)))
+    events = [Event(time, "<x:n> <x:q> 1 .") for time in (0, 1)]
+    found = [(row.start, row.end, "b" in row.bindings) for row in runner.run({"S": [encode(events)]})]
+    assert found == [(0, 0, False), (0, 1, False), (1, 1, False)]

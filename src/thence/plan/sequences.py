@@ -220,14 +220,20 @@ class _Plan:
         edge.bind += [(self.slots[v], -1, True) for v in anew if v in self.slots and v not in columns]
         edge.tests = tests
         if self.optimise:
-            edge.quick = [quick for test in tests if (quick := self._quick(test, columns)) is not None]
+            forgotten = anew - columns.keys()
+            edge.quick = [quick for test in tests if (quick := self._quick(test, columns, forgotten)) is not None]
 
-    def _quick(self, test: int, columns: dict[Variable, int]) -> tuple[int, int, int, int, int] | None:
-        """A test that does nothing but compare two variables, with where their values are found before they join."""
+    def _quick(
+        self, test: int, columns: dict[Variable, int], forgotten: frozenset[Variable]
+    ) -> tuple[int, int, int, int, int] | None:
+        """A test that does nothing but compare two variables, with where their values are found before they join. What
+        a new iteration forgets has its old value there still."""
         compared = self.code.comparison(test)
         if compared is None:
             return None
         comparison, left, right = compared
+        if left in forgotten or right in forgotten:
+            return None
         places = [(self.slots[variable], columns.get(variable, -1)) for variable in (left, right)]
         return (comparison, *places[0], *places[1])
 
