@@ -138,20 +138,21 @@ def _same(failure: Failure) -> Complaint | None:
 
 
 def _partition(failure: Failure) -> Complaint | None:
-    if failure.found != "." or failure.before is None or not _PARTITION_BEFORE.search(behind(failure)):
-        return None
-    attribute = ahead(failure, _WORD)
-    hint = f"PARTITION BY {attribute[1][:40] if attribute else 'symbol'}"
-    return Complaint("PARTITION BY names attributes alone, for all variables.", hint, at=failure.before.start_pos)
+    return _attributes_alone(failure, _PARTITION_BEFORE, "PARTITION BY")
 
 
 def _by(failure: Failure) -> Complaint | None:
-    """BY of AGGREGATE: what follows it has no variable, and so no dot."""
-    if failure.found != "." or failure.before is None or not _BY_BEFORE.search(behind(failure)):
+    """BY of AGGREGATE."""
+    return _attributes_alone(failure, _BY_BEFORE, "BY")
+
+
+def _attributes_alone(failure: Failure, before: re.Pattern[str], clause: str) -> Complaint | None:
+    """What follows the clause has no variable, and so no dot."""
+    if failure.found != "." or failure.before is None or not before.search(behind(failure)):
         return None
     attribute = ahead(failure, _WORD)
-    hint = f"BY {attribute[1][:40] if attribute else 'symbol'}"
-    return Complaint("BY names attributes alone, for all variables.", hint, at=failure.before.start_pos)
+    hint = f"{clause} {attribute[1][:40] if attribute else 'symbol'}"
+    return Complaint(f"{clause} names attributes alone, for all variables.", hint, at=failure.before.start_pos)
 
 
 def _dotted(failure: Failure) -> Complaint | None:
