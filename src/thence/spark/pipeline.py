@@ -34,6 +34,7 @@ from thence.spark.scan_parts import ScanReader
 from thence.spark.scans import scanned
 from thence.spark.selecting import narrowed, selected
 from thence.spark.shapes import Types, column_types
+from thence.spark.spread import shard_keys
 from thence.spark.stages import PACKED, Answering, Packing
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -185,7 +186,9 @@ def all_rows(
         in_time = packed.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
         return in_time.mapInArrow(_called(answering), made)
     prepare(spark, [program], settings)
-    stateful = packed.groupBy("shard").transformWithState(
+    keys = F.array(*(F.lit(key).cast("long") for key in shard_keys(shards)))
+    keyed = packed.withColumn("shard", F.element_at(keys, F.expr("shard + 1")))
+    stateful = keyed.groupBy("shard").transformWithState(
         ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
     )
     stateful = stateful.observe(among.named(STATE), F.expr("coalesce(sum(state), 0) AS bytes"))
