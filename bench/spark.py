@@ -1,7 +1,7 @@
 """Queries on Spark, in batch and in streaming, beside Spark's own SQL and the engine of one process.
 
-Usage: python bench/spark.py [--events 1000000 5000000] [--rdf 1000000] [--cores 1 2] [--repeat 3] [--together 100000]
-                             [--only check batch overhead streaming rdf memory]
+Usage: python bench/spark.py [--events 1000000 5000000] [--rdf 1000000] [--cores 1 2] [--repeat 3]
+                             [--together 100000] [--only check batch overhead streaming rdf memory]
 
 Each number of cores is a process of its own, with a Spark of local[cores]. Contenders take turns, and each one's best
 time counts; all must find as many matches, and the same rows in the first ticks. Rows are made and thrown away (Spark's
@@ -37,18 +37,17 @@ def with_ticks(spark: SparkSession, folder: Path, events: int, options: argparse
         batch.times(spark, path, events, options.repeat, where)
     if "overhead" in options.only:
         batch.overhead(spark, path, events, options.repeat, where)
-    if "streaming" in options.only:
-        pieces = folder / f"{events}"
-        ticks.write_pieces(pieces, events, options.together)
+    for together in options.together if "streaming" in options.only else ():
+        pieces, shards = folder / f"{events}-{together}", spark.sparkContext.defaultParallelism
+        ticks.write_pieces(pieces, events, together, shards)
         frame = spark.read.parquet(str(path))
-        stream = spark.readStream.schema(frame.schema).option("maxFilesPerTrigger", 1).parquet(str(pieces))
-        shards = spark.sparkContext.defaultParallelism
+        stream = spark.readStream.schema(frame.schema).option("maxFilesPerTrigger", shards).parquet(str(pieces))
         streaming.compare(
-            f"Ticks, {events:,}, micro-batches of {options.together:,}, {where}",
+            f"Ticks, {events:,}, micro-batches of {together:,}, {where}",
             {name: partial(batch.ours, text, frame) for name, text in TICKS.items()},
             {name: partial(batch.ours, text, stream, shards=shards) for name, text in TICKS.items()},
             events,
-            options.together,
+            together,
             options.repeat,
             partial(streaming.alone, stream, shards),
         )
@@ -58,7 +57,8 @@ def with_rdf(spark: SparkSession, folder: Path, options: argparse.Namespace, whe
     """Query 2 of the examples over events in N-Quads."""
     path, pieces, known = folder / "cards.nq", folder / "cards", folder / "cards.nt"
     cards.write(path, options.rdf)
-    cards.write_pieces(pieces, options.rdf, options.together)
+    together = options.together[0]
+    cards.write_pieces(pieces, options.rdf, together)
     cards.write_background(known)
     query, background = thence.parse(cards.QUERY.read_text()), {cards.BACKGROUND: known}
     shards = spark.sparkContext.defaultParallelism
@@ -81,11 +81,11 @@ def with_rdf(spark: SparkSession, folder: Path, options: argparse.Namespace, whe
     title = f"Query 2, {options.rdf:,} events, {path.stat().st_size / 1e6:,.0f} MB of N-Quads, {where}; {found:,} rows"
     show(title, measured(contenders, options.repeat), options.rdf, beside="one process")
     streaming.compare(
-        f"Query 2, micro-batches of {options.together:,}, {where}",
+        f"Query 2, micro-batches of {together:,}, {where}",
         {"Query 2": lambda: answers(frame)},
         {"Query 2": lambda: answers(stream)},
         options.rdf,
-        options.together,
+        together,
         options.repeat,
     )
 
@@ -113,7 +113,7 @@ def main() -> None:
     arguments.add_argument("--rdf", type=int, default=1_000_000)
     arguments.add_argument("--cores", type=int, nargs="+", default=[1, 2])
     arguments.add_argument("--repeat", type=int, default=3)
-    arguments.add_argument("--together", type=int, default=100_000)
+    arguments.add_argument("--together", type=int, nargs="+", default=[100_000])
     arguments.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     options = arguments.parse_args()
     if len(options.cores) == 1:

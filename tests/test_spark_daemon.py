@@ -1,7 +1,9 @@
-"""Workers import the Spark that is installed, where it is the one that Spark would have them import from its zip."""
+"""Workers import the Spark that is installed, where it is the one that Spark would have them import from its zip; and
+what they have imported is not searched for garbage after each task."""
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import pyspark
 import pytest
 
 from thence.spark.daemon import _is_installed
+from thence.spark.settled import settled
 
 FOUND = "import thence.spark.daemon, pyspark; print(pyspark.__file__)"
 
@@ -34,3 +37,17 @@ def test_another_spark_is_left_where_it_is(tmp_path: Path, content: bytes) -> No
         archive.writestr("pyspark/version.py", content)
     assert not _is_installed(str(tmp_path / "pyspark.zip"))
     assert not _is_installed(str(tmp_path / "none.zip"))
+
+
+def test_what_has_been_loaded_is_searched_no_more_and_a_few_objects_of_a_task_are() -> None:
+    loaded: list[list[None]] = [[] for _ in range(30_000)]
+    try:
+        settled()
+        after = gc.get_freeze_count()
+        assert after >= len(loaded)
+        task: list[list[None]] = [[] for _ in range(1_000)]
+        settled()
+        assert gc.get_freeze_count() == after
+        assert any(each is task for each in gc.get_objects())
+    finally:
+        gc.unfreeze()

@@ -56,7 +56,7 @@ def in_batch(spark: SparkSession, folder: Path, events: int, where: str) -> None
 def in_streaming(spark: SparkSession, folder: Path, where: str) -> None:
     """Micro-batches of a sliding window: state and workers must not grow."""
     pieces = folder / "small"
-    ticks.write_pieces(pieces, MARKS[-1] * SMALL, SMALL)
+    ticks.write_pieces(pieces, MARKS[-1] * SMALL, SMALL, 1)
     schema = spark.read.parquet(str(pieces / "00000.parquet")).schema
     frame = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(pieces))
     text = queries.skip_till_next(queries.V, WINDOW)

@@ -65,11 +65,13 @@ def write(path: Path, count: int, *, companies: int = 110, together: int | None 
         file.write_table(pa.Table.from_batches(ticks(count, companies=companies), SCHEMA), row_group_size=together)
 
 
-def write_pieces(folder: Path, count: int, together: int) -> None:
-    """The same as files of so many ticks, each a second younger than the one before it: files are taken by age."""
+def write_pieces(folder: Path, count: int, together: int, files: int) -> None:
+    """The same, of which so many are in some files together, as many as can be read at a time; each is a second younger
+    than the one before it, since files are taken by age."""
     folder.mkdir()
     table = pa.Table.from_batches(ticks(count), SCHEMA)
-    for number, first in enumerate(range(0, count, together)):
+    size = together // files
+    for number, first in enumerate(range(0, count, size)):
         path = folder / f"{number:05}.parquet"
-        parquet.write_table(table.slice(first, together), path)
+        parquet.write_table(table.slice(first, size), path, row_group_size=TOGETHER)
         os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))

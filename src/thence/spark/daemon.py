@@ -24,6 +24,8 @@ sys.path[:] = [path for path in sys.path if not (path.endswith("pyspark.zip") an
 import thence.spark.decode  # noqa: E402
 import thence.spark.processor  # noqa: E402
 import thence.spark.source  # noqa: E402, F401 - all of these are for the workers
+from thence.spark.settled import settled  # noqa: E402
 
 if __name__ == "__main__":
+    settled()
     runpy.run_module("pyspark.daemon", run_name="__main__")

@@ -33,6 +33,7 @@ from thence.spark.reading import PartReader
 from thence.spark.scan_parts import ScanReader
 from thence.spark.scans import scanned
 from thence.spark.selecting import narrowed, selected
+from thence.spark.settled import settled
 from thence.spark.shapes import Types, column_types
 from thence.spark.spread import shard_keys
 from thence.spark.stages import PACKED, Answering, Packing
@@ -199,6 +200,7 @@ def _called(stage: Any) -> Any:
     """A stage as a function, which is what Spark wants."""
 
     def run(records: Any) -> Any:
+        settled()
         return stage(records)
 
     return run

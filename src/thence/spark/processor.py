@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from thence.spark.settled import settled
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -37,6 +39,7 @@ class ShardProcessor(StatefulProcessor):
         return made
 
     def init(self, handle: StatefulProcessorHandle) -> None:
+        settled()
         self._saved = handle.getValueState("shard", "state binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
@@ -69,6 +72,7 @@ def unpacked_answers(records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
     """The rows that shards have packed."""
     import pyarrow as pa
 
+    settled()
     for record in records:
         for answers in record.column("answers").drop_null():
             with pa.ipc.open_stream(answers.as_buffer()) as reader:
