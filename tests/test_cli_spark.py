@@ -229,15 +229,20 @@ def test_a_checkpoint_of_another_query_is_refused() -> None:
     shards = grown("--shards", "2")
     assert shards.exit_code == 2
     assert shards.stderr == (
-        "thence: The checkpoint was written with 4 shards, and now there are 2. "
-        "Go on with shards=4, or begin anew with an empty checkpoint.\n"
+        f"thence: The checkpoint {os.path.abspath('ckpt')} was written with --shards 4, and now it is 2. "
+        "Go on with --shards 4, or begin anew with an empty checkpoint.\n"
     )
     Path("rises.spaseq").write_text(RISES.replace("?after > ?before", "?after < ?before"))
     query = grown()
     assert query.exit_code == 2
-    assert query.stderr == (
-        "thence: The checkpoint belongs to another query. Give each query a checkpoint of its own.\n"
-    )
+    assert "belongs to another query, or to this one with other options. Give each query a" in query.stderr
+    Path("in/2.jsonl").unlink()
+    assert grown().exit_code == 2  # though nothing is new
+    Path("rises.spaseq").write_text(RISES)
+    other = grown("--format", "csv")
+    assert (other.exit_code, "was written with --format jsonl, and now it is csv. Go on" in other.stderr) == (2, True)
+    events = grown("--events")
+    assert (events.exit_code, "was written without --events. Go on without it, or" in events.stderr) == (2, True)
 
 
 def when(ready: Callable[[], bool], act: Callable[[], object]) -> threading.Thread:
@@ -338,16 +343,19 @@ def test_json_is_for_what_has_an_end() -> None:
     assert result.stderr == "thence: json ends with its last row, and a stream has none. Try: --format jsonl\n"
 
 
+KEPT_FOR = {"query": ["a"], "shards": 4, "format": "jsonl", "events": False}
+
+
 def test_a_journal_refuses_an_output_that_lost_rows(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("rows\n")
-    journal = Journal.of(tmp_path, [out])
+    journal = Journal.of(tmp_path, [out], KEPT_FOR)
     assert journal.begin(0)
     journal.done(0)
-    assert not Journal.of(tmp_path, [out]).begin(0)
+    assert not Journal.of(tmp_path, [out], KEPT_FOR).begin(0)
     out.write_text("")
     with pytest.raises(InputError, match="is shorter than the checkpoint"):
-        Journal.of(tmp_path, [out])
+        Journal.of(tmp_path, [out], KEPT_FOR)
 
 
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

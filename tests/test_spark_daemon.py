@@ -39,7 +39,10 @@ def test_another_spark_is_left_where_it_is(tmp_path: Path, content: bytes) -> No
     assert not _is_installed(str(tmp_path / "none.zip"))
 
 
-def test_what_has_been_loaded_is_searched_no_more_and_a_few_objects_of_a_task_are() -> None:
+def test_what_has_been_loaded_is_searched_no_more_and_a_few_objects_of_a_task_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("thence.spark.settled._left", 2)
     loaded: list[list[None]] = [[] for _ in range(30_000)]
     try:
         settled()

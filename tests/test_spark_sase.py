@@ -211,3 +211,10 @@ def test_columns_of_a_union_go_by_name(spark: SparkSession) -> None:
     assert len({row["match_id"] for row in twice}) == 2  # UNION keeps both
     with pytest.raises(thence.InputError, match='The column "x" of the UNION would be int and string'):
         thence.parse("PATTERN A a RETURN a.x AS x UNION PATTERN A b RETURN b.y AS x").dataframe(frame)
+
+
+def test_a_column_that_nobody_asks_for_may_be_called_anything(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(TICKS, "time long, symbol string, price double, `a``b.c` int")
+    query = thence.parse("PATTERN SEQ(Stock a) WHERE skip_till_any_match(a) { a.price > 9.5 } WITHIN 5 RETURN a.price")
+    made = query.dataframe(frame.selectExpr("'Stock' AS type", "*"), lateness=None)
+    assert sorted(row[2] for row in made.collect()) == [10.0, 11.0]

@@ -22,16 +22,18 @@ NAME = "thence-output.json"
 
 @dataclass(slots=True)
 class Journal:
-    """Of a checkpoint. `paths` are the files that the run writes; stdout is none, and can't be cut."""
+    """Of a checkpoint. `paths` are the files that the run writes; stdout is none, and can't be cut. `kept_for` is what
+    it belongs to."""
 
     folder: Path
     paths: Sequence[Path]
+    kept_for: dict[str, Any]
     _known: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, folder: Path, paths: Sequence[Path]) -> Journal:
+    def of(cls, folder: Path, paths: Sequence[Path], kept_for: dict[str, Any]) -> Journal:
         """The journal of a checkpoint, checked; the files of a new one are emptied."""
-        found = cls(folder, [Path(os.path.abspath(path)) for path in paths])
+        found = cls(folder, [Path(os.path.abspath(path)) for path in paths], kept_for)
         found._known = _read(folder / NAME)
         if found._known:
             found._check()
@@ -63,10 +65,11 @@ class Journal:
 
     def _note(self, batch: int, *, done: bool) -> None:
         sizes = {str(path): os.path.getsize(path) if path.exists() else 0 for path in self.paths}
-        self._known = {"batch": batch, "done": done, "sizes": sizes}
+        self._known = {"batch": batch, "done": done, "sizes": sizes, "kept_for": self.kept_for}
         _write(self.folder / NAME, self._known)
 
     def _check(self) -> None:
+        self._check_kept_for(self._known.get("kept_for", {}))
         before, now = sorted(self._known["sizes"]), sorted(map(str, self.paths))
         if before != now:
             names = ", ".join(before) or "stdout"
@@ -80,6 +83,24 @@ class Journal:
                     f"{path} is shorter than the checkpoint {self.folder} left it. Put it back, or begin anew with an "
                     "empty checkpoint."
                 )
+
+    def _check_kept_for(self, known: dict[str, Any]) -> None:
+        anew = "or begin anew with an empty checkpoint."
+        if known.get("query") != self.kept_for["query"]:
+            raise InputError(
+                f"The checkpoint {self.folder} belongs to another query, or to this one with other options. Give each "
+                "query a checkpoint of its own."
+            )
+        for option in ("shards", "format"):
+            before, now = known.get(option), self.kept_for[option]
+            if before != now:
+                raise InputError(
+                    f"The checkpoint {self.folder} was written with --{option} {before}, and now it is {now}. "
+                    f"Go on with --{option} {before}, {anew}"
+                )
+        if known.get("events") != self.kept_for["events"]:
+            way = "with" if known.get("events") else "without"
+            raise InputError(f"The checkpoint {self.folder} was written {way} --events. Go on {way} it, {anew}")
 
 
 def _read(path: Path) -> dict[str, Any]:

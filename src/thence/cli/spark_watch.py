@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thence.algebra.components import ComposedQuery
 from thence.cli.formats import writer
 from thence.cli.outlets import opened, progress, starting, tell, told
 from thence.cli.problems import Problems
@@ -22,10 +23,12 @@ from thence.cli.spark_errors import our_error, told_as_ours
 from thence.cli.spark_files import growing_input
 from thence.cli.spark_journal import Journal
 from thence.cli.spark_rows import Layout
-from thence.cli.spark_run import counted, prepared, session
+from thence.cli.spark_run import Prepared, counted, prepared, session
 from thence.errors import InputError
+from thence.kernel.codec import fingerprint
 from thence.local.results import Counts
-from thence.spark.pipeline import READ
+from thence.plan.components import plan
+from thence.spark.pipeline import COUNTS, READ, STATE, STREAMING_SHARDS
 from thence.spark.session import Launch
 from thence.spark.spool import in_order, spooled
 
@@ -48,7 +51,7 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
         checkpoint = _made(run.checkpoint) if run.checkpoint else Path(folder, "checkpoint")
         paths = [path for path in (run.output, run.problems) if path is not None]
-        journal = Journal.of(checkpoint, paths) if run.checkpoint else None
+        journal = Journal.of(checkpoint, paths, _kept_for(doing)) if run.checkpoint else None
         begun, outlets = time.monotonic(), list[Outlet]()
         shown = lambda: outlets[0].how_far() if outlets else starting(begun)  # noqa: E731
         kept.enter_context(progress(shown, output=run.output, format=run.format))
@@ -64,6 +67,21 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         with _interrupts_us_alone():
             outlet.follow(timed.start())
     tell(outlet.counts, outlet.noted)
+
+
+def _kept_for(doing: Prepared) -> dict[str, Any]:
+    """What a checkpoint belongs to: the query as it is run, and the options that its states and output depend on."""
+    run, query = doing.run, doing.run.query.algebra
+    if isinstance(query, ComposedQuery):
+        programs = [plan(block, optimise=run.optimise) for block in query.blocks]
+    else:
+        programs = [doing.program] if doing.program else []
+    return {
+        "query": [fingerprint(program) for program in programs],
+        "shards": run.shards or STREAMING_SHARDS,
+        "format": run.format,
+        "events": run.events,
+    }
 
 
 @dataclass(slots=True)
@@ -163,18 +181,23 @@ class Outlet:
         found = self._query.lastProgress if self._query is not None else None
         if found is None:
             return
-        events = sum(each["events"] for name, each in found.observedMetrics.items() if name.startswith(READ))
+        events = sum(each["events"] for each in _observed(found, READ))
         last, known = self._heard
         if found.batchId != last:
             known = 0
         self.counts.events += max(0, events - known)
         self._heard = found.batchId, max(events, known)
-        self._state = sum(operator.memoryUsedBytes for operator in found.stateOperators) or self._state
+        self._state = sum(each["bytes"] for each in _observed(found, STATE))
 
     def how_far(self) -> str:
         seconds = max(time.monotonic() - self._began, 0.1)
         rate = self.counts.events / seconds
         return f"{told(self.counts)}, {rate:,.0f} events/s, state {self._state / _MIB:,.1f} MiB"
+
+
+def _observed(progress: Any, metric: str) -> list[Any]:
+    """What a micro-batch's progress tells of a metric, of each query."""
+    return [each for name, each in progress.observedMetrics.items() if name.startswith(f"{COUNTS}.{metric}")]
 
 
 def _made(folder: Path) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Observation
 
 from thence.algebra.components import ComposedQuery
 from thence.algebra.sequences import Stream
@@ -15,7 +15,7 @@ from thence.local.domains import TimeDomain
 from thence.local.given import by_stream, stream_name
 from thence.query.options import background_of
 from thence.spark.composed import composed_rows
-from thence.spark.pipeline import Settings, all_rows, counted_answers
+from thence.spark.pipeline import Settings, all_rows, counted_answers, counts_beside, is_streaming
 
 if TYPE_CHECKING:
     from thence.query.query import Query
@@ -39,19 +39,34 @@ class Frames:
         optimise: bool,
         shards: int | None,
         terms: str,
+        counts: object,
         **chosen: Any,
     ) -> DataFrame:
         if terms not in TERMS:
             raise InputError(f'terms can\'t be {terms!r:.40}. Try: terms="text", or terms="struct"')
         if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 1 <= shards <= 4096):
             raise InputError(f"shards can't be {shards!r:.40}. Try: shards=4")
-        settings = Settings(shards=shards, terms=terms, columns=self.columns, **chosen)
+        named = self._counts(counts)
+        settings = Settings(shards=shards, terms=terms, columns=self.columns, counts=named, **chosen)
         if isinstance(query.algebra, ComposedQuery) and not query.algebra.is_one_block:
             rows = composed_rows(query.algebra, self.by_name, domain, settings, ordered=False, optimise=optimise)
             return counted_answers(rows, settings)
         program = query.program(optimise=optimise, partial=settings.partial)
         known = background_of(background, program)
         return counted_answers(all_rows(program, self.by_name, domain, known, settings, ordered=False), settings)
+
+    def _counts(self, given: object) -> str | Observation:
+        """`counts`: what metrics are called, or, in batch, who is told."""
+        streaming = is_streaming(self.by_name)
+        if isinstance(given, Observation) and streaming:
+            raise InputError(
+                "Spark's Observation is for batch queries. Try: counts=\"alerts\", and the query's progress"
+            )
+        if isinstance(given, Observation):
+            return given
+        if not isinstance(given, str) or not given:
+            raise InputError(f'counts can\'t be {given!r:.40}. Try: counts="alerts"; in batch, counts=Observation()')
+        return counts_beside(self.by_name.values(), given) if streaming else given
 
 
 def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Frames:

@@ -22,13 +22,15 @@ Duration: TypeAlias = int | str | timedelta | Span
 NO_TIME = Span(0, Domain.TICKS)
 
 
-def duration(value: Duration, *, option: str) -> Span:
-    """A length of time.
+def duration(value: Duration | None, *, option: str) -> Span:
+    """A length of time; None is no time.
 
     >>> duration("10s", option="lateness") == duration(timedelta(seconds=10), option="lateness")
     True
     """
     match value:
+        case None:
+            span = NO_TIME
         case Span():
             span = value
         case bool():

@@ -30,7 +30,7 @@ from thence.query.options import Duration, absolute_namespace, background_of, du
 from thence.rdf.times import MAX_TIME
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Observation
 
 
 def parse(text: str | Path, *, language: str | None = None, namespace: str | None = None) -> Query:
@@ -136,7 +136,7 @@ class Query:
         streams: Any,
         *,
         background: Any = None,
-        lateness: Duration = 0,
+        lateness: Duration | None = None,
         max_runs: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
@@ -163,7 +163,7 @@ class Query:
         self,
         *,
         background: Any = None,
-        lateness: Duration = 0,
+        lateness: Duration | None = None,
         idle: Any = None,
         max_runs: int | None = None,
         problems: bool = False,
@@ -185,7 +185,7 @@ class Query:
         *,
         background: Any = None,
         shards: int | None = None,
-        lateness: Duration = 0,
+        lateness: Duration | None = None,
         idle: Any = None,
         max_runs: int | None = None,
         problems: bool = False,
@@ -193,6 +193,7 @@ class Query:
         optimise: bool = True,
         terms: str = "text",
         columns: Any = None,
+        counts: str | Observation = "thence",
     ) -> DataFrame:
         """The query on Spark: event DataFrames in, a DataFrame of matches out; streaming ones in, a streaming one out.
 
@@ -200,7 +201,9 @@ class Query:
         of triples) or of typed columns (`type`, `time`, and attributes). `columns` says what these are called where it
         is otherwise: {"time": "ts"}, or such a mapping for each stream. Matches have `start`, `end`, a column for each
         variable (as text; with terms="struct", as structs of type, value, datatype and language), `match_id` and
-        `events`. With `problems`, rows of what is wrong come too, told by `problem`, `reason`, `event`, `stream`.
+        `events`. With `problems`, rows of what is wrong come too, told by `problem`, `reason`, `event`, `stream`. They
+        are counted in any case: in streaming, in the query's progress, by metrics whose names begin with `counts`; in
+        batch, by the Observation that it can be.
         """
         from thence.query.frames import frames_of  # Spark is heavy, and only needed here
 
@@ -221,6 +224,7 @@ class Query:
             problems=problems or timed_out,
             partial=timed_out,
             terms=terms,
+            counts=counts,
             namespace=self.algebra.namespace,
         )
 
@@ -249,7 +253,7 @@ class Query:
         if partial:
             raise InputError("SASE+ does not tell partial matches that timed out. Try: without timed_out")
 
-    def _watermark(self, lateness: Duration, idle: Any) -> tuple[Watermark, TimeDomain]:
+    def _watermark(self, lateness: Duration | None, idle: Any) -> tuple[Watermark, TimeDomain]:
         """How far time will have come, and which kind of time that is, as far as it is known."""
         allowed = duration(lateness, option="lateness")
         names, after = idle_streams(idle, self.algebra.streams)

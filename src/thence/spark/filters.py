@@ -21,6 +21,7 @@ from thence.program.sequence import Attributes, Fit, SequenceProgram
 from thence.rdf.terms import Literal
 from thence.rdf.values import is_number, value
 from thence.spark.decode import Decoder, Kind
+from thence.spark.selecting import quoted
 
 _TURNED = {
     Comparison.LESS: Comparison.GREATER,
@@ -50,7 +51,7 @@ def prefiltered(frame: DataFrame, program: SequenceProgram, stream: str, whole: 
 
 def _bad(names: dict[str, str]) -> list[Column]:
     """What rows are no events."""
-    columns = {ours: F.col(f"`{theirs}`") for ours, theirs in names.items()}
+    columns = {ours: F.col(quoted(names[ours])) for ours in ("time", "type", "end") if ours in names}
     found = [columns["time"].isNull(), columns["type"].isNull(), columns["type"] == ""]
     return [*found, columns["end"] < columns["time"]] if "end" in columns else found
 
@@ -64,7 +65,7 @@ def _fitting(program: SequenceProgram, fit: Fit, frame: DataFrame, names: dict[s
     if fit.type is not None:
         local = fit.type.local if fit.type.iri is None else local_name(fit.type.iri)
         if "%" not in local:  # else it may be written otherwise in a table
-            found.append(F.col(f"`{names['type']}`").endswith(local))  # by its local name or whole: looked at again
+            found.append(F.col(quoted(names["type"])).endswith(local))  # by its local name or whole: looked at again
     return reduce(and_, found)
 
 
@@ -85,7 +86,7 @@ def _comparison(
     found: Any = value(constant)
     if theirs is None or isinstance(found, bool):
         return None
-    kind, column = frame.schema[theirs].dataType, F.col(f"`{theirs}`")
+    kind, column = frame.schema[theirs].dataType, F.col(quoted(theirs))
     if isinstance(kind, T.StringType):
         return column == found if isinstance(found, str) and comparison is Comparison.SAME else None
     exact = isinstance(kind, T.IntegralType) and isinstance(found, int) and abs(found) < 2**63

@@ -6,9 +6,10 @@ stateful operator whose key is the shard. The first half is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import chain, count
 from typing import Any
 
 import pyarrow as pa
@@ -44,14 +45,19 @@ _CHANGES = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enable
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _UNSET = "200"
 """What Spark takes for the number of partitions if nobody has said one."""
+_OURS = "thence.shuffle.partitions"
+"""Where a session keeps how many we have said."""
 
-STATE = "thence.state"
-"""The metric of a streaming query's progress that has the bytes of all shards' states."""
+COUNTS = "thence"
+"""What the names of metrics in a streaming query's progress begin with."""
 
-READ = "thence.read"
+STATE = "state"
+"""The metric that has the bytes of all shards' states."""
+
+READ = "read"
 """The metric that has how many events were read."""
 
-FOUND = "thence.found"
+FOUND = "found"
 """The metric that has how many rows there were: `matches`, and those of problems by their kinds, shown or not."""
 
 STREAMING_SHARDS = 4
@@ -73,6 +79,10 @@ class Settings:
     terms: str = "text"
     columns: Mapping[str, Mapping[str, str]] | None = None
     namespace: str = ""
+    counts: str | Observation = COUNTS
+
+    def named(self, metric: str) -> str:
+        return f"{self.counts}.{metric}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +98,40 @@ class Among:
     others: Mapping[str, tuple[Attributes, ...]] = field(default_factory=dict)  # what else a stream's events are asked
 
     def named(self, metric: str) -> str:
+        """What a metric of all of them is called for this one."""
         return metric if self.number == 1 else f"{metric}.{self.number}"
 
 
 _ALONE = Among()
 
 
+def counts_beside(frames: Iterable[DataFrame], wanted: str) -> str:
+    """What metrics can be called beside those of the queries whose answers are read: Spark wants different names."""
+    plans = [frame._jdf.queryExecution().analyzed().toString() for frame in frames]
+
+    def is_taken(name: str) -> bool:
+        return any(f"CollectMetrics {name}.{READ}" in plan for plan in plans)
+
+    others = (f"{wanted}{number}" for number in count(2))
+    return next(name for name in chain([wanted], others) if not is_taken(name))
+
+
 def counted_answers(rows: DataFrame, settings: Settings) -> DataFrame:
     """Rows as a user sees them: with problems, if these are asked for."""
-    made = _counted(rows)
+    made = _counted(rows, settings)
     if settings.problems:
         return made.withColumnsRenamed(dict(zip(INNER, PROBLEM_COLUMNS, strict=True)))
     return made.filter(f"`{INNER[0]}` IS NULL").drop(INNER[0])
 
 
-def _counted(made: DataFrame) -> DataFrame:
+def _counted(made: DataFrame, settings: Settings) -> DataFrame:
+    """In batch nobody could read counts that are not asked for."""
+    if isinstance(settings.counts, str) and not made.isStreaming:
+        return made
     problem = f"`{INNER[0]}`"
     kinds = (F.expr(f"count_if({problem} = '{kind}') AS {kind}") for kind in ("bad", "late", "timed_out"))
-    return made.observe(FOUND, F.expr(f"count_if({problem} IS NULL) AS matches"), *kinds)
+    name = settings.named(FOUND) if isinstance(settings.counts, str) else settings.counts
+    return made.observe(name, F.expr(f"count_if({problem} IS NULL) AS matches"), *kinds)
 
 
 def all_rows(
@@ -116,7 +142,7 @@ def all_rows(
     settings: Settings,
     *,
     ordered: bool = True,
-    read: Observation | str | None = None,
+    read: Observation | None = None,
     readers: Mapping[str, PartReader] | None = None,
     among: Among = _ALONE,
 ) -> DataFrame:
@@ -161,7 +187,9 @@ def all_rows(
     }
     schema = from_arrow_schema(PACKED)
     packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in sent))
-    packed = packed.observe(read or among.named(READ), F.expr("coalesce(sum(events), 0) AS events"))
+    if read is not None or streaming:
+        asked_for = read or among.named(settings.named(READ))
+        packed = packed.observe(asked_for, F.expr("coalesce(sum(events), 0) AS events"))
     answering = Answering(
         Output(
             program,
@@ -192,7 +220,7 @@ def all_rows(
     stateful = keyed.groupBy("shard").transformWithState(
         ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
     )
-    stateful = stateful.observe(among.named(STATE), F.expr("coalesce(sum(state), 0) AS bytes"))
+    stateful = stateful.observe(among.named(settings.named(STATE)), F.expr("coalesce(sum(state), 0) AS bytes"))
     return stateful.mapInArrow(unpacked_answers, made)
 
 
@@ -280,6 +308,9 @@ def prepare(spark: SparkSession, programs: Sequence[SequenceProgram], settings: 
     shards, since each costs some Python process's time in every micro-batch."""
     spark.conf.set(_PROVIDER, _ROCKSDB)
     spark.conf.set(_CHANGES, "true")
-    if spark.conf.get(_PARTITIONS) == _UNSET:
-        most = max(_shards(program, settings.shards, True, spark) for program in programs)
-        spark.conf.set(_PARTITIONS, str(most))
+    found = spark.conf.get(_PARTITIONS)
+    ours = spark.conf.get(_OURS, None)
+    if found in (_UNSET, ours):  # nobody else has said it
+        most = str(max(int(ours or 1), *(_shards(program, settings.shards, True, spark) for program in programs)))
+        spark.conf.set(_PARTITIONS, most)
+        spark.conf.set(_OURS, most)

@@ -27,7 +27,7 @@ from thence.spark.names import Names, Ordinals
 
 Ints = NDArray[np.int64]
 
-VERSION = 3
+VERSION = 4
 """Of what `save` writes around the kernel's state, which has a version of its own."""
 
 

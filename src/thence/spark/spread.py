@@ -2,8 +2,8 @@
 
 Spark's stateful operators have no repartitionById: a key goes to the partition that its hash says, and by their plain
 numbers both of two shards go to one, and three of four. The keys depend on the number of shards alone, which a
-checkpoint keeps, so that a restarted query finds its states again. Zero is always among them, so that a query with
-another number of shards finds at least that one's state, and refuses it.
+checkpoint keeps, so that a restarted query finds its states again. The first shard's is always zero, so that a query
+with another number of shards finds at least that one's state, and refuses it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _32 = 0xFFFFFFFF
 
 @cache
 def shard_keys(shards: int) -> tuple[int, ...]:
-    """For each shard the smallest number that is sent to the partition of the shard's number, of as many.
+    """The smallest numbers that are sent to different partitions, if there are as many of these.
 
     >>> shard_keys(4)
-    (2, 0, 14, 3)
+    (0, 2, 3, 14)
     """
     found: dict[int, int] = {}
     numbers = count()
     while len(found) < shards:
         key = next(numbers)
         found.setdefault(murmur3(key) % shards, key)
-    return tuple(found[shard] for shard in range(shards))
+    return tuple(found.values())
 
 
 def murmur3(number: int) -> int:
