@@ -217,20 +217,21 @@ def subjects(events: Sequence[Event]) -> list[str]:
     return [event.triples[0].subject.value for event in events]
 
 
-def test_blank_nodes_are_named_after_their_events_id() -> None:
+def test_blank_nodes_are_named_after_their_events_id_and_time() -> None:
     rdf = documents(*["_:b <http://a/p> 1 ."] * 3, id=["a", "x y", "a"])
-    assert subjects(good(rdf)) == ["S1_a_0_b", "S1_x78xx20xy_0_b", "S1_a_1_b"]
+    assert subjects(good(rdf)) == ["S1_a_0_0_b", "S1_x78xx20xy_1_0_b", "S1_a_2_0_b"]
     typed = pa.RecordBatch.from_pydict({"type": ["A", "", "A"], "time": [1, 1, 1], "id": ["a", "a", "a"]})
     assert subjects([event for event in read(typed) if isinstance(event, Event)]) == [
-        "S1_a_0_subject",
-        "S1_a_2_subject",
+        "S1_a_1_0_subject",
+        "S1_a_1_2_subject",
     ]
 
 
 def test_workers_that_read_different_rows_share_no_blank_node() -> None:
     rdf = documents(*[f'[] <http://a/p> "{i}" .' for i in range(4)])
     typed = pa.RecordBatch.from_pydict({"type": ["A"] * 4, "time": [1, 2, 3, 4]})
-    for record in (rdf, typed):
+    again = typed.append_column("id", pa.array(["house"] * 4))
+    for record in (rdf, typed, again):
         found = subjects(good(record.slice(0, 2))) + subjects(good(record.slice(2, 2)))
         assert len(set(found)) == 4
         assert found == subjects(good(record))

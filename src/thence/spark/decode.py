@@ -105,7 +105,7 @@ class Decoder:
         ids = given if self.hashed else with_ids(columns.get("id"), others)
         record = pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
         for found in self._table.read(record, Places(0, count, lines=np.zeros(count, np.int64))):
-            yield found if isinstance(found, BadEvent) else _with_ids(found, ids)
+            yield found if isinstance(found, BadEvent) else _with_ids(found, ids, columns["time"])
 
     @cached_property
     def _table(self) -> Table:
@@ -265,15 +265,20 @@ class _RowsById(TypedRows):
     """Rows whose blank nodes are told apart by ids."""
 
     all_ids: Any  # of the whole record batch, with those of rows that are no events
+    all_times: Any
+    ends: Rows
 
     def owners(self, rows: Rows) -> list[str]:
         assert self.ids is not None
-        numbers = ordinals(self.all_ids)[self.places.positions[rows]]
-        return owner_labels(self.stream, self.ids.take(pa.array(rows)).to_pylist(), numbers.tolist())
+        numbers = ordinals(self.all_ids, self.all_times)[self.places.positions[rows]]
+        names = self.ids.take(pa.array(rows)).to_pylist()
+        return owner_labels(self.stream, names, self.ends[rows].tolist(), numbers.tolist())
 
 
-def _with_ids(batch: ColumnBatch, ids: Any) -> ColumnBatch:
+def _with_ids(batch: ColumnBatch, ids: Any, times: Any) -> ColumnBatch:
     table = batch.table
     parts = {field.name: getattr(table, field.name) for field in fields(TypedRows)}
     parts["ids"] = ids if len(table.places) == len(ids) else ids.take(pa.array(table.places.positions))
-    return replace(batch, table=_RowsById(**parts, all_ids=ids))
+    ends = np.zeros(len(table.places), np.int64)
+    ends[batch.rows] = batch.ends
+    return replace(batch, table=_RowsById(**parts, all_ids=ids, all_times=times, ends=ends))

@@ -64,12 +64,14 @@ def with_ids(given: Any | None, columns: Mapping[str, Any]) -> Any:
     return pc.if_else(missing, row_ids(columns), texts) if pc.any(missing).as_py() else texts
 
 
-def ordinals(ids: Any) -> NDArray[np.int64]:
-    """Which of the rows with its id each row is, from 0."""
+def ordinals(ids: Any, times: Any) -> NDArray[np.int64]:
+    """Which of the rows with its id and its time each row is, from 0."""
     numbers = ids.dictionary_encode()
     if len(numbers.dictionary) == len(ids):
         return np.zeros(len(ids), np.int64)
-    where = raw(numbers.indices)
+    moments = times if pa.types.is_dictionary(times.type) else times.dictionary_encode()
+    when = raw(pc.fill_null(moments.indices.cast(pa.int64()), -1)) + 1
+    where = raw(numbers.indices).astype(np.int64) * (len(moments.dictionary) + 1) + when
     order = np.argsort(where, kind="stable")
     first = np.flatnonzero(np.diff(where[order], prepend=-1))
     found = np.empty(len(ids), np.int64)
@@ -77,15 +79,19 @@ def ordinals(ids: Any) -> NDArray[np.int64]:
     return found
 
 
-def owner_labels(stream: str, ids: Iterable[str], numbers: Iterable[int]) -> list[str]:
-    """What the labels of events' blank nodes begin with: stream, id, and which of the events with that id it is. Ids
-    and not places, since several workers read a stream, each from its own first place on.
+def owner_labels(stream: str, ids: Iterable[str], times: Iterable[int], numbers: Iterable[int]) -> list[str]:
+    """What the labels of events' blank nodes begin with: stream, id, time, and which of the events with both it is. Ids
+    and not places, since several workers read a stream, each from its own first place on; and times, since ids may come
+    again.
 
-    >>> owner_labels("S1", ["house 1"], [0])
-    ['S1_housex20x1_0']
+    >>> owner_labels("S1", ["house 1"], [-7], [0])
+    ['S1_housex20x1_m7_0']
     """
     beginning = label_of(stream)
-    return [f"{beginning}_{_label(id)}_{number}" for id, number in zip(ids, numbers, strict=True)]
+    return [
+        f"{beginning}_{_label(id)}_{'m' * (time < 0)}{abs(time)}_{number}"
+        for id, time, number in zip(ids, times, numbers, strict=True)
+    ]
 
 
 def _label(id: str) -> str:

@@ -50,7 +50,7 @@ class RdfRows:
         documents = self._documents(faults)
         formats = self._formats(faults)
         times = self._times(faults)
-        named = _Named(self.stream, self._ids(documents, faults))
+        named = _Named(self.stream, self._ids(documents, faults), times)
         first = 0
         while first < len(documents):
             last = _chunk_end(documents, first, self.limits)
@@ -135,10 +135,11 @@ class _Named:
 
     stream: str
     all_ids: Any
+    all_times: Intervals
     rows: Rows | None = None
 
     def take(self, rows: Rows) -> _Named:
-        return _Named(self.stream, self.all_ids, rows)
+        return _Named(self.stream, self.all_ids, self.all_times, rows)
 
     @cached_property
     def ids(self) -> Any:
@@ -147,8 +148,10 @@ class _Named:
     def owners(self, events: Rows) -> list[str]:
         """What the labels of some events' blank nodes begin with."""
         assert self.rows is not None
-        numbers = ordinals(self.all_ids)[self.rows[events]]
-        return owner_labels(self.stream, self.ids.take(pa.array(events)).to_pylist(), numbers.tolist())
+        ends, rows = self.all_times.ends, self.rows[events]
+        numbers = ordinals(self.all_ids, pa.array(ends))[rows]
+        names = self.ids.take(pa.array(events)).to_pylist()
+        return owner_labels(self.stream, names, ends[rows].tolist(), numbers.tolist())
 
 
 def _chunk_end(documents: Any, first: int, limits: Limits) -> int:
