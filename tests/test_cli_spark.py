@@ -239,10 +239,19 @@ def test_a_checkpoint_of_another_query_is_refused() -> None:
     Path("in/2.jsonl").unlink()
     assert grown().exit_code == 2  # though nothing is new
     Path("rises.spaseq").write_text(RISES)
-    other = grown("--format", "csv")
+    assert grown("--format", "csv").exit_code == 0  # on stdout nothing is mixed
+
+
+def test_what_is_added_to_a_file_is_of_one_format() -> None:
+    Path("in").mkdir()
+    Path("in/1.jsonl").write_text(line(1, 1) + line(2, 5))
+    assert grown("--output", "out").exit_code == 0
+    other = grown("--output", "out", "--format", "csv")
     assert (other.exit_code, "was written with --format jsonl, and now it is csv. Go on" in other.stderr) == (2, True)
-    events = grown("--events")
+    events = grown("--output", "out", "--events")
     assert (events.exit_code, "was written without --events. Go on without it, or" in events.stderr) == (2, True)
+    elsewhere = grown()
+    assert (elsewhere.exit_code, "belongs to output to" in elsewhere.stderr) == (2, True)
 
 
 def when(ready: Callable[[], bool], act: Callable[[], object]) -> threading.Thread:

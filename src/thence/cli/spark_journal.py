@@ -92,13 +92,13 @@ class Journal:
                 "query a checkpoint of its own."
             )
         for option in ("shards", "format"):
-            before, now = known.get(option), self.kept_for[option]
-            if before != now:
+            before, now = known.get(option), self.kept_for.get(option)
+            if None not in (before, now) and before != now:
                 raise InputError(
                     f"The checkpoint {self.folder} was written with --{option} {before}, and now it is {now}. "
                     f"Go on with --{option} {before}, {anew}"
                 )
-        if known.get("events") != self.kept_for["events"]:
+        if known.get("events", False) != self.kept_for.get("events", False):
             way = "with" if known.get("events") else "without"
             raise InputError(f"The checkpoint {self.folder} was written {way} --events. Go on {way} it, {anew}")
 

@@ -70,18 +70,15 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
 
 
 def _kept_for(doing: Prepared) -> dict[str, Any]:
-    """What a checkpoint belongs to: the query as it is run, and the options that its states and output depend on."""
+    """What a checkpoint belongs to: the query as it is run, and the options that its states depend on; and its output,
+    where that is one file that goes on."""
     run, query = doing.run, doing.run.query.algebra
-    if isinstance(query, ComposedQuery):
+    programs = [doing.program] if doing.program is not None else []
+    if doing.program is None:
+        assert isinstance(query, ComposedQuery)
         programs = [plan(block, optimise=run.optimise) for block in query.blocks]
-    else:
-        programs = [doing.program] if doing.program else []
-    return {
-        "query": [fingerprint(program) for program in programs],
-        "shards": run.shards or STREAMING_SHARDS,
-        "format": run.format,
-        "events": run.events,
-    }
+    states = {"query": [fingerprint(program) for program in programs], "shards": run.shards or STREAMING_SHARDS}
+    return states if run.output is None else states | {"format": run.format, "events": run.events}
 
 
 @dataclass(slots=True)
@@ -187,7 +184,7 @@ class Outlet:
             known = 0
         self.counts.events += max(0, events - known)
         self._heard = found.batchId, max(events, known)
-        self._state = sum(each["bytes"] for each in _observed(found, STATE))
+        self._state = sum(each["bytes"] for each in _observed(found, STATE)) or self._state  # idle, nothing is told
 
     def how_far(self) -> str:
         seconds = max(time.monotonic() - self._began, 0.1)
