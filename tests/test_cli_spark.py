@@ -7,10 +7,13 @@ import csv
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,7 +28,7 @@ from thence.cli import main
 from thence.cli.compiling import NOTICE
 from thence.cli.spark_journal import Journal
 from thence.errors import InputError
-from thence.spark.session import Launch
+from thence.spark.session import Launch, _sockets
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -325,6 +328,21 @@ def test_a_spark_is_found_by_any_thread(spark: SparkSession) -> None:
     with ThreadPoolExecutor() as pool:
         found = pool.submit(lambda: Launch().session()).result()
     assert found.sparkContext is spark.sparkContext
+
+
+def test_sockets_are_in_a_folder_of_our_own_if_their_names_are_short_enough(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        found = Path(_sockets()["spark.python.unix.domain.socket.dir"])
+        assert (found.parent, found.stat().st_mode & 0o777) == (Path(short), 0o700)
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(found / f".{uuid.uuid4()}.sock"))
+    long = folder / ("long" * 20)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    assert _sockets() == {} and not list(long.iterdir())
 
 
 def test_csv_files_can_not_grow() -> None:

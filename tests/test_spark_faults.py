@@ -21,7 +21,7 @@ from pyarrow import parquet
 
 import thence
 from streaming_driver import QUERY
-from thence.spark.session import _SETTINGS
+from thence.spark.session import _SETTINGS, _sockets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,7 +41,8 @@ def test_killed_at_any_moments_each_match_is_told_once(tmp_path: Path, seed: int
     events = _events(random_numbers)
     _write(events, tmp_path)
     (tmp_path / "out").mkdir()
-    settings = [] if seed % 2 else [f"{CHECKPOINTS}={_SETTINGS[CHECKPOINTS]}"]  # Spark's own way, and the command's
+    as_the_command = {CHECKPOINTS: _SETTINGS[CHECKPOINTS], **_sockets()}
+    settings = [] if seed % 2 else [f"{name}={value}" for name, value in as_the_command.items()]  # else Spark's own
     for _ in range(TIMES_KILLED):
         with _running(tmp_path, *settings) as driver:
             wanted = _steps(tmp_path) + random_numbers.randint(1, 6)

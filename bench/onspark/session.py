@@ -16,8 +16,9 @@ _SETTINGS = {
     "spark.driver.memory": "4g",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
-    # both as docs/spark.md says
+    # these three as docs/spark.md says
     "spark.python.daemon.module": "thence.spark.daemon",
+    "spark.python.unix.domain.socket.enabled": "true",
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),

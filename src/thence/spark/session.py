@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,8 @@ _SETTINGS: Mapping[str, str] = {
 }
 _UTF8: Any = UTF8Deserializer()  # type: ignore[no-untyped-call]
 _QUICK: Mapping[str, str] = {"spark.sql.codegen.wholeStage": "false"}
+_LONGEST = 44
+"""Bytes of the name of the folder for temporary files: a socket's adds 59, and some systems take no more than 103."""
 _SWIFTLY = "-XX:TieredStopAtLevel=1"
 """These two are for a run of seconds: to compile well takes longer than it saves."""
 
@@ -77,6 +80,8 @@ class Launch:
         for name, value in _SETTINGS.items():
             self._conf.set(name, value)
         self._conf.set("spark.driver.memory", f"{_heap() // 2**20}m")
+        for name, value in _sockets().items():
+            self._conf.set(name, value)
         if debug:
             self._conf.set("spark.log.level", "WARN")
         else:
@@ -196,6 +201,16 @@ def _version_of(java: str) -> str | None:
             return f"{home} {file.read(10_000)}"
     except OSError:
         return None
+
+
+def _sockets() -> dict[str, str]:
+    """How Java and the workers talk: by sockets that are files, in a folder of ours alone. On the network's, each stage
+    of a micro-batch waits 40 ms for an acknowledgement; they are for systems where a file's name would be too long."""
+    if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > _LONGEST:
+        return {}
+    folder = tempfile.mkdtemp(prefix="thence-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return {"spark.python.unix.domain.socket.enabled": "true", "spark.python.unix.domain.socket.dir": folder}
 
 
 def _log() -> IO[bytes]:
