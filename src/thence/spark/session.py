@@ -204,8 +204,8 @@ def _version_of(java: str) -> str | None:
 
 
 def _sockets() -> dict[str, str]:
-    """How Java and the workers talk: by sockets that are files, in a folder of ours alone. On the network's, stages
-    of a micro-batch wait up to 40 ms for acknowledgements; they are for systems where a file's name would be too long."""
+    """How Java and the workers talk: by sockets that are files, in a folder of ours alone. On the network's, a
+    micro-batch waits some times, up to 40 ms, for an acknowledgement; they are for where a file's name is too long."""
     if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > _LONGEST:
         return {}
     folder = tempfile.mkdtemp(prefix="thence-")
