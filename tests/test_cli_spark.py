@@ -245,6 +245,14 @@ def test_a_checkpoint_of_another_query_is_refused() -> None:
     assert grown("--format", "csv").exit_code == 0  # on stdout nothing is mixed
 
 
+def test_another_output_is_told_before_another_way_to_write_it() -> None:
+    Path("in").mkdir()
+    Path("in/1.jsonl").write_text(line(1, 1) + line(2, 5))
+    assert grown("--output", "out", "--events").exit_code == 0
+    for elsewhere in (grown(), grown("--events")):
+        assert (elsewhere.exit_code, "belongs to output to" in elsewhere.stderr) == (2, True)
+
+
 def test_what_is_added_to_a_file_is_of_one_format() -> None:
     Path("in").mkdir()
     Path("in/1.jsonl").write_text(line(1, 1) + line(2, 5))
@@ -253,8 +261,6 @@ def test_what_is_added_to_a_file_is_of_one_format() -> None:
     assert (other.exit_code, "was written with --format jsonl, and now it is csv. Go on" in other.stderr) == (2, True)
     events = grown("--output", "out", "--events")
     assert (events.exit_code, "was written without --events. Go on without it, or" in events.stderr) == (2, True)
-    elsewhere = grown()
-    assert (elsewhere.exit_code, "belongs to output to" in elsewhere.stderr) == (2, True)
 
 
 def when(ready: Callable[[], bool], act: Callable[[], object]) -> threading.Thread:

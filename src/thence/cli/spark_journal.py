@@ -98,8 +98,9 @@ class Journal:
                     f"The checkpoint {self.folder} was written with --{option} {before}, and now it is {now}. "
                     f"Go on with --{option} {before}, {anew}"
                 )
-        if known.get("events", False) != self.kept_for.get("events", False):
-            way = "with" if known.get("events") else "without"
+        before, now = known.get("events"), self.kept_for.get("events")
+        if None not in (before, now) and before != now:
+            way = "with" if before else "without"
             raise InputError(f"The checkpoint {self.folder} was written {way} --events. Go on {way} it, {anew}")
 
 
