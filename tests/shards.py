@@ -50,6 +50,10 @@ class Pipeline:
     saved: dict[int, bytes] = field(default_factory=dict)  # the shards' states, after the last micro-batch
 
     @property
+    def count(self) -> int:
+        return len(self.events)
+
+    @property
     def answering(self) -> Answering:
         streams = tuple(stream.name for stream in self.program.streams)
         return Answering(
@@ -63,7 +67,7 @@ class Pipeline:
 
     def batch(self) -> list[Mapping[str, object]]:
         """All events at once: nothing is late."""
-        rows = self._packed(range(len(self.events)), streaming=False)
+        rows = self._packed(range(self.count), streaming=False)
         rows.sort(key=lambda row: (row["shard"], row["first"] is not None, row["first"]))
         return [row for record in self.answering([_record(rows)]) for row in plain(record)]
 

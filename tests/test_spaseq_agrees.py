@@ -141,9 +141,10 @@ def _told_term(cell: Term | tuple[Term, ...], runner: SequenceRunner) -> object:
             return iri
         case BlankNode(label):
             stream, position, own = label.split("_")
-            held = next(each.batch for each in runner.held if each.stream == stream)
-            (index,) = (held.positions == int(position)).nonzero()[0]
-            return ("blank", own, held.terms[int(held.ids[index])].value)
+            held = [each.batch for each in runner.held if each.stream == stream]
+            at_place = ((batch, (batch.positions == int(position)).nonzero()[0]) for batch in held)
+            (event,) = [batch.id(int(found[0])) for batch, found in at_place if len(found)]
+            return ("blank", own, event)
         case Literal():
             found = value(cell)
             if is_number(found):

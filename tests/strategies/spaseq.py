@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import assume
 from hypothesis import event as note
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracle.spaseq import Background, Match, World
 from oracle.spaseq_query import Aggregate, Event, Group, Query, Unary, Use, arms
 from oracle.spaseq_text import text, turtle
-from strategies.spaseq_queries import Options, queries
+from strategies.spaseq_queries import Options, chance, queries
 from strategies.spaseq_streams import backgrounds, streams
 
 __all__ = ["Case", "Options", "backgrounds", "cases", "features", "queries", "streams", "tell", "text", "turtle"]
@@ -31,6 +31,8 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008  (frozen)
+    if chance(draw, 25):
+        options = replace(options, blank_nodes=True)
     query = draw(queries(options))
     case = Case(query, draw(streams(query, options)), draw(backgrounds(query, options)))
     assume(all(len(fits) <= _MOST_FITS for fits in World(query, case.events, case.background).fits))

@@ -64,15 +64,16 @@ def hash_events(hashed, offsets, places, first, last, found):
 
 @sparing(lambda tags, *others: 8 * len(tags))
 def hash_values(tags, bits, named, hashes, found):
-    """What a match binds, a column at a time: of a term its hash, since it has another number elsewhere."""
-    for match in range(len(found)):
-        tag, value = np.uint64(tags[match]), np.uint64(bits[match])
-        if tags[match] == NONE:
+    """What matches bind, or iterations, a column at a time: of a term its hash, since it has another number
+    elsewhere."""
+    for row in range(len(found)):
+        tag, value = np.uint64(tags[row]), np.uint64(bits[row])
+        if tags[row] == NONE:
             value = np.uint64(0)
-        elif named[match]:
-            value = hashes[bits[match]]
-        found[match, 0] = high(high(found[match, 0], tag), value)
-        found[match, 1] = low(low(found[match, 1], tag), value)
+        elif named[row]:
+            value = hashes[bits[row]]
+        found[row, 0] = high(high(found[row, 0], tag), value)
+        found[row, 1] = low(low(found[row, 1], tag), value)
 
 
 def match_ids(matches: Matches, ids: Texts, terms: Terms) -> Texts:
@@ -80,12 +81,18 @@ def match_ids(matches: Matches, ids: Texts, terms: Terms) -> Texts:
     its events, one match behind the other."""
     hashed = np.empty((len(ids), 2), np.uint64)
     hash_texts(np.array(ids.text), np.array(ids.ends), hashed)
+    _add_values(matches.iterated_tags, matches.iterated_bits, terms, hashed)
     found = np.empty((len(matches), 2), np.uint64)
     hash_events(hashed, *map(np.array, (matches.offsets, matches.places, matches.first, matches.last)), found)
-    for column in range(matches.tags.shape[1]):
-        tags, bits = np.array(matches.tags[:, column]), np.array(matches.bits[:, column])
-        hash_values(tags, bits, names_a_term(tags), terms.hashes, found)
+    _add_values(matches.tags, matches.bits, terms, found)
     return as_hexadecimal(found)
+
+
+def _add_values(tags: NDArray[np.int64], bits: NDArray[np.int64], terms: Terms, found: Words) -> None:
+    """Values, a row of them for each hash, into these."""
+    for column in range(tags.shape[1]):
+        kinds, values = np.array(tags[:, column]), np.array(bits[:, column])
+        hash_values(kinds, values, names_a_term(kinds), terms.hashes, found)
 
 
 _DIGITS = np.frombuffer(b"".join(b"%04x" % pair for pair in range(2**16)), np.uint32)

@@ -53,7 +53,7 @@ class Chunk:
     others: Ints
     tables: tuple[Matched, ...]
     terms: Texts
-    numbered: bool  # whether ids are hashes, of which equal ones are told apart by an ordinal
+    numbered: bool  # whether no event was given an id, so that all have digests of their rows
 
     def __len__(self) -> int:
         return len(self.times)

@@ -28,7 +28,7 @@ from thence.rdf.tabular import OWN_COLUMNS, Table
 from thence.rdf.time_columns import is_time
 from thence.rdf.times import Domain
 from thence.rdf.value_columns import Rows
-from thence.spark.ids import ordinals, owner_labels, with_ids
+from thence.spark.ids import owner_labels, row_ids, with_ids
 from thence.spark.rdf_rows import RdfRows
 from thence.spark.triples import are_triples
 
@@ -94,7 +94,7 @@ class Decoder:
         if record.num_rows and self.kind is Kind.TYPED:
             yield from self._typed(columns, record.num_rows)
         elif record.num_rows:
-            yield from RdfRows(self.stream, self.namespace, self.limits, columns).read()
+            yield from RdfRows(self.stream, self.namespace, self.limits, columns, hashed=self.hashed).read()
 
     def _typed(self, columns: Mapping[str, Any], count: int) -> Iterator[Batch | BadEvent]:
         given = columns.get("id")
@@ -102,10 +102,11 @@ class Decoder:
             columns = {name: array for name, array in columns.items() if name != "id"}
         columns = {name: encoded(array) for name, array in columns.items()}  # here, since ids need it too
         others = {name: array for name, array in columns.items() if name != "id"}
-        ids = given if self.hashed else with_ids(columns.get("id"), others)
+        ids = given if self.hashed else with_ids(self.stream, columns.get("id"), others)
+        contents = None if self.hashed or "id" not in columns else columns
         record = pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
         for found in self._table.read(record, Places(0, count, lines=np.zeros(count, np.int64))):
-            yield found if isinstance(found, BadEvent) else _with_ids(found, ids, columns["time"])
+            yield found if isinstance(found, BadEvent) else _with_ids(found, ids, contents)
 
     @cached_property
     def _table(self) -> Table:
@@ -262,23 +263,27 @@ def _domain(kind: Any) -> Domain | None:
 
 @dataclass(frozen=True, eq=False)
 class _RowsById(TypedRows):
-    """Rows whose blank nodes are told apart by ids."""
+    """Rows whose blank nodes are told apart by what the rows hold."""
 
-    all_ids: Any  # of the whole record batch, with those of rows that are no events
-    all_times: Any
-    ends: Rows
+    contents: Mapping[str, Any] | None  # of the whole record batch; None: ids are digests of it
 
     def owners(self, rows: Rows) -> list[str]:
-        assert self.ids is not None
-        numbers = ordinals(self.all_ids, self.all_times)[self.places.positions[rows]]
-        names = self.ids.take(pa.array(rows)).to_pylist()
-        return owner_labels(self.stream, names, self.ends[rows].tolist(), numbers.tolist())
+        return owner_labels(self.stream, self._digests.take(pa.array(rows)).to_pylist())
+
+    @cached_property
+    def _digests(self) -> Any:
+        if self.contents is None:
+            return self.ids
+        return _of_rows(row_ids(self.stream, self.contents), self.places)
 
 
-def _with_ids(batch: ColumnBatch, ids: Any, times: Any) -> ColumnBatch:
+def _with_ids(batch: ColumnBatch, ids: Any, contents: Mapping[str, Any] | None) -> ColumnBatch:
     table = batch.table
     parts = {field.name: getattr(table, field.name) for field in fields(TypedRows)}
-    parts["ids"] = ids if len(table.places) == len(ids) else ids.take(pa.array(table.places.positions))
-    ends = np.zeros(len(table.places), np.int64)
-    ends[batch.rows] = batch.ends
-    return replace(batch, table=_RowsById(**parts, all_ids=ids, all_times=times, ends=ends))
+    parts["ids"] = _of_rows(ids, table.places)
+    return replace(batch, table=_RowsById(**parts, contents=contents))
+
+
+def _of_rows(ids: Any, places: Places) -> Any:
+    """Those of a record batch's ids that are of rows at some places in it."""
+    return ids if len(places) == len(ids) else ids.take(pa.array(places.positions))

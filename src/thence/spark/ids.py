@@ -21,7 +21,6 @@ from thence.rdf.columns import label_of
 
 Lane = NDArray[np.uint64]
 
-_LONGEST = 100  # characters of a label that spells out an id: each of an event's blank nodes has them
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
@@ -32,14 +31,15 @@ class _Cells(NamedTuple):
     low: Lane
 
 
-def row_ids(columns: Mapping[str, Any]) -> Any:
-    """An id for each row of some Arrow arrays: 32 hexadecimal digits, as an Arrow array of texts.
+def row_ids(stream: str, columns: Mapping[str, Any]) -> Any:
+    """An id for each row of a stream's, given as Arrow arrays: 32 hexadecimal digits, as an Arrow array of texts.
 
-    >>> row_ids({"type": pa.array(["A", None]), "watts": pa.array([7, 7])}).to_pylist()
-    ['3223a2fe67c611c9a3b8cc8383d22be5', 'cce43e0cb399031786edb1e636eb8dd2']
+    >>> row_ids("S1", {"type": pa.array(["A", None]), "watts": pa.array([7, 7])}).to_pylist()
+    ['c3a90a9ff42af13f4bc578bb25a9da9b', '51788bcad689c8d5e06c583f0276f6bc']
     """
     count = len(next(iter(columns.values())))
-    high, low = np.zeros(count, np.uint64), np.zeros(count, np.uint64)
+    beginning = _digests([stream.encode()])[0]
+    high, low = np.full(count, beginning[0]), np.full(count, beginning[1])
     for name in sorted(columns):
         salt = _digests([name.encode()])
         cells = _cells(columns[name])
@@ -54,51 +54,37 @@ def row_ids(columns: Mapping[str, Any]) -> Any:
     return _hexadecimal(np.column_stack([high, low]))
 
 
-def with_ids(given: Any | None, columns: Mapping[str, Any]) -> Any:
+def with_ids(stream: str, given: Any | None, columns: Mapping[str, Any]) -> Any:
     """The ids that rows were given, as texts; those of their own where there is none, or an empty one."""
     if given is None:
-        return row_ids(columns)
+        return row_ids(stream, columns)
     given = given.dictionary_decode() if pa.types.is_dictionary(given.type) else given
     texts = given.cast(pa.string())
     missing = pc.fill_null(pc.equal(pc.binary_length(texts), 0), True)
-    return pc.if_else(missing, row_ids(columns), texts) if pc.any(missing).as_py() else texts
+    return (
+        pc.if_else(missing, named_after(stream, row_ids(stream, columns)), texts) if pc.any(missing).as_py() else texts
+    )
 
 
-def ordinals(ids: Any, times: Any) -> NDArray[np.int64]:
-    """Which of the rows with its id and its time each row is, from 0."""
-    numbers = ids.dictionary_encode()
-    if len(numbers.dictionary) == len(ids):
-        return np.zeros(len(ids), np.int64)
-    moments = times if pa.types.is_dictionary(times.type) else times.dictionary_encode()
-    when = raw(pc.fill_null(moments.indices.cast(pa.int64()), -1)) + 1
-    where = raw(numbers.indices).astype(np.int64) * (len(moments.dictionary) + 1) + when
-    order = np.argsort(where, kind="stable")
-    first = np.flatnonzero(np.diff(where[order], prepend=-1))
-    found = np.empty(len(ids), np.int64)
-    found[order] = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
-    return found
+def named_after(stream: str, ids: Any) -> Any:
+    """Ids of rows among others that were given theirs."""
+    return pc.binary_join_element_wise(pa.scalar(beginning_of(stream)), ids, "")
 
 
-def owner_labels(stream: str, ids: Iterable[str], times: Iterable[int], numbers: Iterable[int]) -> list[str]:
-    """What the labels of events' blank nodes begin with: stream, id, time, and which of the events with both it is. Ids
-    and not places, since several workers read a stream, each from its own first place on; and times, since ids may come
-    again.
+def beginning_of(stream: str) -> str:
+    """What ids of our making begin with, among others that were given."""
+    return f"{stream}:"
 
-    >>> owner_labels("S1", ["house 1"], [-7], [0])
-    ['S1_housex20x1_m7_0']
+
+def owner_labels(stream: str, digests: Iterable[str]) -> list[str]:
+    """What the labels of events' blank nodes begin with: the stream, and what the event's row holds. Rows that are
+    equal share it, until a shard tells their events apart (`equal_events`): no task knows what others read.
+
+    >>> owner_labels("S1", ["3223a2fe67c611c9a3b8cc8383d22be5"])
+    ['S1_3223a2fe67c611c9a3b8cc8383d22be5']
     """
     beginning = label_of(stream)
-    return [
-        f"{beginning}_{_label(id)}_{'m' * (time < 0)}{abs(time)}_{number}"
-        for id, time, number in zip(ids, times, numbers, strict=True)
-    ]
-
-
-def _label(id: str) -> str:
-    if id.isascii() and id.isalnum() and "x" not in id and len(id) <= _LONGEST:
-        return id
-    spelt = label_of(id) if len(id) <= _LONGEST else ""
-    return spelt if 0 < len(spelt) <= _LONGEST else "xx" + blake2b(id.encode(), digest_size=16).hexdigest()
+    return [f"{beginning}_{digest}" for digest in digests]
 
 
 def _cells(array: Any) -> _Cells:

@@ -1,9 +1,7 @@
-"""The ids of events that a shard's runs hold, and ids told apart where events are equal."""
+"""The ids of events that a shard's runs hold."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -77,51 +75,3 @@ class Names:
         wanted = np.flatnonzero(np.isin(self.refs, held))
         self.refs, self.texts = self.refs[wanted], self.texts.take(wanted)
         self.kept = self.dense = len(self.refs)
-
-
-@dataclass(slots=True)
-class Ordinals:
-    """Tells equal events apart: the second of those with one id is called `id-2`. Events come in the order of time, and
-    equal ones have one time, so that only the ids of the latest time are remembered."""
-
-    time: int | None = None
-    seen: Counter[str] = field(default_factory=Counter)
-
-    def told_apart(self, times: Ints, ids: Texts) -> Texts:
-        """The ids of some events, none before any given earlier."""
-        if not len(times):
-            return ids
-        order = np.argsort(times, kind="stable")
-        known = self.seen if self.time == times[order[0]] else Counter[str]()
-        found = None
-        for place, text in self._repeated(times[order], order, ids, known):
-            known[text] += 1
-            if known[text] > 1:
-                found = found or ids.to_list()
-                found[place] = f"{text}-{known[text]}"
-        self._remember(times, ids, known)
-        return ids if found is None else Texts.of(found)
-
-    def _repeated(self, times: Ints, order: Ints, ids: Texts, known: Counter[str]) -> Iterator[tuple[int, str]]:
-        """The events that are perhaps not the only ones with their id: nearly always none. Their `times` ascend."""
-        same = times[1:] == times[:-1]
-        tied = np.append(False, same) | np.append(same, False)
-        if known:
-            tied |= times == times[0]
-        places = order[tied]
-        if not len(places):
-            return
-        texts = ids.take(places).to_arrow().dictionary_encode()
-        numbers = texts.indices.to_numpy()
-        many = np.bincount(numbers) > 1
-        if known:
-            many |= np.array([text in known for text in texts.dictionary.to_pylist()])
-        for number in np.flatnonzero(many[numbers]).tolist():
-            yield int(places[number]), texts[number].as_py()
-
-    def _remember(self, times: Ints, ids: Texts, known: Counter[str]) -> None:
-        """The ids of the latest time, and how many have each."""
-        last = int(times.max())
-        latest = ids.take(np.flatnonzero(times == last)).to_list()
-        self.seen = Counter({text: max(1, known[text]) for text in latest} | (known if last == self.time else {}))
-        self.time = last

@@ -23,7 +23,7 @@ from thence.rdf.limits import Limits
 from thence.rdf.terms import Literal
 from thence.rdf.time_columns import Intervals, intervals, read_times
 from thence.spark.documents import FORMATS, Graphs, Rows, read_documents
-from thence.spark.ids import ordinals, owner_labels, with_ids
+from thence.spark.ids import owner_labels, row_ids, with_ids
 from thence.spark.triples import written
 
 _CHUNK = 4 << 20
@@ -42,6 +42,8 @@ class RdfRows:
     namespace: str
     limits: Limits
     columns: Mapping[str, Any]
+    hashed: bool = False
+    """Whether ids are digests of what rows hold."""
 
     def read(self) -> Iterator[EventBatch | BadEvent]:
         """Their events, and those that are none."""
@@ -50,7 +52,7 @@ class RdfRows:
         documents = self._documents(faults)
         formats = self._formats(faults)
         times = self._times(faults)
-        named = _Named(self.stream, self._ids(documents, faults), times)
+        named = self._named(documents, faults)
         first = 0
         while first < len(documents):
             last = _chunk_end(documents, first, self.limits)
@@ -68,7 +70,7 @@ class RdfRows:
             good[[row - first for row in {*faults, *bad} if first <= row < last]] = False
             if good.any():
                 rows = first + np.flatnonzero(good)
-                yield _batch(graphs, good, named.take(rows), times.take(rows))
+                yield _batch(graphs, good, named, rows, times.take(rows))
             first = last
         for row in sorted({*faults, *bad}):
             yield bad.get(row) or BadEvent(self.stream, 0, faults[row], self._text(row, documents))
@@ -90,11 +92,12 @@ class RdfRows:
             faults.setdefault(row, reason)
         return times
 
-    def _ids(self, documents: Any, faults: Faults) -> Any:
-        """As an Arrow array of texts."""
+    def _named(self, documents: Any, faults: Faults) -> _Named:
         given = self._readable("id", faults) if "id" in self.columns else None
         parts = {name: array for name, array in self.columns.items() if name in ("time", "end", "format")}
-        return with_ids(given, {**parts, "document": documents})
+        contents = {**parts, "document": documents}
+        ids = with_ids(self.stream, given, contents)
+        return _Named(self.stream, ids, None if self.hashed or given is None else {**contents, "id": given})
 
     def _formats(self, faults: Faults) -> list[Format | None] | None:
         if "format" not in self.columns:
@@ -129,29 +132,21 @@ class RdfRows:
         return json.dumps({name: cell for name, cell in cells.items() if cell is not None}, ensure_ascii=False)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Named:
-    """Events by their ids, an Arrow array of texts; of some events, those `rows`."""
+    """The rows of a record batch by their ids, an Arrow array of texts."""
 
     stream: str
-    all_ids: Any
-    all_times: Intervals
-    rows: Rows | None = None
+    ids: Any
+    contents: Mapping[str, Any] | None  # None: ids are digests of it
 
-    def take(self, rows: Rows) -> _Named:
-        return _Named(self.stream, self.all_ids, self.all_times, rows)
+    def owners(self, rows: Rows) -> list[str]:
+        """What the labels of some rows' blank nodes begin with."""
+        return owner_labels(self.stream, self._digests.take(pa.array(rows)).to_pylist())
 
     @cached_property
-    def ids(self) -> Any:
-        return self.all_ids.take(pa.array(self.rows))
-
-    def owners(self, events: Rows) -> list[str]:
-        """What the labels of some events' blank nodes begin with."""
-        assert self.rows is not None
-        ends, rows = self.all_times.ends, self.rows[events]
-        numbers = ordinals(self.all_ids, pa.array(ends))[rows]
-        names = self.ids.take(pa.array(events)).to_pylist()
-        return owner_labels(self.stream, names, ends[rows].tolist(), numbers.tolist())
+    def _digests(self) -> Any:
+        return self.ids if self.contents is None else row_ids(self.stream, self.contents)
 
 
 def _chunk_end(documents: Any, first: int, limits: Limits) -> int:
@@ -162,7 +157,7 @@ def _chunk_end(documents: Any, first: int, limits: Limits) -> int:
     return first + max(1, int(np.searchsorted(np.cumsum(sizes), _CHUNK, side="right")))
 
 
-def _batch(graphs: Graphs, good: NDArray[np.bool_], named: _Named, times: Intervals) -> EventBatch:
+def _batch(graphs: Graphs, good: NDArray[np.bool_], named: _Named, rows: Rows, times: Intervals) -> EventBatch:
     """The events of the rows that are good."""
     count = len(times.starts)
     kept = good[graphs.rows]
@@ -173,8 +168,7 @@ def _batch(graphs: Graphs, good: NDArray[np.bool_], named: _Named, times: Interv
     if not keep.all():
         columns = [column[keep] for column in columns]
         offsets = _offsets(events[keep], count)
-    name_blank_nodes(graphs.terms, offsets, columns[0], columns[2], named.owners)
-    assert named.rows is not None
+    name_blank_nodes(graphs.terms, offsets, columns[0], columns[2], lambda events: named.owners(rows[events]))
     return EventBatch(
         terms=graphs.terms,
         offsets=offsets,
@@ -184,8 +178,8 @@ def _batch(graphs: Graphs, good: NDArray[np.bool_], named: _Named, times: Interv
         starts=times.starts,
         ends=times.ends,
         domains=times.domains,
-        ids=_entered(named.ids, graphs.terms),
-        positions=named.rows,
+        ids=_entered(named.ids.take(pa.array(rows)), graphs.terms),
+        positions=rows,
     )
 
 

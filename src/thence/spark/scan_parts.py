@@ -22,6 +22,7 @@ from thence.rdf.tabular import check_indices
 from thence.rdf.times import Domain
 from thence.spark.decode import HIGH, LOW, Decoder
 from thence.spark.hashes import row_hashes
+from thence.spark.ids import named_after
 
 TOGETHER = 131_072
 """Rows that become events together, if row groups are small: files may have a few rows each."""
@@ -112,7 +113,7 @@ class ScanReader:
         if pc.all(has_one).as_py():
             return own
         halves = np.column_stack([self._half(number, given) for number in (1, 2)]).view(np.uint64)
-        return pc.if_else(has_one, own, as_hexadecimal(halves).to_arrow())
+        return pc.if_else(has_one, own, named_after(self.decoder.stream, as_hexadecimal(halves).to_arrow()))
 
 
 def _as_sent(array: Any, kind: Any) -> Any:

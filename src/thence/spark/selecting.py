@@ -16,6 +16,7 @@ from thence.rdf.tabular import OWN_COLUMNS
 from thence.rdf.terms import IRI
 from thence.rdf.typed import RDF_TYPE, predicate_term
 from thence.spark.decode import HIGH, LOW, Decoder, Kind
+from thence.spark.ids import beginning_of
 
 
 def narrowed(decoder: Decoder, asked: frozenset[IRI] | None) -> Decoder:
@@ -39,7 +40,8 @@ def selected(frame: DataFrame, decoder: Decoder, narrow: Decoder) -> DataFrame:
     columns = [quoted(theirs) for theirs in dict.fromkeys(names.values())]
     if given is not None:
         text = f"cast({quoted(given)} AS string)"
-        columns.append(f"coalesce(nullif({text}, ''), {_hexadecimal(high)} || {_hexadecimal(low)}) AS {quoted(given)}")
+        made = f"cast({_binary(beginning_of(decoder.stream))} AS string) || {_hexadecimal(high)} || {_hexadecimal(low)}"
+        columns.append(f"coalesce(nullif({text}, ''), {made}) AS {quoted(given)}")
         return frame.selectExpr(*columns)
     kind = quoted(dict(decoder.names)["type"]) if narrow.untyped else ""
     columns.append(f"if({kind} <> '', {high}, NULL) AS {HIGH}" if narrow.untyped else f"{high} AS {HIGH}")
@@ -58,11 +60,15 @@ def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None, given: 
 
 def _halves(decoder: Decoder) -> tuple[str, str]:
     """128 bits of a stream's row. A null changes no hash, so that it is said of each column whether there is one."""
-    cells = [f"X'{decoder.stream.encode().hex()}'"]
+    cells = [_binary(decoder.stream)]
     for name in map(quoted, sorted(decoder.columns)):
         cells += [f"{name} IS NULL", name]
     told = ", ".join(cells)
     return f"xxhash64(1, {told})", f"xxhash64(2, {told})"
+
+
+def _binary(text: str) -> str:
+    return f"X'{text.encode().hex()}'"
 
 
 def _hexadecimal(half: str) -> str:

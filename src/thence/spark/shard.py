@@ -23,11 +23,12 @@ from thence.match.context import Context
 from thence.program.sequence import SequenceProgram
 from thence.rdf.texts import Texts, joined
 from thence.spark.chunks import Chunk, brought_together, packed, unpacked
-from thence.spark.names import Names, Ordinals
+from thence.spark.equal_events import Ordinals
+from thence.spark.names import Names
 
 Ints = NDArray[np.int64]
 
-VERSION = 4
+VERSION = 5
 """Of what `save` writes around the kernel's state, which has a version of its own."""
 
 
@@ -74,6 +75,7 @@ class Shard:
             rest += [last] if last is not None and (len(last) or len(last.others)) else []
         self.waiting = rest
         begin(self.program, self.state)
+        ready = self.ordinals.told_apart(ready)
         found = brought_together(self.program, ready, self.state.terms, self.state.next_ref)
         self._name(ready)
         yield from take(
@@ -87,18 +89,7 @@ class Shard:
         )
 
     def _name(self, chunks: Sequence[Chunk]) -> None:
-        hashed = [chunk for chunk in chunks if chunk.numbered and len(chunk)]
-        told = [chunk.ids for chunk in chunks]
-        if hashed:
-            together = joined([chunk.ids for chunk in hashed])
-            apart = self.ordinals.told_apart(np.concatenate([chunk.times for chunk in hashed]), together)
-            ends = iter(np.cumsum([0, *(len(chunk) for chunk in hashed)]).tolist())
-            first = next(ends)
-            for number, chunk in enumerate(chunks):
-                if chunk.numbered and len(chunk):
-                    last = next(ends)
-                    told[number], first = apart.slice(first, last), last
-        ids = joined(told)
+        ids = joined([chunk.ids for chunk in chunks])
         self.names.add(self.state.next_ref, ids)
         self.state.next_ref += len(ids)
 
