@@ -50,6 +50,7 @@ def with_ticks(spark: SparkSession, folder: Path, events: int, options: argparse
             together,
             options.repeat,
             partial(streaming.alone, stream, shards),
+            shards,
         )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, permutations
 from typing import Any
 
 import pyarrow as pa
@@ -248,3 +248,17 @@ def test_matches_that_differ_in_an_iterations_value_have_different_names() -> No
     pipeline = OfRows(plan(query.algebra), (), 1, rows=[spaseq_query.Event("S", 1, graph, "e")], tasks=[0])
     found = pipeline.batch()
     assert len(found) == len({row["match_id"] for row in found}) == 2
+
+
+def test_of_equal_rows_of_distinct_the_same_match_is_the_first_whatever_came_first() -> None:
+    query = thence.parse("""PREFIX : <http://example.org/> SELECT DISTINCT ?a WITHIN 10 TICKS
+        FROM STREAM S <http://example.org/s> { SEQ (A & (B | B)) DEFINE GPM A ON S { :n :p ?a }
+        DEFINE GPM B ON S { ?x :q ?b } }""")
+    graphs = [frozenset({(Iri("n"), Iri("p"), integer(1))})]
+    graphs += [frozenset({(Iri(name), Iri("q"), integer(1))}) for name in "xy"]
+    rows = [spaseq_query.Event("S", 1, graph, "e") for graph in graphs]
+    found = set()
+    for some in permutations(rows):
+        pipeline = OfRows(plan(query.algebra), (), 1, rows=some, tasks=[0, 1, 2], ids=["e"] * 3)
+        found.add(tuple(row["match_id"] for row in pipeline.batch()))
+    assert len(found) == 1 and len(*found) == 1

@@ -140,7 +140,7 @@ class Output:
             first, last = matches.first, matches.last
             cells = self._plain_cells(matches, shard)
             return self._batch((first, last), cells, names.to_arrow(), events, (matches.certain, last, first))
-        kept = self._rows(matches, ids, shard)
+        kept = self._rows(matches, ids, names, shard)
         order = np.array([number for number, _ in kept], np.int64)
         some = pa.array(order)
         first, last, certain = matches.first[order], matches.last[order], matches.certain[order]
@@ -180,18 +180,19 @@ class Output:
             found.append(typed_array(tags, bits, terms, kind) if typed else made(tags, bits, terms))
         return found
 
-    def _rows(self, matches: Matches, ids: Texts, shard: Shard) -> list[tuple[int, Row]]:
-        """The rows of matches, each with its match's number; of DISTINCT ones those that are new."""
+    def _rows(self, matches: Matches, ids: Texts, names: Texts, shard: Shard) -> list[tuple[int, Row]]:
+        """The rows of matches, each with its match's number; of DISTINCT ones those that are new: the same in any run,
+        in whatever order events of one time came."""
         every = rows(self.program, matches, shard.state.terms, shard.context)
         made = [(row.number, row) for row in every]
         if not self.is_distinct:
             return made
-        texts = ids.to_list()
+        texts, named = ids.to_list(), names.to_list()
 
-        def order(numbered: tuple[int, Row]) -> tuple[int, int, int, list[str], str]:
+        def order(numbered: tuple[int, Row]) -> tuple[int, int, int, list[str], str, str]:
             number, row = numbered
             own = texts[int(matches.offsets[number]) : int(matches.offsets[number + 1])]
-            return row.certain, row.end, row.start, own, _shown(row)
+            return row.certain, row.end, row.start, own, _shown(row), named[number]
 
         found = []
         for number, row in sorted(made, key=order):
