@@ -46,6 +46,17 @@ def test_rows_without_ids(spark: SparkSession, asked: str, times: str) -> None:
     assert {row.match_id for row in again} == {row.match_id for row in rows} - {None}
 
 
+def test_rows_that_differ_in_the_sign_of_zero_have_different_ids(spark: SparkSession) -> None:
+    query = thence.parse("""PREFIX : <http://example.org/> SELECT ?a FROM STREAM S <http://example.org/s>
+        { SEQ (A) DEFINE GPM A ON S { ?h :watts ?a } }""")
+    frame = spark.createDataFrame(
+        [("R", 1, 0.0), ("R", 1, -0.0), ("R", 1, None)], "type string, time long, watts double"
+    )
+    found = query.dataframe(frame, shards=1).collect()
+    assert sorted(row.a for row in found) == ["-0.0", "0.0"]
+    assert {"-" in row.events[0] for row in found} == {False} and len({row.events[0] for row in found}) == 2
+
+
 def local(query: thence.Query) -> list[thence.Match]:
     names = ("type", "subject", "watts", "note")
     events = [thence.Event(time, dict(zip(names, (kind, *rest), strict=True))) for kind, time, *rest in ROWS if kind]

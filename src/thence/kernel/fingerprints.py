@@ -76,12 +76,13 @@ def hash_values(tags, bits, named, hashes, found):
         found[row, 1] = low(low(found[row, 1], tag), value)
 
 
-def match_ids(matches: Matches, ids: Texts, terms: Terms) -> Texts:
-    """A name for each match, of its events' ids, the places that they fill, and what it binds. `ids` are those of all
-    its events, one match behind the other."""
+def match_ids(matches: Matches, ids: Texts, terms: Terms, *, iterations: bool = True) -> Texts:
+    """A name for each match, of its events' ids, the places that they fill, and what it binds, with its `iterations`,
+    unless an event alone decides what these bind. `ids` are those of all its events, one match behind the other."""
     hashed = np.empty((len(ids), 2), np.uint64)
     hash_texts(np.array(ids.text), np.array(ids.ends), hashed)
-    _add_values(matches.iterated_tags, matches.iterated_bits, terms, hashed)
+    if iterations:
+        _add_values(matches.iterated_tags, matches.iterated_bits, terms, hashed)
     found = np.empty((len(matches), 2), np.uint64)
     hash_events(hashed, *map(np.array, (matches.offsets, matches.places, matches.first, matches.last)), found)
     _add_values(matches.tags, matches.bits, terms, found)

@@ -109,7 +109,7 @@ class TypedRows:
         return Tagged(kinds, bits)
 
     def owners(self, rows: Rows) -> list[str]:
-        """What the labels of some rows' blank nodes begin with: no two rows share it."""
+        """What the labels of some rows' blank nodes begin with: no two rows that differ share it."""
         owner = label_of(self.stream)
         return [f"{owner}_{position}" for position in self.places.positions[rows].tolist()]
 

@@ -18,7 +18,8 @@ from thence.rdf.times import Domain
 @dataclass(frozen=True, slots=True, eq=False)
 class EventBatch:
     """Some events of one stream, in the source's order. The triples of event i stand at `offsets[i]:offsets[i+1]` of
-    the three id columns, each once; blank nodes are local to their event: no two events share one."""
+    the three id columns, each once; blank nodes are local to their event: no two events share one, unless they are of
+    equal rows, which are told apart later (`spark.equal_events`)."""
 
     terms: Terms
     offsets: NDArray[np.int64]
@@ -138,7 +139,7 @@ def name_blank_nodes(
     owners: Callable[[NDArray[np.int64]], Sequence[str]],
 ) -> None:
     """Give the blank nodes of each event labels of their own, in place: `_:b` becomes `_:OWNER_b`. `owners` has the
-    beginnings for some events, no two alike."""
+    beginnings for some events."""
     blank = (terms.tags & KIND_MASK) == BLANK
     if not blank.any():
         return

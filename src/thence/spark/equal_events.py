@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from thence.kernel.rows import Matched
@@ -38,18 +39,14 @@ class Ordinals:
 
     def told_apart(self, chunks: Sequence[Chunk]) -> list[Chunk]:
         """The same events, none before any given earlier, with ids and blank nodes of their own."""
-        digests = [_digests(chunk) for chunk in chunks]
-        counted = [number for number, found in enumerate(digests) if found is not None and len(found)]
+        found = [_Digests.of(chunk) for chunk in chunks]
+        counted = [each for each in found if each.matter]
         if not counted:
             return list(chunks)
-        times = np.concatenate([chunks[number].times for number in counted])
-        ordinals = self.count(times, joined([found for found in digests if found is not None and len(found)]))
-        told, first = list(chunks), 0
-        for number in counted:
-            last = first + len(chunks[number])
-            told[number] = _with_ordinals(chunks[number], ordinals[first:last])
-            first = last
-        return told
+        times = np.concatenate([each.chunk.times for each in counted])
+        ordinals = self.count(times, joined([each.digests for each in counted]))
+        of_each = iter(np.split(ordinals, np.cumsum([len(each.chunk) for each in counted[:-1]])))
+        return [each.with_ordinals(next(of_each)) if each.matter else each.chunk for each in found]
 
     def count(self, times: Ints, digests: Texts) -> Ints:
         """Which of its equals each of some events is, from 1. What has an empty digest has none."""
@@ -73,11 +70,10 @@ class Ordinals:
             return
         texts = digests.take(places).to_arrow().dictionary_encode()
         numbers = texts.indices.to_numpy()
-        listed = texts.dictionary.to_pylist()
         many = np.bincount(numbers) > 1
         if known:
-            many |= np.array([digest in known for digest in listed])
-        many &= np.array([digest != "" for digest in listed])
+            many |= np.array([digest in known for digest in texts.dictionary.to_pylist()])
+        many &= pc.not_equal(texts.dictionary, "").to_numpy(zero_copy_only=False)
         for number in np.flatnonzero(many[numbers]).tolist():
             yield int(places[number]), texts[number].as_py()
 
@@ -91,23 +87,57 @@ class Ordinals:
         self.time = last
 
 
-def _digests(chunk: Chunk) -> Texts | None:
-    """Of each event the digest of its row, empty where it does not matter; None where it does of none."""
-    if chunk.numbered:
-        return chunk.ids
-    named, of_ids = _found(chunk.ids, beginning_of(chunk.stream), b"")
-    local, of_labels = _found(chunk.terms, _beginning(chunk), b"_")
-    if not named.any() and not local.any():
-        return None
-    digits = np.zeros((len(chunk), _DIGITS), np.uint8)
-    digits[named] = of_ids
-    for rows in chunk.tables:
-        for values in rows.columns.values():
-            blank = _chosen(values, local)
-            events = rows.refs[blank, 0]
-            digits[events] = of_labels[np.cumsum(local)[values.bits[blank]] - 1]
-            named[events] = True
-    return Texts(digits[named].reshape(-1), np.cumsum(_DIGITS * named))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Digests:
+    """What a chunk tells of the rows that its events were made of."""
+
+    chunk: Chunk
+    digests: Texts  # of each event; empty where nothing depends on it
+    made: Truths  # whether an event was given no id
+    local: Truths  # whether a term is a blank node whose label has its event's digest
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> _Digests:
+        nodes = _blank_nodes(chunk)
+        local, of_labels = _found(chunk.terms, nodes, _beginning(chunk), followed=True)
+        if chunk.numbered:
+            return cls(chunk, chunk.ids, np.ones(len(chunk), np.bool_), local)
+        made, of_ids = _found(chunk.ids, np.arange(len(chunk)), beginning_of(chunk.stream), followed=False)
+        digits = np.zeros((len(chunk), _DIGITS), np.uint8)
+        digits[made] = of_ids
+        known, places = made.copy(), np.cumsum(local) - 1
+        for rows in chunk.tables if local.any() else ():
+            for values in rows.columns.values():
+                blank = _chosen(values, local)
+                events = rows.refs[blank, 0]
+                digits[events], known[events] = of_labels[places[values.bits[blank]]], True
+        return cls(chunk, Texts(digits[known].reshape(-1), np.cumsum(_DIGITS * known)), made, local)
+
+    @property
+    def matter(self) -> bool:
+        return len(self.digests.text) > 0
+
+    def with_ordinals(self, ordinals: Ints) -> Chunk:
+        """The same events, of which the second of equal ones is called `ID-2`, if it was given no id, and so on; and in
+        the labels of its blank nodes, x2 follows the digest."""
+        if (ordinals == 1).all():
+            return self.chunk
+        return self._relabelled(replace(self.chunk, ids=self._renamed(ordinals)), ordinals)
+
+    def _renamed(self, ordinals: Ints) -> Texts:
+        ids = self.chunk.ids.to_list()
+        for event in np.flatnonzero(self.made & (ordinals > 1)).tolist():
+            ids[event] += f"-{ordinals[event]}"
+        return Texts.of(ids)
+
+    def _relabelled(self, chunk: Chunk, ordinals: Ints) -> Chunk:
+        if not self.local.any():
+            return chunk
+        known: dict[tuple[int, int], int] = {}
+        tables = tuple(_with_places(rows, self.local, ordinals, known) for rows in chunk.tables)
+        size, labels = len(_beginning(chunk)) + _DIGITS, chunk.terms.to_list()
+        added = [f"{labels[term][:size]}x{ordinal}{labels[term][size:]}" for term, ordinal in known]
+        return replace(chunk, tables=tables, terms=joined([chunk.terms, Texts.of(added)]))
 
 
 def _beginning(chunk: Chunk) -> str:
@@ -115,21 +145,29 @@ def _beginning(chunk: Chunk) -> str:
     return f"_:{label_of(chunk.stream)}_"
 
 
-def _found(texts: Texts, beginning: str, ending: bytes) -> tuple[Truths, NDArray[np.uint8]]:
-    """Which texts are a beginning and a digest, with nothing behind it, or with an ending of one byte and more; and the
-    digits of these."""
-    head, starts = np.frombuffer(beginning.encode(), np.uint8), texts.starts
-    size = len(head) + _DIGITS
-    lengths = texts.ends - starts
-    fits = lengths > size if ending else lengths == size
-    places = starts[fits]
-    begins = (texts.text[places[:, None] + np.arange(len(head))] == head).all(axis=1)
-    digits = texts.text[places[:, None] + np.arange(len(head), size)]
-    right = begins & _IS_DIGIT[digits].all(axis=1)
-    if ending:
-        right &= texts.text[places + size] == ending[0]
-    fits[fits] = right
-    return fits, digits[right]
+def _blank_nodes(chunk: Chunk) -> Ints:
+    """The places of a chunk's terms that are blank nodes."""
+    found = np.zeros(len(chunk.terms), np.bool_)
+    for rows in chunk.tables:
+        for values in rows.columns.values():
+            found[values.bits[values.tags == BLANK]] = True
+    return np.flatnonzero(found)
+
+
+def _found(texts: Texts, places: Ints, beginning: str, *, followed: bool) -> tuple[Truths, NDArray[np.uint8]]:
+    """Which texts, of those at some places, are a beginning and a digest, either alone or followed by `_` and more; and
+    the digits of these."""
+    head, found = np.frombuffer(beginning.encode(), np.uint8), np.zeros(len(texts), np.bool_)
+    starts, size = texts.starts[places], len(head) + _DIGITS
+    lengths = texts.ends[places] - starts
+    fits = lengths > size if followed else lengths == size
+    places, starts = places[fits], starts[fits]
+    cells = texts.text[starts[:, None] + np.arange(size + followed)]
+    right = (cells[:, : len(head)] == head).all(axis=1) & _IS_DIGIT[cells[:, len(head) : size]].all(axis=1)
+    if followed:
+        right &= cells[:, size] == ord("_")
+    found[places[right]] = True
+    return found, cells[right, len(head) : size]
 
 
 def _chosen(values: Values, terms: Truths) -> Ints:
@@ -138,37 +176,9 @@ def _chosen(values: Values, terms: Truths) -> Ints:
     return found[terms[values.bits[found]]]
 
 
-def _with_ordinals(chunk: Chunk, ordinals: Ints) -> Chunk:
-    """The same events, of which the second of equal ones is called `ID-2`, if it was given no id, and so on; and in the
-    labels of its blank nodes, x2 follows the digest."""
-    if (ordinals == 1).all():
-        return chunk
-    return _relabelled(replace(chunk, ids=_renamed(chunk, ordinals)), ordinals)
-
-
-def _renamed(chunk: Chunk, ordinals: Ints) -> Texts:
-    made = np.ones(len(chunk), np.bool_) if chunk.numbered else _found(chunk.ids, beginning_of(chunk.stream), b"")[0]
-    ids = chunk.ids.to_list()
-    for event in np.flatnonzero(made & (ordinals > 1)).tolist():
-        ids[event] += f"-{ordinals[event]}"
-    return Texts.of(ids)
-
-
-def _relabelled(chunk: Chunk, ordinals: Ints) -> Chunk:
-    local, _ = _found(chunk.terms, _beginning(chunk), b"_")
-    if not local.any():
-        return chunk
-    known: dict[tuple[int, int], int] = {}
-    tables = tuple(_with_places(rows, local, ordinals, known, len(chunk.terms)) for rows in chunk.tables)
-    size, labels = len(_beginning(chunk)) + _DIGITS, chunk.terms.to_list()
-    added = [f"{labels[term][:size]}x{ordinal}{labels[term][size:]}" for term, ordinal in known]
-    return replace(chunk, tables=tables, terms=joined([chunk.terms, Texts.of(added)]))
-
-
-def _with_places(
-    rows: Matched, local: Truths, ordinals: Ints, known: dict[tuple[int, int], int], first: int
-) -> Matched:
-    """The same rows, whose blank nodes have the places of labels with ordinals, which `known` numbers from `first`."""
+def _with_places(rows: Matched, local: Truths, ordinals: Ints, known: dict[tuple[int, int], int]) -> Matched:
+    """The same rows, whose blank nodes have the places of labels with ordinals, which `known` counts from behind all
+    that there are."""
     columns = {}
     for variable, values in rows.columns.items():
         bits = values.bits
@@ -177,6 +187,6 @@ def _with_places(
         if len(chosen):
             bits = bits.copy()
             pairs = zip(bits[chosen].tolist(), ordinals[rows.refs[chosen, 0]].tolist(), strict=True)
-            bits[chosen] = [known.setdefault(pair, first + len(known)) for pair in pairs]
+            bits[chosen] = [known.setdefault(pair, len(local) + len(known)) for pair in pairs]
         columns[variable] = Values(values.tags, bits)
     return Matched(rows.time, rows.refs, columns, rows.fresh)

@@ -21,6 +21,9 @@ from thence.rdf.words import word_at
 
 Hashes = NDArray[np.uint64]
 
+NULL, MINUS = 1, 2
+"""What goes before a cell that has no value, or -0.0, whose hash is that of 0.0; before others 0."""
+
 _SEED = 42  # Spark's own
 _1 = np.uint64(0x9E3779B185EBCA87)
 _2 = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -98,12 +101,13 @@ def of_bytes(text, start, end, seed):
 
 
 @sparing(lambda words, *others: 32 * len(words))
-def hash_numbers(words, valid, wide, found):
-    """A column of numbers: of each row whether it has none, and the number. `valid` is empty where all have one."""
+def hash_numbers(words, before, wide, found):
+    """A column of numbers: of each row what goes before it, and the number. `before` is empty where that is 0 for
+    all."""
     for row in range(len(words)):
-        nothing = len(valid) > 0 and not valid[row]
-        code = of_int(np.uint64(nothing), found[row])
-        if not nothing:
+        kind = before[row] if len(before) > 0 else np.uint64(0)
+        code = of_int(kind, found[row])
+        if kind != np.uint64(NULL):
             code = of_long(words[row], code) if wide else of_int(words[row], code)
         found[row] = code
 
@@ -133,7 +137,7 @@ def hash_literals(number, text, seed):
 
 
 def row_hashes(half: int, stream: str, columns: Iterable[Any], count: int) -> Hashes:
-    """`xxhash64(half, X'stream', a IS NULL, a, b IS NULL, b, …)` of some rows.
+    """`xxhash64(half, X'stream', before a, a, before b, b, …)` of some rows.
 
     >>> row_hashes(1, "S", [pa.array([7, None]), pa.array(["a", "é" * 20])], 2).view(np.int64).tolist()
     [6811987584983829691, -8808036523434909195]
@@ -152,7 +156,13 @@ def _add(array: Any, found: Hashes) -> None:
         hash_texts(np.array(texts.text), np.array(texts.ends), indices(array).astype(np.int64), valid, found)
         return
     words, wide = _words(array)
-    hash_numbers(np.array(words), valid, wide, found)  # copied, as all arrays are: Numba compiles for views anew
+    before = np.where(valid, 0, NULL).astype(np.uint64)
+    if pa.types.is_floating(array.type):
+        minus = (raw(array) == 0) & np.signbit(raw(array))
+        if minus.any():
+            before = np.zeros(len(array), np.uint64) if not len(before) else before
+            before[minus & (before != NULL)] = MINUS
+    hash_numbers(np.array(words), before, wide, found)  # copied, as all arrays are: Numba compiles for views anew
 
 
 def _words(array: Any) -> tuple[Hashes, bool]:

@@ -131,7 +131,7 @@ class Output:
     def matches(self, matches: Matches, shard: Shard) -> pa.RecordBatch:
         """The rows of some matches that a shard has just made."""
         ids = shard.names.of(matches.refs)
-        names = match_ids(matches, ids, shard.state.terms)
+        names = match_ids(matches, ids, shard.state.terms, iterations=self.program.components is None)
         offsets = pa.array(matches.offsets.astype(np.int32))
         events = pa.ListArray.from_arrays(offsets, ids.to_arrow())
         if self.makes_events:

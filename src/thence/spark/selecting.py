@@ -11,11 +11,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import DoubleType, FloatType
 
 from thence.rdf.tabular import OWN_COLUMNS
 from thence.rdf.terms import IRI
 from thence.rdf.typed import RDF_TYPE, predicate_term
 from thence.spark.decode import HIGH, LOW, Decoder, Kind
+from thence.spark.hashes import MINUS, NULL
 from thence.spark.ids import beginning_of
 
 
@@ -35,7 +37,7 @@ def selected(frame: DataFrame, decoder: Decoder, narrow: Decoder) -> DataFrame:
     """The part of a DataFrame that is sent. One call says it all in SQL: column by column, there would be hundreds of
     calls to Java."""
     names = dict(narrow.names)
-    high, low = _halves(decoder)
+    high, low = _halves(frame, decoder)
     given = names.pop("id", None)
     columns = [quoted(theirs) for theirs in dict.fromkeys(names.values())]
     if given is not None:
@@ -58,11 +60,15 @@ def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None, given: 
     return ours in OWN_COLUMNS or predicate_term(ours, decoder.namespace) in asked
 
 
-def _halves(decoder: Decoder) -> tuple[str, str]:
-    """128 bits of a stream's row. A null changes no hash, so that it is said of each column whether there is one."""
+def _halves(frame: DataFrame, decoder: Decoder) -> tuple[str, str]:
+    """128 bits of a stream's row. A null changes no hash, and -0.0 has that of 0.0, so that it is said of each column
+    which of them it has (`hashes.NULL`)."""
     cells = [_binary(decoder.stream)]
-    for name in map(quoted, sorted(decoder.columns)):
-        cells += [f"{name} IS NULL", name]
+    for name in sorted(decoder.columns):
+        cell = quoted(name)
+        minus = f"if({cell} = 0 AND cast({cell} AS string) = '-0.0', {MINUS}, 0)"
+        other = minus if isinstance(frame.schema[name].dataType, FloatType | DoubleType) else "0"
+        cells += [f"if({cell} IS NULL, {NULL}, {other})", cell]
     told = ", ".join(cells)
     return f"xxhash64(1, {told})", f"xxhash64(2, {told})"
 

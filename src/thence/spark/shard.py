@@ -114,6 +114,9 @@ class Shard:
         """All of it as bytes, for a query of so many shards."""
         state = codec.save(self.program, self.state)  # first, since it forgets
         self.names.keep(self._held())
+        now, last = self.watermark.now, self.ordinals.time
+        if now is not None and last is not None and last < now:
+            self.ordinals = Ordinals()  # more of its time would be late
         head = {
             "version": VERSION,
             "query": codec.fingerprint(self.program),
