@@ -246,10 +246,11 @@ def test_a_blank_node_joins_no_equal_event_of_another_task_or_micro_batch(ids: l
 def test_matches_that_differ_in_an_iterations_value_have_different_names() -> None:
     query = thence.parse("""PREFIX : <http://example.org/> SELECT (COLLECT(?a) AS ?all) WITHIN 10 TICKS
         FROM STREAM S <http://example.org/s> { SEQ (A+) DEFINE GPM A ON S { ?x :p ?a } }""")
-    graph = frozenset((Iri("n"), Iri("p"), integer(number)) for number in (1, 2))
-    pipeline = OfRows(plan(query.algebra), (), 1, rows=[spaseq_query.Event("S", 1, graph, "e")], tasks=[0])
-    found = pipeline.batch()
-    assert len(found) == len({row["match_id"] for row in found}) == 2
+    graphs = [frozenset((Iri("n"), Iri("p"), integer(number)) for number in numbers) for numbers in ((1, 2), (1,))]
+    rows = [spaseq_query.Event("S", time, graph, "e") for time, graph in enumerate(graphs)]
+    found = OfRows(plan(query.algebra), (), 1, rows=rows, tasks=[0, 0]).batch()
+    both = [row["match_id"] for row in found if len(row["events"]) == 2]
+    assert len(both) == len(set(both)) == 2  # 1 1 and 2 1
 
 
 def test_of_equal_rows_of_distinct_the_same_match_is_the_first_whatever_came_first() -> None:
