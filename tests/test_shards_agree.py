@@ -111,6 +111,26 @@ def test_constructed_events_are_those_of_one_process() -> None:
         assert sorted((row["time"], row["id"], row["value"].count("\n")) for row in found) == expected
 
 
+def test_matches_that_show_the_same_make_an_event_each() -> None:
+    query = thence.parse("""PREFIX : <http://example.org/> CONSTRUCT { ?s :rose [] } WITHIN 10 TICKS
+        FROM STREAM S <http://example.org/s> { SEQ (A+) DEFINE GPM A ON S { ?s :p ?v } }""")
+    graphs = ["<x:n> <http://example.org/p> 1, 2 .", "<x:n> <http://example.org/p> 1 ."]
+    events = [thence.Event(time, graph, id=f"e{time}") for time, graph in enumerate(graphs)]
+    made = [match.constructed for match in query.match(events)]
+    nodes = {triple.object for event in made if event is not None for triple in event.triples}
+    assert len(made) == len({event.id for event in made if event is not None}) == len(nodes) == 5
+    engine = query.engine()
+    pushed = [match.constructed for event in events for match in engine.push("S", event)]
+    assert pushed + [match.constructed for match in engine.close()] == made
+    given = [("S", event) for event in events]
+    for found in (
+        Pipeline(plan(query.algebra), given, 1).batch(),
+        Pipeline(plan(query.algebra), given, 1).micro_batches([[0], [1]]),
+    ):
+        assert {row["id"] for row in found} == {event.id for event in made if event is not None}
+        assert len({row["value"] for row in found}) == 5
+
+
 def test_a_state_that_is_saved_after_every_few_events_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vocabulary, "_FEW", 100)
     query = thence.parse("""PREFIX : <http://example.org/> SELECT ?h ?w WITHIN 50 TICKS FROM STREAM S <http://example.org/s>

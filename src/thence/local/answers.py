@@ -11,7 +11,7 @@ from thence.algebra.expressions import Variable
 from thence.algebra.sequences import ConstructEvents
 from thence.kernel.projection import Cell, Row
 from thence.local.composed import ComposedRunner
-from thence.local.results import Counts, Located, Match, Problem
+from thence.local.results import Counts, Located, Match, Namesakes, Problem
 from thence.local.sequences import SequenceRunner
 from thence.match.context import Context
 from thence.match.queries import instance
@@ -40,11 +40,12 @@ class Answers:
     def of(self, rows: Iterable[Row], domain: Domain) -> Iterator[Match]:
         """A match for each row; for CONSTRUCT, for each row that makes an event."""
         form = self.runner.program.query.form
-        counts, context = self.counts, self.runner.context
+        counts, context, namesakes = self.counts, self.runner.context, Namesakes()
         for row in rows:
             match = Match(row, domain, self._located(row.refs))
             if isinstance(form, ConstructEvents):
-                made = constructed(form, match.bindings, match.uuid, match.certain, domain, context)
+                name = namesakes.told_apart(match.certain, match.uuid)
+                made = constructed(form, match.bindings, name, match.certain, domain, context)
                 if made is None:
                     continue
                 match = replace(match, constructed=made)

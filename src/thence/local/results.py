@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -154,6 +155,29 @@ def match_uuid(
 ) -> UUID:
     bound = sorted((name, _text(cell)) for name, cell in bindings.items())
     return uuid5(NAMESPACE_URL, json.dumps([times, event_ids, places, bound]))
+
+
+@dataclass(slots=True)
+class Namesakes:
+    """Tells rows apart that show the same of the same events, since each is one: they differ in what is not shown, as
+    in what an earlier iteration bound. Such rows are certain at one time, so that only the names of the latest are
+    remembered.
+
+    >>> known = Namesakes()
+    >>> len({known.told_apart(7, UUID(int=1)) for _ in range(3)})
+    3
+    """
+
+    certain: int | None = None
+    seen: Counter[UUID] = field(default_factory=Counter)
+
+    def told_apart(self, certain: int, name: UUID) -> UUID:
+        """A row's own name. Rows come in the order of when they were certain."""
+        if certain != self.certain:
+            self.certain, self.seen = certain, Counter()
+        self.seen[name] += 1
+        count = self.seen[name]
+        return name if count == 1 else uuid5(name, str(count))
 
 
 def moment(time: int, domain: Domain) -> int | datetime:

@@ -20,7 +20,7 @@ from thence.kernel.totals import add_matches
 from thence.local.answers import constructed
 from thence.local.columns import OURS, column_names
 from thence.local.made import made_event
-from thence.local.results import match_uuid
+from thence.local.results import Namesakes, match_uuid
 from thence.local.tables import is_plain, places_of
 from thence.program.sequence import SequenceProgram
 from thence.rdf.events import Event
@@ -81,7 +81,11 @@ class Output:
 
     @property
     def makes_events(self) -> bool:
-        return self.feeds is not None or isinstance(self.program.query.form, ConstructEvents)
+        return self.feeds is not None or self.constructs
+
+    @property
+    def constructs(self) -> bool:
+        return isinstance(self.program.query.form, ConstructEvents)
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -149,10 +153,11 @@ class Output:
 
     def _constructed(self, matches: Matches, ids: Texts, names: Any, events: Any, shard: Shard) -> pa.RecordBatch:
         """The events that matches make, each at the time at which it became certain, in N-Triples."""
-        own, made, chosen = ids.to_list(), [], []
-        for row in rows(self.program, matches, shard.state.terms, shard.context):
+        own, made, chosen, namesakes = ids.to_list(), [], [], Namesakes()
+        every = rows(self.program, matches, shard.state.terms, shard.context)
+        for row in sorted(every, key=lambda row: row.certain):
             first, last = matches.offsets[row.number : row.number + 2].tolist()
-            event = self._event(row, own[first:last], shard)
+            event = self._event(row, own[first:last], namesakes, shard)
             if event is not None:
                 made.append(event)
                 chosen.append(row.number)
@@ -162,13 +167,13 @@ class Output:
         cells = [pa.array([event.id for event in made], pa.string()), pa.array(values, pa.string())]
         return self._batch((order[0], order[0]), cells, names.take(some), events.take(some), order)
 
-    def _event(self, row: Row, ids: Sequence[str], shard: Shard) -> Event | None:
+    def _event(self, row: Row, ids: Sequence[str], namesakes: Namesakes, shard: Shard) -> Event | None:
         form = self.program.query.form
         if isinstance(form, Return):
             assert self.feeds is not None
             return made_event(form, row, ids, self.domain, self.program.query.namespace, block=self.feeds)
         assert isinstance(form, ConstructEvents)
-        name = match_uuid((row.start, row.end), ids, row.places, row.bindings)
+        name = namesakes.told_apart(row.certain, match_uuid((row.start, row.end), ids, row.places, row.bindings))
         return constructed(form, row.bindings, name, row.certain, self.domain, shard.context)
 
     def _plain_cells(self, matches: Matches, shard: Shard) -> list[Any]:

@@ -243,7 +243,7 @@ class Answering:
         if self.output.is_totalled:
             yield from self.output.totals(shard, found, ends=bool(watermark == NEVER) or streaming)
             found = ()
-        if self.output.is_distinct:  # of equal rows the first stays: the first of all that are certain by now
+        if self.output.is_distinct or self.output.constructs:  # equal rows are looked for among all that are certain
             listed = list(found)
             found = [as_one(listed)] if listed else []
         for matches in found:
