@@ -19,11 +19,14 @@ from unittest.mock import patch
 
 from thence import optimize
 from thence.algebra.sequences import SequenceQuery
+from thence.kernel.automaton.operator import AutomatonOperator
 from thence.lang.spaseq import parse
-from thence.local.sequences import SequenceRunner
+from thence.local.flow import LocalFlow
 from thence.match.background import Background
 from thence.optimize import RULES, late_graph
 from thence.plan.sequences import plan
+from thence.program.dataflow import one_stage
+from thence.program.operator import Environment
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
 from thence.rdf.store import load_background
@@ -78,7 +81,7 @@ def loaded(triples: int) -> tuple[Background, float]:
 def run(query: SequenceQuery, events: EventBatch, background: Background) -> tuple[float, int]:
     """Seconds and rows. Whatever is made of the background for this query is made anew."""
     start = time.process_time()
-    runner = SequenceRunner(plan(query), Background(background.data))
+    runner = LocalFlow(one_stage(plan(query), AutomatonOperator()), Environment(Background(background.data)))
     rows = sum(1 for _ in runner.run({"S": [events]}))
     return time.process_time() - start, rows
 

@@ -8,14 +8,17 @@ from itertools import pairwise
 
 import pyarrow as pa
 
+from thence.kernel.automaton.operator import AutomatonOperator
 from thence.local.domains import TimeDomain
 from thence.match.background import NO_BACKGROUND, Background
+from thence.program.dataflow import Stage
+from thence.program.operator import Environment
 from thence.program.sequence import SequenceProgram
 from thence.rdf.column_batch import Batch
 from thence.rdf.columns import encode
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
-from thence.spark.output import Output
+from thence.spark.output import RowWriter
 from thence.spark.stages import Answering, Packing
 
 Given = Sequence[tuple[str, Event]]
@@ -54,28 +57,30 @@ class Pipeline:
         return len(self.events)
 
     @property
-    def answering(self) -> Answering:
+    def stage(self) -> Stage:
+        return Stage(self.program, AutomatonOperator())
+
+    def answering(self, *, running: bool = True) -> Answering:
         streams = tuple(stream.name for stream in self.program.streams)
         return Answering(
-            Output(self.program, Domain.TICKS, "struct", problems=True),
+            RowWriter(self.stage, Domain.TICKS, "struct", problems=True),
             streams,
             self.shards,
-            self.background,
+            Environment(self.background, keeps_expired=self.partial, running=running),
             lateness=self.lateness,
-            partial=self.partial,
         )
 
     def batch(self) -> list[Mapping[str, object]]:
         """All events at once: nothing is late."""
         rows = self._packed(range(self.count), streaming=False)
         rows.sort(key=lambda row: (row["shard"], row["first"] is not None, row["first"]))
-        return [row for record in self.answering([_record(rows)]) for row in plain(record)]
+        return [row for record in self.answering(running=False)([_record(rows)]) for row in plain(record)]
 
     def micro_batches(
         self, cut: Iterable[Sequence[int]], *, kept: Callable[[bytes], bytes] = bytes
     ) -> list[Mapping[str, object]]:
         """Some events after the others; between them only bytes are left, as `kept` keeps them."""
-        answering = self.answering
+        answering = self.answering()
         saved = self.saved
         found: list[Mapping[str, object]] = []
         for numbers in cut:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import thence
 from thence.cli.formats import ROWS, writer
-from thence.kernel.projection import Cell, Row
 from thence.local.results import Match
+from thence.program.solutions import Cell, Row
 from thence.rdf.terms import XSD, Literal
 from thence.rdf.times import Domain
 
@@ -46,7 +46,7 @@ def written(format: str, bound: dict[str, Any]) -> str:
     file = io.StringIO(newline="")
     lines = writer(format, file, QUERY)
     lines.begin()
-    lines.write(Match(Row(9, 1, 2, (), (), bound), Domain.TICKS))
+    lines.write(Match(Row(9, 1, 2, (), (), None, 0, bound=bound), Domain.TICKS))
     lines.end()
     return file.getvalue()
 

@@ -47,7 +47,7 @@ def test_every_row_comes_as_soon_as_it_is_certain(data: st.DataObject, case: Cas
         return  # of equal rows the first one stays, and at one time that is the one whose event came first
     rows = matched_rows(case)
     engine = query_of(case).engine(background=background(case), lateness=lateness)
-    waits = engine.answers.runner.program.automaton.end.size > 0
+    waits = engine.answers.flow.waits_for_time
     found: Counter[Told] = Counter()
     there: list[spaseq_query.Event] = []
     for event in pushed:

@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 import thence
+from thence.program.description import Arrow, Box, Description
+from thence.view.svg import drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 HEAD = "PREFIX : <http://example.org/> SELECT ?x WITHIN 9 TICKS FROM STREAM S <http://example.org/s> WHERE { "
@@ -57,25 +59,25 @@ def boxes(root: ElementTree.Element) -> list[tuple[str, list[str], tuple[float, 
     return found
 
 
-def test_all_states_edges_and_what_is_said_of_them_are_there(query: thence.Query) -> None:
-    told = query.explain()
+def test_all_states_edges_and_filters_of_the_text_are_drawn(query: thence.Query) -> None:
+    shown = query.explain()
     found = boxes(drawn(query))
     states = [lines for kind, lines, _ in found if kind == "state"]
-    assert sorted(lines[0] for lines in states) == re.findall(r"^  (state \d+) waits", told, re.MULTILINE)
+    assert sorted(lines[0] for lines in states) == re.findall(r"^  (state \d+) waits", shown, re.MULTILINE)
     edges = [lines for kind, lines, _ in found if kind == "edge"]
-    assert len(edges) == len(re.findall("→", told))
-    automaton = told[told.index("\nAutomaton") :]
+    assert len(edges) == len(re.findall("→", shown))
+    automaton = shown[shown.index("\nAutomaton") :]
     for filtered in re.findall(r"FILTER (.*): tested", automaton):
         assert any(f"FILTER {filtered}" in line for _, lines, _ in found for line in lines)
-    assert len([kind for kind, _, _ in found if kind == "negation"]) == len(re.findall(r"^  no ", told, re.MULTILINE))
+    assert len([kind for kind, _, _ in found if kind == "negation"]) == len(re.findall(r"^  no ", shown, re.MULTILINE))
     assert [kind for kind, _, _ in found if kind in ("start", "match")] == ["start", "match"]
 
 
-def test_window_and_key_are_told(query: thence.Query) -> None:
+def test_window_and_key_stand_above_the_drawing(query: thence.Query) -> None:
     texts = [text.text or "" for text in drawn(query).findall(f"{SVG}text")]
     assert [text.partition(":")[0] for text in texts] == ["Window", "Key"]
-    told = query.explain().splitlines()
-    assert all(any(line.startswith(text.rstrip("…")) for line in told) for text in texts)
+    shown = query.explain().splitlines()
+    assert all(any(line.startswith(text.rstrip("…")) for line in shown) for text in texts)
 
 
 def test_every_line_leads_from_a_box_to_a_box(any_query: thence.Query) -> None:
@@ -96,9 +98,9 @@ def test_every_line_leads_from_a_box_to_a_box(any_query: thence.Query) -> None:
 
 def _edges(query: thence.Query) -> list[dict[str, object]]:
     """Those of states that are matches in time, too."""
-    told = json.loads(query.explain("json"))
+    shown = json.loads(query.explain("json"))
     found: list[dict[str, object]] = []
-    for each in told.get("queries", [told]):
+    for each in shown.get("stages", [shown]):
         found += each["edges"]
         ends = (state for state in each["states"] if state.get("match"))
         found += [{"source": state["number"], "target": None, "again": None, "match": True} for state in ends]
@@ -120,7 +122,7 @@ def test_a_drawing_of_sase_has_its_conditions_its_clauses_and_how_it_ends() -> N
     assert [text.text for text in root.findall(f"{SVG}text")] == [
         "[k]: the same in all events of a match",
         "Window: WITHIN 9 TICKS",
-        "Having: b.LEN > 2: on finished matches",
+        "Having: b.LEN > 2: on complete matches",
         "Key: k",
     ]
     assert [lines for kind, lines, _ in boxes(root) if kind in ("edge", "negation")] == [
@@ -132,14 +134,14 @@ def test_a_drawing_of_sase_has_its_conditions_its_clauses_and_how_it_ends() -> N
     ]
 
 
-def test_queries_of_one_text_stand_below_each_other() -> None:
+def test_stages_stand_below_each_other() -> None:
     root = drawn(thence.parse(SASE["united"], language="sase+"))
     matches = [place for kind, _, place in boxes(root) if kind == "match"]
     assert len(matches) == 2 and matches[0][3] < matches[1][1]
     heads = [text.text or "" for text in root.findall(f"{SVG}text")]
-    assert [head for head in heads if head.startswith("Query")] == [
-        "Query 1, which gives the answer",
-        "Query 2, which gives the answer",
+    assert [head for head in heads if head.startswith("Stage")] == [
+        "Stage 1, which emits the answer",
+        "Stage 2, which emits the answer",
     ]
 
 
@@ -177,3 +179,27 @@ def test_wide_characters_have_the_place_that_they_take() -> None:
         next(place for kind, _, place in boxes(drawn(query)) if kind == "edge") for query in (narrow, wide)
     )
     assert end - start > 1.8 * (right - left)
+
+
+def test_arrows_without_lines_are_drawn_as_lines_and_boxes_without_lines_by_their_label() -> None:
+    windows = Description(
+        text=(),
+        data={},
+        boxes=(Box(1, "window W1"), Box(2, "window W2"), Box(3, "join")),
+        arrows=(
+            Arrow(None, (1, 2), ("", "")),
+            Arrow(1, (3,), ("",)),
+            Arrow(2, (3,), ("",)),
+            Arrow(3, (), ("every 5 s",), emits=True),
+        ),
+    )
+    root = ElementTree.fromstring(drawing(windows))
+    assert [(kind, lines) for kind, lines, _ in boxes(root)] == [
+        ("start", ["events"]),
+        ("state", ["window W1"]),
+        ("state", ["window W2"]),
+        ("state", ["join"]),
+        ("match", ["rows"]),
+    ]
+    paths = [path.attrib["d"] for path in root.findall(f"{SVG}path")]
+    assert len(paths) == 5 and all("C" in path for path in paths)  # all lead to the next column

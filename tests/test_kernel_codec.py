@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from flows import flow_of, restart, restore, saved
 from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of, told_by_the_oracle, told_row
 from thence.errors import InputError
-from thence.kernel import codec
 from thence.kernel.arrays import read, written
 from thence.kernel.memory import NEVER, NODE, PARENT, PLACE, REF, SLOTS, STATE, Contents
-from thence.kernel.sequence import initial_state
 from thence.lang.spaseq import parse
-from thence.local.sequences import SequenceRunner
+from thence.local.flow import LocalFlow
 from thence.plan.sequences import plan
 from thence.rdf.columns import encode
 from thence.rdf.events import Event
 from thence.rdf.texts import Texts
+from thence.runtime import saved_state
 
 pytestmark = pytest.mark.numba
 
@@ -33,34 +33,36 @@ GPMS = "DEFINE GPM A ON S { ?a <x:is> 1 } DEFINE GPM B ON S { ?b <x:is> 2 }"
 @given(case=cases())
 def test_saving_and_loading_between_any_two_times_changes_nothing(case: Case) -> None:
 
-    runner = SequenceRunner(plan(parse(text(case.query))), background(case))
+    runner = flow_of(plan(parse(text(case.query))), background(case))
     told = []
     for low in range(-1, 14):
         piece = {name: [batch.take((batch.ends == low).nonzero()[0])] for name, (batch,) in batches_of(case).items()}
         told += [told_row(row, runner) for row in runner.feed(piece, low + 1)]
-        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
+        restart(runner)
     told += [told_row(row, runner) for row in runner.feed({}, int(NEVER))]
     times = [event.time for event in case.events]
     assert all(-1 <= time < 14 for time in times)
     assert Counter(told) == told_by_the_oracle(case)
 
 
-def saved() -> bytes:
-    program = plan(parse(QUERY % GPMS))
-    return codec.save(program, initial_state(program))
+def flow(text: str = QUERY % GPMS) -> LocalFlow:
+    return flow_of(plan(parse(text)))
+
+
+def empty() -> bytes:
+    return saved(flow())
 
 
 def test_a_state_of_another_query_is_refused() -> None:
-    other = plan(parse(QUERY % GPMS.replace("2", "3")))
     with pytest.raises(InputError, match="belongs to another query"):
-        codec.load(other, saved())
+        restore(flow(QUERY % GPMS.replace("2", "3")), empty())
 
 
 def test_a_state_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    old, version = saved(), codec.VERSION
-    monkeypatch.setattr(codec, "VERSION", version + 1)
-    with pytest.raises(InputError, match=f"is of version {version}, and this is version {version + 1}"):
-        codec.load(plan(parse(QUERY % GPMS)), old)
+    old, version = empty(), saved_state.VERSION
+    monkeypatch.setattr(saved_state, "VERSION", version + 1)
+    with pytest.raises(InputError, match=f"by version {version} of the state's format, and this is version"):
+        restore(flow(), old)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +71,12 @@ def test_a_state_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) 
 def test_a_state_that_is_not_whole_is_refused(spoil: object) -> None:
     assert callable(spoil)
     with pytest.raises(InputError, match="not whole"):
-        codec.load(plan(parse(QUERY % GPMS)), spoil(saved()))
+        restore(flow(), spoil(empty()))
 
 
-def waiting() -> SequenceRunner:
+def waiting() -> LocalFlow:
     """Three runs that wait in one bucket, each with an IRI bound."""
-    runner = SequenceRunner(plan(parse(QUERY % GPMS)))
+    runner = flow_of(plan(parse(QUERY % GPMS)))
     events = [Event(time, f"<x:e{time}> <x:is> 1 .") for time in range(3)]
     assert list(runner.feed({"S": [encode(events, stream="S", first=0)]}, 2)) == []
     return runner
@@ -133,22 +135,22 @@ FORGED = {
 @pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
 def test_a_state_that_would_lead_the_machine_astray_is_refused(forge: Callable[[Contents], Contents]) -> None:
     runner = waiting()
-    state = codec.save(runner.program, runner.state)
-    codec.load(runner.program, state)
-    head, reader = read(codec.unsealed(state))
+    state = saved(runner)
+    restore(runner, state)
+    head, reader = read(saved_state.unsealed(state))
     arrays = [reader.next().copy() for _ in head.pop("arrays")]
     arrays[2:5] = forge(Contents(*arrays[2:5]))
     with pytest.raises(InputError, match="The saved state is damaged: "):
-        codec.load(runner.program, codec.sealed(written(head, arrays)))
+        restore(runner, saved_state.sealed(written(head, arrays)))
 
 
 @pytest.mark.parametrize("kept", [None, 3, [1], [1, 2, 3], ["1", 2], [-1, 0], {"a": 1, "b": 2}])
 def test_a_head_that_says_otherwise_what_was_kept_is_refused(kept: object) -> None:
     runner = waiting()
-    head, reader = read(codec.unsealed(codec.save(runner.program, runner.state)))
+    head, reader = read(saved_state.unsealed(saved(runner)))
     arrays = [reader.next() for _ in head.pop("arrays")]
     with pytest.raises(InputError, match="The saved state is damaged: "):
-        codec.load(runner.program, codec.sealed(written(head | {"kept": kept}, arrays)))
+        restore(runner, saved_state.sealed(written(head | {"operator": head["operator"] | {"kept": kept}}, arrays)))
 
 
 @pytest.mark.parametrize(
@@ -156,17 +158,17 @@ def test_a_head_that_says_otherwise_what_was_kept_is_refused(kept: object) -> No
 )
 def test_terms_that_are_none_are_refused(texts: list[str]) -> None:
     runner = waiting()
-    head, reader = read(codec.unsealed(codec.save(runner.program, runner.state)))
+    head, reader = read(saved_state.unsealed(saved(runner)))
     _, _, *arrays = (reader.next() for _ in head.pop("arrays"))
     forged = Texts.of(texts)
     with pytest.raises(InputError, match="The saved state is damaged: "):
-        codec.load(runner.program, codec.sealed(written(head, [forged.text, forged.ends, *arrays])))
+        restore(runner, saved_state.sealed(written(head, [forged.text, forged.ends, *arrays])))
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 8, b"\2" + b"\0" * 7 + b"[]", b"\2" + b"\0" * 7 + b"{}", b"x" * 100])
 def test_what_has_no_head_is_refused(content: bytes) -> None:
     with pytest.raises(InputError, match="The arrays are"):
-        codec.load(plan(parse(QUERY % GPMS)), codec.sealed(content))
+        restore(flow(), saved_state.sealed(content))
 
 
 @pytest.mark.parametrize("shape", [[-1], [1 << 62], ["3"], [True], 3, None, [[1]]])

@@ -7,11 +7,11 @@ from hypothesis import given
 
 import thence.kernel.contiguity
 import thence.kernel.vocabulary
+from flows import flow_of
 from strategies.spaseq import Case, cases
 from test_spaseq_agrees import told_by_the_engine, told_by_the_oracle
 from thence.kernel.memory import RUN_CAPACITY
 from thence.lang.spaseq import parse
-from thence.local.sequences import SequenceRunner
 from thence.plan.sequences import plan
 from thence.rdf.columns import encode
 from thence.rdf.events import Event
@@ -27,19 +27,19 @@ QUERY = """
 
 
 def test_a_long_stream_of_ever_new_terms_leaves_little_behind() -> None:
-    runner = SequenceRunner(plan(parse(QUERY)))
+    runner = flow_of(plan(parse(QUERY)))
     matches = 0
     sizes = []
     for start in range(0, 60_000, 3000):
         texts = [f'@prefix : <http://example.org/> . :w{t // 2} :is "v{t}" .' for t in range(start, start + 3000)]
         events = [Event(start + i, text) for i, text in enumerate(texts)]
         matches += sum(1 for _ in runner.feed({"S": [encode(events, first=start)]}, start + 3000))
-        sizes.append(len(runner.state.memory))
+        sizes.append(len(runner.hosts[0].state.memory))
     assert matches > 29_000
-    assert len(runner.state.terms) < 25_000
-    assert runner.state.contiguities[0].count < 10_000
+    assert len(runner.hosts[0].state.terms) < 25_000
+    assert runner.hosts[0].state.contiguities[0].count < 10_000
     assert sizes[-1] <= 2 * sizes[3]
-    assert runner.state.memory[RUN_CAPACITY] < 40_000
+    assert runner.hosts[0].state.memory[RUN_CAPACITY] < 40_000
 
 
 @given(case=cases())

@@ -10,6 +10,7 @@ from hypothesis import given
 from pyarrow import parquet
 
 import thence
+from flows import flow_of
 from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.errors import InputError
@@ -17,7 +18,6 @@ from thence.kernel import drain
 from thence.lang.spaseq import parse
 from thence.local import timeline
 from thence.local.columns import column_names
-from thence.local.sequences import SequenceRunner
 from thence.local.tables import Collected
 from thence.plan.sequences import plan
 from thence.rdf.times import Domain
@@ -42,15 +42,15 @@ def event(time: int, graph: str) -> thence.Event:
 @given(cases())
 def test_a_table_has_the_rows_of_the_matches_in_their_order(case: Case) -> None:
     program, streams, known = plan(parse(text(case.query))), batches_of(case), background(case)
-    runner = SequenceRunner(program, known)
+    runner = flow_of(program, known)
     rows = list(runner.run(streams))
     names = [column.variable.name for column in program.query.form.columns]  # type: ignore[union-attr]
     collected, sorted_at_once = Collected(program, runner.columns), Collected(program, runner.columns)
-    SequenceRunner(program, known).collect(timeline.in_time(streams), collected)
+    flow_of(program, known).collect(timeline.in_time(streams), collected)
     table = collected.table(Domain.TICKS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(drain, "_MANY", 1)  # as if there were many
-        SequenceRunner(program, known).collect(timeline.in_time(streams), sorted_at_once)
+        flow_of(program, known).collect(timeline.in_time(streams), sorted_at_once)
     assert sorted_at_once.table(Domain.TICKS).to_pylist() == table.to_pylist()
     assert table["start"].to_pylist() == [row.start for row in rows]
     assert table["end"].to_pylist() == [row.end for row in rows]
@@ -184,7 +184,7 @@ def test_matches_that_are_read_in_their_order_are_the_same(case: Case) -> None:
     program, streams, known = plan(parse(text(case.query))), batches_of(case), background(case)
 
     def rows() -> list[tuple[object, ...]]:
-        found = SequenceRunner(program, known).run(streams)
+        found = flow_of(program, known).run(streams)
         return [(row.certain, row.start, row.end, row.refs, row.places, dict(row.bindings)) for row in found]
 
     expected = rows()

@@ -24,7 +24,7 @@ EVENTS = [thence.Event(i, {"type": "T", "subject": f"house{i // 3}", "power": i 
 
 def told(match: object) -> tuple[object, ...]:
     assert isinstance(match, Match)
-    return match.start, match.end, dict(match.bindings), match.events, match.event_ids, match.uuid
+    return match.start, match.end, dict(match.bindings), match.events, match.event_ids, match.id
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("forgetful")
 def test_a_match_that_is_read_late_says_what_it_said_at_once() -> None:
     soon, late = QUERY.engine(), QUERY.engine()
-    first_terms = late.answers.runner.state.terms
+    first_terms = late.answers.flow.hosts[0].state.terms
     at_once = [told(match) for event in EVENTS for match in soon.push(event)]
     kept = [match for event in EVENTS for match in late.push(event)]
-    assert late.answers.runner.state.terms is not first_terms
+    assert late.answers.flow.hosts[0].state.terms is not first_terms
     assert [told(match) for match in kept] == at_once
     assert len(kept) == 200
 

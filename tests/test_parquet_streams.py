@@ -17,9 +17,8 @@ import thence
 from tables import tables
 from thence.errors import InputError, LimitError
 from thence.local import given as given_streams
-from thence.local.finite import asked_of
+from thence.local.finite import predicates_read
 from thence.local.results import Problem
-from thence.plan.sequences import plan
 from thence.rdf import parquet, tabular
 from thence.rdf.column_batch import ColumnBatch
 from thence.rdf.events import BadEvent
@@ -127,7 +126,7 @@ def test_a_type_that_is_the_same_in_all_rows_can_be_bad(tmp_path: Path, types: l
 def test_only_patterns_of_one_subject_and_known_predicates_are_asked_for_some_columns() -> None:
     def asked(pattern: str) -> Any:
         text = QUERY.replace("?c :price ?p }", f"?c :price ?p . {pattern} }}")
-        return asked_of(plan(thence.parse(text).algebra)).get("S")
+        return predicates_read(thence.parse(text).dataflow()).get("S")
 
     price = IRI("http://example.org/price")
     assert asked("") == {price}
@@ -188,8 +187,8 @@ def test_streams_are_merged_by_time_whether_they_are_read_bit_by_bit_or_held(tmp
 def test_of_a_file_in_order_no_more_is_kept_however_long_it_is(tmp_path: Path) -> None:
     def kept(batches: int) -> int:
         found = thence.parse(QUERY).match(written(tmp_path / "s.parquet", ticks(16 * batches)))
-        runner = found.answers.runner
-        return max(sum(len(each.batch) for each in runner.held) for _ in found)
+        log = found.answers.flow.log
+        return max(sum(len(each.batch) for each in log.batches) for _ in found)
 
     assert max(kept(100), kept(400)) < 16 * 50
 

@@ -11,10 +11,9 @@ PROGRAM = """
 import sys
 from pathlib import Path
 import thence
-from thence.kernel.codec import fingerprint
 from thence.plan.sequences import plan
 for path in sorted(Path(sys.argv[1]).glob("*.spaseq")):
-    print(path.name, fingerprint(plan(thence.parse(path).algebra)))
+    print(path.name, plan(thence.parse(path).algebra).fingerprint())
 """
 
 

@@ -7,6 +7,8 @@ import json
 import pytest
 
 import thence
+from thence.program.description import Arrow, Box, Description
+from thence.view.mermaid import state_diagram
 
 QUERY = """
 PREFIX : <http://example.org/>
@@ -51,7 +53,7 @@ def test_the_text_says_what_is_joined_at_the_end_and_what_drops_a_run_early() ->
     assert "then dropped, unless ?b > ?a: tested by the machine" in section(text, "Automaton")
 
 
-def test_the_text_tells_states_and_edges_in_words() -> None:
+def test_the_text_has_states_and_edges_in_words() -> None:
     found = section(thence.parse(QUERY).explain(), "Automaton")
     assert [line for line in found if not line.startswith("FILTER")] == [
         "a run begins: A → state 1",
@@ -83,6 +85,7 @@ def test_without_optimisation_the_machine_tests_all_and_finds_nothing_by_its_key
     text = thence.parse(QUERY).explain(optimise=False)
     assert "FILTER ?w > 10: tested by the machine" in text
     assert "found by" not in text
+    assert "all runs are tried" in text
     assert "Key: none" in text
 
 
@@ -106,10 +109,19 @@ def alone(sequence: str, *, within: str = "", partition: str = "") -> thence.Que
 def test_a_query_of_one_part_needs_no_key() -> None:
     text = alone("A | B").explain()
     assert "Key: none is needed, no run waits" in text
-    assert "Window: none, so what is held grows with the stream" in text
+    assert "Window: none, so state grows with the stream" in text
 
 
-def test_partitions_are_told() -> None:
+def test_that_all_events_are_in_one_shard_is_shown_with_its_reason() -> None:
+    query = thence.parse("""
+        PREFIX : <http://example.org/>
+        SELECT * FROM STREAM S <http://example.org/s>
+        WHERE { SEQ (A ; B) DEFINE GPM A ON S { ?x :is 1 } DEFINE GPM B ON S { ?y :is 2 } }""")
+    reason = "no variable is joined by equality in every part"
+    assert f"Key: none: {reason}, so all events meet in one shard" in query.explain().splitlines()
+
+
+def test_contiguity_is_judged_within_a_partition() -> None:
     text = alone("A , B", partition="PARTITION BY (?x)").explain()
     assert text.endswith("Contiguity: judged among the events of a partition by ?x")
 
@@ -139,6 +151,32 @@ def test_json_has_the_same_facts() -> None:
     assert found["edges"][0]["over"] == "A"
 
 
-def test_an_unknown_format_is_told() -> None:
+def test_an_unknown_format_is_rejected() -> None:
     with pytest.raises(thence.InputError, match="Try: text, mermaid, svg, json"):
         alone("A").explain("pdf")
+
+
+def test_a_query_that_reads_the_events_of_another_has_a_stage_for_each() -> None:
+    text = "FROM STREAM {0} <x:{0}> {{ SEQ (A) DEFINE GPM A ON {0} {{ ?s <x:p> ?v }} }}"
+    source = thence.parse("CONSTRUCT { ?s <x:p> ?v } " + text.format("S"))
+    query = thence.parse("SELECT ?v " + text.format("D")).reading({"D": source})
+    first, second = query.explain().split("\n\nStage 2, which emits the answer\n\n")
+    assert first == "Stage 1, which feeds the stream D\n\n" + source.explain()
+    assert second.startswith("Algebra\n  SELECT ?v")
+    stages = json.loads(query.explain("json"))["stages"]
+    assert [stage["emits"] for stage in stages] == ["events of the stream D", "the answer"]
+    assert [stage["streams"][0]["name"] for stage in stages] == ["S", "D"]
+    assert {"emits": stages[0]["emits"], **json.loads(source.explain("json"))} == stages[0]
+
+
+def test_labels_of_a_diagram_escape_what_would_end_them() -> None:
+    label = 'GRAPH <x:y> ; "z"'
+    window = Description(
+        (), {}, boxes=(Box(1, label),), arrows=(Arrow(None, (1,), ("",)), Arrow(1, (), (label,), True))
+    )
+    escaped = "GRAPH #60;x#58;y#62; #59; #34;z#34;"
+    assert state_diagram(window).splitlines()[2:] == [
+        f'    state "{escaped}" as s1',
+        "    [*] --> s1",
+        f"    s1 --> [*]: {escaped}",
+    ]

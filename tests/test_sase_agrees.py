@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from flows import flow_of, program_of, restart
 from oracle.sase import Row as OracleRow
 from oracle.sase import aggregate, rows
 from oracle.sase_cases import Case, aggregate_cases, cases
@@ -22,12 +23,11 @@ from oracle.sase_query import Query
 from oracle.sase_text import text
 from strategies import examples
 from thence.algebra.components import ComponentQuery
-from thence.kernel import codec
 from thence.kernel.memory import NEVER
-from thence.kernel.projection import Row
 from thence.lang.sase import parse
-from thence.local.sequences import SequenceRunner
+from thence.local.flow import LocalFlow
 from thence.plan.components import plan
+from thence.program.solutions import Row
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
 from thence.rdf.terms import Literal
@@ -87,16 +87,16 @@ def agree(case: Case, cuts: list[int]) -> None:
     expected = rows(case.query, case.events)
     query, batch = read(case.query), encoded(case.events)
 
-    runner = SequenceRunner(plan(query))
+    runner = flow_of(plan(query))
     found = [told_row(row, runner) for row in runner.run({"events": [batch]})]
     assert Counter(found) == Counter(map(told, expected))
     in_order = [(certain, end, start, sum(ids, ())) for start, end, certain, ids, _ in found]
     assert in_order == sorted(in_order)
 
-    unoptimised = SequenceRunner(plan(query, optimise=False))
+    unoptimised = flow_of(plan(query, optimise=False))
     assert Counter(told_row(row, unoptimised) for row in unoptimised.run({"events": [batch]})) == Counter(found)
 
-    interrupted = SequenceRunner(runner.program)
+    interrupted = flow_of(program_of(runner))
     assert Counter(told_row(row, interrupted) for row in in_pieces(interrupted, batch, sorted(cuts))) == Counter(found)
 
 
@@ -113,14 +113,14 @@ def typed(event: OracleEvent) -> Event:
     return Event(event.time, {"type": event.type, **dict(event.attributes)}, id=event.id)
 
 
-def in_pieces(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Iterator[Row]:
+def in_pieces(runner: LocalFlow, batch: EventBatch, cuts: Sequence[int]) -> Iterator[Row]:
     """Fed in pieces by time, the state saved and loaded between."""
     bounds = [*cuts, NEVER]
     low = -1
     for bound in bounds:
         chosen = [n for n in range(len(batch)) if low <= batch.ends[n] < bound]
         yield from runner.feed({"events": [batch.take(_ints(chosen))]} if chosen else {}, int(bound))
-        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
+        restart(runner)
         low = bound
 
 
@@ -132,15 +132,15 @@ def told(row: OracleRow) -> Told:
     return row.start, row.end, row.certain, row.ids, tuple((name, plain(cell)) for name, cell in sorted(row.cells))
 
 
-def told_row(row: Row, runner: SequenceRunner) -> Told:
-    components = runner.program.components
+def told_row(row: Row, runner: LocalFlow) -> Told:
+    components = program_of(runner).components
     assert components is not None
     ids = runner.ids(row)
     by_component = tuple(
         tuple(name for name, place in zip(ids, row.places, strict=True) if place == number)
         for number in range(len(components.positive))
     )
-    names = [item.name for item in runner.program.query.form.items]  # type: ignore[union-attr]
+    names = [item.name for item in program_of(runner).query.form.items]  # type: ignore[union-attr]
     cells = tuple((name, of_engine(row.bindings.get(name))) for name in sorted(names))
     return row.start, row.end, row.certain, by_component, cells
 
@@ -184,26 +184,26 @@ def test_totals_are_those_of_the_matches_one_by_one_for_values_of_all_kinds(case
 def agree_in_total(case: Case, cuts: list[int]) -> None:
     expected = Counter(tuple((name, plain(cell)) for name, cell in row) for row in aggregate(case.query, case.events))
     query, batch = read(case.query), encoded(case.events)
-    assert totals(SequenceRunner(plan(query, optimise=False)), batch, []) == expected
-    assert totals(SequenceRunner(plan(query)), batch, cuts) == expected
+    assert totals(flow_of(plan(query, optimise=False)), batch, []) == expected
+    assert totals(flow_of(plan(query)), batch, cuts) == expected
 
 
-def totals(runner: SequenceRunner, batch: EventBatch, cuts: Sequence[int]) -> Counter[object]:
+def totals(runner: LocalFlow, batch: EventBatch, cuts: Sequence[int]) -> Counter[object]:
     found: Counter[object] = Counter()
     low = -1
     for bound in [*sorted(cuts), int(NEVER)]:
         chosen = [n for n in range(len(batch)) if low <= batch.ends[n] < bound]
         for row in runner.feed({"events": [batch.take(_ints(chosen))]} if chosen else {}, int(bound)):
-            names = runner.program.query.columns  # type: ignore[union-attr]
+            names = program_of(runner).query.columns  # type: ignore[union-attr]
             found[tuple((name, of_engine(row.bindings.get(name))) for name in names)] += 1
-        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
+        restart(runner)
         low = bound
     return found
 
 
 def test_an_event_has_its_time_as_an_attribute() -> None:
     query = parse("PATTERN SEQ(A a, A b) WHERE b.time - a.time > 1 WITHIN 9 RETURN a.time AS t").queries[-1].blocks[0]
-    runner = SequenceRunner(plan(query))
+    runner = flow_of(plan(query))
     events = [Event(time, {"type": "A"}) for time in (1, 2, 4)]
     found = [row.bindings["t"] for row in runner.run({"events": [encode(events, stream="events")]})]
     assert [time.python for time in found if isinstance(time, Literal)] == [1, 2]

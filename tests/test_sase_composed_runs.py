@@ -10,7 +10,8 @@ import pytest
 
 import thence
 from thence.lang import sase
-from thence.local.composed import runner_of
+from thence.local.flow import LocalFlow
+from thence.plan.components import compile_query
 from thence.rdf.columns import encode
 
 pytestmark = pytest.mark.numba
@@ -46,17 +47,17 @@ def test_events_that_two_queries_make_of_one_row_are_told_apart() -> None:
         FROM Made PATTERN ANY a RETURN a.x AS x""")
     found = list(query.match([thence.Event(1, {"type": "A", "x": 1})]))
     assert len({match.event_ids for match in found if isinstance(match, thence.Match)}) == 3
-    assert len({match.uuid for match in found if isinstance(match, thence.Match)}) == 3
+    assert len({match.id for match in found if isinstance(match, thence.Match)}) == 3
 
 
 @pytest.mark.parametrize("text", ROWS)
 def test_a_query_begun_anew_knows_nothing_of_what_it_was_fed(text: str) -> None:
     (name,) = (query := sase.parse(text)).streams
-    runner, columns = runner_of(query), {"x": 1, "y": 7}
+    runner, columns = LocalFlow(compile_query(query)), {"x": 1, "y": 7}
     events = [thence.Event(time, {"type": "A", **columns}) for time in (1, 2)]
     batches = {name.name: [encode(events, stream=name.name)]}
     first = [row.bindings for row in runner.feed(batches, 2)]
-    assert first and [row.bindings for row in runner.anew().feed(batches, 2)] == first
+    assert first and [row.bindings for row in runner.fresh().feed(batches, 2)] == first
 
 
 @pytest.mark.parametrize(

@@ -24,18 +24,18 @@ RETURN a[1].symbol AS symbol
 """
 
 
-def test_conditions_and_the_window_are_told_as_the_query_writes_them() -> None:
+def test_conditions_and_the_window_are_shown_as_the_query_writes_them() -> None:
     assert thence.parse(QUERY, language="sase+").explain().splitlines() == [
         "Components",
         "  Stock+ a[]: skip-till-next, stops where it first can (!)",
-        "    a[1].volume > 1000: of the event alone, before any run is looked at",
+        "    a[1].volume > 1000: on the event alone, before any run is tried",
         "    a[i].price > avg(a[..i-1].price): with the run, in the machine",
-        "  ~Halt h: must be absent; judged on finished matches",
-        "    h.level != 'it''s': on finished matches",
+        "  ~Halt h: must be absent; judged on complete matches",
+        "    h.level != 'it''s': on complete matches",
         "  Stock b: skip-till-next",
         "    b.volume < 0.80 * a[a.LEN].volume: with the run, in the machine",
-        "    b.note LIKE 'A_%' OR b.note IS NULL: of the event alone, before any run is looked at",
-        "    b.price > a[i].price: with the run, of its history",
+        "    b.note LIKE 'A_%' OR b.note IS NULL: on the event alone, before any run is tried",
+        "    b.price > a[i].price: with the run, on its history",
         "  [symbol]: the same in all events of a match",
         "",
         "Automaton",
@@ -83,9 +83,21 @@ def test_the_diagram_has_an_arrow_for_each_way_to_go() -> None:
 
 
 @pytest.mark.parametrize(("by", "waits"), [("strict", "strict contiguity"), ("partition", "partition contiguity")])
-def test_contiguity_is_told_apart(by: str, waits: str) -> None:
+def test_strict_and_partition_contiguity_are_told_apart(by: str, waits: str) -> None:
     query = f"PATTERN SEQ(A a, B b) WHERE {by}_contiguity(a, b) {{ [k] }} RETURN a.x"
     assert f"state 1 ({waits}) --begin b--> match" in thence.parse(query, language="sase+").explain()
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("a.x < b.x", "no attribute is equal in all events of a match"),
+        ("strict_contiguity(a, b) { [k] }", "strict contiguity counts every event of all streams"),
+    ],
+)
+def test_that_all_events_are_in_one_shard_is_shown_with_its_reason(condition: str, reason: str) -> None:
+    query = thence.parse(f"PATTERN SEQ(A a, B b) WHERE {condition} WITHIN 9 RETURN a.x", language="sase+")
+    assert query.explain().splitlines()[-1] == f"Key: none: {reason}, so all events meet in one shard"
 
 
 ENDING = "PATTERN SEQ(A a, B+ b[]) WHERE {by} {{ [k] ^ b[i].x > b[i-1].x }} {within} RETURN a.x"
@@ -114,12 +126,12 @@ def test_one_that_a_condition_ends_leads_there_by_its_events_alone() -> None:
     assert [state["match"] for state in json.loads(query.explain("json"))["states"]] == [None]
 
 
-def test_an_absence_at_the_end_is_told_where_it_matters() -> None:
+def test_an_absence_at_the_end_is_shown_where_a_run_becomes_a_match() -> None:
     query = thence.parse("PATTERN SEQ(A a, ~B b) WITHIN 9 RETURN a.x")
     assert "  start --begin a--> match, unless b came by the window's end" in query.explain().splitlines()
 
 
-def test_all_absences_at_the_end_are_told() -> None:
+def test_all_absences_at_the_end_are_shown() -> None:
     query = thence.parse("PATTERN SEQ(A a, ~B n, ~(C+ m[])) WITHIN 5 RETURN a.x")
     assert "  start --begin a--> match, unless n or m came by the window's end" in query.explain().splitlines()
 
@@ -133,22 +145,22 @@ def test_all_absences_at_the_end_are_told() -> None:
         ("A a, D d", "s1 --> [*]: begin d"),
     ],
 )
-def test_the_diagram_tells_what_must_be_absent_where_a_match_is_made(pattern: str, line: str) -> None:
+def test_the_diagram_shows_what_must_be_absent_where_a_match_is_made(pattern: str, line: str) -> None:
     lines = thence.parse(f"PATTERN SEQ({pattern}) WITHIN 5 RETURN a.x").explain("mermaid").splitlines()
     assert [each.strip() for each in lines if "--> [*]" in each] == [line]
     assert not any(" no " in each for each in lines if "--> [*]" not in each)
 
 
-HOLDS = "none: what a run holds, it holds for ever"
+NEVER = "none: runs never expire"
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("pattern", "window"),
     [
-        ("SEQ(A a, B b)", HOLDS),
-        ("SEQ(A a, B b) WHERE strict_contiguity(a) { }", HOLDS),
-        ("SEQ(A+ a[], B b) WHERE strict_contiguity(b) { }", HOLDS),
-        ("SEQ(A+ a[], B b) WHERE strict_contiguity(a[]) { }", HOLDS),
+        ("SEQ(A a, B b)", NEVER),
+        ("SEQ(A a, B b) WHERE strict_contiguity(a) { }", NEVER),
+        ("SEQ(A+ a[], B b) WHERE strict_contiguity(b) { }", NEVER),
+        ("SEQ(A+ a[], B b) WHERE strict_contiguity(a[]) { }", NEVER),
         ("SEQ(A a, B b) WHERE strict_contiguity(b) { }", "none: a run ends at the next event that it can't take"),
         (
             "SEQ(A+ a[], ~C c, B b) WHERE strict_contiguity(a[], b) { }",
@@ -161,11 +173,11 @@ HOLDS = "none: what a run holds, it holds for ever"
         ("A a", "none is needed, no run waits"),
     ],
 )
-def test_that_a_run_is_held_for_ever_is_told_where_it_is_true(asked: str, told: str) -> None:
-    assert f"Window: {told}" in thence.parse(f"PATTERN {asked} RETURN 1 AS n").explain().splitlines()
+def test_without_a_window_the_text_says_what_ends_a_run(pattern: str, window: str) -> None:
+    assert f"Window: {window}" in thence.parse(f"PATTERN {pattern} RETURN 1 AS n").explain().splitlines()
 
 
-def test_having_and_what_all_events_are_alike_in_are_told() -> None:
+def test_having_and_what_all_events_are_equal_in_are_shown() -> None:
     query = thence.parse("""
         PATTERN SEQ(A+ a[], B b)
         WHERE partition_contiguity(a[], b) { [`my key`, k] ^ PARTITION BY place ^ b.x > 1 }
@@ -176,13 +188,13 @@ def test_having_and_what_all_events_are_alike_in_are_told() -> None:
     equal = lines.index("  [`my key`, k]: the same in all events of a match")
     assert lines[equal + 1] == "  PARTITION BY place: the same in all events of a match"
     assert lines.index("Components") < equal < lines.index("Automaton")
-    assert "Having: count(a[]) > 2 AND sum(a[].x) < 9: on finished matches" in lines
+    assert "Having: count(a[]) > 2 AND sum(a[].x) < 9: on complete matches" in lines
     found = json.loads(query.explain("json"))
     assert (found["equal"], found["partition"]) == (["`my key`", "k"], ["place"])
-    assert found["having"] == {"text": "count(a[]) > 2 AND sum(a[].x) < 9", "tested": "on finished matches"}
+    assert found["having"] == {"text": "count(a[]) > 2 AND sum(a[].x) < 9", "tested": "on complete matches"}
 
 
-def test_an_unknown_format_is_refused_with_what_there_is() -> None:
+def test_an_unknown_format_is_rejected_with_those_there_are() -> None:
     for written in (QUERY, "PATTERN A a RETURN a.x AS x UNION PATTERN B b RETURN b.x AS x"):
         with pytest.raises(thence.InputError, match="Try: text, mermaid, svg, json"):
             thence.parse(written, language="sase+").explain("png")
@@ -199,7 +211,7 @@ def test_an_unknown_format_is_refused_with_what_there_is() -> None:
         "lower(a.s) = 'u' OR NOT starts_with(a.s, 'v') OR a.b = true",
     ],
 )
-def test_every_kind_of_condition_is_told_as_it_was_written(condition: str) -> None:
+def test_every_kind_of_condition_is_shown_as_it_was_written(condition: str) -> None:
     (block,) = parse(f"PATTERN A a WHERE {condition} RETURN a.x").blocks
     assert [condition_text(each) for each in block.conditions] == [condition]
 
@@ -208,10 +220,10 @@ def test_names_in_backquotes_keep_them_wherever_they_stand() -> None:
     query = thence.parse(
         "PATTERN SEQ(`A b`+ a[], C c) WHERE c.`x y` > highest(3, a[].`x y`) ^ a[i].`x y` > a[1].`x y` RETURN c.x"
     )
-    told = query.explain()
-    assert "  `A b`+ a[]: skip-till-next\n" in told
-    assert "c.`x y` > highest(3,a[].`x y`)" in told
-    assert "a[i].`x y` > a[1].`x y`" in told
+    shown = query.explain()
+    assert "  `A b`+ a[]: skip-till-next\n" in shown
+    assert "c.`x y` > highest(3,a[].`x y`)" in shown
+    assert "a[i].`x y` > a[1].`x y`" in shown
 
 
 @given(cases())
@@ -223,22 +235,22 @@ def test_a_condition_written_and_read_is_the_same_condition(case: Case) -> None:
         assert again.conditions == (condition,)
 
 
-def test_queries_that_feed_each_other_are_explained_one_after_the_other() -> None:
+def test_stages_that_feed_each_other_are_explained_one_after_the_other() -> None:
     query = thence.parse("PATTERN A a RETURN (a.x AS x) AS B IN STREAM S; FROM S PATTERN B b RETURN b.x AS x")
-    first, second = query.explain().split("\n\nQuery 2, which gives the answer\n\n")
-    assert first.startswith("Query 1, which gives events of the stream S\n\nComponents\n  A a")
+    first, second = query.explain().split("\n\nStage 2, which emits the answer\n\n")
+    assert first.startswith("Stage 1, which feeds the stream S\n\nComponents\n  A a")
     assert second.startswith("Components\n  B b")
-    assert [each["gives"] for each in json.loads(query.explain("json"))["queries"]] == [
+    assert [each["emits"] for each in json.loads(query.explain("json"))["stages"]] == [
         "events of the stream S",
         "the answer",
     ]
     assert query.explain("mermaid").splitlines() == [
         "stateDiagram-v2",
         "    direction LR",
-        '    state "Query 1, which gives events of the stream S" as q1 {',
+        '    state "Stage 1, which feeds the stream S" as stage1 {',
         "        [*] --> [*]: begin a",
         "    }",
-        '    state "Query 2, which gives the answer" as q2 {',
+        '    state "Stage 2, which emits the answer" as stage2 {',
         "        [*] --> [*]: begin b",
         "    }",
     ]

@@ -10,10 +10,8 @@ import pytest
 import thence
 from shards import Numbered, plain
 from thence.local.domains import TimeDomain
-from thence.plan.components import plan
-from thence.program.sequence import Attributes
 from thence.rdf.times import Domain
-from thence.spark.output import Output
+from thence.spark.output import RowWriter
 from thence.spark.stages import Answering, Packing
 
 pytestmark = pytest.mark.numba
@@ -63,25 +61,22 @@ EVENTS = (event(1, ":x 1, 2 ; :y 3", "e1"), event(2, ":x 1 ; :y 2, 3", "e2"), ev
 
 @pytest.mark.parametrize("streaming", [False, True])
 def test_the_first_query_that_reads_a_stream_tells_what_any_refuses(streaming: bool) -> None:
-    programs = [plan(block) for block in thence.parse(UNION).algebra.blocks]  # type: ignore[union-attr]
-    patterns = [table.pattern for program in programs for table in program.tables]
-    others = tuple(pattern for pattern in patterns[1:] if isinstance(pattern, Attributes))
+    dataflow = thence.parse(UNION).dataflow()
     told, counted = [], 0
-    for number, program in enumerate(programs):
+    for number, stage in dataflow.numbered():
         packing = Packing(
-            program,
+            stage.program,
             "events",
             Numbered("events", EVENTS),
             TimeDomain(Domain.TICKS, "the test"),
             1,
             streaming,
             False,
-            told=number > 0,
-            others=() if number else others,
-            silent=number > 0,
+            reports=dataflow.reporter("events") == number,
+            other_tables=dataflow.other_tables("events", number),
         )
         rows = [row for record in packing([_numbers(0, 1, 2)]) for row in record.to_pylist()]
-        answering = Answering(Output(program, Domain.TICKS, "struct", problems=True), ("events",), 1)
+        answering = Answering(RowWriter(stage, Domain.TICKS, "struct", problems=True), ("events",), 1)
         shard = answering.shard()
         made = answering.micro_batch(shard, rows) if streaming else answering._all(shard, rows)
         told += [_problem(row) for record in made for row in plain(record) if row["problem"] is not None]
@@ -92,12 +87,12 @@ def test_the_first_query_that_reads_a_stream_tells_what_any_refuses(streaming: b
 
 
 def test_one_that_is_refused_and_late_is_told_once() -> None:
-    program = plan(thence.parse("PATTERN A a WHERE a.x > 0 RETURN a.x AS n").algebra.blocks[0])  # type: ignore[union-attr]
+    (stage,) = thence.parse("PATTERN A a WHERE a.x > 0 RETURN a.x AS n").dataflow().stages
     events = (event(9, ":x 1", "e1"), event(1, ":x 1, 2", "e2"), event(2, ":z 1", "e3"))
     packing = Packing(
-        program, "events", Numbered("events", events), TimeDomain(Domain.TICKS, "the test"), 1, True, False
+        stage.program, "events", Numbered("events", events), TimeDomain(Domain.TICKS, "the test"), 1, True, False
     )
-    answering = Answering(Output(program, Domain.TICKS, "struct", problems=True), ("events",), 1)
+    answering = Answering(RowWriter(stage, Domain.TICKS, "struct", problems=True), ("events",), 1)
     shard, found = answering.shard(), list[tuple[object, ...]]()
     for numbers in ([0], [1, 2]):
         rows = [row for record in packing([_numbers(*numbers)]) for row in record.to_pylist()]

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
+from flows import flow_of, program_of, restart
 from shards import Pipeline
-from thence.kernel import codec
 from thence.kernel.memory import live
 from thence.lang.sase import parse
-from thence.local.sequences import SequenceRunner
 from thence.plan.components import plan
 from thence.program.sequence import SequenceProgram
 from thence.rdf.columns import encode
@@ -39,12 +38,12 @@ def program_of(text: str) -> SequenceProgram:
 )
 def test_a_closure_that_was_taken_on_is_dropped_by_the_next_event(closure: str, after: str) -> None:
     program = program_of(f"PATTERN SEQ(A+ a[], B b) WHERE {closure} {{ [k] }} ^ {after} {{ }} RETURN a.LEN")
-    runner = SequenceRunner(program)
+    runner = flow_of(program)
     events = [Event(time, {"type": "A", "k": 1}) for time in range(2000)]
     assert list(runner.run({"events": [encode(events, stream="events")]})) == []
-    assert live(runner.state.memory) <= 2 * len(events)  # each event begins a run, and each of these goes on
+    assert live(runner.hosts[0].state.memory) <= 2 * len(events)  # each event begins a run, and each of these goes on
     with_one = [Event(0, {"type": "A", "k": 1}), *(Event(t, {"type": "A", "k": 1, "x": t}) for t in range(1, 500))]
-    alone = SequenceRunner(
+    alone = flow_of(
         program_of(f"PATTERN SEQ(A+ a[], B b) WHERE {closure} {{ [k] ^ a[1].x IS NULL }} ^ {after} {{ }} RETURN a.LEN")
     )
     list(alone.run({"events": [encode(with_one, stream="events")]}))
@@ -74,9 +73,9 @@ def test_the_kth_highest_of_numbers_is_known_without_looking_back_at_them(k: int
     values = [7 * number % 100 for number in range(100)]
     events = [Event(time, {"type": "A", "x": x}) for time, x in enumerate([*values, 1000])]
     events[-1] = Event(100, {"type": "B", "x": 1000})
-    runner = SequenceRunner(program_of(query))
+    runner = flow_of(program_of(query))
     found = [row.bindings for row in runner.run({"events": [encode(events, stream="events")]})]
-    assert (runner.state.questions > 0) == looks_back
+    assert (runner.hosts[0].state.questions > 0) == looks_back
     told = {name: cell.python for name, cell in found[0].items() if isinstance(cell, Literal)}
     assert told == {"n": 100, "high": 100 - k, "low": k - 1}
     assert len(found) == 101 - k  # runs of fewer events have none
@@ -84,7 +83,7 @@ def test_the_kth_highest_of_numbers_is_known_without_looking_back_at_them(k: int
 
 def test_every_event_without_an_attribute_time_has_its_own() -> None:
     events = [Event(1, {"type": "A", "k": 1}), Event(2, '[] a <http://example.org/A> ; <x:time> "noon" .')]
-    runner = SequenceRunner(program_of("PATTERN A a RETURN a.time AS t"))
+    runner = flow_of(program_of("PATTERN A a RETURN a.time AS t"))
     found = runner.run({"events": [encode(events, stream="events")]})
     assert [str(row.bindings["t"].value) for row in found] == ["1", "noon"]  # type: ignore[union-attr]
 
@@ -92,12 +91,12 @@ def test_every_event_without_an_attribute_time_has_its_own() -> None:
 @pytest.mark.parametrize("strategy", ["skip_till_next_match", "partition_contiguity"])
 def test_a_state_with_times_among_its_keys_is_saved_and_loaded(strategy: str) -> None:
     program = program_of(f"PATTERN SEQ(A a, B b, ~C c) WHERE {strategy}(a, b) {{ [k] }} WITHIN 5 RETURN a.k AS k")
-    runner = SequenceRunner(program)
+    runner = flow_of(program)
     noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
     rows: list[Any] = []
     for time, kind in enumerate("ABX"):
         batch = encode([Event(time, {"type": kind, "k": noon})], stream="events")
         rows += runner.feed({"events": [batch]}, time + 1)
-        runner.state = codec.load(program, codec.save(program, runner.state))
+        restart(runner)
     rows += runner.feed({}, 100)
     assert [row.bindings["k"].python for row in rows] == [noon]

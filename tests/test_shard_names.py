@@ -10,27 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thence.rdf.texts import Texts
+from thence.runtime.event_log import IdLog
 from thence.spark.equal_events import Ordinals
-from thence.spark.names import Names
 
 steps = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.booleans(), st.booleans()), max_size=8)
 
 
 @given(steps)
 def test_every_event_that_is_remembered_has_its_id(steps: list[tuple[int, int, bool, bool]]) -> None:
-    names, known, ref = Names(), dict[int, str](), 0
+    log, known, ref = IdLog(), dict[int, str](), 0
     for left_out, count, forgets, asks in steps:
         ref += left_out
-        names.add(ref, Texts.of([f"event {number}" for number in range(ref, ref + count)]))
+        log.next_ref = ref
+        log.add(Texts.of([f"event {number}" for number in range(ref, ref + count)]))
         known |= {number: f"event {number}" for number in range(ref, ref + count)}
         ref += count
         if forgets:
             held = sorted(known)[::2]
-            names.keep(np.array(held, np.int64))
+            log.retain(np.array(held, np.int64))
             known = {number: known[number] for number in held}
         if asks:
             asked = sorted(known, reverse=True)
-            assert names.of(np.array(asked, np.int64)).to_list() == [known[number] for number in asked]
+            assert log.ids(np.array(asked, np.int64)).to_list() == [known[number] for number in asked]
 
 
 def counted(ordinals: Ordinals, times: list[int], digests: list[str]) -> list[int]:

@@ -21,7 +21,7 @@ from thence.local.watermarks import Watermark
 from thence.plan.sequences import plan
 from thence.rdf.times import Domain
 from thence.spark.decode import decoder
-from thence.spark.output import Output
+from thence.spark.output import RowWriter
 from thence.spark.stages import Packing
 
 pytestmark = pytest.mark.numba
@@ -108,7 +108,7 @@ def test_a_partial_match_times_out_once_time_has_passed_whoever_moved_it(shards:
     rows = pipeline("A ; B", events, shards, partial=True).micro_batches([[0], [1], [2]])
     assert told(rows) == [("timed_out", "e1")]
     (row,) = (row for row in rows if row["problem"] == "timed_out")
-    assert row["reason"] == "B had not come by 11, when its window ended"
+    assert row["reason"] == "B did not arrive before the window ended (11)"
 
 
 SCHEMA = pa.schema({"time": pa.int64(), "id": pa.string(), "value": pa.string()})
@@ -134,7 +134,7 @@ def test_rows_that_are_no_events_are_told_once(shards: int, streaming: bool) -> 
     made: Rows = []
     for shard in range(shards):
         own = [row for row in packed if row["shard"] == shard]
-        answering = whole.answering
+        answering = whole.answering(running=streaming)
         state = answering.shard()
         records = answering.micro_batch(state, own) if streaming else answering._all(state, own)
         made += [row for record in records for row in plain(record)]
@@ -148,6 +148,6 @@ def test_a_variable_may_be_named_like_a_column_that_is_not_shown() -> None:
         PREFIX : <http://example.org/>
         SELECT ?first ?stream ?Problem ?end FROM STREAM S <http://example.org/s>
         WHERE { SEQ (A) DEFINE GPM A ON S { ?first :a ?stream ; :b ?Problem ; :c ?end } }"""
-    program = plan(thence.parse(text).algebra)
-    assert list(Output(program, Domain.TICKS).columns) == ["first", "stream", "Problem", "end_"]
-    assert list(Output(program, Domain.TICKS, problems=True).columns) == ["first", "stream_", "Problem_", "end_"]
+    (stage,) = thence.parse(text).dataflow().stages
+    assert list(RowWriter(stage, Domain.TICKS).columns) == ["first", "stream", "Problem", "end_"]
+    assert list(RowWriter(stage, Domain.TICKS, problems=True).columns) == ["first", "stream_", "Problem_", "end_"]

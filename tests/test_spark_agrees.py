@@ -81,7 +81,7 @@ def certain_rows(case: Case, order: Events, lateness: int) -> tuple[Counter[Told
     for event in order:
         engine.push(event.stream, thence.Event(event.time, turtle(event.graph), id=event.id))
     now = engine.watermark.now
-    waits = engine.answers.runner.program.automaton.end.size > 0
+    waits = engine.answers.flow.waits_for_time
     rows = [] if now is None else [row for row in matched_rows(case) if row.certain <= now]
     must = [row for row in rows if now is not None and (row.certain < now or not waits)]
     return summary(case, plainly(tell(must))), summary(case, plainly(tell(rows)))

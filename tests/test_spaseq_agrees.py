@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flows import flow_of, program_of, restart
 from oracle import terms as oracle_terms
 from oracle.expressions import Number
 from oracle.spaseq import evaluate
@@ -19,13 +20,12 @@ from oracle.spaseq_rows import Cell, rows
 from oracle.spaseq_rows import Row as OracleRow
 from oracle.spaseq_text import NAMESPACE
 from strategies.spaseq import Case, cases, tell, text, turtle
-from thence.kernel import codec
 from thence.kernel.memory import NEVER
-from thence.kernel.projection import Row
 from thence.lang.spaseq import parse
-from thence.local.sequences import SequenceRunner
+from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
 from thence.plan.sequences import plan
+from thence.program.solutions import Row
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
 from thence.rdf.store import load_background
@@ -46,16 +46,16 @@ def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_cut(case:
     expected = rows(case.query, matches)
     query, streams, known = parse(text(case.query)), batches_of(case), background(case)
 
-    runner = SequenceRunner(plan(query), known)
+    runner = flow_of(plan(query), known)
     found = [told_row(row, runner) for row in runner.run(streams)]
     assert Counter(found) == _told_rows(expected)
     in_order = [(row.certain, row.end, row.start, row.events) for row in expected]
     assert [(certain, end, start, events) for start, end, certain, events, _ in found] == in_order
 
-    unoptimised = SequenceRunner(plan(query, optimise=False), known)
+    unoptimised = flow_of(plan(query, optimise=False), known)
     assert Counter(told_row(row, unoptimised) for row in unoptimised.run(streams)) == Counter(found)
 
-    interrupted = SequenceRunner(runner.program, known)
+    interrupted = flow_of(program_of(runner), known)
     assert Counter(told_row(row, interrupted) for row in _in_pieces(interrupted, streams, sorted(cuts))) == Counter(
         found
     )
@@ -67,7 +67,7 @@ def told_by_the_oracle(case: Case) -> Counter[Told]:
 
 def told_by_the_engine(case: Case, *, cuts: Sequence[int] = ()) -> Counter[Told]:
     """At once, or in pieces."""
-    runner, streams = SequenceRunner(plan(parse(text(case.query))), background(case)), batches_of(case)
+    runner, streams = flow_of(plan(parse(text(case.query))), background(case)), batches_of(case)
     found = _in_pieces(runner, streams, sorted(cuts)) if cuts else runner.run(streams)
     return Counter(told_row(row, runner) for row in found)
 
@@ -116,7 +116,7 @@ def batches_of(case: Case) -> dict[str, list[EventBatch]]:
     return found
 
 
-def _in_pieces(runner: SequenceRunner, streams: dict[str, list[EventBatch]], cuts: list[int]) -> Iterator[Row]:
+def _in_pieces(runner: LocalFlow, streams: dict[str, list[EventBatch]], cuts: list[int]) -> Iterator[Row]:
     """Events before the first cut, between the first and the second, and so on; between them only bytes are left."""
     for low, high in pairwise([-(2**60), *cuts, 2**60]):
         piece = {
@@ -124,16 +124,16 @@ def _in_pieces(runner: SequenceRunner, streams: dict[str, list[EventBatch]], cut
             for name, (batch,) in streams.items()
         }
         yield from runner.feed(piece, high)
-        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
+        restart(runner)
     yield from runner.feed({}, int(NEVER))
 
 
-def told_row(row: Row, runner: SequenceRunner) -> Told:
+def told_row(row: Row, runner: LocalFlow) -> Told:
     cells = {name: _told_term(cell, runner) for name, cell in row.bindings.items()}
     return (row.start, row.end, row.certain, tuple(runner.ids(row)), tuple(sorted(cells.items())))
 
 
-def _told_term(cell: Term | tuple[Term, ...], runner: SequenceRunner) -> object:
+def _told_term(cell: Term | tuple[Term, ...], runner: LocalFlow) -> object:
     match cell:
         case tuple():
             return tuple(_told_term(term, runner) for term in cell)
@@ -141,7 +141,7 @@ def _told_term(cell: Term | tuple[Term, ...], runner: SequenceRunner) -> object:
             return iri
         case BlankNode(label):
             stream, position, own = label.split("_")
-            held = [each.batch for each in runner.held if each.stream == stream]
+            held = [each.batch for each in runner.log.batches if each.stream == stream]
             at_place = ((batch, (batch.positions == int(position)).nonzero()[0]) for batch in held)
             (event,) = [batch.id(int(found[0])) for batch, found in at_place if len(found)]
             return ("blank", own, event)
@@ -165,7 +165,7 @@ def background(case: Case) -> Background:
 
 def test_count_counts_iterations_and_not_the_events_of_a_conjunction() -> None:
     query = "SELECT (COUNT(A) AS ?n) FROM STREAM S <x:s> { SEQ ((A & A)+) DEFINE GPM A ON S { ?s <x:p> 1 } }"
-    runner = SequenceRunner(plan(parse(query)))
+    runner = flow_of(plan(parse(query)))
     events = [Event(time, "<x:a> <x:p> 1 .") for time in (0, 1)]
     counts = [row.bindings["n"] for row in runner.run({"S": [encode(events)]})]
     assert [count.python for count in counts if isinstance(count, Literal)] == [1, 2, 1]
@@ -174,7 +174,7 @@ def test_count_counts_iterations_and_not_the_events_of_a_conjunction() -> None:
 def test_a_filter_does_not_see_what_another_iteration_bound_in_another_arm() -> None:
     query = """SELECT * FROM STREAM S <x:s> { SEQ (((A | B) & C)+) DEFINE GPM A ON S { ?s <x:q> ?a }
         DEFINE GPM B ON S { ?s <x:q> ?b } DEFINE GPM C ON S { ?s <x:q> ?c FILTER(?c <= ?a) } }"""
-    runner = SequenceRunner(plan(parse(query)))
+    runner = flow_of(plan(parse(query)))
     events = [Event(time, "<x:n> <x:q> 1 .") for time in (0, 1)]
     found = [(row.start, row.end, "b" in row.bindings) for row in runner.run({"S": [encode(events)]})]
     assert found == [(0, 0, False), (0, 1, False), (1, 1, False)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from flows import flow_of
 from oracle.spaseq_cases import ask, graph, pattern
 from oracle.spaseq_query import Event, Gpm, Query
 from strategies.spaseq import Case, text
 from test_spaseq_agrees import background, batches_of, told_by_the_engine, told_by_the_oracle, told_row
 from thence.lang.spaseq import parse
-from thence.local.sequences import SequenceRunner
 from thence.plan.sequences import plan
 
 pytestmark = pytest.mark.numba
@@ -22,7 +22,7 @@ def agreed(query: Query, *triples: str) -> list[str]:
     expected = told_by_the_oracle(case)
     assert told_by_the_engine(case) == expected
     assert told_by_the_engine(case, cuts=[2, 3]) == expected
-    runner = SequenceRunner(plan(parse(text(query)), optimise=False), background(case))
+    runner = flow_of(plan(parse(text(query)), optimise=False), background(case))
     assert [told_row(row, runner) for row in runner.run(batches_of(case))] == sorted(expected, key=lambda row: row[2])
     return sorted(" ".join(row[3]) for row in expected.elements())
 

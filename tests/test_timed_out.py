@@ -11,14 +11,14 @@ from click.testing import CliRunner
 from hypothesis import given
 
 import thence
+from flows import flow_of
 from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.cli import main
-from thence.kernel.projection import Row
 from thence.lang.spaseq import parse
 from thence.local.results import Match, Problem
-from thence.local.sequences import SequenceRunner
 from thence.plan.sequences import plan
+from thence.program.solutions import Row
 
 pytestmark = pytest.mark.numba
 
@@ -110,10 +110,10 @@ def test_the_command_line_writes_them(tmp_path: Path) -> None:
 @given(cases())
 def test_what_times_out_does_not_depend_on_the_optimiser_and_changes_no_match(case: Case) -> None:
     query, streams, known = parse(text(case.query)), batches_of(case), background(case)
-    plain = [(row.start, row.end, row.refs) for row in SequenceRunner(plan(query), known).run(streams)]
+    plain = [(row.start, row.end, row.refs) for row in flow_of(plan(query), known).run(streams)]
     outcomes: list[tuple[list[Any], list[Any]]] = []
     for optimise in (True, False):
-        runner = SequenceRunner(plan(query, optimise=optimise, partial=True), known, partial=True)
+        runner = flow_of(plan(query, optimise=optimise, partial=True), known, partial=True)
         rows = [(row.start, row.end, row.refs) for row in runner.run(streams)]
         outcomes.append((sorted(rows), sorted(map(_shown, runner.expired))))
     assert outcomes[0][0] == outcomes[1][0] == sorted(plain)

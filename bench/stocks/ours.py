@@ -9,16 +9,19 @@ from pathlib import Path
 import pyarrow as pa
 
 import thence
+from thence.kernel.automaton.operator import AutomatonOperator
 from thence.kernel.memory import FREE, NEVER, RUN_CAPACITY
 from thence.kernel.rows import Arrived
-from thence.kernel.sequence import Matches, initial_state, step
 from thence.plan.sequences import plan
+from thence.program.dataflow import Stage
 from thence.program.sequence import SequenceProgram
 from thence.rdf.column_batch import ColumnBatch, Places
 from thence.rdf.files import read_batches
 from thence.rdf.limits import Limits
 from thence.rdf.tabular import Table
 from thence.rdf.typed import DEFAULT_NAMESPACE
+from thence.runtime.event_log import BatchLog
+from thence.runtime.host import Host
 
 
 def program_of(text: str) -> SequenceProgram:
@@ -56,14 +59,15 @@ class Stepped:
 
 def stepped(program: SequenceProgram, batches: Iterable[ColumnBatch]) -> Iterator[Stepped]:
     """The kernel over batches in the order of time, told after each of them."""
-    state, so_far = initial_state(program), Stepped()
+    log, so_far = BatchLog(), Stepped()
+    host = Host(Stage(program, AutomatonOperator()), log)
     for batch in batches:
-        arrived = [Arrived("S", batch, so_far.events)]
-        so_far.matches += _count(step(program, state, arrived, int(batch.ends[-1]) + 1))
+        so_far.matches += _count(host, [log.add("S", batch)], int(batch.ends[-1]) + 1)
         so_far.events += len(batch)
-        so_far.live = int(state.memory[RUN_CAPACITY] - state.memory[FREE])
+        so_far.live = int(host.state.memory[RUN_CAPACITY] - host.state.memory[FREE])
+        log.batches = []
         yield so_far
-    so_far.matches += _count(step(program, state, [], int(NEVER)))
+    so_far.matches += _count(host, [], int(NEVER))
 
 
 def kernel(program: SequenceProgram, batches: Iterable[ColumnBatch]) -> Stepped:
@@ -72,8 +76,8 @@ def kernel(program: SequenceProgram, batches: Iterable[ColumnBatch]) -> Stepped:
     return last
 
 
-def _count(found: Iterable[Matches]) -> int:
-    return sum(len(matches) for matches in found)
+def _count(host: Host, arrived: list[Arrived], watermark: int) -> int:
+    return sum(len(found) for found, _ in host.emit(host.extract(arrived), watermark, ordered=False))
 
 
 def table(text: str, path: Path) -> pa.Table:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from thence.errors import InputError, LimitError, QueryError, RdfError, ThenceError
 
 if TYPE_CHECKING:
+    from thence.builders.sase import count, many, one, pattern
     from thence.query import Engine, Event, Match, Problem, Query, parse
-    from thence.query.patterns import count, many, one, pattern
 
 __version__ = "0.1.0.dev0"
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _LATER = dict.fromkeys(("Engine", "Event", "Match", "Problem", "Query", "parse"), "thence.query")
-_LATER |= dict.fromkeys(("count", "many", "one", "pattern"), "thence.query.patterns")
+_LATER |= dict.fromkeys(("count", "many", "one", "pattern"), "thence.builders.sase")
 
 
 def __getattr__(name: str) -> Any:

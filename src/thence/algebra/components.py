@@ -15,7 +15,7 @@ from typing import TypeAlias
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.sequences import Stream, Window
 from thence.rdf.terms import IRI
-from thence.rdf.times import Span
+from thence.rdf.times import Domain, Span
 from thence.rdf.typed import DEFAULT_NAMESPACE
 
 
@@ -285,10 +285,6 @@ class ComposedQuery:
     queries: tuple[UnionQuery, ...]
 
     @property
-    def is_one_block(self) -> bool:
-        return len(self.queries) == len(self.queries[0].blocks) == 1
-
-    @property
     def blocks(self) -> tuple[ComponentQuery, ...]:
         return tuple(block for query in self.queries for block in query.blocks)
 
@@ -301,9 +297,12 @@ class ComposedQuery:
         return tuple(stream for stream in found if stream.name not in made)
 
     @property
-    def window(self) -> Window | None:
-        """That of the first block that has one."""
-        return next((Window(block.window) for block in self.blocks if block.window is not None), None)
+    def time_kind(self) -> tuple[Domain, str] | None:
+        """That of the first block with WITHIN."""
+        from thence.algebra.show_sequences import window_text
+
+        window = next((Window(block.window) for block in self.blocks if block.window is not None), None)
+        return None if window is None else (window.span.domain, window_text(window))
 
     @property
     def namespace(self) -> str:

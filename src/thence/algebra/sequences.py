@@ -10,7 +10,7 @@ from typing import TypeAlias
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Graph, Pattern, TriplePattern
 from thence.rdf.terms import IRI
-from thence.rdf.times import Span
+from thence.rdf.times import Domain, Span
 from thence.rdf.typed import DEFAULT_NAMESPACE
 
 
@@ -187,3 +187,10 @@ class SequenceQuery:
     def gpm(self, name: str) -> Gpm:
         """The GPM of that name."""
         return next(gpm for gpm in self.gpms if gpm.name == name)
+
+    @property
+    def time_kind(self) -> tuple[Domain, str] | None:
+        """As `algebra.queries` has it."""
+        from thence.algebra.show_sequences import window_text  # which shows what is defined here
+
+        return None if self.window is None else (self.window.span.domain, window_text(self.window))

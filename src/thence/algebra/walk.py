@@ -1,12 +1,12 @@
-"""Every node of a pattern or an expression, whatever it is part of; an expression with parts exchanged; a pattern with
-its variables renamed."""
+"""Every node of a pattern or an expression, whatever it is part of; the conditions that `&&` joins; an expression with
+parts exchanged; a pattern with its variables renamed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from thence.algebra.expressions import Expression, Variable
+from thence.algebra.expressions import And, Expression, Variable
 from thence.algebra.patterns import Pattern
 from thence.algebra.variables import operands
 from thence.rdf.terms import BlankNode
@@ -29,6 +29,25 @@ def nodes(node: object) -> Iterator[object]:
         elif (names := getattr(found, "__dataclass_fields__", None)) is not None:
             yield found
             waiting.extend(getattr(found, name) for name in names)
+
+
+def conjuncts(expression: Expression) -> list[Expression]:
+    """The conditions that `&&` joins, in the order of the text; without recursion.
+
+    >>> from thence.algebra.show import show
+    >>> from thence.lang.sparql import parse_expression
+    >>> [show(part) for part in conjuncts(parse_expression("?a > 1 && (?b || ?c) && !(?a && ?b)"))]
+    ['?a > 1', '?b || ?c', '!(?a && ?b)']
+    """
+    found: list[Expression] = []
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, And):
+            waiting += [part.right, part.left]
+        else:
+            found.append(part)
+    return found
 
 
 def replaced(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:

@@ -15,8 +15,8 @@ from thence.errors import InputError
 from thence.local.columns import column_names
 
 if TYPE_CHECKING:
-    from thence.kernel.projection import Cell
     from thence.local.results import Problem
+    from thence.program.solutions import Cell
     from thence.query.query import Query
     from thence.rdf.events import Event
     from thence.rdf.terms import Term
@@ -72,10 +72,8 @@ def check_format(format: str, query: Query, *, events: bool) -> None:
 
 
 def is_plain(query: Query) -> bool:
-    """Whether it gives plain values, and no terms: SASE+ is about attributes."""
-    from thence.query.languages import Language  # heavy
-
-    return query.language is Language.SASE
+    """Whether it emits plain values, not RDF terms."""
+    return query.dataflow().is_plain
 
 
 def writer(format: str, file: TextIO, query: Query, *, events: bool = False) -> Writer:

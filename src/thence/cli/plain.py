@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from thence.rdf.terms import XSD, BlankNode, Literal, Term
 
 if TYPE_CHECKING:
-    from thence.kernel.projection import Cell
+    from thence.program.solutions import Cell
 
 _NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*+([0-9]*+)\.?([0-9]*+)((?:[eE][+-]?[0-9]++)?)")

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-LANGUAGES = ("spaseq", "ep-sparql", "sase+", "rsep-ql", "tef-sparql")
+
+def _language(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """The name of a language, checked. The table of languages is read only when one is named: `--help` must be
+    quick."""
+    if value is None:
+        return None
+    from thence.query.languages import language_named
+
+    return language_named(value).name
 
 
 def takes_a_query(command: Command) -> Command:
@@ -22,8 +30,9 @@ def takes_a_query(command: Command) -> Command:
     command = click.option("--namespace", metavar="IRI", help="What :name without a PREFIX means.")(command)
     command = click.option(
         "--language",
-        type=click.Choice(LANGUAGES, case_sensitive=False),
-        help="The query's language; else by the file's ending or the query's keywords.",
+        callback=_language,
+        metavar="NAME",
+        help="The query's language (spaseq, sase+, …); else by the file's ending or the query's keywords.",
     )(command)
     return click.argument("query", metavar="QUERY", type=click.Path(path_type=Path))(command)
 

@@ -15,7 +15,7 @@ from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
-    from thence.kernel.projection import Cell
+    from thence.program.solutions import Cell
     from thence.query.query import Query
 
 

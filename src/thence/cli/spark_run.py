@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 
-from thence.algebra.components import ComposedQuery
 from thence.cli.formats import writer
 from thence.cli.java import check_java
 from thence.cli.outlets import progress, several, starting, tell, told, written
@@ -24,17 +23,16 @@ from thence.cli.spark_rows import Found, Layout
 from thence.errors import InputError
 from thence.local.domains import TimeDomain
 from thence.local.results import Counts, Problem
-from thence.match.background import NO_BACKGROUND
 from thence.query.options import background_of, duration, most_runs
 from thence.rdf.times import MAX_TIME
-from thence.spark.composed import composed_rows
-from thence.spark.pipeline import Settings, all_rows
+from thence.spark.composed import dataflow_rows
+from thence.spark.pipeline import Settings
 from thence.spark.session import Launch, NoJavaError
 from thence.spark.spool import in_order, spooled
 
 if TYPE_CHECKING:
     from thence.match.background import Background
-    from thence.program.sequence import SequenceProgram
+    from thence.program.dataflow import Dataflow
     from thence.spark.reading import PartReader
 
 
@@ -67,9 +65,9 @@ class Prepared:
     """What a run does, as far as no event and no Spark is needed."""
 
     run: Run
+    dataflow: Dataflow
     domain: TimeDomain  # as far as it is known
     settings: Settings
-    program: SequenceProgram | None  # None: of several queries each has its own
     background: Background
     read: list[Observation] = field(default_factory=list)  # of finite input
 
@@ -82,40 +80,26 @@ class Prepared:
             self.read.append(Observation())
             return self.read[-1]
 
-        if self.program is None:
-            assert isinstance(self.run.query.algebra, ComposedQuery)
-            return composed_rows(
-                self.run.query.algebra,
-                frames,
-                self.domain,
-                self.settings,
-                read=observed,
-                readers=readers,
-                optimise=self.run.optimise,
-            )
-        given = self.program, frames, self.domain, self.background, self.settings
-        return all_rows(*given, read=observed(), readers=readers)
+        return dataflow_rows(
+            self.dataflow, frames, self.domain, self.background, self.settings, read=observed, readers=readers
+        )
 
 
 def prepared(run: Run) -> Prepared:
     query = run.query
-    if isinstance(query.algebra, ComposedQuery):
-        query.refuse_rdf(run.background, run.timed_out)
-    several = isinstance(query.algebra, ComposedQuery) and not query.algebra.is_one_block
-    program = None if several else query.program(optimise=run.optimise, partial=run.timed_out)
-    background = NO_BACKGROUND if program is None else background_of(run.background, program)
+    dataflow = query.supported(background=run.background, timed_out=run.timed_out, optimise=run.optimise)
     allowed = duration(run.lateness, option="lateness")
-    domain = TimeDomain.of(query.algebra, {"lateness": allowed})
+    domain = TimeDomain.of(query.algebra.time_kind, {"lateness": allowed})
     settings = Settings(
         shards=run.shards,
         lateness=min(allowed.length, MAX_TIME),
         max_runs=most_runs(run.max_runs),
         problems=True,
-        partial=run.timed_out,
+        timed_out=run.timed_out,
         terms="struct",
-        namespace=query.algebra.namespace,
+        namespace=dataflow.namespace,
     )
-    return Prepared(run, domain, settings, program, background)
+    return Prepared(run, dataflow, domain, settings, background_of(run.background, dataflow))
 
 
 def counted(answers: Iterable[Found | Problem], counts: Counts) -> Iterator[Found | Problem]:

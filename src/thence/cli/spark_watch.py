@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thence.algebra.components import ComposedQuery
 from thence.cli.formats import writer
 from thence.cli.outlets import opened, progress, starting, tell, told
 from thence.cli.problems import Problems
@@ -25,9 +24,7 @@ from thence.cli.spark_journal import Journal
 from thence.cli.spark_rows import Layout
 from thence.cli.spark_run import Prepared, counted, prepared, session
 from thence.errors import InputError
-from thence.kernel.codec import fingerprint
 from thence.local.results import Counts
-from thence.plan.components import plan
 from thence.spark.pipeline import COUNTS, READ, STATE, STREAMING_SHARDS
 from thence.spark.session import Launch
 from thence.spark.spool import in_order, spooled
@@ -72,12 +69,8 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
 def _kept_for(doing: Prepared) -> dict[str, Any]:
     """What a checkpoint belongs to: the query as it is run, and the options that its states depend on; and its output,
     where that is one file that goes on."""
-    run, query = doing.run, doing.run.query.algebra
-    programs = [doing.program] if doing.program is not None else []
-    if doing.program is None:
-        assert isinstance(query, ComposedQuery)
-        programs = [plan(block, optimise=run.optimise) for block in query.blocks]
-    states = {"query": [fingerprint(program) for program in programs], "shards": run.shards or STREAMING_SHARDS}
+    run = doing.run
+    states = {"query": doing.dataflow.fingerprints(), "shards": run.shards or STREAMING_SHARDS}
     return states if run.output is None else states | {"format": run.format, "events": run.events}
 
 

@@ -46,7 +46,7 @@ def _bytes(argument: str) -> int:
 
 
 def _split(argument: str, query: Query) -> tuple[str, str]:
-    for stream in query.algebra.streams:
+    for stream in query.dataflow().streams:
         for name in (stream.name, stream.iri.value, f":{stream.name}", str(stream.iri)):
             if argument.startswith(f"{name}="):
                 return stream.name, argument.removeprefix(f"{name}=")
@@ -56,7 +56,7 @@ def _split(argument: str, query: Query) -> tuple[str, str]:
 
     name, equals, _ = argument.partition("=")
     if equals:
-        stream_name(name, query.algebra.streams)  # which says what may have been meant
+        stream_name(name, query.dataflow().streams)  # which says what may have been meant
     names = " ".join(f"--stream {stream}=PATH" for stream in query.streams)
     raise InputError(f"The query reads {len(query.streams)} streams, so {argument} needs the name of one. Try: {names}")
 
@@ -67,7 +67,7 @@ def _alone(argument: str, query: Query) -> str:
 
     name, equals, path = argument.partition("=")
     if equals and not os.path.exists(argument) and os.path.exists(path):
-        stream_name(name, query.algebra.streams)
+        stream_name(name, query.dataflow().streams)
     return argument
 
 

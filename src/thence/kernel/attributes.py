@@ -18,7 +18,7 @@ from thence.match.context import Context
 from thence.match.expressions import passes
 from thence.program.image import AT_CODES, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.opcodes import DEPTH
-from thence.program.sequence import Attributes, Fit, SequenceProgram, Table
+from thence.program.sequence import AllTriples, Attributes, Fit, Table
 from thence.program.values import NON_CANONICAL, Values, term_of, values_of
 from thence.rdf import tags
 from thence.rdf.column_batch import Batch, ColumnBatch
@@ -33,7 +33,6 @@ Mask = NDArray[np.bool_]
 
 
 def events_as_rows(
-    program: SequenceProgram,
     table: Table,
     arrived: Sequence[Arrived],
     terms: Terms,
@@ -42,12 +41,11 @@ def events_as_rows(
 ) -> Matched:
     """The events of a table's stream, a row for each; without those that fit nothing, where they do not count. An event
     with two values for one attribute has none of them, and is noted in `refused`."""
-    parts = [_rows_of(program, table, each, terms, context, refused) for each in arrived if each.stream == table.stream]
+    parts = [_rows_of(table, each, terms, context, refused) for each in arrived if each.stream == table.stream]
     return concatenated(parts, table.variables)
 
 
 def _rows_of(
-    program: SequenceProgram,
     table: Table,
     arrived: Arrived,
     terms: Terms,
@@ -56,7 +54,7 @@ def _rows_of(
 ) -> Matched:
     pattern, batch = table.pattern, arrived.batch
     assert isinstance(pattern, Attributes)
-    namespace = program.query.namespace
+    namespace = pattern.namespace
     if isinstance(batch, ColumnBatch):
         found, types, repeated = _of_columns(pattern, batch, terms, namespace)
     else:
@@ -71,7 +69,7 @@ def _rows_of(
     good = np.ones(len(batch), np.bool_)
     good[list(repeated)] = False
     for bit, fit in enumerate(pattern.fits):
-        fits |= _fitting(program, fit, found, compared, types, good, terms, context).astype(np.int64) << bit
+        fits |= _fitting(pattern, fit, found, compared, types, good, terms, context).astype(np.int64) << bit
     columns = {Variable(f".{name}"): values for name, values in found.items()}
     columns |= {Variable(f"={name}"): values for name, values in compared.items()}
     columns[Variable("fits")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), fits)
@@ -147,16 +145,18 @@ def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace:
     return found, types, repeated
 
 
-def repeated_in(batch: Batch, pattern: Attributes, namespace: str) -> dict[int, str]:
-    """The events of a batch that a query of this pattern refuses, by number, and why."""
-    return {} if isinstance(batch, ColumnBatch) else _of_triples(pattern, batch, Terms(), namespace)[2]
+def repeated_in(batch: Batch, pattern: Attributes) -> dict[int, str]:
+    """The events of a batch that cannot be read as typed events, by number, and why."""
+    return {} if isinstance(batch, ColumnBatch) else _of_triples(pattern, batch, Terms(), pattern.namespace)[2]
 
 
-def predicates_of(table: Table, program: SequenceProgram) -> frozenset[IRI] | None:
-    """The predicates that tell all there is to know of typed events; None, if these are not known."""
+def predicates_of(table: Table) -> frozenset[IRI] | None:
+    """The predicates that a table reads of typed events; None if it may read all."""
+    if isinstance(table.pattern, AllTriples):
+        return None
     if not isinstance(table.pattern, Attributes):
         return star_predicates(table.pattern)
-    named = {_own_predicate(name, program.query.namespace) for name in table.pattern.names}
+    named = {_own_predicate(name, table.pattern.namespace) for name in table.pattern.names}
     return frozenset(named | {RDF_TYPE} if any(True for _ in _types(table.pattern)) else named)
 
 
@@ -235,7 +235,7 @@ def as_equality_sees(values: Values, terms: Terms) -> Values:
 
 
 def _fitting(
-    program: SequenceProgram,
+    pattern: Attributes,
     fit: Fit,
     found: Mapping[Name, Values],
     compared: Mapping[Name, Values],
@@ -253,14 +253,14 @@ def _fitting(
     taken = {name: values.take(rows) for name, values in found.items()}
     kept = np.ones(len(rows), np.bool_)
     for predicate in fit.predicates:
-        kept &= _holding(program, predicate, taken, len(rows), terms, context)
+        kept &= _holding(pattern, predicate, taken, len(rows), terms, context)
     chosen = np.zeros(len(fits), np.bool_)
     chosen[rows[kept]] = True
     return chosen
 
 
 def _holding(
-    program: SequenceProgram, predicate: int, values: Mapping[Name, Values], count: int, terms: Terms, context: Context
+    pattern: Attributes, predicate: int, values: Mapping[Name, Values], count: int, terms: Terms, context: Context
 ) -> Mask:
     """The events of which a predicate is true."""
     width = max(2 * len(values), 1)
@@ -269,9 +269,9 @@ def _holding(
         cells[: count * width].reshape(count, width), [(2 * n, each) for n, each in enumerate(values.values())]
     )
     truths = np.empty(count, np.int64)
-    _test_all(program.image, predicate, cells, width, terms.tags, terms.bits, truths)
+    _test_all(pattern.image, predicate, cells, width, terms.tags, terms.bits, truths)
     held: Mask = truths == TRUE
-    condition = program.predicates[predicate]
+    condition = pattern.predicates[predicate]
     for row in np.flatnonzero(truths == ASK).tolist():
         solution = {}
         for name, each in values.items():

@@ -1,14 +1,9 @@
-"""A state as bytes, and back: arrays behind a head that says what they are, for which query, in which version.
-
-No pickle: a state may come from anywhere. What was saved by another version, for another query, is not whole, or could
-lead compiled code astray, is refused with a reason.
-"""
+"""The automaton's state as a head and arrays, and back. What could lead compiled code astray is refused: a saved state
+may come from anywhere."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,12 +11,10 @@ from numpy.typing import NDArray
 
 from thence.algebra.components import Totals
 from thence.algebra.expressions import Variable
-from thence.algebra.sequences import SequenceQuery
-from thence.algebra.show import show
 from thence.errors import InputError
-from thence.kernel.arrays import Reader, read, written
+from thence.kernel.arrays import Reader
 from thence.kernel.contiguity import Contiguity
-from thence.kernel.memory import ITERATED, KEEP_EXPIRED, Contents, contents, filled
+from thence.kernel.memory import ITERATED, Contents, contents, filled
 from thence.kernel.rows import Matched
 from thence.kernel.sequence import SequenceState, forget
 from thence.kernel.soundness import check_contents, check_matched, check_partitions, check_terms, sure
@@ -31,69 +24,20 @@ from thence.program.values import Values
 from thence.rdf.dictionary import Terms
 from thence.rdf.texts import Texts
 
-VERSION = 4
-"""Of the format, and of what the arrays mean: raised by every change of either."""
 
-_MAGIC = b"thence-state\n"
-_DIGEST = 32
-
-
-@lru_cache(maxsize=16)
-def fingerprint(program: SequenceProgram) -> str:
-    """What a state belongs to: the query, the automaton that it was compiled to, and what the arrays of a state are,
-    which depends on how it was compiled."""
-    told = show(program.query) if isinstance(program.query, SequenceQuery) else repr(program.query)
-    digest = hashlib.sha256(told.encode())
-    digest.update(program.image.tobytes())
-    tables = [(table.stream, table.variables) for table in program.tables]
-    sources = [(source.table, source.variables) for source in program.sources]
-    arrays = (tables, sources, program.inputs, program.feeds, program.negated, program.slots, program.iterated)
-    digest.update(repr((arrays, program.routes, program.constants)).encode())
-    return digest.hexdigest()
-
-
-def save(program: SequenceProgram, state: SequenceState) -> bytes:
-    """A state as bytes, without what is no longer needed."""
+def snapshot(program: SequenceProgram, state: SequenceState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """A state as a head and arrays, without what no later event can need."""
     forget(program, state)
     head = {
-        "version": VERSION,
-        "query": fingerprint(program),
         "latest": state.latest,
-        "next_ref": state.next_ref,
         "kept": [state.terms_kept, *(contiguity.kept for contiguity in state.contiguities)],
-        "keeps_expired": bool(state.memory[KEEP_EXPIRED]),
         "totals": saved(state.totals) if isinstance(program.query.form, Totals) else None,
     }
-    return sealed(written(head, _arrays(state)))
+    return head, list(_arrays(state))
 
 
-def sealed(content: bytes) -> bytes:
-    """Bytes with a mark that shows whether they are whole."""
-    return _MAGIC + hashlib.sha256(content).digest() + content
-
-
-def unsealed(saved: bytes) -> bytes:
-    """What was sealed. InputError if it is not whole."""
-    start = len(_MAGIC) + _DIGEST
-    content = saved[start:]
-    if not saved.startswith(_MAGIC) or hashlib.sha256(content).digest() != saved[len(_MAGIC) : start]:
-        raise InputError("The saved state is not whole, or none at all. Run the query again from the beginning.")
-    return content
-
-
-def load(program: SequenceProgram, saved: bytes) -> SequenceState:
-    """The state that was saved for this program."""
-    head, reader = read(unsealed(saved))
-    if head.get("version") != VERSION:
-        raise InputError(
-            f"The saved state is of version {head.get('version')}, and this is version {VERSION}. "
-            "Run the query again from the beginning, or with the release that saved it."
-        )
-    if head.get("query") != fingerprint(program):
-        raise InputError(
-            "The saved state belongs to another query. Run this one from the beginning, in a place of its own."
-        )
-    next_ref = _number(head.get("next_ref"), least=0)
+def restore(program: SequenceProgram, head: dict[str, Any], reader: Reader, next_ref: int) -> SequenceState:
+    """The state of a snapshot for this program. InputError if it cannot be one."""
     latest = head.get("latest")
     kept = head.get("kept")
     sure(isinstance(kept, list) and len(kept) == 1 + len(program.contiguous), "its head has not the numbers it should")
@@ -103,7 +47,6 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
     found = Contents(reader.next(), reader.next(), reader.next())
     check_contents(program, found, len(terms), next_ref)
     memory = filled(program.image, program.automaton, found)
-    memory[KEEP_EXPIRED] = head.get("keeps_expired") is True
     contiguities = [
         _contiguity(by, reader, known, len(terms))
         for by, known in zip(program.contiguous, partitions_kept, strict=True)
@@ -115,7 +58,6 @@ def load(program: SequenceProgram, saved: bytes) -> SequenceState:
         negated={feed: _matched(reader, program.inputs[program.feeds[feed]].variables) for feed in program.negated},
         recent=[_matched(reader, source.variables) for source in program.sources],
         latest=None if latest is None else _number(latest),
-        next_ref=next_ref,
         terms_kept=terms_kept,
     )
     if isinstance(program.query.form, Totals):

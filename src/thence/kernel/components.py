@@ -15,10 +15,10 @@ from thence.algebra.components import ComponentQuery, Name, Strategy
 from thence.algebra.expressions import Variable
 from thence.errors import LimitError
 from thence.kernel.chosen import Judge, Values
-from thence.kernel.memory import AT_NODES, AT_RUNS, ITERATED, NODE, PARENT, PLACE, PREDICATE, ROW, RUN, region
+from thence.kernel.memory import AT_NODES, AT_RUNS, ITERATED, NODE, PARENT, PLACE, ROW, RUN, region
 from thence.kernel.predicates import FALSE, TRUE
 from thence.match.context import Context
-from thence.program.sequence import Components, Negation, SequenceProgram
+from thence.program.sequence import Components, Conjunct, Negation, SequenceProgram
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms
 
@@ -40,12 +40,11 @@ def values_of(names: Sequence[Name], cells: Sequence[int], terms: Terms) -> Valu
 
 
 def asked_of_history(
-    program: SequenceProgram, components: Components, state: SequenceState, rows: NDArray[np.int64], context: Context
+    program: SequenceProgram, conjunct: Conjunct, state: SequenceState, rows: NDArray[np.int64], context: Context
 ) -> int:
-    """The truth of the predicate that the machine could not decide: of the run's events and the one in hand."""
-    memory = state.memory
-    conjunct = components.conjuncts[int(memory[PREDICATE])]
-    assert conjunct is not None and isinstance(program.query, ComponentQuery)
+    """The truth of a condition that the machine could not decide: of the run's events and the next one."""
+    memory, components = state.memory, program.components
+    assert isinstance(program.query, ComponentQuery)
     chosen: Events = {component.variable: [] for component in components.positive}
     run = int(memory[RUN])
     if run >= 0:

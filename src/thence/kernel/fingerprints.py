@@ -1,18 +1,14 @@
-"""Names for matches that are the same whenever and wherever a match is found: 128 bits as hexadecimal text, compiled
-where there is a loop over bytes."""
+"""128-bit hashes of texts, events and values, and their hexadecimal text; compiled where there is a loop over bytes."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.sequence import Matches
 from thence.rdf.compiled import inlined
-from thence.rdf.dictionary import Terms
 from thence.rdf.interpreted import sparing
 from thence.rdf.tags import NONE
 from thence.rdf.texts import Texts
-from thence.rdf.value_columns import names_a_term
 from thence.rdf.words import word_at
 
 Words = NDArray[np.uint64]
@@ -74,26 +70,6 @@ def hash_values(tags, bits, named, hashes, found):
             value = hashes[bits[row]]
         found[row, 0] = high(high(found[row, 0], tag), value)
         found[row, 1] = low(low(found[row, 1], tag), value)
-
-
-def match_ids(matches: Matches, ids: Texts, terms: Terms, *, iterations: bool = True) -> Texts:
-    """A name for each match, of its events' ids, the places that they fill, and what it binds, with its `iterations`,
-    unless an event alone decides what these bind. `ids` are those of all its events, one match behind the other."""
-    hashed = np.empty((len(ids), 2), np.uint64)
-    hash_texts(np.array(ids.text), np.array(ids.ends), hashed)
-    if iterations:
-        _add_values(matches.iterated_tags, matches.iterated_bits, terms, hashed)
-    found = np.empty((len(matches), 2), np.uint64)
-    hash_events(hashed, *map(np.array, (matches.offsets, matches.places, matches.first, matches.last)), found)
-    _add_values(matches.tags, matches.bits, terms, found)
-    return as_hexadecimal(found)
-
-
-def _add_values(tags: NDArray[np.int64], bits: NDArray[np.int64], terms: Terms, found: Words) -> None:
-    """Values, a row of them for each hash, into these."""
-    for column in range(tags.shape[1]):
-        kinds, values = np.array(tags[:, column]), np.array(bits[:, column])
-        hash_values(kinds, values, names_a_term(kinds), terms.hashes, found)
 
 
 _DIGITS = np.frombuffer(b"".join(b"%04x" % pair for pair in range(2**16)), np.uint32)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Listed
-from dataclasses import dataclass
-from itertools import count, pairwise
+from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from thence.algebra.closures import last_places, occurrences
 from thence.algebra.components import ComponentQuery, Composite, Given, Index, Return, Sequence, Totals
@@ -22,17 +20,13 @@ from thence.kernel.totals import Totalled, cells
 from thence.match.aggregates import aggregate
 from thence.match.context import Context, Solution
 from thence.match.expressions import attempt
-from thence.program.sequence import Components, SequenceProgram
-from thence.program.values import term_of
+from thence.program.sequence import SequenceProgram
+from thence.program.solutions import Cell, Deferred, EventLists, Solutions
+from thence.program.values import Values, term_of, values_of
 from thence.rdf.dictionary import Terms
+from thence.rdf.tags import NONE
 from thence.rdf.terms import Literal, Term
 from thence.rdf.values import literal
-
-Cell = Term | tuple["Term | Struct | None", ...] | Mapping[str, Term | None]
-"""What a row has for a column: a term; for COLLECT several; in SASE+ also a composite, or several, and among several
-values there may be missing ones."""
-
-Struct = Mapping[str, Term | None]
 
 _PLAIN = {
     IterationFunction.SUM: AggregateFunction.SUM,
@@ -45,86 +39,104 @@ _PLAIN = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Columns:
-    """Variables of some matches. The values are copies, and a dictionary only ever grows: what becomes of the state
-    does not matter here."""
-
-    variables: tuple[Variable, ...]
-    tags: NDArray[np.int64]
-    bits: NDArray[np.int64]
-    terms: Terms
-
-    def solution(self, number: int) -> Solution:
-        found: Solution = {}
-        cells = zip(self.variables, self.tags[number].tolist(), self.bits[number].tolist(), strict=True)
-        for variable, tag, bits in cells:
-            term = term_of(tag, bits, self.terms)
-            if term is not None:
-                found[variable] = term
-        return found
-
-    def row(self, number: int) -> dict[str, Term]:
-        return {variable.name: term for variable, term in self.solution(number).items()}
-
-
-@dataclass(slots=True)
-class Row:
-    """A row of SELECT; of CONSTRUCT, with all variables. `refs` are its events in the order of the pattern, iterations
-    flat, and `places` says which occurrence of a GPM each fills."""
-
-    certain: int
-    start: int
-    end: int
-    refs: tuple[int, ...]
-    places: tuple[int, ...]
-    bound: Mapping[str, Cell] | None = None
-    columns: _Columns | None = None  # of which it is made when it is asked for
-    number: int = 0
-
-    @property
-    def bindings(self) -> Mapping[str, Cell]:
-        """By name. Terms are made when they are first asked for: of most rows of a large answer they never are."""
-        if self.bound is None:
-            assert self.columns is not None
-            self.bound = self.columns.row(self.number)
-        return self.bound
-
-
-def rows(program: SequenceProgram, matches: Matches, terms: Terms, context: Context) -> Iterator[Row]:
-    """A row for each match, unbound columns left out."""
+def solutions(program: SequenceProgram, matches: Matches, terms: Terms, context: Context) -> Solutions:
+    """The rows of some matches: SELECT's or RETURN's columns; of CONSTRUCT, all variables."""
     form = program.query.form
-    if program.components is not None:
-        yield from _returned(program, program.components, matches, terms, context)
-    elif not isinstance(form, SelectRows):
-        yield from partial_rows(program, matches, terms)
-    elif all(column.expression is None for column in form.columns):
-        yield from _rows(matches, _columns(program, [column.variable for column in form.columns], matches, terms))
-    else:
-        columns = _columns(program, program.outputs, matches, terms)
-        for row in _rows(matches, columns):
-            row.bound = _computed(program, form, matches, columns, row.number, context)
-            yield row
+    match form:
+        case SelectRows(columns=columns) if any(column.expression is not None for column in columns):
+            made = _Computed(program, form, matches, terms, context)
+            return _solutions(program, matches, terms, program.output.columns, compute=made.cells)
+        case SelectRows(columns=columns):
+            variables = [column.variable for column in columns]
+            return _solutions(program, matches, terms, program.output.columns, variables)
+        case Return():
+            return _returned(program, form, matches, terms, context)
+        case _:
+            return all_bound(program, matches, terms)
 
 
-def _returned(
-    program: SequenceProgram, components: Components, matches: Matches, terms: Terms, context: Context
-) -> Iterator[Row]:
+def all_bound(program: SequenceProgram, matches: Matches, terms: Terms) -> Solutions:
+    """What matches, or partial matches, have bound, nothing computed."""
+    names = tuple(variable.name for variable in program.outputs)
+    return _solutions(program, matches, terms, names, program.outputs)
+
+
+def _solutions(
+    program: SequenceProgram,
+    matches: Matches,
+    terms: Terms,
+    names: tuple[str, ...],
+    variables: Listed[Variable] | None = None,
+    compute: Callable[[int], Mapping[str, Cell]] | None = None,
+) -> Solutions:
+    columns = None
+    if variables is not None:
+        columns = tuple(_column(program, matches, variable) for variable in variables)
+    return Solutions(
+        certain=matches.certain,
+        start=matches.first,
+        end=matches.last,
+        names=names,
+        terms=terms,
+        events=Deferred(lambda: _event_lists(program, matches)),
+        columns=columns,
+        compute=compute,
+        identity=lambda: tuple(_values_at(matches, slot) for slot in range(matches.bits.shape[1])),
+        is_sorted=matches.is_sorted,
+        is_compact=columns is not None and len(columns) == matches.bits.shape[1],
+    )
+
+
+def _column(program: SequenceProgram, matches: Matches, variable: Variable) -> Values:
+    if variable not in program.outputs:  # nothing binds it
+        return Values(np.full(len(matches), NONE, np.uint16), np.zeros(len(matches), np.int64))
+    return _values_at(matches, program.outputs.index(variable))
+
+
+def _values_at(matches: Matches, slot: int) -> Values:
+    return Values(matches.tags[:, slot], matches.bits[:, slot])
+
+
+def _event_lists(program: SequenceProgram, matches: Matches) -> EventLists:
+    """The events of matches. What an iteration binds tells matches apart, unless its event alone decides it."""
+    values: tuple[Values, ...] = ()
+    if not program.components.positive:
+        tags, bits = matches.iterated_tags, matches.iterated_bits
+        values = tuple(Values(tags[:, number], bits[:, number]) for number in range(tags.shape[1]))
+    return EventLists(matches.offsets, matches.refs, matches.places, values)
+
+
+def _returned(program: SequenceProgram, form: Return, matches: Matches, terms: Terms, context: Context) -> Solutions:
     """RETURN of SASE+: the matches that HAVING lets through."""
-    query = program.query
-    assert isinstance(query, ComponentQuery) and isinstance(query.form, Return)
-    if program.shown is not None and not (matches.tags == UNKNOWN).any():
-        slots = [program.outputs.index(variable) for variable in program.shown]
-        names = tuple(Variable(item.name) for item in query.form.items)
-        yield from _rows(matches, _Columns(names, matches.tags[:, slots], matches.bits[:, slots], terms))
-        return
+    query, names = program.query, program.output.columns
+    assert isinstance(query, ComponentQuery)
+    if program.shown is not None and not _has_unknown(program, matches):
+        return _solutions(program, matches, terms, names, program.shown)
     judge = Judge(query, context)
-    for row in _rows(matches, _columns(program, (), matches, terms)):
-        chosen = chosen_in(components, matches, row.number, terms)
-        if query.having is None or judge.holds(query.having, chosen):
-            cells = ((item.name, _given(item.given, judge, chosen)) for item in query.form.items)
-            row.bound = {name: cell for name, cell in cells if cell is not None}
-            yield row
+    if query.having is not None:
+        kept = [n for n in range(len(matches)) if judge.holds(query.having, _chosen(program, matches, n, terms))]
+        matches = matches.take(np.array(kept, np.int64))
+
+    @cache
+    def cells(number: int) -> Mapping[str, Cell]:
+        chosen = _chosen(program, matches, number, terms)
+        found = ((item.name, _given(item.given, judge, chosen)) for item in form.items)
+        return {name: cell for name, cell in found if cell is not None}
+
+    return _solutions(program, matches, terms, names, compute=cells)
+
+
+def _has_unknown(program: SequenceProgram, matches: Matches) -> bool:
+    """Whether a running aggregate is one that only the history tells."""
+    assert program.shown is not None
+    if not program.has_running_aggregates:
+        return False
+    slots = [program.outputs.index(variable) for variable in program.shown]
+    return bool((matches.tags[:, slots] == UNKNOWN).any())
+
+
+def _chosen(program: SequenceProgram, matches: Matches, number: int, terms: Terms) -> Chosen:
+    return chosen_in(program.components, matches, number, terms)
 
 
 def _given(given: Given, judge: Judge, chosen: Chosen) -> Cell | None:
@@ -138,63 +150,50 @@ def _given(given: Given, judge: Judge, chosen: Chosen) -> Cell | None:
             return attempt(expression, judge.solution(expression, chosen), judge.context)
 
 
-def partial_rows(program: SequenceProgram, matches: Matches, terms: Terms) -> Iterator[Row]:
-    """A row for each partial match: what it has bound so far, and nothing computed."""
-    return _rows(matches, _columns(program, program.outputs, matches, terms))
+class _Computed:
+    """SELECT's columns, where some are computed: the cells of each match, once."""
 
+    def __init__(
+        self, program: SequenceProgram, form: SelectRows, matches: Matches, terms: Terms, context: Context
+    ) -> None:
+        self.program, self.form, self.matches, self.terms, self.context = program, form, matches, terms, context
+        self._known: dict[int, dict[str, Cell]] = {}
 
-def _columns(program: SequenceProgram, variables: Listed[Variable], matches: Matches, terms: Terms) -> _Columns:
-    known = tuple(variable for variable in variables if variable in program.outputs)
-    slots = [program.outputs.index(variable) for variable in known]
-    return _Columns(known, matches.tags[:, slots], matches.bits[:, slots], terms)
+    def cells(self, number: int) -> Mapping[str, Cell]:
+        if number not in self._known:
+            self._known[number] = self._cells(number)
+        return self._known[number]
 
-
-def _rows(matches: Matches, columns: _Columns) -> Iterator[Row]:
-    times = (matches.certain.tolist(), matches.first.tolist(), matches.last.tolist())
-    refs, places = _cut(matches.refs, matches.offsets), _cut(matches.places, matches.offsets)
-    known: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for certain, start, end, events, filled, number in zip(*times, refs, places, count(), strict=False):
-        yield Row(certain, start, end, events, known.setdefault(filled, filled), None, columns, number)
-
-
-_TOGETHER = 1000
-"""Matches whose events are made Python's at a time: they may be many, and take four times the room then."""
-
-
-def _cut(values: NDArray[np.int64], offsets: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
-    """The values of each match."""
-    for start in range(0, len(offsets) - 1, _TOGETHER):
-        bounds = offsets[start : start + _TOGETHER + 1]
-        listed = values[bounds[0] : bounds[-1]].tolist()
-        for first, last in pairwise((bounds - bounds[0]).tolist()):
-            yield tuple(listed[first:last])
-
-
-def _computed(
-    program: SequenceProgram, form: SelectRows, matches: Matches, columns: _Columns, number: int, context: Context
-) -> dict[str, Cell]:
-    span = slice(int(matches.offsets[number]), int(matches.offsets[number + 1]))
-    solution, terms = columns.solution(number), columns.terms
-    found: dict[str, Cell] = {}
-    for column in form.columns:
-        if column.expression is None:
-            if column.variable in solution:
-                found[column.variable.name] = solution[column.variable]
-            continue
-        collected = False
-        for name, asked in column.aggregates:
-            value = _aggregate(program, matches, span, asked, terms, context)
-            if isinstance(value, tuple):
+    def _cells(self, number: int) -> dict[str, Cell]:
+        program, matches, terms, context = self.program, self.matches, self.terms, self.context
+        span = slice(int(matches.offsets[number]), int(matches.offsets[number + 1]))
+        solution = self._solution(number)
+        found: dict[str, Cell] = {}
+        for column in self.form.columns:
+            if column.expression is None:
+                if column.variable in solution:
+                    found[column.variable.name] = solution[column.variable]
+                continue
+            collected = False
+            for name, asked in column.aggregates:
+                value = _aggregate(program, matches, span, asked, terms, context)
+                if isinstance(value, tuple):
+                    found[column.variable.name] = value
+                    collected = True
+                elif value is not None:
+                    assert not isinstance(value, Mapping)
+                    solution[name] = value
+            value = None if collected else attempt(column.expression, solution, context)
+            if value is not None:
                 found[column.variable.name] = value
-                collected = True
-            elif value is not None:
-                assert not isinstance(value, Mapping)
-                solution[name] = value
-        value = None if collected else attempt(column.expression, solution, context)
-        if value is not None:
-            found[column.variable.name] = value
-            solution[column.variable] = value
-    return found
+                solution[column.variable] = value
+        return found
+
+    def _solution(self, number: int) -> Solution:
+        tags, bits = self.matches.tags[number].tolist(), self.matches.bits[number].tolist()
+        cells = zip(self.program.outputs, tags, bits, strict=True)
+        terms = ((variable, term_of(tag, value, self.terms)) for variable, tag, value in cells)
+        return {variable: term for variable, term in terms if term is not None}
 
 
 def _aggregate(
@@ -237,12 +236,26 @@ def _values(program: SequenceProgram, matches: Matches, span: slice, variable: V
     return [term for term in found if term is not None]
 
 
-def total_rows(form: Totals, known: Totalled) -> list[Row]:
+def total_solutions(form: Totals, names: tuple[str, ...], known: Totalled) -> Iterator[Solutions]:
     """A row for each group that has changed since the last time, in the order of certainty, end and start."""
-    rows = []
-    for group in known.changed:
-        weight, start, end, certain = known.groups[group]
-        bound = {name: cell for name, cell in cells(form, group, weight) if cell is not None}
-        rows.append(Row(certain, start, end, (), (), bound))
+    found = ((group, *known.groups[group]) for group in known.changed)
+    groups = sorted(found, key=lambda each: each[:1:-1])  # by certainty, end and start
     known.changed = {}
-    return sorted(rows, key=lambda row: (row.certain, row.end, row.start))
+    if not groups:
+        return
+    rows = [dict(cells(form, group, weight)) for group, weight, _, _, _ in groups]
+    terms, columns = Terms(), []
+    for name in names:
+        own = Terms()
+        columns.append(values_of(own.add_all(row.get(name) for row in rows), own, terms))
+    start, end, certain = (np.array(column, np.int64) for column in list(zip(*groups, strict=True))[2:])
+    yield Solutions(
+        certain,
+        start,
+        end,
+        names,
+        terms,
+        Deferred(lambda: EventLists.none(len(rows))),
+        tuple(columns),
+        identity=lambda: tuple(columns),
+    )

@@ -17,7 +17,7 @@ from thence.match import Background, solutions
 from thence.match.context import Context
 from thence.match.table import Ids, Name, Table, compatible
 from thence.program.image import EVENTS, FEED, TIME, previous_place, row_width
-from thence.program.sequence import Attributes, SequenceProgram
+from thence.program.sequence import AllTriples, Attributes, SequenceProgram
 from thence.program.sequence import Table as Asked
 from thence.program.values import Values, values_of
 from thence.rdf.column_batch import Batch, ColumnBatch
@@ -84,7 +84,7 @@ def _matched_in(
     context: Context,
     refused: dict[int, str],
 ) -> Matched:
-    assert not isinstance(asked.pattern, Attributes)  # `events_as_rows` reads these
+    assert not isinstance(asked.pattern, Attributes | AllTriples)  # read elsewhere
     if isinstance(arrived.batch, ColumnBatch):
         read = star_values(asked.pattern, arrived.batch, asked.variables, terms)
         if read is not None:

@@ -1,5 +1,5 @@
-"""`step(program, state, arrived, watermark)` for sequences: a pure function of its arguments, but that the state is
-changed in place. No clock, no I/O; nothing is late here, and events come in the order of time."""
+"""The automaton's step: a pure function of its arguments, except that it changes the state in place. No clock, no I/O;
+nothing is late here, and events come in the order of time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thence.kernel.components import asked_of_history, unobjected
 from thence.kernel.contiguity import Contiguity
 from thence.kernel.drain import drained
 from thence.kernel.enrich import enriched
-from thence.kernel.found import Found, found_in
+from thence.kernel.found import Found
 from thence.kernel.history import History, unrolled
 from thence.kernel.memory import (
     ANSWER_CAPACITY,
@@ -48,7 +48,7 @@ from thence.kernel.memory import (
     with_room_for,
 )
 from thence.kernel.predicates import ERROR, FALSE, TRUE
-from thence.kernel.rows import Arrived, Matched, concatenated, feeds, machine_rows
+from thence.kernel.rows import Matched, concatenated, feeds, machine_rows
 from thence.kernel.totals import Totalled, forget_weights, weigh
 from thence.kernel.vocabulary import keep_what_is_held
 from thence.match import NO_BACKGROUND, Background
@@ -128,9 +128,7 @@ class SequenceState:
     negated: dict[int, Matched]
     recent: list[Matched]  # of each source, its rows at the latest time: more may come at that time
     latest: int | None = None
-    next_ref: int = 0
     questions: int = 0  # asked of the plain evaluator
-    refused: dict[int, str] = field(default_factory=dict)  # events that asked too much of the matcher, and why
     terms_kept: int = 0  # when the dictionary was last gone through
     untidy: int = 0  # events since what is no longer needed was last forgotten
     now: int | None = None  # the last step's watermark
@@ -154,24 +152,6 @@ def _none(program: SequenceProgram, feed: int) -> Matched:
     return concatenated([], made.variables, len(made.sources))
 
 
-def step(
-    program: SequenceProgram,
-    state: SequenceState,
-    arrived: Sequence[Arrived],
-    watermark: int,
-    *,
-    background: Background = NO_BACKGROUND,
-    context: Context | None = None,
-    max_runs: int = 2**31 - 2,
-) -> Iterator[Matches]:
-    """The matches that become certain with these events, and with the knowledge that none before `watermark` will
-    come."""
-    context = context or Context()
-    begin(program, state)
-    found = found_in(program, arrived, state.terms, background, context, state.refused)
-    yield from take(program, state, found, watermark, background=background, context=context, max_runs=max_runs)
-
-
 def begin(program: SequenceProgram, state: SequenceState) -> None:
     """Before anything is entered into a state: forget what is no longer needed, if that is worth while."""
     if state.untidy >= max(_FEW, live(state.memory)):  # so that many small steps cost no more than a few large ones
@@ -188,14 +168,13 @@ def take(
     context: Context | None = None,
     max_runs: int = 2**31 - 2,
 ) -> Iterator[Matches]:
-    """The second half of a step: with events that have met the graph patterns already. Their terms are of the state's
-    dictionary, since it was begun."""
+    """The matches that become certain with these events, and with the knowledge that none before `watermark` will
+    come. The events' values name terms of the state's dictionary."""
     context = context or Context()
     rows, negated = _rows(program, state, found)
     runner = _Runner(program, state, negated, context, max_runs)
     for matches in chain(runner.take(rows), runner.resolve(watermark)):
-        if program.components is not None:
-            matches = unobjected(program, program.components, state, matches, context)
+        matches = unobjected(program, program.components, state, matches, context)
         yield from enriched(program, matches, state.terms, background, context)
     state.untidy += found.events
     state.now = watermark
@@ -213,7 +192,7 @@ def _rows(program: SequenceProgram, state: SequenceState, found: Found) -> tuple
     walked = [f for f in range(len(fed)) if automaton.feed_from[f] < automaton.feed_from[f + 1]]
     previous = _previous(program, state, found, [fed[f] for f in walked])
     rows = machine_rows(program, [(f, fed[f]) for f in walked], list(zip(*previous, strict=True)))
-    if program.components is not None:  # whose negations are judged on finished matches
+    if not automaton.guard_edge.size:  # negations, if any, are judged on finished matches
         return rows, rows[:0]
     return rows, machine_rows(program, list(state.negated.items()))
 
@@ -262,7 +241,7 @@ def _from_origin_times(program: SequenceProgram, times: NDArray[np.int64]) -> ND
 
 @dataclass(slots=True)
 class _Runner:
-    """Calls the machine until it is done, and gives it what it stops for."""
+    """Drives the compiled step function; grows memory, answers predicates and drains matches when it stops."""
 
     program: SequenceProgram
     state: SequenceState
@@ -275,7 +254,7 @@ class _Runner:
         image, negated, terms = self.program.image, self.negated, self.state.terms
         self.rows = rows
         self.state.memory = with_room_for(self.state.memory, len(rows))
-        step = machine.step if self.program.components is None else machine.step_in_closures
+        step = machine.step if self.program.automaton.fits < 0 else machine.step_in_closures
         yield from self._until_done(
             lambda memory: step(image, memory, rows, negated, terms.tags, terms.bits, self.max_runs)
         )
@@ -294,7 +273,7 @@ class _Runner:
         self.state.memory[ROW] = 0
         while (code := call(self.state.memory)) != machine.DONE:
             yield from self._help(code)
-        if self.program.components is not None and self.program.automaton.merges:
+        if self.program.automaton.merges:
             weigh(self.program, self.program.components, self.state, self.state.totals)
         yield from self._drained()
 
@@ -318,10 +297,11 @@ class _Runner:
     def _answer(self) -> None:
         """What the plain evaluator says of the predicate that the machine could not decide."""
         memory = self.state.memory
-        if self.program.components is None or self.program.automaton.merges:  # histories that have become one
+        conjunct = self.program.components.conjunct(int(memory[PREDICATE]))
+        if conjunct is None or self.program.automaton.merges:  # merged runs have no single history
             truth = self._asked_of_frame()
         else:
-            truth = asked_of_history(self.program, self.program.components, self.state, self.rows, self.context)
+            truth = asked_of_history(self.program, conjunct, self.state, self.rows, self.context)
         if memory[ANSWERS] == memory[ANSWER_CAPACITY]:
             self.state.memory = memory = with_room(memory)
         region(memory, AT_ANSWERS)[memory[ANSWERS]] = truth
@@ -373,7 +353,8 @@ def forget(program: SequenceProgram, state: SequenceState) -> None:
         forget_weights(program, state, state.totals)
     runs = region(state.memory, AT_RUNS)
     lasts = runs[runs[:, STATE] >= 0, LAST]
-    oldest = lasts if program.components is None else runs[runs[:, STATE] >= 0, FIRST]  # judged on finished matches
+    # negations that are judged on finished matches look at every event since a run began
+    oldest = runs[runs[:, STATE] >= 0, FIRST] if program.components.negations else lasts
     least = int(oldest.min(initial=watermark))
     for contiguity in state.contiguities:
         contiguity.forget(watermark, lasts)

@@ -13,7 +13,6 @@ from thence.kernel.memory import (
     AT_RUNS,
     DEADLINE,
     FIRST,
-    KEEP_EXPIRED,
     LAST,
     NODE,
     SLOTS,
@@ -32,11 +31,6 @@ class TimedOut:
 
     matches: Matches
     states: NDArray[np.int64]
-
-
-def keep_timed_out(state: SequenceState) -> None:
-    """From now on, runs that time out are kept until `timed_out` has told them."""
-    state.memory[KEEP_EXPIRED] = 1
 
 
 def timed_out(program: SequenceProgram, state: SequenceState, watermark: int) -> TimedOut:

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.algebra.components import ComposedQuery
-from thence.algebra.sequences import SequenceQuery
-from thence.algebra.show_sequences import window_text
 from thence.errors import InputError
 from thence.rdf.times import Domain, Span
 
@@ -30,11 +27,10 @@ class TimeDomain:
     told_by: str = ""
 
     @classmethod
-    def of(cls, query: SequenceQuery | ComposedQuery, spans: dict[str, Span]) -> TimeDomain:
-        """As far as the query and some named lengths of time say."""
-        found = cls()
-        if query.window is not None:
-            found = cls(query.window.span.domain, window_text(query.window))
+    def of(cls, kind: tuple[Domain, str] | None, spans: dict[str, Span]) -> TimeDomain:
+        """As far as the query and some named lengths of time say. `kind` is what the query's text demands, and the
+        words that do."""
+        found = cls() if kind is None else cls(*kind)
         for name, span in spans.items():
             if span.length and found.domain is not None and span.domain is not found.domain:
                 raise InputError(

@@ -18,8 +18,9 @@ from thence.local.watermarks import Watermark
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.terms import IRI
-from thence.rdf.times import format_time, parse_time
+from thence.rdf.times import parse_time
 from thence.rdf.typed import DEFAULT_NAMESPACE
+from thence.runtime.reasons import late_reason
 
 
 @dataclass(slots=True)
@@ -119,16 +120,15 @@ class Engine:
         if not self.problems:
             return []
         assert self.watermark.now is not None
-        known = self.domain.known
-        behind = f"{format_time(event.end, known)} is before {format_time(self.watermark.now, known)}"
-        return [Problem("late", f"{behind}, to where time had come", name, event=event)]
+        reason = late_reason(event.end, self.watermark.now, self.domain.known)
+        return [Problem("late", reason, name, event=event)]
 
     def _go_on(self) -> list[Match | Problem]:
         now = self.watermark.now
         if now is None:
             return []
         ready = self._waiting and self._waiting[0][0] <= now
-        waits = self.answers.runner.waits_for_time and now != self._come_to
+        waits = self.answers.flow.waits_for_time and now != self._come_to
         return self._feed(now) if ready or waits else []
 
     def _feed(self, watermark: int) -> list[Match | Problem]:
@@ -139,11 +139,11 @@ class Engine:
         batches = {name: [self._batch(name, events)] for name, events in ready.items()}
         self._come_to = watermark
         try:
-            rows = self.answers.runner.feed(batches, watermark)
+            rows = self.answers.flow.feed(batches, watermark)
             found: list[Match | Problem] = list(self.answers.of(rows, self.domain.known))
             wrong = list(self.answers.problems(self.domain.known))
             return [*found, *wrong] if self.problems else found
-        except BaseException as error:  # an interrupt, too: what it remembers is no longer whole
+        except BaseException as error:  # an interrupt, too: its state is no longer whole
             self._ended = f"The engine has stopped: {str(error) or type(error).__name__}"
             raise
 
@@ -151,5 +151,5 @@ class Engine:
         first = self._fed.get(name, 0)
         self._fed[name] = first + len(events)
         batch = encode(events, stream=name, first=first)
-        self.answers.keep(batch, events)
+        self.answers.remember(batch, events)
         return batch

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thence.algebra.sequences import ConstructEvents
 from thence.errors import InputError, LimitError
 from thence.kernel.attributes import predicates_of
 from thence.local.answers import Answers
@@ -18,7 +17,7 @@ from thence.local.given import Source
 from thence.local.results import Counts, Match, Problem
 from thence.local.tables import Collected
 from thence.local.timeline import OutOfOrderError, as_they_come, in_any_order, merged
-from thence.program.sequence import SequenceProgram
+from thence.program.dataflow import Dataflow
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
 
@@ -53,12 +52,12 @@ class Matching(Iterator[Match | Problem]):
         are numbers where all of them are. Problems are counted, as ever, and are no rows of it."""
         if self._made is not None:
             raise InputError("Some matches were already taken one by one. Call match() again for a table of all.")
-        program = self.answers.runner.program
-        if isinstance(program.query.form, ConstructEvents):
+        flow = self.answers.flow
+        if flow.dataflow.makes_events:
             raise InputError("A table has the rows of a SELECT, and this query makes events. Take its matches instead.")
         self._made = iter(())
-        # what timed out is shown with its events
-        narrow = {} if self.answers.runner.partial else asked_of(*self.answers.runner.programs)
+        # partial matches that timed out are shown with their events
+        narrow = {} if flow.environment.keeps_expired else predicates_read(flow.dataflow)
         held: dict[str, list[Batch]] = {}
         for name, sources in self.streams.items():
             if not all(source.is_parquet for source in sources):
@@ -67,14 +66,15 @@ class Matching(Iterator[Match | Problem]):
         try:
             return self._collected(held, narrow)
         except (OutOfOrderError, LimitError):  # the limit may not be reached in the right order
-            self.answers = Answers(self.answers.runner.anew(), so_far, self.answers.given)
+            self.answers = Answers(self.answers.flow.fresh(), so_far, self.answers.objects)
             self.domain = domain
         held |= {name: list(self._good(name, [], narrow.get(name))) for name in self.streams if name not in held}
         return self._collected(held, narrow)
 
     def _collected(self, held: Mapping[str, Sequence[Batch]], narrow: Mapping[str, Collection[IRI]]) -> pa.Table:
-        collected = Collected(self.answers.runner.program, self.answers.runner.columns)
-        self.answers.runner.collect(self._stretches(held, [], narrow), collected)
+        dataflow = self.answers.flow.dataflow
+        collected = Collected(dataflow.columns, plain=dataflow.is_plain)
+        self.answers.flow.collect(self._stretches(held, [], narrow), collected)
         for _ in self.answers.problems(self.domain.known):  # counts them
             pass
         made = collected.table(self.domain.known)
@@ -96,7 +96,7 @@ class Matching(Iterator[Match | Problem]):
             for some, watermark in self._stretches(held, told):
                 yield from told
                 told.clear()
-                yield from self.answers.of(self.answers.runner.feed(some, watermark), self.domain.known)
+                yield from self.answers.of(self.answers.flow.feed(some, watermark), self.domain.known)
                 wrong = list(self.answers.problems(self.domain.known))
                 yield from wrong if self.problems else ()
         except OutOfOrderError:
@@ -150,7 +150,7 @@ class Matching(Iterator[Match | Problem]):
                     self.domain.begin(name, Domain(int(batch.domains[0])))
                     begun = True
                 if given is not None:
-                    self.answers.keep(batch.as_events(), given)
+                    self.answers.remember(batch.as_events(), given)
                 yield from self._of_one_domain(name, batch, given)
 
     def _of_one_domain(self, name: str, batch: Batch, given: Sequence[Event] | None) -> Iterator[Batch | Problem]:
@@ -164,13 +164,12 @@ class Matching(Iterator[Match | Problem]):
         yield batch if fits.all() else batch.take(np.flatnonzero(fits))
 
 
-def asked_of(*programs: SequenceProgram) -> dict[str, frozenset[IRI]]:
-    """The predicates that programs look at, of each stream of which they do not look at all."""
+def predicates_read(dataflow: Dataflow) -> dict[str, frozenset[IRI]]:
+    """The predicates that a dataflow reads, of each stream of which it does not read all."""
     found: dict[str, frozenset[IRI]] = {}
-    for name in dict.fromkeys(stream.name for program in programs for stream in program.streams):
-        tables = [(table, program) for program in programs for table in program.tables if table.stream == name]
-        asked = [predicates_of(table, program) for table, program in tables]
-        known = [predicates for predicates in asked if predicates is not None]
-        if len(known) == len(asked):
-            found[name] = frozenset().union(*known)
+    for stream in dataflow.streams:
+        tables = [table for stage in dataflow.stages for table in stage.program.tables if table.stream == stream.name]
+        known = [predicates for table in tables if (predicates := predicates_of(table)) is not None]
+        if len(known) == len(tables):
+            found[stream.name] = frozenset().union(*known)
     return found

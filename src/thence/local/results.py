@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
-from uuid import NAMESPACE_URL, UUID, uuid5
+
+import numpy as np
 
 from thence.errors import InputError
-from thence.kernel.projection import Cell, Row
+from thence.program.solutions import Cell, Row
 from thence.rdf.events import Event
+from thence.rdf.texts import Texts
 from thence.rdf.times import Domain, format_time
+from thence.runtime.match_ids import match_ids
 
 if TYPE_CHECKING:
     from thence.rdf.column_batch import Batch
@@ -84,8 +85,8 @@ class Match:
     domain: Domain
     located: tuple[Located, ...] = ()
     """The batch that each of its events is in."""
-    constructed: Event | None = None
-    _events: tuple[Event, ...] | None = None  # once they are made
+    _events: tuple[Event, ...] | None = None  # once they are built
+    _id: str | None = None
 
     def __repr__(self) -> str:
         shown = {name: getattr(self, name) for name in ("bindings", "times", "certain", "domain", "constructed")}
@@ -103,6 +104,11 @@ class Match:
     @property
     def bindings(self) -> Mapping[str, Cell]:
         return self.row.bindings
+
+    @property
+    def constructed(self) -> Event | None:
+        """The event that a CONSTRUCT makes of the row."""
+        return self.row.event
 
     @property
     def times(self) -> tuple[int, int]:
@@ -144,40 +150,26 @@ class Match:
         return tuple(held.id for held in self.held)
 
     @property
-    def uuid(self) -> UUID:
-        """A name for the match, the same whenever and wherever it is found: of its events, the places that they fill,
-        and its bindings."""
-        return match_uuid(self.times, self.event_ids, self.places, self.bindings)
+    def id(self) -> str:
+        """The match's id, the same whenever and wherever it is found; Spark's `match_id`."""
+        if self._id is None:
+            assert self.row.solutions is not None
+            one = self.row.solutions.take(np.array([self.row.number], np.int64))
+            (found,) = match_ids(one, Texts.of(self.event_ids), stage=self.row.stage).to_list()
+            object.__setattr__(self, "_id", found)
+        assert self._id is not None
+        return self._id
 
+    def __getstate__(self) -> tuple[object, ...]:
+        """For pickle: values, without the columns that they are built from."""
+        row = self.row
+        cells = dict(row.bindings)
+        plain = Row(row.certain, row.start, row.end, row.refs, row.places, None, 0, row.stage, row.event, cells)
+        return plain, self.domain, self.located, self._events, self.id
 
-def match_uuid(
-    times: Sequence[int], event_ids: Sequence[str], places: Sequence[int], bindings: Mapping[str, Cell]
-) -> UUID:
-    bound = sorted((name, _text(cell)) for name, cell in bindings.items())
-    return uuid5(NAMESPACE_URL, json.dumps([times, event_ids, places, bound]))
-
-
-@dataclass(slots=True)
-class Namesakes:
-    """Tells rows apart that show the same of the same events, since each is one: they differ in what is not shown, as
-    in what an earlier iteration bound. Such rows are certain at one time, so that only the names of the latest are
-    remembered.
-
-    >>> known = Namesakes()
-    >>> len({known.told_apart(7, UUID(int=1)) for _ in range(3)})
-    3
-    """
-
-    certain: int | None = None
-    seen: Counter[UUID] = field(default_factory=Counter)
-
-    def told_apart(self, certain: int, name: UUID) -> UUID:
-        """A row's own name. Rows come in the order of when they were certain."""
-        if certain != self.certain:
-            self.certain, self.seen = certain, Counter()
-        self.seen[name] += 1
-        count = self.seen[name]
-        return name if count == 1 else uuid5(name, str(count))
+    def __setstate__(self, state: tuple[object, ...]) -> None:
+        for name, value in zip(("row", "domain", "located", "_events", "_id"), state, strict=True):
+            object.__setattr__(self, name, value)
 
 
 def moment(time: int, domain: Domain) -> int | datetime:
@@ -193,15 +185,6 @@ def moment(time: int, domain: Domain) -> int | datetime:
     except OverflowError:
         shown = format_time(time, domain)
         raise InputError(f"Python's datetime can't hold {shown}. Try: match.times, in microseconds") from None
-
-
-def _text(cell: object) -> object:
-    match cell:
-        case tuple():
-            return [_text(each) for each in cell]
-        case Mapping():
-            return {name: _text(each) for name, each in cell.items()}
-    return str(cell)
 
 
 @dataclass(frozen=True, slots=True)

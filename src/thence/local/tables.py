@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.projection import Cell, Row
-from thence.kernel.sequence import Matches
 from thence.kernel.strided import read_columns
-from thence.kernel.summaries import UNKNOWN
 from thence.local.columns import column_names
-from thence.program.sequence import SequenceProgram
+from thence.program.solutions import Cell, Row, Solutions
 from thence.program.values import term_of, values_of
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.tags import BOOLEAN, DOUBLE, INTEGER, KIND_MASK, NONE
@@ -28,20 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Ints = NDArray[np.int64]
-
-
-def places_of(program: SequenceProgram) -> list[int]:
-    """Which of a match's outputs the columns of its row are, where they are nothing else."""
-    assert program.shown is not None
-    return [program.outputs.index(variable) for variable in program.shown]
-
-
-def is_plain(program: SequenceProgram, matches: Matches) -> bool:
-    """Whether every row of these matches is made of a match's own outputs, so that columns need not be made row by row.
-    A running aggregate may be one that only the history tells."""
-    if program.shown is None or program.components is None:
-        return program.shown is not None
-    return not (matches.tags[:, places_of(program)] == UNKNOWN).any()
 
 
 def plain(cell: Cell | None) -> Any:
@@ -107,8 +90,8 @@ class _Column:
 class Collected:
     """Matches as they come, column by column; `terms` is the dictionary of what has no value of its own."""
 
-    program: SequenceProgram
     names: Sequence[str]  # of the columns
+    plain: bool = False  # values without a datatype, whose lists and structs keep their types
     terms: Terms = field(default_factory=Terms)
     times: list[tuple[Ints, Ints]] = field(default_factory=list)
     columns: dict[str, _Column] = field(init=False)
@@ -118,21 +101,24 @@ class Collected:
     def __post_init__(self) -> None:
         self.columns = {name: _Column() for name in self.names}
 
-    def add_matches(self, matches: Matches, order: Ints | None, state: Terms) -> None:
-        """Matches of a plain query in some order; `state` is the dictionary of their values."""
-        numbers = places_of(self.program)
-        wanted = [matches.first, matches.last, *(matches.bits[:, number] for number in numbers)]
-        if order is not None or not _is_all(matches, wanted):
-            wanted = list(read_columns(wanted, order))
-        starts, ends, *values = wanted
+    def add(self, solutions: Solutions, order: Ints | None) -> None:
+        """Rows in an order; None is the order they have."""
+        if solutions.columns is None or solutions.names != tuple(self.names):
+            self.add_rows(solutions.rows(order))
+            return
+        values = solutions.columns
+        wanted = [solutions.start, solutions.end, *(column.bits for column in values)]
+        if order is not None or not (solutions.is_compact and all(each.flags.c_contiguous for each in wanted)):
+            wanted = list(read_columns(wanted, order))  # else kept as they are: a copy would not be smaller
+        starts, ends, *bits = wanted
         self.times.append((starts, ends))
-        for column, found, number in zip(self.columns.values(), values, numbers, strict=True):
-            kinds = matches.tags[:, number]
+        for column, found, own in zip(self.columns.values(), bits, values, strict=True):
+            kinds = own.tags
             if one_tag(kinds) is not None or (len(kinds) and (kinds == kinds[0]).all()):
-                column.chunks.append(self._chunk(constant(int(kinds[0]), found).tags, found, state))
+                column.chunks.append(self._chunk(constant(int(kinds[0]), found).tags, found, solutions.terms))
                 continue
             ordered = kinds.copy() if order is None else kinds[order]
-            column.chunks.append(self._chunk(ordered, found, state))
+            column.chunks.append(self._chunk(ordered, found, solutions.terms))
 
     def _chunk(self, tags: NDArray[Any], bits: Ints, state: Terms) -> _Chunk:
         """Values, with ids of our own dictionary."""
@@ -167,7 +153,7 @@ class Collected:
             cells = [row.bindings.get(name) for row in made]
             if column.lists is not None or any(isinstance(cell, tuple | Mapping) for cell in cells):
                 column.lists = column.lists or []
-                column.lists += map(plain, cells) if self.program.components is not None else map(_texts, cells)
+                column.lists += map(plain, cells) if self.plain else map(_texts, cells)
                 continue
             source, ids = Terms(), np.full(len(cells), UNBOUND, np.int32)
             bound = [(number, cell) for number, cell in enumerate(cells) if cell is not None]
@@ -179,7 +165,7 @@ class Collected:
         """Lists of texts; of SASE+ whatever the cells are, which are texts where they are not all alike."""
         import pyarrow as pa
 
-        if self.program.components is None:
+        if not self.plain:
             return pa.array(cells, pa.list_(pa.string()))
         try:
             return pa.array(cells)
@@ -202,12 +188,6 @@ class Collected:
             else:
                 arrays[name] = _typed(column.chunks, texts)
         return pa.table(arrays)
-
-
-def _is_all(matches: Matches, columns: Sequence[Ints]) -> bool:
-    """Whether some columns are all that matches have, each in one piece: then they are kept as they are, since a copy
-    would not be smaller."""
-    return len(columns) == 2 + matches.bits.shape[1] and all(column.flags.c_contiguous for column in columns)
 
 
 def _typed(chunks: Sequence[_Chunk], texts: _Texts) -> pa.ChunkedArray:

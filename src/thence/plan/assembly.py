@@ -50,7 +50,7 @@ class State:
     accepts: int = 0
 
 
-class Feed(NamedTuple):
+class FeedShape(NamedTuple):
     """How many columns the rows of a feed have, and how many events."""
 
     columns: int
@@ -61,7 +61,7 @@ def assembled(
     states: Sequence[State],
     drawn: Sequence[Edge],
     guards: Sequence[Sequence[int]],
-    feeds: Sequence[Feed],
+    feeds: Sequence[FeedShape],
     code: Code,
     *,
     window: int,

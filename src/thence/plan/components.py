@@ -8,6 +8,7 @@ from dataclasses import replace
 from thence.algebra.components import (
     Attribute,
     ComponentQuery,
+    ComposedQuery,
     Composite,
     Index,
     Item,
@@ -19,13 +20,18 @@ from thence.algebra.components import (
     Totals,
 )
 from thence.algebra.expressions import Variable
-from thence.plan.assembly import Feed, assembled
+from thence.kernel.automaton.operator import AutomatonOperator
+from thence.plan.assembly import FeedShape, assembled
 from thence.plan.conditions import Conditions
 from thence.plan.edges import CONTIGUOUS, Drawing, contiguities
 from thence.plan.phases import Asked
 from thence.plan.slots import Slots, as_compared, attribute
 from thence.program.automaton import Automaton
+from thence.program.component_types import ComponentTypes
+from thence.program.dataflow import Dataflow, Feed, Stage
 from thence.program.image import image
+from thence.program.operator import ShardKey, one_shard
+from thence.program.output import Rows
 from thence.program.sequence import (
     Attributes,
     Components,
@@ -44,6 +50,19 @@ TIME = Variable("time")
 
 WEIGHT = Variable("weight")
 """What a node of the history has besides, where it stands for many: which weight it has."""
+
+
+def compile_query(query: ComposedQuery, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
+    """The blocks of a text: those of inner queries feed the streams that RETURN names, the others' rows are the
+    answer."""
+    assert not timed_out, "rejected before"
+    operator = AutomatonOperator()
+    return Dataflow(tuple(Stage(plan(block, optimise=optimise), operator, _feed(block)) for block in query.blocks))
+
+
+def _feed(block: ComponentQuery) -> Feed | None:
+    form = block.form
+    return Feed(form.stream, form.type) if isinstance(form, Return) and form.stream is not None else None
 
 
 def plan(query: ComponentQuery, *, optimise: bool = True) -> SequenceProgram:
@@ -70,9 +89,11 @@ class _Plan:
         drawn = Drawing(query, self.conditions, columns, self.kept, optimise=self.optimise, merges=self.merges)
         negations = tuple(self.conditions.negation(place) for place, c in enumerate(query.components) if c.negated)
         automaton = self._automaton(drawn)  # which has the code of all that is asked
-        pattern = Attributes(self.names, tuple(self.conditions.fits), self._all_count())
+        code = image(automaton)
+        predicates = tuple(self.conditions.code.predicates)
+        fits = tuple(self.conditions.fits)
+        pattern = Attributes(self.names, fits, self._all_count(), query.namespace, predicates, code)
         streams = [stream.name for stream in query.sources]
-        key = self._key()
         return SequenceProgram(
             query=query,
             rewritten=query,
@@ -86,13 +107,14 @@ class _Plan:
             contiguous=contiguities(query),
             slots=(*self.slots.kept, *map(attribute, self.names)),
             outputs=tuple(self.slots.kept),
-            key=key,
-            routes=tuple(tuple(columns.index(variable) for variable in key) for _ in streams),
+            shard_key=self._shard_key(len(streams)),
+            output=Rows(query.columns, ComponentTypes(query), plain=True),
+            features=frozenset(),
             iterated=self.kept + (WEIGHT,) * self.merges,
-            predicates=tuple(self.conditions.code.predicates),
+            predicates=predicates,
             constants=tuple(self.conditions.code.constants),
             automaton=automaton,
-            image=image(automaton),
+            image=code,
             shown=self.slots.shown,
             components=Components(
                 query.positive,
@@ -112,7 +134,7 @@ class _Plan:
             drawn.states,
             [replace(edge, input=feed, feed=feed) for feed in feeds for edge in drawn.edges],
             [[]],
-            [Feed(len(self.columns), 1) for _ in feeds],
+            [FeedShape(len(self.columns), 1) for _ in feeds],
             self.conditions.code,
             window=-1 if window is None else window.length,
             slots=len(self.slots),
@@ -128,16 +150,21 @@ class _Plan:
         """Whether an event that fits nothing may matter: it breaks contiguity."""
         return not self.optimise or any(component.strategy in CONTIGUOUS for component in self.query.components)
 
-    def _key(self) -> tuple[Variable, ...]:
-        """What shards go by: events that differ in it never meet, nor break each other's contiguity; that of a series
-        which must be absent counts too."""
+    def _shard_key(self, streams: int) -> ShardKey:
+        """Events that differ in the key never meet, nor break each other's contiguity; that of a series which must be
+        absent counts too."""
         strategies = {component.strategy for component in self.query.components}
-        if not self.optimise or Strategy.STRICT in strategies:
-            return ()
+        if not self.optimise:
+            return one_shard(streams, "the query is not optimised")
+        if Strategy.STRICT in strategies:
+            return one_shard(streams, "strict contiguity counts every event of all streams")
         names = self.query.parted if Strategy.PARTITION in strategies else self.query.tested
         if isinstance(self.query.form, Totals):  # a group is all in one shard
             names = tuple(name for name in names if name in self.query.form.by)
-        return tuple(map(as_compared, names))
+        if not names:
+            return one_shard(streams, "no attribute is equal in all events of a match")
+        columns = tuple(self.columns.index(as_compared(name)) for name in names)
+        return ShardKey(tuple(map(str, names)), (columns,) * streams)
 
 
 def _negates(query: ComponentQuery) -> bool:

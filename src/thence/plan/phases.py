@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from thence.algebra.components import (
-    Attribute,
-    Component,
-    ComponentQuery,
-    Index,
-    Reference,
-    is_earlier,
-    is_iterated,
-    is_whole,
-)
+from thence.algebra.component_conditions import acts_at, own_references
+from thence.algebra.components import Attribute, Component, ComponentQuery, Index, is_earlier, is_iterated, is_whole
 from thence.algebra.expressions import Expression
 from thence.algebra.variables import mentioned
 
@@ -24,19 +16,6 @@ class Phase(Enum):
     FIRST = "first"  # its first event
     LATER = "later"  # a later one
     WHOLE = "whole"  # all of them, once another is in
-
-
-def acts_at(query: ComponentQuery, condition: Expression) -> Component:
-    """The component at which a conjunct acts: the negated one that it names, else the last."""
-    named = {query.references[variable].component for variable in mentioned(condition)}
-    listed = [component for component in query.components if component.variable in named]
-    return next((component for component in listed if component.negated), listed[-1])
-
-
-def own_references(query: ComponentQuery, condition: Expression, component: Component) -> list[Reference]:
-    """What a conjunct says of a component's own events."""
-    references = (query.references[variable] for variable in mentioned(condition))
-    return [reference for reference in references if reference.component == component.variable]
 
 
 class Asked:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from thence.algebra.closures import alternatives, arms, certain_in, locals_of, occurrences
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import (
+    Column,
+    ConstructEvents,
+    IterationFunction,
     Occurrence,
     Part,
     Quantifier,
@@ -18,17 +21,26 @@ from thence.algebra.sequences import (
     SequenceQuery,
 )
 from thence.algebra.variables import in_scope
+from thence.kernel.automaton.operator import AutomatonOperator
 from thence.optimize import rewritten
 from thence.optimize.infer_key import join_key
-from thence.plan.assembly import Edge, Feed, State, assembled
+from thence.plan.assembly import Edge, FeedShape, State, assembled
 from thence.plan.predicates import Code
 from thence.plan.shards import routes_of, routing_key
 from thence.plan.tables import tables_of
 from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT, Automaton
+from thence.program.dataflow import Dataflow, one_stage
 from thence.program.image import image
+from thence.program.operator import Feature
+from thence.program.output import Distinct, Events, Output, Rows, TermColumns
 from thence.program.sequence import Input, SequenceProgram
 
 _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: ANY}
+
+
+def compile_query(query: SequenceQuery, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
+    """A SPAseQ query is one stage."""
+    return one_stage(plan(query, optimise=optimise, partial=timed_out), AutomatonOperator())
 
 
 def plan(query: SequenceQuery, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:
@@ -62,7 +74,6 @@ class _Plan:
     def program(self) -> SequenceProgram:
         for arm in arms(self.query):
             self._arm(arm)
-        key, routes = routes_of(self.key, self.tables.tables, self._read())
         return SequenceProgram(
             query=self.written,
             rewritten=self.query,
@@ -76,8 +87,9 @@ class _Plan:
             contiguous=(self.written.partition,),
             slots=tuple(self.slots),
             outputs=self._outputs(),
-            key=key,
-            routes=routes,
+            shard_key=routes_of(self.key, self.tables.tables, self._read()),
+            output=_output(self.written),
+            features=frozenset({Feature.BACKGROUND, Feature.TIMED_OUT}),
             iterated=self.iterated,
             predicates=tuple(self.code.predicates),
             constants=tuple(self.code.constants),
@@ -261,7 +273,7 @@ class _Plan:
             self.states,
             self.edges,
             self.guards,
-            [Feed(len(self.inputs[number].variables), len(self.inputs[number].sources)) for number in self.feeds],
+            [FeedShape(len(self.inputs[number].variables), len(self.inputs[number].sources)) for number in self.feeds],
             self.code,
             window=-1 if window is None else window.span.length,
             tumbling=window is not None and window.tumbling,
@@ -270,6 +282,19 @@ class _Plan:
             frame=max(len(self.slots), 1),
             iterated=len(self.iterated),
         )
+
+
+def _output(query: SequenceQuery) -> Output:
+    form = query.form
+    if isinstance(form, ConstructEvents):
+        return Events(form.template)
+    names = tuple(column.variable.name for column in form.columns)
+    lists = frozenset(column.variable.name for column in form.columns if _is_list(column))
+    return Rows(names, TermColumns(names, lists), Distinct.FOREVER if form.distinct else None)
+
+
+def _is_list(column: Column) -> bool:
+    return any(asked.function is IterationFunction.COLLECT for _, asked in column.aggregates)
 
 
 def _iterated(query: SequenceQuery) -> tuple[Variable, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from thence.algebra.expressions import Variable
 from thence.algebra.sequences import Part, Quantifier, Selection, SelectRows, SequenceQuery
 from thence.optimize.infer_key import shard_key
+from thence.program.operator import ShardKey
 from thence.program.sequence import Table
 
 
@@ -28,7 +29,7 @@ def _is_strict(part: Part) -> bool:
 
 def routes_of(
     key: Sequence[Variable], tables: Sequence[Table], named: Sequence[tuple[int, Sequence[Variable]]]
-) -> tuple[tuple[Variable, ...], tuple[tuple[int, ...] | None, ...]]:
+) -> ShardKey:
     """The part of a key that is bound wherever a table is read, and for each table, which of its columns that is; None
     for one that is never read. `named` are the tables that are read, and what their columns are called there."""
     found = tuple(variable for variable in key if all(variable in names for _, names in named))
@@ -37,4 +38,5 @@ def routes_of(
         columns = tuple(names.index(variable) for variable in found)
         assert routes[table] in (None, columns), "tables are shared only by those that have the key in the same columns"
         routes[table] = columns
-    return found, tuple(routes)
+    reason = "" if found else "no variable is joined by equality in every part"
+    return ShardKey(tuple(variable.name for variable in found), tuple(routes), reason)

@@ -1,8 +1,10 @@
-"""A compiled SPAseQ query: what the matcher is asked, what the machine runs, and what its slots mean. Immutable."""
+"""A compiled automaton: what is extracted, what the machine runs, and what its slots mean. Immutable."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +13,12 @@ from thence.algebra.components import Component, ComponentQuery, Name
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Pattern
 from thence.algebra.sequences import LateGraph, SequenceQuery, Stream
-from thence.program.automaton import Automaton
+from thence.algebra.show import show
+from thence.program.automaton import ANEW, STRICT, Automaton
+from thence.program.operator import Feature, ShardKey
+from thence.program.output import Output
 from thence.rdf.terms import Term
+from thence.rdf.typed import DEFAULT_NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +32,35 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What SASE+ asks of an event: its attributes as they are (`.x`), some as equality sees them (`=x`), and what it
-    can be taken for (`fits`), a bit for each of `fits`. `all_count`: those that fit nothing are told too."""
+    """Attributes of typed events: their values, some as equality compares them, and what each event can be taken for, a
+    bit for each of `fits`. `all_count`: events that fit nothing are extracted too. `predicates` are what fits ask of an
+    event alone, and `image` is their code."""
 
     names: tuple[Name, ...]
     fits: tuple[Fit, ...]
     all_count: bool
+    namespace: str = field(default=DEFAULT_NAMESPACE)
+    predicates: tuple[Expression, ...] = ()
+    image: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AllTriples:
+    """The triples of each event themselves, in document order, as rows of SUBJECT, PREDICATE and OBJECT."""
+
+
+SUBJECT, PREDICATE, OBJECT = Variable("subject"), Variable("predicate"), Variable("object")
+"""The columns of a table of triples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the graph matcher is asked of a stream, event by event (Definition 7), and which variables of the answer
-    are wanted. GPMs that differ in the names of their variables alone share one."""
+    """What to extract from each event of a stream: the solutions of a graph pattern (SPAseQ, Definition 7), attributes
+    of typed events, or the triples themselves; and the columns that are wanted. Patterns that differ in the names of
+    their variables alone share one table."""
 
     stream: str
-    pattern: Pattern | Attributes
+    pattern: Pattern | Attributes | AllTriples
     variables: tuple[Variable, ...]
 
 
@@ -101,19 +121,24 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """What matches of SASE+ are judged and shown by. An event's place is the number of its component in `positive`."""
+    """What matches of SASE+ are judged and shown by; without components, nothing is. An event's place is the number of
+    its component in `positive`."""
 
-    positive: tuple[Component, ...]
-    names: tuple[Name, ...]  # of the attributes, in the order of a node's values
-    conjuncts: tuple[Conjunct | None, ...]  # what each predicate is about
-    negations: tuple[Negation, ...]
-    tested: tuple[Variable, ...]  # what all events of a match are alike in
-    parted: tuple[Variable, ...]  # and those of a partition
+    positive: tuple[Component, ...] = ()
+    names: tuple[Name, ...] = ()  # of the attributes, in the order of a node's values
+    conjuncts: tuple[Conjunct | None, ...] = ()  # of each predicate: the condition on a run's events that it stands for
+    negations: tuple[Negation, ...] = ()
+    tested: tuple[Variable, ...] = ()  # what all events of a match are alike in
+    parted: tuple[Variable, ...] = ()  # and those of a partition
+
+    def conjunct(self, predicate: int) -> Conjunct | None:
+        return self.conjuncts[predicate] if predicate < len(self.conjuncts) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SequenceProgram:
-    """`query` is as it was written; all the rest is made of what the optimiser has `rewritten` it to."""
+    """A compiled automaton (SPAseQ, SASE+): a `Program` of `thence.program.operator`. `query` is as it was written; all
+    the rest is compiled from what the optimiser has `rewritten` it to."""
 
     query: SequenceQuery | ComponentQuery
     rewritten: SequenceQuery | ComponentQuery
@@ -127,8 +152,9 @@ class SequenceProgram:
     contiguous: tuple[tuple[Variable, ...], ...]  # what each of a row's previous times is by; by nothing: of all events
     slots: tuple[Variable, ...]  # those of a run, then those that negated parts use
     outputs: tuple[Variable, ...]  # of a complete match: a run's slots, then what late GRAPH blocks add
-    key: tuple[Variable, ...]  # events that differ in these never meet, and may be in different shards; empty: all may
-    routes: tuple[tuple[int, ...] | None, ...]  # of each table, which columns the key is; None: nothing reads it
+    shard_key: ShardKey
+    output: Output
+    features: frozenset[Feature]
     iterated: tuple[Variable, ...]
     predicates: tuple[Expression, ...]
     constants: tuple[Term, ...]  # the first entries of every state's dictionary, in this order
@@ -136,4 +162,43 @@ class SequenceProgram:
     image: NDArray[np.int64]  # the same, as the machine reads it
     shown: tuple[Variable, ...] | None = None  # the outputs that are a row's columns; None, if these are computed
     late: tuple[LateGraph, ...] = ()
-    components: Components | None = None  # of SASE+
+    components: Components = field(default_factory=Components)
+
+    @property
+    def namespace(self) -> str:
+        return self.query.namespace
+
+    @property
+    def waits_for_time(self) -> bool:
+        return bool(self.automaton.end.size) or bool(self.automaton.state_accepts.any())
+
+    @property
+    def broadcasts_times(self) -> bool:
+        """Under strict contiguity without partitions any event of any stream may break a run."""
+        return () in self.contiguous and bool((self.automaton.selection == STRICT).any())
+
+    @property
+    def background_patterns(self) -> tuple[Pattern, ...]:
+        return tuple(late.block for late in self.late)
+
+    @property
+    def has_running_aggregates(self) -> bool:
+        """Whether a slot may be UNKNOWN: a running aggregate that only the history tells."""
+        return bool((self.automaton.bind_how > ANEW).any())
+
+    def fingerprint(self) -> str:
+        return _fingerprint(self)
+
+
+@lru_cache(maxsize=16)
+def _fingerprint(program: SequenceProgram) -> str:
+    """Of the query, the automaton that it was compiled to, and what the arrays of a state are, which depends on how it
+    was compiled."""
+    query = program.query
+    digest = hashlib.sha256((show(query) if isinstance(query, SequenceQuery) else repr(query)).encode())
+    digest.update(program.image.tobytes())
+    tables = [(table.stream, table.variables) for table in program.tables]
+    sources = [(source.table, source.variables) for source in program.sources]
+    arrays = (tables, sources, program.inputs, program.feeds, program.negated, program.slots, program.iterated)
+    digest.update(repr((arrays, program.shard_key.routes, program.constants)).encode())
+    return digest.hexdigest()

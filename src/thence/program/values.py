@@ -8,6 +8,7 @@ too, whose value the predicates look up. So equal pairs are equal terms, and not
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ __all__ = ["NON_CANONICAL", "Values", "term_of", "value_of", "values_of"]
 class Values:
     """A column of terms; tag NONE is unbound."""
 
-    tags: NDArray[np.uint16]
+    tags: NDArray[Any]  # of 16 bits; of 64 where they come from the machine's memory
     bits: NDArray[np.int64]
 
     def take(self, rows: NDArray[np.int64]) -> Values:

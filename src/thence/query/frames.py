@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql import DataFrame, Observation
 
-from thence.algebra.components import ComposedQuery
 from thence.algebra.sequences import Stream
 from thence.errors import InputError
 from thence.local.domains import TimeDomain
 from thence.local.given import by_stream, stream_name
-from thence.query.options import background_of
-from thence.spark.composed import composed_rows
-from thence.spark.pipeline import Settings, all_rows, counted_answers, counts_beside, is_streaming
-
-if TYPE_CHECKING:
-    from thence.query.query import Query
+from thence.match.background import Background
+from thence.program.dataflow import Dataflow
+from thence.spark.composed import dataflow_rows
+from thence.spark.pipeline import Settings, counted_answers, counts_beside, is_streaming
 
 TERMS = ("text", "struct")
 
@@ -32,11 +29,10 @@ class Frames:
 
     def answers(
         self,
-        query: Query,
+        dataflow: Dataflow,
         domain: TimeDomain,
-        background: Any,
+        background: Background,
         *,
-        optimise: bool,
         shards: int | None,
         terms: str,
         counts: object,
@@ -47,13 +43,11 @@ class Frames:
         if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 1 <= shards <= 4096):
             raise InputError(f"shards can't be {shards!r:.40}. Try: shards=4")
         named = self._counts(counts)
-        settings = Settings(shards=shards, terms=terms, columns=self.columns, counts=named, **chosen)
-        if isinstance(query.algebra, ComposedQuery) and not query.algebra.is_one_block:
-            rows = composed_rows(query.algebra, self.by_name, domain, settings, ordered=False, optimise=optimise)
-            return counted_answers(rows, settings)
-        program = query.program(optimise=optimise, partial=settings.partial)
-        known = background_of(background, program)
-        return counted_answers(all_rows(program, self.by_name, domain, known, settings, ordered=False), settings)
+        settings = Settings(
+            shards=shards, terms=terms, columns=self.columns, counts=named, namespace=dataflow.namespace, **chosen
+        )
+        rows = dataflow_rows(dataflow, self.by_name, domain, background, settings, ordered=False)
+        return counted_answers(rows, settings)
 
     def _counts(self, given: object) -> str | Observation:
         """`counts`: what metrics are called, or, in batch, who is told."""

@@ -1,67 +1,95 @@
-"""The five languages, and which of them a text is in."""
+"""The table of languages, and which of them a text is in.
+
+Adding a language adds one line here; nothing else in `query`, `runtime`, `local`, `spark` or `cli` knows any of them.
+"""
 
 from __future__ import annotations
 
 import re
-from enum import Enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 from thence.errors import InputError
 from thence.lang.names import closest, listed
+from thence.program.operator import Feature
+
+if TYPE_CHECKING:
+    from thence.algebra.queries import QueryAlgebra
+    from thence.program.dataflow import Dataflow
 
 
-class Language(Enum):
-    """A language, by the name that options take."""
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language: `name` is what options call it, `title` what its paper does. `keywords` is a regular expression that
+    recognises it. `parser` turns text into algebra, `compiler` algebra into a dataflow: functions, by module and name,
+    imported when they are first needed; a language without them is not built yet. `options` are those that some of its
+    queries support."""
 
-    SPASEQ = "spaseq"
-    EP_SPARQL = "ep-sparql"
-    SASE = "sase+"
-    RSEP_QL = "rsep-ql"
-    TEF_SPARQL = "tef-sparql"
+    name: str
+    title: str
+    ending: str
+    keywords: str
+    parser: str = ""
+    compiler: str = ""
+    options: frozenset[Feature] = frozenset()
 
     @property
-    def title(self) -> str:
-        """As its paper writes it."""
-        return _TITLES[self]
+    def is_built(self) -> bool:
+        return bool(self.parser)
+
+    def parse(self, text: str, *, source: str, namespace: str | None) -> QueryAlgebra:
+        algebra: QueryAlgebra = _function(self.parser)(text, source=source, namespace=namespace)
+        return algebra
+
+    def compile(self, algebra: Any, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
+        dataflow: Dataflow = _function(self.compiler)(algebra, optimise=optimise, timed_out=timed_out)
+        return dataflow
 
 
-_TITLES = {
-    Language.SPASEQ: "SPAseQ",
-    Language.EP_SPARQL: "EP-SPARQL",
-    Language.SASE: "SASE+",
-    Language.RSEP_QL: "RSEP-QL",
-    Language.TEF_SPARQL: "TEF-SPARQL",
-}
-_ENDINGS = {
-    ".spaseq": Language.SPASEQ,
-    ".epsparql": Language.EP_SPARQL,
-    ".sase": Language.SASE,
-    ".rsepql": Language.RSEP_QL,
-    ".tefsparql": Language.TEF_SPARQL,
-}
+def _function(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
+
+
+_BACKGROUND, _TIMED_OUT = Feature.BACKGROUND, Feature.TIMED_OUT
+_WINDOWS = r"\bWIN\b|\bWINDOW\b|\bEVENT\s+ON\b|\[\s*(?:RANGE|NOW)\b|\bSTREAM\s+\["
+_FACTS = r"\b(?:FACT|SINCE|UNTIL|TILL|REPLACE(?!\s*\()|DURING|HAPPENSWHILE|DECLARE|ONCE\s+PER|ONSTART|ONEND)\b"
+
+# in the order in which their keywords are looked for; a text without any is of the last one
+LANGUAGES: tuple[Language, ...] = (
+    Language(
+        "spaseq",
+        "SPAseQ",
+        ".spaseq",
+        r"\bGPM\b",
+        "thence.lang.spaseq:parse",
+        "thence.plan.sequences:compile_query",
+        frozenset({_BACKGROUND, _TIMED_OUT}),
+    ),
+    Language(
+        "sase+", "SASE+", ".sase", r"\bPATTERN\b", "thence.lang.sase:parse", "thence.plan.components:compile_query"
+    ),
+    Language("rsep-ql", "RSEP-QL", ".rsepql", _WINDOWS),
+    Language("tef-sparql", "TEF-SPARQL", ".tefsparql", _FACTS),
+    Language("ep-sparql", "EP-SPARQL", ".epsparql", ""),
+)
 
 # What is no keyword, whatever it looks like: IRIs, strings, comments, variables, names with a prefix. A string need not
-# end, so that nothing is looked at twice.
+# end, so that nothing is read twice.
 _CHUNK = re.compile(r"""<[^<>"{}|^`\\\s]*>|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|\#[^\n]*|[\w:?$]+""")
-_KEYWORDS = (
-    (Language.SPASEQ, re.compile(r"\bGPM\b", re.IGNORECASE)),
-    (Language.SASE, re.compile(r"\bPATTERN\b", re.IGNORECASE)),
-    (Language.SPASEQ, re.compile(r"\bSEQ\s*\(", re.IGNORECASE)),
-    (Language.RSEP_QL, re.compile(r"\bWIN\b|\bWINDOW\b|\bEVENT\s+ON\b", re.IGNORECASE)),
-    (
-        Language.TEF_SPARQL,
-        re.compile(r"\b(?:FACT|SINCE|REPLACE(?!\s*\()|DURING|ONCE\s+PER|ONSTART|ONEND)\b", re.IGNORECASE),
-    ),
-)
 
 
 def language_named(name: str) -> Language:
     """The language of that name.
 
-    >>> language_named("SPAseQ")
-    <Language.SPASEQ: 'spaseq'>
+    >>> language_named("SPAseQ").title
+    'SPAseQ'
     """
-    known = {language.value: language for language in Language}
+    known = {language.name: language for language in LANGUAGES}
     found = known.get(name.casefold())
     if found is None:
         cure = closest(name, known) or listed(known)
@@ -70,17 +98,19 @@ def language_named(name: str) -> Language:
 
 
 def recognised(text: str, path: PurePath | None = None) -> Language:
-    """The language of a query: by the ending of its file, else by its keywords; without any, EP-SPARQL.
+    """The language of a query: by the ending of its file, else by its keywords.
 
-    >>> recognised("SELECT * FROM STREAM S <x:s> { SEQ (A ; B) DEFINE GPM A ON S { ?a <x:p> 1 } }")
-    <Language.SPASEQ: 'spaseq'>
-    >>> recognised("PATTERN SEQ(Stock a, Stock b) WITHIN 10")
-    <Language.SASE: 'sase+'>
+    >>> recognised("SELECT * FROM STREAM S <x:s> { SEQ (A ; B) DEFINE GPM A ON S { ?a <x:p> 1 } }").name
+    'spaseq'
+    >>> recognised("PATTERN SEQ(Stock a, Stock b) WITHIN 10").name
+    'sase+'
     """
-    if path is not None and path.suffix.lower() in _ENDINGS:
-        return _ENDINGS[path.suffix.lower()]
+    if path is not None:
+        for language in LANGUAGES:
+            if path.suffix.lower() == language.ending:
+                return language
     words = _CHUNK.sub(_word, text)
-    return next((language for language, keywords in _KEYWORDS if keywords.search(words)), Language.EP_SPARQL)
+    return next(each for each in LANGUAGES if re.search(each.keywords, words, re.IGNORECASE))
 
 
 def _word(found: re.Match[str]) -> str:

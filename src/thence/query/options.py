@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from thence.algebra.sequences import Stream
 from thence.errors import InputError
 from thence.local.given import stream_name
 from thence.match.background import NO_BACKGROUND, Background
-from thence.program.sequence import Attributes, SequenceProgram
+from thence.program.dataflow import Dataflow
+from thence.program.operator import Feature
+from thence.program.sequence import AllTriples, Attributes
 from thence.rdf.iris import is_absolute
 from thence.rdf.store import load_background
 from thence.rdf.times import Domain, Span, parse_duration
+
+if TYPE_CHECKING:
+    from thence.query.languages import Language
 
 Duration: TypeAlias = int | str | timedelta | Span
 """A length of time: `"10 MINUTES"`, `"10s"`, `"PT10M"`, a `timedelta`, or a number of ticks."""
@@ -65,16 +70,25 @@ def idle_streams(idle: object, streams: Sequence[Stream]) -> tuple[frozenset[str
     return found, None
 
 
-def background_of(given: Any, program: SequenceProgram) -> Background:
+def background_of(given: Any, dataflow: Dataflow) -> Background:
     """The background data, loaded, in which every GRAPH that the query reads is found."""
     background = NO_BACKGROUND if given is None else given
     if not isinstance(background, Background):
         background = Background(load_background(background))
-    late = (late.block for late in program.late)
-    for pattern in (*(source.pattern for source in program.sources), *late):
-        if not isinstance(pattern, Attributes):
+    for stage in dataflow.stages:
+        for table in stage.program.tables:
+            if not isinstance(table.pattern, Attributes | AllTriples):
+                background.check(table.pattern)
+        for pattern in stage.program.background_patterns:
             background.check(pattern)
     return background
+
+
+def reject_unsupported(given: Mapping[Feature, bool], language: Language) -> None:
+    """InputError for an option that is given and that no query of the language supports."""
+    for feature, is_given in given.items():
+        if is_given and feature not in language.options:
+            raise InputError(f"{feature.value}= is not supported for {language.title}. Try: remove it")
 
 
 def absolute_namespace(given: str | None) -> str | None:

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thence.algebra.components import ComposedQuery
-from thence.algebra.sequences import ConstructEvents, SequenceQuery
+from thence.algebra.queries import QueryAlgebra
 from thence.errors import InputError, QueryError
-from thence.lang import sase, spaseq
 from thence.local.answers import Answers
-from thence.local.composed import runner_of
 from thence.local.domains import TimeDomain
 from thence.local.engine import Engine
 from thence.local.finite import Matching
+from thence.local.flow import LocalFlow
 from thence.local.given import by_stream, sources
-from thence.local.sequences import SequenceRunner
 from thence.local.watermarks import Watermark
-from thence.match.context import Context
-from thence.optimize.place_exists import place_exists
-from thence.plan.components import plan as plan_components
-from thence.plan.sequences import plan
-from thence.program.sequence import SequenceProgram
+from thence.program.dataflow import Dataflow, connected
+from thence.program.operator import Environment, Feature
 from thence.query.languages import Language, language_named, recognised
-from thence.query.options import Duration, absolute_namespace, background_of, duration, idle_streams, most_runs
+from thence.query.options import (
+    Duration,
+    absolute_namespace,
+    background_of,
+    duration,
+    idle_streams,
+    most_runs,
+    reject_unsupported,
+)
 from thence.rdf.times import MAX_TIME
 
 if TYPE_CHECKING:
@@ -62,17 +64,15 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
         raise InputError(f"A query is text or a Path, not {type(written).__name__}")
     namespace = absolute_namespace(namespace)
     found = language_named(language) if language is not None else recognised(written, path)
-    source = "query" if path is None else path.name
-    if found is Language.SASE:
-        composed = sase.parse(written, source=source, namespace=namespace)
-        return Query(composed, found, source, prefixes_of(written))
-    if found is not Language.SPASEQ:
+    if not found.is_built:
         hint = "" if language is not None else 'language="spaseq", if it is meant to be SPAseQ'
         place = f"{path.name}: " if path is not None else ""
         raise QueryError(f"{place}{found.title} is not built yet; SPAseQ and SASE+ are.", hint=hint)
-    algebra = spaseq.parse(written, source=source, namespace=namespace)
-    place_exists(algebra)  # refuses what no event can answer: now, and not when it runs
-    return Query(algebra, found, source, prefixes_of(written))
+    source = "query" if path is None else path.name
+    algebra = found.parse(written, source=source, namespace=namespace)
+    query = Query(algebra, found, source, prefixes_of(written))
+    query.dataflow()  # rejects what cannot be run: now, not when it runs
+    return query
 
 
 _PREFIX = re.compile(r"\bPREFIX\s+([\w.-]{0,100}):\s*<([^<>\"{}|^`\\\s]*)>", re.IGNORECASE)
@@ -100,14 +100,44 @@ def _read(path: Path) -> str:
         raise InputError(f"{path} can't be read: {error.strerror}") from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Query:
     """A query that can be read and means something. `warnings` say what is legal, but hardly meant."""
 
-    algebra: SequenceQuery | ComposedQuery
+    algebra: QueryAlgebra
     language: Language
     source: str = field(default="query", compare=False)
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    feeders: Mapping[str, Query] = field(default_factory=dict, repr=False)
+    """The queries that feed some of its streams."""
+    _compiled: dict[tuple[bool, bool], Dataflow] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def dataflow(self, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
+        """The query compiled: its stages, each a program with its operator."""
+        key = (optimise, timed_out)
+        if key not in self._compiled:
+            own = self.language.compile(self.algebra, optimise=optimise, timed_out=timed_out)
+            others = {name: each.dataflow(optimise=optimise) for name, each in self.feeders.items()}
+            self._compiled[key] = connected(own, others) if others else own
+        return self._compiled[key]
+
+    def reading(self, feeders: Mapping[str, Query]) -> Query:
+        """The same query, some of whose streams are the events that other queries CONSTRUCT.
+
+        >>> from thence.rdf.events import Event
+        >>> text = "FROM STREAM {0} <x:{0}> {{ SEQ (A) DEFINE GPM A ON {0} {{ ?s <x:p> ?v }} }}"
+        >>> doubled = parse("CONSTRUCT { ?s <x:p> ?v . ?s <x:q> 2 } " + text.format("S"))
+        >>> shown = parse("SELECT ?v " + text.format("D")).reading({"D": doubled})
+        >>> [match.bindings["v"].value for match in shown.match({"S": [Event(1, "<x:s> <x:p> 7 .")]})]
+        ['7']
+        """
+        streams = self.dataflow().streams
+        from thence.local.given import stream_name
+
+        found = {stream_name(name, streams): each for name, each in feeders.items()}
+        made = replace(self, feeders={**self.feeders, **found})
+        made.dataflow()
+        return made
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -116,20 +146,17 @@ class Query:
     @property
     def streams(self) -> tuple[str, ...]:
         """The names of its streams."""
-        return tuple(stream.name for stream in self.algebra.streams)
+        return tuple(stream.name for stream in self.dataflow().streams)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of SELECT or RETURN, by name; none for CONSTRUCT."""
-        if isinstance(self.algebra, ComposedQuery):
-            return self.algebra.columns
-        form = self.algebra.form
-        return () if isinstance(form, ConstructEvents) else tuple(column.variable.name for column in form.columns)
+        return self.dataflow().columns
 
     @property
     def constructs(self) -> bool:
         """Whether it makes events (CONSTRUCT) and not rows."""
-        return isinstance(self.algebra, SequenceQuery) and isinstance(self.algebra.form, ConstructEvents)
+        return self.dataflow().makes_events
 
     def match(
         self,
@@ -147,17 +174,18 @@ class Query:
         `streams` maps the query's streams, by name or IRI, to a path, an iterable of `Event`, or a list of these; a
         query over one stream takes it alone. All of it is taken in the order of time, so nothing is late, whatever the
         `lateness`. `background` is a path, an rdflib or pyoxigraph store, a list of them, or a mapping from graph IRIs
-        to them. More than `max_runs` partial matches at once are a LimitError. With `problems`, what is wrong with bad
-        events comes as `Problem`, among the matches; with `timed_out`, partial matches whose window ended too.
-        `optimise=False` gives the same answers, slower.
+        to them. More than `max_runs` partial matches at once are a LimitError. With `problems`, bad events come as
+        `Problem`, among the matches; with `timed_out`, partial matches whose window ended too. `optimise=False` gives
+        the same answers, slower.
         """
-        given = {
-            name: sources(name, value, namespace=self.algebra.namespace)
-            for name, value in by_stream(streams, self.algebra.streams).items()
+        dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
+        inputs = {
+            name: sources(name, value, namespace=dataflow.namespace)
+            for name, value in by_stream(streams, dataflow.streams).items()
         }
-        domain = TimeDomain.of(self.algebra, {"lateness": duration(lateness, option="lateness")})
-        answers = self._answers(background, max_runs, optimise, timed_out)
-        return Matching(answers, given, domain, problems or timed_out)
+        domain = TimeDomain.of(self.algebra.time_kind, {"lateness": duration(lateness, option="lateness")})
+        answers = self._answers(dataflow, background, max_runs, timed_out)
+        return Matching(answers, inputs, domain, problems or timed_out)
 
     def engine(
         self,
@@ -172,12 +200,13 @@ class Query:
     ) -> Engine:
         """The query, ready to have events pushed into it: `push`, `advance`, `close`.
 
-        Time has come as far as the stream that is furthest behind, minus `lateness`; a silent stream holds the others
-        back, unless `idle` names it, or is the time after which any is left out.
+        The watermark is the latest time of the stream that is furthest behind, minus `lateness`; a silent stream holds
+        the others back, unless `idle` names it, or is the time after which any is left out.
         """
-        watermark, domain = self._watermark(lateness, idle)
-        answers = self._answers(background, max_runs, optimise, timed_out, running=True)
-        return Engine(answers, self.algebra.streams, watermark, domain, problems or timed_out, self.algebra.namespace)
+        dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
+        watermark, domain = self._watermark(dataflow, lateness, idle)
+        answers = self._answers(dataflow, background, max_runs, timed_out, running=True)
+        return Engine(answers, dataflow.streams, watermark, domain, problems or timed_out, dataflow.namespace)
 
     def dataframe(
         self,
@@ -201,73 +230,60 @@ class Query:
         of triples) or of typed columns (`type`, `time`, and attributes). `columns` says what these are called where it
         is otherwise: {"time": "ts"}, or such a mapping for each stream. Matches have `start`, `end`, a column for each
         variable (as text; with terms="struct", as structs of type, value, datatype and language), `match_id` and
-        `events`. With `problems`, rows of what is wrong come too, told by `problem`, `reason`, `event`, `stream`. They
-        are counted in any case: in streaming, in the query's progress, by metrics whose names begin with `counts`; in
-        batch, by the Observation that it can be.
+        `events`. With `problems`, bad and late events come as rows too, with `problem`, `reason`, `event`, `stream`.
+        They are counted in any case: in streaming, in the query's progress, by metrics whose names begin with `counts`;
+        in batch, by the Observation that it can be.
         """
         from thence.query.frames import frames_of  # Spark is heavy, and only needed here
 
-        given = frames_of(streams, columns, self.algebra.streams)
-        watermark, domain = self._watermark(lateness, idle)
-        if isinstance(self.algebra, ComposedQuery):
-            self.refuse_rdf(background, timed_out)
-        return given.answers(
-            self,
+        dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
+        frames = frames_of(streams, columns, dataflow.streams)
+        watermark, domain = self._watermark(dataflow, lateness, idle)
+        return frames.answers(
+            dataflow,
             domain,
-            background,
-            optimise=optimise,
+            background_of(background, dataflow),
             shards=shards,
             lateness=watermark.lateness,
             idle=watermark.idle,
             idle_after=watermark.idle_after,
             max_runs=most_runs(max_runs),
             problems=problems or timed_out,
-            partial=timed_out,
+            timed_out=timed_out,
             terms=terms,
             counts=counts,
-            namespace=self.algebra.namespace,
         )
 
     def explain(self, format: str = "text", *, optimise: bool = True) -> str:
-        """How the query is run: its algebra, automaton, keys and window, and where each filter acts. `format` is
-        `text`, `mermaid` (a state diagram), `svg` (a drawing) or `json`."""
-        from thence.view.explain import explain, explain_several
+        """How the query is run: its algebra, its stages, keys and windows, and where each filter acts. `format` is
+        `text`, `mermaid` (a diagram), `svg` (a drawing) or `json`."""
+        from thence.view.explain import explain
 
-        if isinstance(self.algebra, ComposedQuery) and not self.algebra.is_one_block:
-            return explain_several([plan_components(block, optimise=optimise) for block in self.algebra.blocks], format)
-        return explain(self.program(optimise=optimise), format)
+        return explain(self.dataflow(optimise=optimise), format)
 
-    def program(self, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:
-        """What the machine runs: of a query that is one, and not several that feed each other."""
-        if isinstance(self.algebra, SequenceQuery):
-            return plan(self.algebra, optimise=optimise, partial=partial)
-        self.refuse_rdf(None, partial)
-        if not self.algebra.is_one_block:
-            raise InputError("Several queries in one text have no single automaton. Try: one of them alone")
-        return plan_components(self.algebra.blocks[0], optimise=optimise)
+    def supported(self, *, background: Any, timed_out: bool, optimise: bool) -> Dataflow:
+        """The query compiled, if it supports all options that are given."""
+        given = {Feature.BACKGROUND: background is not None, Feature.TIMED_OUT: timed_out}
+        reject_unsupported(given, self.language)
+        return self.dataflow(optimise=optimise, timed_out=timed_out)
 
-    def refuse_rdf(self, background: Any, partial: bool) -> None:
-        """SASE+ asks nothing of a background, and what a closure waited for in vain is hard to tell."""
-        if background is not None:
-            raise InputError("SASE+ has no background. Try: without it")
-        if partial:
-            raise InputError("SASE+ does not tell partial matches that timed out. Try: without timed_out")
-
-    def _watermark(self, lateness: Duration | None, idle: Any) -> tuple[Watermark, TimeDomain]:
-        """How far time will have come, and which kind of time that is, as far as it is known."""
+    def _watermark(self, dataflow: Dataflow, lateness: Duration | None, idle: Any) -> tuple[Watermark, TimeDomain]:
+        """The watermark before any event, and the kind of time, as far as it is known."""
         allowed = duration(lateness, option="lateness")
-        names, after = idle_streams(idle, self.algebra.streams)
-        domain = TimeDomain.of(self.algebra, {"lateness": allowed} | ({} if after is None else {"idle": after}))
+        names, after = idle_streams(idle, dataflow.streams)
+        spans = {"lateness": allowed} | ({} if after is None else {"idle": after})
+        domain = TimeDomain.of(self.algebra.time_kind, spans)
         longest = None if after is None else after.length
-        return Watermark(self.streams, min(allowed.length, MAX_TIME), names, longest), domain
+        streams = tuple(stream.name for stream in dataflow.streams)
+        return Watermark(streams, min(allowed.length, MAX_TIME), names, longest), domain
 
     def _answers(
-        self, background: Any, max_runs: int | None, optimise: bool, partial: bool, running: bool = False
+        self, dataflow: Dataflow, background: Any, max_runs: int | None, timed_out: bool, running: bool = False
     ) -> Answers:
-        if isinstance(self.algebra, ComposedQuery):
-            self.refuse_rdf(background, partial)
-            most = most_runs(max_runs)
-            return Answers(runner_of(self.algebra, optimise=optimise, max_runs=most, running=running))
-        program = plan(self.algebra, optimise=optimise, partial=partial)
-        known, most = background_of(background, program), most_runs(max_runs)
-        return Answers(SequenceRunner(program, known, Context(), max_runs=most, partial=partial))
+        environment = Environment(
+            background_of(background, dataflow),
+            max_runs=most_runs(max_runs),
+            running=running,
+            keeps_expired=timed_out,
+        )
+        return Answers(LocalFlow(dataflow, environment))

@@ -27,8 +27,7 @@ from thence.kernel.soundness import (
     check_within,
     sure,
 )
-from thence.program.automaton import STRICT
-from thence.program.sequence import SequenceProgram
+from thence.program.operator import Program
 from thence.program.values import Values
 from thence.rdf.dictionary import Terms
 from thence.rdf.texts import Texts
@@ -100,13 +99,8 @@ def _between(rows: Matched, first: int, last: int) -> Matched:
     return Matched(found.time, found.refs - first, found.columns, found.fresh)
 
 
-def all_times_count(program: SequenceProgram) -> bool:
-    """Whether every shard must know when any event was: under `,` without PARTITION BY."""
-    return () in program.contiguous and bool((program.automaton.selection == STRICT).any())
-
-
 def split(
-    program: SequenceProgram,
+    program: Program,
     stream: str,
     found: Found,
     terms: Terms,
@@ -126,7 +120,7 @@ def split(
         here[belongs, rows.refs[: len(belongs), 0]] = True
     home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
     home[list(told)] = -1
-    everywhere = found.times if all_times_count(program) else found.times[:0]
+    everywhere = found.times if program.broadcasts_times else found.times[:0]
     for shard in range(shards):
         at_home = home == shard if homes else np.zeros(found.events, np.bool_)
         is_own = here[shard] | at_home
@@ -141,9 +135,9 @@ def split(
             yield shard, Chunk(stream, *of_own, everywhere, kept, names, numbered)
 
 
-def _shards(program: SequenceProgram, table: int, rows: Matched, terms: Terms, shards: int) -> Ints:
+def _shards(program: Program, table: int, rows: Matched, terms: Terms, shards: int) -> Ints:
     """The shard of each row of a table, by its values of the key; of none, if nothing reads the table."""
-    route = program.routes[table]
+    route = program.shard_key.routes[table]
     if route is None:
         return np.empty(0, np.int64)
     columns = list(rows.columns.values())
@@ -191,7 +185,7 @@ def _renamed(rows: Matched, places: Ints) -> Matched:
     return Matched(rows.time, rows.refs, columns, rows.fresh)
 
 
-def brought_together(program: SequenceProgram, chunks: Sequence[Chunk], terms: Terms, first_ref: int) -> Found:
+def brought_together(program: Program, chunks: Sequence[Chunk], terms: Terms, first_ref: int) -> Found:
     """What was found in the events of some chunks, the terms of a state's dictionary, refs counted from `first_ref`."""
     tables: list[list[Matched]] = [[] for _ in program.tables]
     ref = first_ref
@@ -205,7 +199,7 @@ def brought_together(program: SequenceProgram, chunks: Sequence[Chunk], terms: T
     together = tuple(
         concatenated(listed, asked.variables) for listed, asked in zip(tables, program.tables, strict=True)
     )
-    of_all = all_times_count(program)
+    of_all = program.broadcasts_times
     times = [chunk.others if of_all else chunk.times for chunk in chunks]
     return Found(together, np.concatenate(times) if times else np.empty(0, np.int64), ref - first_ref)
 
@@ -230,7 +224,7 @@ def _halves(words: NDArray[np.uint64], times: Ints) -> list[NDArray[np.generic]]
     return [high.copy(), low[:0] if (low == times.view(np.uint64)).all() else low.copy()]
 
 
-def unpacked(program: SequenceProgram, content: bytes | memoryview) -> Chunk:
+def unpacked(program: Program, content: bytes | memoryview) -> Chunk:
     """What was packed. InputError if it can't have been."""
     head, reader = read(content)
     kinds = {"stream": str, "numbered": bool, "hashes": bool}

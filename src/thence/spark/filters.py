@@ -7,6 +7,7 @@ that a text of it which is too long is no bad event.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import and_, or_
 from typing import Any
@@ -17,7 +18,7 @@ from pyspark.sql import types as T
 
 from thence.algebra.expressions import Compare, Comparison, Expression, Variable
 from thence.kernel.attributes import local_name
-from thence.program.sequence import Attributes, Fit, SequenceProgram
+from thence.program.sequence import Attributes, Fit, Table
 from thence.rdf.terms import Literal
 from thence.rdf.values import is_number, value
 from thence.spark.decode import Decoder, Kind
@@ -32,17 +33,16 @@ _TURNED = {
 }
 
 
-def prefiltered(frame: DataFrame, program: SequenceProgram, stream: str, whole: Decoder) -> DataFrame:
+def prefiltered(frame: DataFrame, tables: Sequence[Table], whole: Decoder) -> DataFrame:
     """The rows of a DataFrame that may matter, and those that are no events, which are told. In a stream every event
     says how far time has come, so that none is left out."""
-    patterns = [table.pattern for table in program.tables if table.stream == stream]
-    pattern = patterns[0] if patterns else None
+    pattern = tables[0].pattern if len(tables) == 1 else None
     if not isinstance(pattern, Attributes) or pattern.all_count or whole.kind is not Kind.TYPED or frame.isStreaming:
         return frame
     names = dict(whole.names)
     if whole.domain is None:
         return frame  # a time that is text may be none at all
-    found = [_fitting(program, fit, frame, names) for fit in pattern.fits]
+    found = [_fitting(pattern, fit, frame, names) for fit in pattern.fits]
     wanted = [each for each in found if each is not None]
     if len(wanted) < len(found):
         return frame  # something may be any event
@@ -56,9 +56,9 @@ def _bad(names: dict[str, str]) -> list[Column]:
     return [*found, columns["end"] < columns["time"]] if "end" in columns else found
 
 
-def _fitting(program: SequenceProgram, fit: Fit, frame: DataFrame, names: dict[str, str]) -> Column | None:
+def _fitting(pattern: Attributes, fit: Fit, frame: DataFrame, names: dict[str, str]) -> Column | None:
     """What must hold of a row, as far as Spark can tell; None, if that is nothing of its values."""
-    tests = [_compared(program.predicates[number], frame, names) for number in fit.predicates]
+    tests = [_compared(pattern.predicates[number], frame, names) for number in fit.predicates]
     found = [test for test in tests if test is not None]
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""What one query gives as what another reads: events, and among them what went wrong before."""
+"""Derived events of one stage as another reads them: among their rows are the problems that were reported before."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from thence.rdf.column_batch import Batch
 from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder
-from thence.spark.output import INNER, Trouble
+from thence.spark.output import INNER, ProblemRow
 
 
 @dataclass(frozen=True, slots=True)
-class MadeReader:
-    """Reads rows of answers that are events. Of a trouble, what is not asked for is not told; nothing, if another
-    reader has."""
+class DerivedReader:
+    """Reads the rows of a stage that makes events. Problems among them are passed on by the first reader of the stream
+    alone."""
 
     events: Decoder
-    told: bool = False
+    reports: bool = True
 
     @property
     def domain(self) -> Domain | None:
@@ -31,12 +31,15 @@ class MadeReader:
     def names(self) -> tuple[tuple[str, str], ...]:
         return self.events.names
 
-    def read(self, record: Any) -> Iterator[Batch | Trouble]:
+    def read(self, record: Any) -> Iterator[Batch | ProblemRow]:
         is_event = pc.is_null(record.column(INNER[0]))
         for found in self.events.read(record.filter(is_event)):
-            yield Trouble("bad", found.reason, found.text, self.events.stream) if isinstance(found, BadEvent) else found
-        if self.told:
+            if isinstance(found, BadEvent):
+                yield ProblemRow("bad", found.reason, found.text, self.events.stream)
+            else:
+                yield found
+        if not self.reports:
             return
-        told = [name for name in INNER if name in record.schema.names]
-        for row in record.filter(pc.invert(is_event)).select(told).to_pylist():
-            yield Trouble(*(row.get(name) for name in INNER))
+        names = [name for name in INNER if name in record.schema.names]
+        for row in record.filter(pc.invert(is_event)).select(names).to_pylist():
+            yield ProblemRow(*(row.get(name) for name in INNER))

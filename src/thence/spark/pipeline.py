@@ -17,25 +17,26 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from thence.algebra.components import ComponentQuery
 from thence.errors import InputError
 from thence.local.domains import TimeDomain
-from thence.local.finite import asked_of
+from thence.local.finite import predicates_read
 from thence.match.background import Background
-from thence.program.sequence import Attributes, SequenceProgram
+from thence.program.dataflow import Dataflow, Stage
+from thence.program.operator import Environment, Program
+from thence.program.output import Rows
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.spark.decode import Decoder, Kind, decoder
 from thence.spark.filters import prefiltered
-from thence.spark.made import MadeReader
-from thence.spark.output import INNER, PROBLEM_COLUMNS, Output
+from thence.spark.made import DerivedReader
+from thence.spark.output import INNER, PROBLEM_COLUMNS, RowWriter
 from thence.spark.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.reading import PartReader
 from thence.spark.scan_parts import ScanReader
 from thence.spark.scans import scanned
 from thence.spark.selecting import narrowed, selected
 from thence.spark.settled import settled
-from thence.spark.shapes import Types, column_types
+from thence.spark.shapes import Types
 from thence.spark.spread import shard_keys
 from thence.spark.stages import PACKED, Answering, Packing
 
@@ -75,7 +76,7 @@ class Settings:
     idle_after: int | None = None
     max_runs: int = 2**31 - 2
     problems: bool = False
-    partial: bool = False
+    timed_out: bool = False
     terms: str = "text"
     columns: Mapping[str, Mapping[str, str]] | None = None
     namespace: str = ""
@@ -83,26 +84,6 @@ class Settings:
 
     def named(self, metric: str) -> str:
         return f"{self.counts}.{metric}"
-
-
-@dataclass(frozen=True, slots=True)
-class Among:
-    """A query's place among others of its text, with which it is run. Each event counts once, and is told to be bad or
-    late once, however many of them read it, by the first that does; and time is one for all."""
-
-    number: int = 1
-    made: Mapping[str, Types | None] = field(default_factory=dict)  # the streams whose events others make: their types
-    told: frozenset[str] = frozenset()  # the streams whose bad and late events another one tells
-    heard: Mapping[str, DataFrame] = field(default_factory=dict)  # that only others read: how far they have come
-    feeds: bool = False  # whether others read what it answers
-    others: Mapping[str, tuple[Attributes, ...]] = field(default_factory=dict)  # what else a stream's events are asked
-
-    def named(self, metric: str) -> str:
-        """What a metric of all of them is called for this one."""
-        return metric if self.number == 1 else f"{metric}.{self.number}"
-
-
-_ALONE = Among()
 
 
 def counts_beside(frames: Iterable[DataFrame], wanted: str) -> str:
@@ -134,39 +115,45 @@ def _counted(made: DataFrame, settings: Settings) -> DataFrame:
     return made.observe(name, F.expr(f"count_if({problem} IS NULL) AS matches"), *kinds)
 
 
-def all_rows(
-    program: SequenceProgram,
-    frames: Mapping[str, DataFrame],
+def stage_rows(
+    dataflow: Dataflow,
+    number: int,
+    inputs: Inputs,
     domain: TimeDomain,
     background: Background,
     settings: Settings,
     *,
     ordered: bool = True,
     read: Observation | None = None,
-    readers: Mapping[str, PartReader] | None = None,
-    among: Among = _ALONE,
-) -> DataFrame:
-    """Matches and problems alike; `ordered` ones can be, by the times in the columns HIDDEN. `read` observes how many
-    events there were. `readers` are of streams whose DataFrames have no events, but the numbers of parts of files."""
-    streaming = is_streaming(frames)
-    spark = next(iter(frames.values())).sparkSession
-    sent = {**frames, **among.heard}
-    decoders: dict[str, Decoder | PartReader | ScanReader | MadeReader] = dict(readers or {})
-    asked = asked_of(program)
+) -> tuple[DataFrame, Types | None]:
+    """The rows of a stage, matches and problems alike, and the types of the events' attributes if it makes events.
+    `ordered` rows have the columns HIDDEN, by which they can be ordered. `read` observes how many events there were."""
+    stage = dataflow.stages[number - 1]
+    program = stage.program
+    own = {stream.name: inputs.frames[stream.name] for stream in program.streams}
+    streaming, spark = inputs.are_streaming, next(iter(own.values())).sparkSession
+    # a silent stream that only other stages read holds this one back too, so that an event is late for all or none
+    time_only = {name: frame for name, frame in inputs.outside(dataflow).items() if streaming and name not in own}
+    sent = {**own, **time_only}
+    asked = predicates_read(dataflow)
+    decoders: dict[str, Decoder | PartReader | ScanReader | DerivedReader] = {
+        name: reader for name, reader in inputs.readers.items() if name in sent
+    }
     wholes = {name: _decoder(name, frame, settings) for name, frame in sent.items() if name not in decoders}
     for name, whole in wholes.items():
-        if name in among.made:
-            decoders[name] = MadeReader(whole, told=name in among.told)
+        if name in dataflow.derived:
+            decoders[name] = DerivedReader(whole, reports=dataflow.reporter(name) == number)
             continue
-        # where answers are counted by the command, so are all events
-        frame = sent[name] if ordered else prefiltered(sent[name], program, name, whole)
-        sent[name], decoders[name] = _sent(frame, whole, frozenset() if name in among.heard else asked.get(name))
+        tables = [table for table in program.tables if table.stream == name]
+        # where the command counts answers, it counts all events too
+        frame = sent[name] if ordered else prefiltered(sent[name], tables, whole)
+        sent[name], decoders[name] = _sent(frame, whole, frozenset() if name in time_only else asked.get(name))
     for name, each in decoders.items():
         if each.domain is not None:
             domain.begin(name, each.domain)
     if domain.domain is None:
         domain.domain, domain.told_by = Domain.DATETIME, "the streams' time, as text"
-    types = _types(frames, wholes, among.made)
+    types = _types(own, wholes, inputs.derived)
     shards = _shards(program, settings.shards, streaming, spark)
     packing = {
         name: Packing(
@@ -177,51 +164,96 @@ def all_rows(
             shards,
             streaming,
             numbered="id" not in dict(each.names),
-            told=name in among.told or name in among.made or name in among.heard,
-            heard=name in among.heard,
             background=background,
-            others=() if name in among.told else among.others.get(name, ()),
-            silent=name in among.told,
+            reports=name not in time_only and dataflow.reporter(name) == number,
+            derived=name in dataflow.derived,
+            time_only=name in time_only,
+            other_tables=() if name in time_only else dataflow.other_tables(name, number),
         )
         for name, each in decoders.items()
     }
     schema = from_arrow_schema(PACKED)
     packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in sent))
     if read is not None or streaming:
-        asked_for = read or among.named(settings.named(READ))
-        packed = packed.observe(asked_for, F.expr("coalesce(sum(events), 0) AS events"))
+        observer = read or _numbered(settings.named(READ), number)
+        packed = packed.observe(observer, F.expr("coalesce(sum(events), 0) AS events"))
+    writer = RowWriter(stage, domain.known, settings.terms, settings.problems or ordered, ordered, types)
     answering = Answering(
-        Output(
-            program,
-            domain.known,
-            settings.terms,
-            settings.problems or ordered,
-            ordered,
-            types,
-            among.number if among.feeds else None,
-        ),
-        tuple(name for name in sent if name not in among.made),
+        writer,
+        tuple(name for name in sent if name not in dataflow.derived),
         shards,
-        background,
-        told=among.told,
+        Environment(background, max_runs=settings.max_runs, running=streaming, keeps_expired=settings.timed_out),
+        number,
+        frozenset(name for name in own if dataflow.reporter(name) == number),
         lateness=settings.lateness,
         idle=settings.idle,
         idle_after=settings.idle_after,
-        max_runs=settings.max_runs,
-        partial=settings.partial,
     )
-    made = from_arrow_schema(answering.output.schema())
+    made = from_arrow_schema(writer.schema())
+    derived = _derived_types(stage, types)
     if not streaming:
         in_time = packed.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
-        return in_time.mapInArrow(_called(answering), made)
-    prepare(spark, [program], settings)
+        return in_time.mapInArrow(_called(answering), made), derived
     keys = F.array(*(F.lit(key).cast("long") for key in shard_keys(shards)))
     keyed = packed.withColumn("shard", F.element_at(keys, F.expr("shard + 1")))
     stateful = keyed.groupBy("shard").transformWithState(
         ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
     )
-    stateful = stateful.observe(among.named(settings.named(STATE)), F.expr("coalesce(sum(state), 0) AS bytes"))
-    return stateful.mapInArrow(unpacked_answers, made)
+    metric = _numbered(settings.named(STATE), number)
+    stateful = stateful.observe(metric, F.expr("coalesce(sum(state), 0) AS bytes"))
+    return stateful.mapInArrow(unpacked_answers, made), derived
+
+
+def _numbered(metric: str, number: int) -> str:
+    """A metric's name for the stage of that position."""
+    return metric if number == 1 else f"{metric}.{number}"
+
+
+@dataclass(slots=True)
+class Inputs:
+    """The DataFrames of streams by name, those of derived streams included once they are built. `readers` are of
+    streams whose DataFrames have no events, but the numbers of splits of files. `derived` has the types of derived
+    streams' attributes; None: they are RDF."""
+
+    frames: dict[str, DataFrame]
+    readers: Mapping[str, PartReader] = field(default_factory=dict)
+    derived: dict[str, Types | None] = field(default_factory=dict)
+
+    @property
+    def are_streaming(self) -> bool:
+        return is_streaming(self.frames)
+
+    def outside(self, dataflow: Dataflow) -> dict[str, DataFrame]:
+        return {stream.name: self.frames[stream.name] for stream in dataflow.streams}
+
+    def add(self, stream: str, rows: DataFrame, types: Types | None) -> None:
+        """The rows of a stage that feeds a stream, beside those of others that do."""
+        if stream in self.frames:
+            rows = self.frames[stream].unionByName(rows, allowMissingColumns=True)
+            types = _common([self.derived[stream], types])
+        self.frames[stream], self.derived[stream] = rows, types
+
+
+def _common(listed: Sequence[Types | None]) -> Types | None:
+    """The types of attributes that several sources have: text where they differ; None if one has none."""
+    found: dict[str, Any] = {}
+    for types in listed:
+        if types is None:
+            return None
+        found |= {name: kind if found.get(name, kind) == kind else pa.string() for name, kind in types.items()}
+    return found
+
+
+def _derived_types(stage: Stage, types: Types | None) -> Types | None:
+    """The types of the attributes of the events that a stage makes of rows: a composite's are `name.attribute`."""
+    output = stage.program.output
+    if types is None or stage.feeds is None or not isinstance(output, Rows):
+        return None
+    found: dict[str, Any] = {}
+    for name, kind in output.types.resolve(types, pa.string()).items():
+        inner = {f"{name}.{each.name}": each.type for each in kind} if pa.types.is_struct(kind) else {name: kind}
+        found |= inner
+    return found
 
 
 def _called(stage: Any) -> Any:
@@ -252,17 +284,15 @@ def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
 
 
 def _types(
-    frames: Mapping[str, DataFrame], wholes: Mapping[str, Decoder], made: Mapping[str, Types | None]
+    frames: Mapping[str, DataFrame], wholes: Mapping[str, Decoder], derived: Mapping[str, Types | None]
 ) -> Types | None:
     """The types of attributes, as far as all streams have the same for them; None, if one is of RDF."""
-    found: dict[str, Any] = {}
-    for name, frame in frames.items():
-        own = made[name] if name in made else _typed_columns(frame, wholes.get(name))
-        if own is None:
-            return None
-        for attribute, kind in own.items():
-            found[attribute] = kind if found.get(attribute, kind) == kind else pa.string()
-    return found
+    return _common(
+        [
+            derived[name] if name in derived else _typed_columns(frame, wholes.get(name))
+            for name, frame in frames.items()
+        ]
+    )
 
 
 def _typed_columns(frame: DataFrame, whole: Decoder | None) -> Types | None:
@@ -272,21 +302,6 @@ def _typed_columns(frame: DataFrame, whole: Decoder | None) -> Types | None:
     return {ours: schema.field(theirs).type for ours, theirs in whole.names}
 
 
-def made_types(
-    query: ComponentQuery, frames: Mapping[str, DataFrame], settings: Settings, among: Among
-) -> Types | None:
-    """The types of the attributes of the events that a query makes of others."""
-    wholes = {name: _decoder(name, frame, settings) for name, frame in frames.items()}
-    types = _types(frames, wholes, among.made)
-    if types is None:
-        return None
-    found: dict[str, Any] = {}
-    for name, kind in column_types(query, types, pa.string()).items():
-        inner = {f"{name}.{field.name}": field.type for field in kind} if pa.types.is_struct(kind) else {name: kind}
-        found |= inner
-    return found
-
-
 def _sent(frame: DataFrame, whole: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder | ScanReader]:
     """What is sent to the workers, and what these make of it."""
     narrow = narrowed(whole, asked)
@@ -294,15 +309,15 @@ def _sent(frame: DataFrame, whole: Decoder, asked: frozenset[IRI] | None) -> tup
     return scan or (selected(frame, whole, narrow), narrow)
 
 
-def _shards(program: SequenceProgram, wanted: int | None, streaming: bool, spark: SparkSession) -> int:
-    if not program.key:
+def _shards(program: Program, wanted: int | None, streaming: bool, spark: SparkSession) -> int:
+    if not program.shard_key.names:
         return 1
     if wanted is not None:
         return wanted
     return STREAMING_SHARDS if streaming else max(1, spark.sparkContext.defaultParallelism)
 
 
-def prepare(spark: SparkSession, programs: Sequence[SequenceProgram], settings: Settings) -> None:
+def prepare(spark: SparkSession, programs: Sequence[Program], settings: Settings) -> None:
     """What stateful queries need of their session: a state store that keeps its states outside of the JVM's heap and
     writes down what has changed, not all files of its own, at each micro-batch; and no more partitions than there are
     shards, since each costs some Python process's time in every micro-batch."""

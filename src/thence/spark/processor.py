@@ -26,8 +26,8 @@ ANSWERS = "answers binary, state long"
 
 
 class ShardProcessor(StatefulProcessor):
-    """Every shard hears from every micro-batch how far time has come, so that what waits for time is told in the
-    micro-batch in which its time comes, and no timer is needed."""
+    """Every shard learns from every micro-batch how far all streams have come, so that rows that wait for time are
+    emitted in the micro-batch that reaches it, and no timer is needed."""
 
     def __init__(self, answering: Answering) -> None:
         self._pickled = pickle.dumps(answering)

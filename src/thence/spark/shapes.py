@@ -1,10 +1,8 @@
-"""What columns SASE+ gives in a DataFrame: `double` stays `double`, sequences are arrays, composites structs. Where the
-attributes have no types, since they come from RDF, values are texts."""
+"""Columns of a DataFrame, built of cells or of values: each value as its column's type has it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,171 +10,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from thence.algebra.components import (
-    Attribute,
-    ComponentQuery,
-    Composite,
-    Given,
-    Length,
-    Name,
-    Sequence,
-    Summarised,
-    Summary,
-    Total,
-    Totals,
-)
-from thence.algebra.expressions import (
-    And,
-    Arithmetic,
-    Bound,
-    Call,
-    Compare,
-    Expression,
-    Negate,
-    Not,
-    Operation,
-    Or,
-    Plus,
-    Variable,
-)
 from thence.errors import InputError
 from thence.kernel.cells import lexical
-from thence.kernel.projection import Cell
+from thence.program.solutions import Cell
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms
 from thence.rdf.tags import DOUBLE, INTEGER, KIND_MASK
-from thence.rdf.terms import Literal, Term
+from thence.rdf.terms import Term
 
 Types = Mapping[str, pa.DataType]
 """Of attributes, by local name."""
-
-_TEXTS = ("LCASE", "UCASE")
-_TRUTHS = ("CONTAINS", "STRSTARTS", "STRENDS", "REGEX")
-
-
-def column_types(query: ComponentQuery, types: Types | None, leaf: pa.DataType) -> dict[str, pa.DataType]:
-    """The types of a query's columns, by name; each value is a `leaf` where attributes have no `types`."""
-    shape = _Shape(query, types, leaf)
-    if isinstance(query.form, Totals):
-        by = {str(name): shape.attribute(name) for name in query.form.by}
-        return by | {total.name: shape.total(total) for total in query.form.totals}
-    return {item.name: shape.of(item.given) for item in query.form.items}
-
-
-class _Shape:
-    def __init__(self, query: ComponentQuery, types: Types | None, leaf: pa.DataType) -> None:
-        self.query, self.types, self.leaf = query, types, leaf
-
-    def of(self, given: Given) -> pa.DataType:
-        match given:
-            case Sequence(name=name):
-                return pa.list_(self.attribute(name))
-            case Composite(names=names, index=index):
-                struct = pa.struct([(str(name), self.attribute(name)) for name in names])
-                return pa.list_(struct) if index is None else struct
-            case expression:
-                return self.leaf if self.types is None else self._value(expression)
-
-    def attribute(self, name: Name) -> pa.DataType:
-        if self.types is None:
-            return self.leaf
-        if name.local not in self.types:
-            return pa.string()
-        return _output_type(self.types[name.local])
-
-    def total(self, total: Total) -> pa.DataType:
-        """Counts, and sums of integers, have as many digits as Spark knows."""
-        if self.types is None:
-            return self.leaf
-        if total.of is None or total.summary is Summary.COUNT:
-            return pa.decimal128(38, 0)
-        if total.summary is Summary.AVG:
-            return pa.float64()
-        kind = self.attribute(total.of.name)
-        if total.summary is Summary.SUM:
-            return pa.decimal128(38, 0) if pa.types.is_integer(kind) else _total_type(kind)
-        return kind
-
-    def _value(self, expression: Expression) -> pa.DataType:
-        match expression:
-            case Variable():
-                return self._reference(expression)
-            case Literal():
-                return _constant_type(expression.python)
-            case Arithmetic(operation=operation, left=left, right=right):
-                return _calculated(operation, self._value(left), self._value(right))
-            case Negate(operand=operand) | Plus(operand=operand):
-                return self._value(operand)
-            case Compare() | And() | Or() | Not() | Bound():
-                return pa.bool_()
-            case Call(function=function, arguments=arguments):
-                if function in _TRUTHS:
-                    return pa.bool_()
-                if function == "STRLEN":
-                    return pa.int64()
-                return pa.string() if function in _TEXTS else self._value(arguments[0])
-            case _:
-                return pa.string()
-
-    def _reference(self, variable: Variable) -> pa.DataType:
-        match self.query.references[variable]:
-            case Attribute(name=name):
-                return self.attribute(name)
-            case Length() | Summarised(summary=Summary.COUNT):
-                return pa.int64()
-            case Summarised(summary=Summary.AVG):
-                return pa.float64()
-            case Summarised(summary=Summary.SUM, name=Name() as name):
-                return _total_type(self.attribute(name))
-            case Summarised(name=name):
-                assert name is not None
-                return self.attribute(name)
-
-
-def _output_type(kind: pa.DataType) -> pa.DataType:
-    """A column's type in the answer: its own, if it is one that values have; else text."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_large_string(kind):
-        return pa.string()
-    if pa.types.is_timestamp(kind):
-        return pa.timestamp("us", "UTC")
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_date)
-    return kind if any(test(kind) for test in tests) else pa.string()
-
-
-def _total_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_integer(kind):
-        return pa.int64()
-    if pa.types.is_decimal(kind):
-        return pa.decimal128(38, kind.scale)
-    return pa.float64() if pa.types.is_floating(kind) else kind
-
-
-def _constant_type(constant: object) -> pa.DataType:
-    """That of the Python value which becomes the cell; some of these types are others' subtypes."""
-    match constant:
-        case bool():
-            return pa.bool_()
-        case int():
-            return pa.int64()
-        case float() | Decimal():
-            return pa.float64()
-        case datetime():
-            return pa.timestamp("us", "UTC")
-        case date():
-            return pa.date32()
-        case _:
-            return pa.string()
-
-
-def _calculated(operation: Operation, left: pa.DataType, right: pa.DataType) -> pa.DataType:
-    if operation is Operation.QUOTIENT or pa.types.is_floating(left) or pa.types.is_floating(right):
-        return pa.float64()
-    scales = [kind.scale for kind in (left, right) if pa.types.is_decimal(kind)]
-    if scales:
-        return pa.decimal128(38, min(18, sum(scales) if operation is Operation.MULTIPLY else max(scales)))
-    return pa.int64() if pa.types.is_integer(left) and pa.types.is_integer(right) else pa.string()
 
 
 def array_of(cells: list[Cell | None], kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> pa.Array:

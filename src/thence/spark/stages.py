@@ -1,38 +1,36 @@
 """The two halves of the pipeline, as what Spark's workers run over Arrow batches. No Spark in here.
 
-`Packing` decodes events, matches graph patterns and packs what it found for each shard; `Answering` takes one shard's
-packed chunks, runs the kernel, and gives rows. They are pickled to the workers with the program.
+`Packing` decodes events, extracts what the program asks for and packs it for each shard; `Answering` takes one shard's
+packed chunks, runs its host, and emits rows. They are pickled to the workers with the program.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from itertools import groupby
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from thence.kernel.attributes import repeated_in
-from thence.kernel.found import found_in
+from thence.kernel.found import found_in, rejected_by
 from thence.kernel.memory import NEVER
 from thence.kernel.rows import Arrived
-from thence.kernel.sequence import Matches
 from thence.local.domains import TimeDomain
-from thence.local.sequences import as_one
 from thence.local.watermarks import Watermark
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
-from thence.program.sequence import Attributes, SequenceProgram
+from thence.program.operator import Environment, Program
+from thence.program.sequence import Table
 from thence.rdf.column_batch import Batch, ColumnBatch
 from thence.rdf.dictionary import Terms
 from thence.rdf.events import BadEvent
 from thence.rdf.texts import Texts
-from thence.rdf.times import format_time
+from thence.runtime.reasons import late_reason
 from thence.spark.chunks import MOST, Chunk, packed, split, unpacked
-from thence.spark.output import Output, Trouble
+from thence.spark.output import ProblemRow, RowWriter, timed_out_rows
 from thence.spark.shard import Shard
 
 TOGETHER = 131_072
@@ -50,7 +48,7 @@ PACKED = pa.schema(
         ("last", pa.int64()),  # shards hear: how far the stream has come
         ("events", pa.int64()),  # read, each counted once
         ("packed", pa.binary()),  # a chunk; null: only how far time has come
-        ("troubles", pa.string()),  # events that are none, as JSON
+        ("problems", pa.string()),  # bad events, as JSON
     ]
 )
 
@@ -58,16 +56,16 @@ PACKED = pa.schema(
 class Decodes(Protocol):
     """Makes events of a DataFrame's rows."""
 
-    def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent | Trouble]: ...
+    def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent | ProblemRow]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Events of one stream → packed chunks. In streams, all shards hear how far time has come, and late events are
-    counted. Of a stream that is only `heard` of, they hear no more. What is wrong with a stream's events may be `told`
-    elsewhere. Of the queries that refuse an event one tells it: for `others`, or, if it is `silent`, another for it."""
+    """Events of one stream → packed chunks. In streaming, all shards learn how far the stream has come, and late events
+    are counted. `reports`: this stage counts the stream's events and reports its bad and late ones; it reports those,
+    too, that extraction refuses for `other_tables`. `time_only`: forward this stream's watermark, not its events."""
 
-    program: SequenceProgram
+    program: Program
     stream: str
     decoder: Decodes
     domain: TimeDomain
@@ -75,34 +73,38 @@ class Packing:
     streaming: bool
     numbered: bool
     background: Background = NO_BACKGROUND
-    told: bool = False
-    heard: bool = False
-    others: tuple[Attributes, ...] = ()
-    silent: bool = False
+    reports: bool = True
+    derived: bool = False  # a stage made the events, and whoever made them counted what they were made of
+    time_only: bool = False
+    other_tables: tuple[Table, ...] = ()
 
     def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for some in _together(records, TOGETHER):
             yield from map(_record, self._packed(some))
 
     def _packed(self, record: pa.RecordBatch) -> Iterator[dict[str, object]]:
-        troubles: list[Trouble] = []
+        problems: list[ProblemRow] = []
         for found in self.decoder.read(record):
             if isinstance(found, BadEvent):
-                troubles += [] if self.told else [Trouble("bad", found.reason, found.text, self.stream)]
-            elif isinstance(found, Trouble):
-                troubles.append(found)
+                problems += [ProblemRow("bad", found.reason, found.text, self.stream)] if self.reports else []
+            elif isinstance(found, ProblemRow):
+                problems.append(found)
             elif len(found):
-                yield from self._rows(found, troubles)
-        if troubles:
-            listed = json.dumps([astuple(trouble) for trouble in troubles])
-            count = 0 if self.told else len(troubles)
-            yield {"shard": 0, "stream": self.stream, "events": count, "troubles": listed}
+                yield from self._rows(found, problems)
+        if problems:
+            listed = json.dumps([astuple(problem) for problem in problems])
+            count = len(problems) if self._counts else 0
+            yield {"shard": 0, "stream": self.stream, "events": count, "problems": listed}
 
-    def _rows(self, batch: Batch, troubles: list[Trouble]) -> Iterator[dict[str, object]]:
-        events = self._of_the_domain(batch, troubles)
+    @property
+    def _counts(self) -> bool:
+        return self.reports and not self.derived
+
+    def _rows(self, batch: Batch, problems: list[ProblemRow]) -> Iterator[dict[str, object]]:
+        events = self._of_the_domain(batch, problems)
         if not len(events):
             return
-        if self.heard:
+        if self.time_only:
             since, last = int(events.ends[0]), int(events.ends[-1])
             told = {"stream": self.stream, "first": since, "since": since, "last": last, "events": 0}
             yield from (told | {"shard": shard} for shard in range(self.shards))
@@ -111,10 +113,10 @@ class Packing:
         terms.add_all(self.program.constants)  # first, so that they have their ids: predicates name them
         arrived = [Arrived(self.stream, events, 0)]
         found = found_in(self.program, arrived, terms, self.background, Context(), refused)
-        refused = self._told_here(events, refused)
-        troubles += [Trouble("bad", why, events.id(number), self.stream) for number, why in refused.items()]
+        refused = self._reported(events, refused)
+        problems += [ProblemRow("bad", why, events.id(number), self.stream) for number, why in refused.items()]
         told = {"stream": self.stream, "since": int(events.ends[0]), "last": int(events.ends[-1])}
-        count = 0 if self.told else len(events) - len(refused)  # these are counted among the bad
+        count = len(events) - len(refused) if self._counts else 0  # these are counted among the bad
         heard = set()
         chunks = split(
             self.program,
@@ -137,20 +139,18 @@ class Packing:
             yield told | {"shard": shard, "first": int(events.ends[0]), "events": count}
             count = 0
 
-    def _told_here(self, events: Batch, refused: dict[int, str]) -> dict[int, str]:
-        """The events that are refused by whomever this tells of, and why: the first reason, where there are several."""
-        if self.silent:
+    def _reported(self, events: Batch, refused: dict[int, str]) -> dict[int, str]:
+        """The refused events that this stage reports, with the first reason: those that later stages refuse, too."""
+        if not self.reports:
             return {}
-        for pattern in self.others:
-            refused = repeated_in(events, pattern, self.program.query.namespace) | refused
-        return refused
+        return rejected_by(self.other_tables, events, self.background) | refused
 
-    def _of_the_domain(self, batch: Batch, troubles: list[Trouble]) -> Batch:
+    def _of_the_domain(self, batch: Batch, problems: list[ProblemRow]) -> Batch:
         """The events whose time is of the query's kind, in the order of time."""
         fits = self.domain.fits(batch.domains)
-        for number in np.flatnonzero(~fits).tolist() if not self.told else ():
+        for number in np.flatnonzero(~fits).tolist() if self.reports else ():
             reason = self.domain.reason(batch.event(number).domain)
-            troubles.append(Trouble("bad", reason, batch.id(number), self.stream))
+            problems.append(ProblemRow("bad", reason, batch.id(number), self.stream))
         in_order = fits.all() and (batch.ends[1:] >= batch.ends[:-1]).all()
         if in_order:
             return batch
@@ -200,26 +200,19 @@ def _ids(batch: Batch) -> Texts:
 class Answering:
     """A shard's packed chunks → rows."""
 
-    output: Output
-    streams: tuple[str, ...]
+    writer: RowWriter
+    streams: tuple[str, ...]  # whose times the watermark goes by
     shards: int
-    background: Background = NO_BACKGROUND
-    told: frozenset[str] = frozenset()  # streams whose late events are told elsewhere
+    environment: Environment = field(default_factory=Environment)
+    number: int = 1  # the stage's position
+    reports: frozenset[str] | None = None  # streams whose late events this stage reports; None: all
     lateness: int = 0
     idle: frozenset[str] = frozenset()
     idle_after: int | None = None
-    max_runs: int = 2**31 - 2
-    partial: bool = False
 
     def shard(self) -> Shard:
         watermark = Watermark(self.streams, self.lateness, self.idle, self.idle_after)
-        return Shard(
-            self.output.program,
-            watermark,
-            self.background,
-            max_runs=self.max_runs,
-            partial=self.partial,
-        )
+        return Shard(self.writer.stage, watermark, self.environment, self.number)
 
     # Finite input: chunks come in the order of their first times
 
@@ -229,65 +222,62 @@ class Answering:
 
     def _all(self, shard: Shard, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
         for row in rows:
-            yield from self._troubles(row)
+            yield from self._problems(row)
             if row["packed"] is None:
                 continue
-            chunk = unpacked(self.output.program, row["packed"])
+            chunk = unpacked(self.writer.stage.program, row["packed"])
             if sum(len(each) for each in shard.waiting) >= FED:
-                yield from self._fed(shard, chunk.first, chunk.first)
+                yield from self._emitted(shard, chunk.first, chunk.first)
             shard.add([chunk])
-        yield from self._fed(shard, int(NEVER), int(NEVER))
+        yield from self._emitted(shard, int(NEVER), int(NEVER))
 
-    def _fed(self, shard: Shard, before: int, watermark: int, *, streaming: bool = False) -> Iterator[pa.RecordBatch]:
-        found: Iterable[Matches] = shard.feed(before, watermark)
-        if self.output.is_totalled:
-            yield from self.output.totals(shard, found, ends=bool(watermark == NEVER) or streaming)
-            found = ()
-        if self.output.is_distinct or self.output.constructs:  # equal rows are looked for among all that are certain
-            listed = list(found)
-            found = [as_one(listed)] if listed else []
-        for matches in found:
-            yield self.output.matches(matches, shard)
-        expired = shard.timed_out(watermark)
-        if expired is not None and len(expired.matches):
-            yield self.output.troubles(self.output.timed_out(expired, shard))
-        shard.let_go()
+    def _emitted(self, shard: Shard, before: int, watermark: int) -> Iterator[pa.RecordBatch]:
+        writer, domain = self.writer, self.writer.domain
+        found = shard.emit(before, watermark)
+        if writer.stage.makes_events:
+            yield from writer.events(shard.host.derive(found, domain), shard.host)
+        else:
+            yield from (writer.rows(solutions, shard.host) for solutions, _ in found)
+        timed_out = shard.host.expire(watermark, domain)
+        if timed_out:
+            yield writer.problem_rows(timed_out_rows(timed_out))
+        shard.evict()
 
-    def _troubles(self, row: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        if row["troubles"] is not None:
-            yield self.output.troubles(Trouble(*told) for told in json.loads(row["troubles"]))
+    def _problems(self, row: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        if row["problems"] is not None:
+            yield self.writer.problem_rows(ProblemRow(*found) for found in json.loads(row["problems"]))
 
     # A stream: what came in one micro-batch, in any order
 
     def micro_batch(self, shard: Shard, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
-        """The answers that are certain after some more chunks. Lateness is judged by what came before them."""
+        """The rows that are certain after some more chunks. Lateness is judged by what came before them."""
         heard: dict[str, tuple[int, int]] = {}
         for row in rows:
-            yield from self._troubles(row)
+            yield from self._problems(row)
             if row["last"] is None:
                 continue
             stream, first, last = row["stream"], row["since"], row["last"]
-            if stream in self.streams:  # others are made of these, and tell nothing of time
+            if stream in self.streams:  # derived streams say nothing of time
                 known = heard.get(stream, (first, last))
                 heard[stream] = min(known[0], first), max(known[1], last)
             if row["packed"] is not None:
-                good, late = shard.without_late([unpacked(self.output.program, row["packed"])])
+                good, late = shard.without_late([unpacked(self.writer.stage.program, row["packed"])])
                 shard.add(good)
-                yield from (self._late(shard, chunk) for chunk in late if stream not in self.told)
+                if self.reports is None or stream in self.reports:
+                    yield from (self._late(shard, chunk) for chunk in late)
         if heard:
-            shard.watermark.see_all(heard)  # at once: no stream may be left out for others that are told first
+            shard.watermark.see_all(heard)  # at once: no stream may be left out because others are seen first
         now = shard.watermark.now
         if now is not None:
-            yield from self._fed(shard, now + 1, now, streaming=True)
+            yield from self._emitted(shard, now + 1, now)
 
     def _late(self, shard: Shard, chunk: Chunk) -> pa.RecordBatch:
-        now, domain = shard.watermark.now, self.output.domain
+        now, domain = shard.watermark.now, self.writer.domain
         assert now is not None
         home = np.flatnonzero(chunk.home)
-        shown = zip(chunk.times[home].tolist(), chunk.ids.take(home).to_list(), strict=True)
-        reason = f"is before {format_time(now, domain)}, to where time had come"
-        return self.output.troubles(
-            Trouble("late", f"{format_time(time, domain)} {reason}", name, chunk.stream) for time, name in shown
+        found = zip(chunk.times[home].tolist(), chunk.ids.take(home).to_list(), strict=True)
+        return self.writer.problem_rows(
+            ProblemRow("late", late_reason(time, now, domain), name, chunk.stream) for time, name in found
         )
 
 

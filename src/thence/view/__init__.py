@@ -1,1 +1,1 @@
-"""How a query is run, for people to read."""
+"""How a query is run, for people to read: renders the descriptions that operators build."""

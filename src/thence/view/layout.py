@@ -22,8 +22,8 @@ _SPREAD = 5  # so many lines stand side by side in a gap before they share a pla
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """Some lines of text, in a column. `kind` says how it is drawn."""
+class TextBox:
+    """Lines of text, in a column. `kind` says how it is drawn."""
 
     name: str
     kind: str
@@ -33,7 +33,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    box: Box
+    box: TextBox
     x: float
     y: float
     width: float
@@ -54,14 +54,14 @@ class Layout:
     height: float
 
 
-def layout(boxes: Iterable[Box], links: Iterable[tuple[str, str]], *, top: float = MARGIN) -> Layout:
+def layout(boxes: Iterable[TextBox], links: Iterable[tuple[str, str]], *, top: float = MARGIN) -> Layout:
     """Boxes in the order in which they come, each column centred.
 
-    >>> placed = layout([Box("a", "", 0, ("first",)), Box("b", "", 1, ("second",))], [("a", "b")]).boxes
+    >>> placed = layout([TextBox("a", "", 0, ("first",)), TextBox("b", "", 1, ("second",))], [("a", "b")]).boxes
     >>> placed[0].x + placed[0].width < placed[1].x, placed[0].middle == placed[1].middle
     (True, True)
     """
-    columns: dict[int, list[Box]] = {}
+    columns: dict[int, list[TextBox]] = {}
     for box in boxes:
         columns.setdefault(box.column, []).append(box)
     tallest = max((_height(column) for column in columns.values()), default=0)
@@ -93,11 +93,11 @@ def wide(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _height(column: list[Box]) -> float:
+def _height(column: list[TextBox]) -> float:
     return sum(map(_box_height, column)) + _BETWEEN * (len(column) - 1)
 
 
-def _box_height(box: Box) -> float:
+def _box_height(box: TextBox) -> float:
     return len(box.lines) * LINE + 2 * PADDING
 
 

@@ -1,7 +1,7 @@
-"""An automaton as a drawing: an SVG document that stands alone, for light and dark pages, without a script.
+"""A description as a drawing: an SVG document that stands alone, for light and dark pages, without a script.
 
-Reading from left to right: where runs wait, what takes them on, where they wait then, and at the right the match. The
-query's text is anybody's: it is cut to a sensible length, and escaped; what is cut stands whole in the tooltip.
+Read it from left to right: the input, boxes and the arrows between them, and at the right what is emitted. The query's
+text is untrusted: it is cut to a fixed length and escaped; the tooltip has the whole of what is cut.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from thence.view.layout import CHARACTER, LINE, MARGIN, PADDING, Box, Layout, Placed, layout, shown, wide
+from thence.program.description import Arrow, Description
+from thence.view.layout import CHARACTER, LINE, MARGIN, PADDING, Layout, Placed, TextBox, layout, shown, wide
 
-_START, _MATCH = "start", "match"
+_START, _END = "start", "match"
 _LONGEST_NOTE = 120
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -31,30 +32,8 @@ rect { stroke-width: 1.2; } .state { fill: #ddf4ff; stroke: #0969da; } .edge { f
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """An edge: the state that it leaves (None: it begins a run), those that it leads to, whether it completes a match,
-    and the lines of its box."""
-
-    source: int | None
-    targets: tuple[int, ...]
-    match: bool
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An automaton to be drawn: notes above it, one a line; the lines of each state's box, by its number; and those of
-    what must be absent, below."""
-
-    notes: tuple[str, ...]
-    states: Mapping[int, tuple[str, ...]]
-    steps: tuple[Step, ...]
-    absent: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Part:
-    """A picture in its place on the page."""
+    """A description in its place on the page."""
 
     notes: tuple[str, ...]
     top: float
@@ -71,19 +50,19 @@ class _Part:
         return self.below.height if self.below.boxes else self.plan.height
 
 
-def drawing(*pictures: Picture) -> str:
-    """The SVG document, in which pictures stand below each other."""
+def drawing(*descriptions: Description) -> str:
+    """The SVG document, in which descriptions stand below each other."""
     parts: list[_Part] = []
-    for picture in pictures:
-        parts.append(_part(picture, parts[-1].bottom + MARGIN if parts else 0))
+    for description in descriptions:
+        parts.append(_part(description, parts[-1].bottom + MARGIN if parts else 0))
     return "\n".join(_document(parts))
 
 
-def _part(picture: Picture, top: float) -> _Part:
-    notes = tuple(shown(note, _LONGEST_NOTE) for note in picture.notes)
+def _part(description: Description, top: float) -> _Part:
+    notes = tuple(shown(note, _LONGEST_NOTE) for note in description.notes)
     under = top + MARGIN + LINE * len(notes) + (MARGIN if notes else 0)
-    plan = layout(_boxes(picture), _links(picture), top=under)
-    return _Part(notes, top, plan, layout(_absent(picture), (), top=plan.height))
+    plan = layout(_boxes(description), _links(description), top=under)
+    return _Part(notes, top, plan, layout(_absent(description), (), top=plan.height))
 
 
 def _document(parts: list[_Part]) -> Iterator[str]:
@@ -112,7 +91,7 @@ def _content(part: _Part) -> Iterator[str]:
 
 def _drawn(placed: Placed) -> Iterator[str]:
     box = placed.box
-    corner = placed.height / 2 if box.kind in (_START, _MATCH) else 6
+    corner = placed.height / 2 if box.kind in (_START, _END) else 6
     yield "<g>"
     yield "<title>" + _escaped("\n".join(box.lines)) + "</title>"
     yield (
@@ -135,49 +114,53 @@ def _escaped(text: str) -> str:
     return escape(_NOT_XML.sub("\ufffd", text), {'"': "&quot;", "'": "&apos;"})
 
 
-def _boxes(picture: Picture) -> Iterator[Box]:
-    layers = _layers(picture)
-    last = 2 * max(layers.values()) + 2
-    yield Box(_START, _START, 0, ("a run begins",))
-    for number, lines in picture.states.items():
-        yield Box(_state_name(number), "state", 2 * layers[number], lines)
+def _boxes(description: Description) -> Iterator[TextBox]:
+    layers = _layers(description)
+    step = 2 if any(arrow.lines for arrow in description.arrows) else 1  # the boxes of arrows stand in between
+    yield TextBox(_START, _START, 0, (description.start,))
+    for box in description.boxes:
+        yield TextBox(_box_name(box.number), "state", step * layers[box.number], box.lines or (box.label,))
     # what only leads back stands below the others: its line goes along the bottom, and so crosses none of theirs
-    for number, step in sorted(enumerate(picture.steps), key=lambda each: _leads_back(each[1], layers)):
-        yield Box(f"edge {number}", "edge", 2 * layers[step.source] + 1, step.lines)
-    yield Box(_MATCH, _MATCH, last, ("match",))
+    for number, arrow in sorted(enumerate(description.arrows), key=lambda each: _leads_back(each[1], layers)):
+        if arrow.lines:
+            yield TextBox(f"edge {number}", "edge", step * layers[arrow.source] + 1, arrow.lines)
+    yield TextBox(_END, _END, step * max(layers.values()) + step, (description.end,))
 
 
-def _leads_back(step: Step, layers: Mapping[int | None, int]) -> bool:
-    return not step.match and all(layers[target] <= layers[step.source] for target in step.targets)
+def _leads_back(arrow: Arrow, layers: Mapping[int | None, int]) -> bool:
+    return not arrow.emits and all(layers[target] <= layers[arrow.source] for target in arrow.targets)
 
 
-def _links(picture: Picture) -> Iterator[tuple[str, str]]:
-    for number, step in enumerate(picture.steps):
-        name = f"edge {number}"
-        yield (_START if step.source is None else _state_name(step.source)), name
-        yield from ((name, _state_name(target)) for target in dict.fromkeys(step.targets))
-        if step.match:
-            yield name, _MATCH
+def _links(description: Description) -> Iterator[tuple[str, str]]:
+    for number, arrow in enumerate(description.arrows):
+        source = _START if arrow.source is None else _box_name(arrow.source)
+        if arrow.lines:
+            name = f"edge {number}"
+            yield source, name
+            source = name
+        yield from ((source, _box_name(target)) for target in dict.fromkeys(arrow.targets))
+        if arrow.emits:
+            yield source, _END
 
 
-def _state_name(number: int) -> str:
+def _box_name(number: int) -> str:
     return f"state {number}"
 
 
-def _layers(picture: Picture) -> dict[int | None, int]:
-    """How many steps it takes at least to come to a state; None is the start."""
+def _layers(description: Description) -> dict[int | None, int]:
+    """How many arrows lead to a box at least; None is the start."""
     layers: dict[int | None, int] = {None: 0}
     reached: list[int | None] = [None]
     for source in reached:
-        for target in (target for step in picture.steps if step.source == source for target in step.targets):
+        for target in (target for arrow in description.arrows if arrow.source == source for target in arrow.targets):
             if target not in layers:
                 layers[target] = layers[source] + 1
                 reached.append(target)
-    for number in picture.states:
-        layers.setdefault(number, 1)  # one that nothing leads to is shown, too
+    for box in description.boxes:
+        layers.setdefault(box.number, 1)  # one that nothing leads to is shown, too
     return layers
 
 
-def _absent(picture: Picture) -> list[Box]:
+def _absent(description: Description) -> list[TextBox]:
     """What must be absent, in a row below all."""
-    return [Box(f"no {number}", "negation", number, lines) for number, lines in enumerate(picture.absent)]
+    return [TextBox(f"no {number}", "negation", number, lines) for number, lines in enumerate(description.absent)]

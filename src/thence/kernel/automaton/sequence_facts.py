@@ -1,4 +1,4 @@
-"""What there is to say about a compiled query: the same facts that text, JSON and diagrams show."""
+"""The facts that `explain` shows of a SPAseQ query: GPMs, states, edges and negations, read off the program."""
 
 from __future__ import annotations
 
@@ -11,32 +11,25 @@ from thence.algebra.closures import variables_of
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show import show
+from thence.algebra.walk import conjuncts
 from thence.match.choice import reason_for_plain
-from thence.optimize.split_filters import conjuncts
 from thence.program.automaton import ANY, NEXT, NOWHERE, START, STRICT
+from thence.program.description import FilterDescription
 from thence.program.opcodes import ASK
 from thence.program.sequence import Attributes, SequenceProgram, Source
 
 IN_THE_MATCH = "in the graph match"
-AT_THE_END = "with complete matches"
-IN_ITS_PLACE = "with every event"
-BY_THE_MACHINE = "by the machine"
-BY_THE_PLAIN_EVALUATOR = "by the plain evaluator"
+_AT_THE_END = "with complete matches"
+_IN_ITS_PLACE = "with every event"
+_BY_THE_MACHINE = "by the machine"
+_BY_THE_PLAIN_EVALUATOR = "by the plain evaluator"
 
 _SELECTIONS = {STRICT: "strict contiguity", NEXT: "skip-till-next", ANY: "skip-till-any"}
 _SIGNS = {STRICT: ",", NEXT: ";", ANY: ":"}
 
 
 @dataclass(frozen=True, slots=True)
-class FilterTold:
-    """A filter of a GPM, and what tests it."""
-
-    text: str
-    tested: str
-
-
-@dataclass(frozen=True, slots=True)
-class GraphTold:
+class GraphDescription:
     """A GRAPH block of a GPM, and what it is joined with."""
 
     name: str
@@ -44,19 +37,19 @@ class GraphTold:
 
 
 @dataclass(frozen=True, slots=True)
-class GpmTold:
-    """A GPM as the graph matcher is asked it. `event_by_event` is why it is not vectorised, if it is not."""
+class GpmDescription:
+    """A GPM and how its graph pattern is evaluated. `event_by_event` is why it is not vectorised, if it is not."""
 
     name: str
     stream: str
     variables: tuple[str, ...]
-    graphs: tuple[GraphTold, ...]
-    filters: tuple[FilterTold, ...]
+    graphs: tuple[GraphDescription, ...]
+    filters: tuple[FilterDescription, ...]
     event_by_event: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class StateTold:
+class StateDescription:
     """Where runs wait: for what, by which selection, and the variables whose values find them there."""
 
     number: int
@@ -67,10 +60,10 @@ class StateTold:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeTold:
-    """How a run goes on. No `source`: it begins one. `again` is where a closure waits for another iteration. `match`:
-    it completes one; `then_no` must be absent until the window ends, `between_no` since the run's last event. `demands`
-    are filters of later parts: a run that fails them is dropped here."""
+class EdgeDescription:
+    """How a run continues. Without `source` it begins one. `again` is where a closure waits for another iteration.
+    `match`: it completes one; `then_no` must be absent until the window ends, `between_no` since the run's last event.
+    `demands` are filters of later parts: a run that fails them is dropped here."""
 
     source: int | None
     over: str
@@ -78,30 +71,37 @@ class EdgeTold:
     again: int | None
     match: bool
     equal: tuple[str, ...]
-    filters: tuple[FilterTold, ...]
-    demands: tuple[FilterTold, ...]
+    filters: tuple[FilterDescription, ...]
+    demands: tuple[FilterDescription, ...]
     between_no: tuple[str, ...]
     then_no: tuple[str, ...]
 
+    @property
+    def targets(self) -> tuple[int, ...]:
+        return tuple(number for number in (self.target, self.again) if number is not None)
+
 
 @dataclass(frozen=True, slots=True)
-class Description:
-    gpms: tuple[GpmTold, ...]
-    states: tuple[StateTold, ...]
-    edges: tuple[EdgeTold, ...]
-    negations: tuple[EdgeTold, ...]  # what each negation asks of an event
-    key: tuple[str, ...]  # what every part has bound: events that differ in it never meet
+class SequenceFacts:
+    """All of them, as JSON has them. A negation is an edge without source and target. Events that differ in `key` never
+    meet."""
+
+    gpms: tuple[GpmDescription, ...]
+    states: tuple[StateDescription, ...]
+    edges: tuple[EdgeDescription, ...]
+    negations: tuple[EdgeDescription, ...]
+    key: tuple[str, ...]
 
 
-def describe(program: SequenceProgram) -> Description:
+def sequence_facts(program: SequenceProgram) -> SequenceFacts:
     edges = tuple(_edge(program, edge) for edge in _walked(program))
     states = tuple(_state(program, state, edges) for state in range(len(program.automaton.selection)))
-    return Description(
+    return SequenceFacts(
         gpms=tuple(_gpm(program, source) for source in program.sources),
         states=states,
         edges=edges,
         negations=tuple(dict.fromkeys(_edge(program, edge) for edge in _negations(program))),
-        key=tuple(map(str, program.key)),
+        key=tuple(f"?{name}" for name in program.shard_key.names),
     )
 
 
@@ -115,20 +115,22 @@ def _negations(program: SequenceProgram) -> list[int]:
     return [edge for edge, state in enumerate(program.automaton.edge_state.tolist()) if state < START]
 
 
-def _gpm(program: SequenceProgram, source: Source) -> GpmTold:
+def _gpm(program: SequenceProgram, source: Source) -> GpmDescription:
     assert isinstance(program.query, SequenceQuery) and isinstance(program.rewritten, SequenceQuery)
     assert not isinstance(source.pattern, Attributes)
     gpm = program.query.gpm(source.gpm)
     left = program.rewritten.gpm(source.gpm).filters  # to the machine
     late = [late.block for late in program.late]
     tests = [part for test in gpm.filters for part in ([test] if test in left else conjuncts(test))]
-    return GpmTold(
+    return GpmDescription(
         name=gpm.name,
         stream=gpm.stream,
         variables=tuple(str(variable) for variable in variables_of(gpm)),
-        graphs=tuple(GraphTold(str(block.name), AT_THE_END if block in late else IN_ITS_PLACE) for block in gpm.graphs),
+        graphs=tuple(
+            GraphDescription(str(block.name), _AT_THE_END if block in late else _IN_ITS_PLACE) for block in gpm.graphs
+        ),
         filters=tuple(
-            FilterTold(show(test), _tester(program, test) if test in left else IN_THE_MATCH) for test in tests
+            FilterDescription(show(test), _tester(program, test) if test in left else IN_THE_MATCH) for test in tests
         ),
         event_by_event=reason_for_plain(source.pattern),
     )
@@ -136,16 +138,16 @@ def _gpm(program: SequenceProgram, source: Source) -> GpmTold:
 
 def _tester(program: SequenceProgram, test: Expression) -> str:
     if test not in program.predicates:  # its GPM is never used
-        return BY_THE_MACHINE
+        return _BY_THE_MACHINE
     start = program.automaton.code_from[program.predicates.index(test)]
-    return BY_THE_PLAIN_EVALUATOR if program.automaton.operation[start] == ASK else BY_THE_MACHINE
+    return _BY_THE_PLAIN_EVALUATOR if program.automaton.operation[start] == ASK else _BY_THE_MACHINE
 
 
-def _state(program: SequenceProgram, state: int, edges: tuple[EdgeTold, ...]) -> StateTold:
+def _state(program: SequenceProgram, state: int, edges: tuple[EdgeDescription, ...]) -> StateDescription:
     automaton = program.automaton
     selection = int(automaton.selection[state])
     slots = _items(automaton.state_key_from, automaton.state_key_slot, state)
-    return StateTold(
+    return StateDescription(
         number=state + 1,
         waits_for=tuple(dict.fromkeys(edge.over for edge in edges if edge.source == state + 1)),
         selection=_SELECTIONS[selection],
@@ -154,25 +156,28 @@ def _state(program: SequenceProgram, state: int, edges: tuple[EdgeTold, ...]) ->
     )
 
 
-def _edge(program: SequenceProgram, edge: int) -> EdgeTold:
+def _edge(program: SequenceProgram, edge: int) -> EdgeDescription:
     automaton = program.automaton
     state, target, again = (
         int(column[edge]) for column in (automaton.edge_state, automaton.edge_target, automaton.edge_loop)
     )
-    tests = [program.predicates[p] for p in _items(automaton.test_from, automaton.test_predicate, edge)]
-    demands = [program.predicates[p] for p in _items(automaton.prune_from, automaton.prune_predicate, edge)]
-    return EdgeTold(
+    return EdgeDescription(
         source=None if state <= START else state + 1,
         over=_input(program, int(automaton.edge_input[edge])),
         target=None if target == NOWHERE else target + 1,
         again=None if again == NOWHERE else again + 1,
         match=bool(automaton.edge_accept[edge]),
         equal=tuple(str(variable) for variable in _equal(program, edge)) if state != START else (),
-        filters=tuple(FilterTold(show(test), _tester(program, test)) for test in tests),
-        demands=tuple(FilterTold(show(test), _tester(program, test)) for test in demands),
+        filters=_filters(program, _items(automaton.test_from, automaton.test_predicate, edge)),
+        demands=_filters(program, _items(automaton.prune_from, automaton.prune_predicate, edge)),
         between_no=_guards(program, _items(automaton.guard_from, automaton.guard, edge)),
         then_no=_guards(program, _items(automaton.end_from, automaton.end, edge)),
     )
+
+
+def _filters(program: SequenceProgram, numbers: list[int]) -> tuple[FilterDescription, ...]:
+    tests = (program.predicates[number] for number in numbers)
+    return tuple(FilterDescription(show(test), _tester(program, test)) for test in tests)
 
 
 def _equal(program: SequenceProgram, edge: int) -> list[Variable]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from thence.algebra.components import Component, Strategy
+from thence.builders.sase_values import Cut, Many, Named, One, PatternReader, Value, name_of, value, word
 from thence.errors import InputError
 from thence.lang import sase
 from thence.lang.sase_draft import (
@@ -21,10 +22,9 @@ from thence.lang.sase_draft import (
     column_name,
 )
 from thence.lang.sase_reader import ANY
-from thence.query.languages import Language
+from thence.query.languages import language_named
 from thence.query.options import Duration, absolute_namespace, duration
 from thence.query.query import Query
-from thence.query.values import Cut, Many, Named, One, PatternReader, Value, name_of, value, word
 from thence.rdf.typed import DEFAULT_NAMESPACE
 
 
@@ -207,7 +207,7 @@ class Pattern:
     def _query(self, form: DraftReturn | DraftTotals) -> Query:
         text = PatternReader(parts=self._parts).text
         block = replace(self._block, text=text, form=form)
-        return Query(sase.compose(text, [[block]], self._namespace), Language.SASE, "pattern")
+        return Query(sase.compose(text, [[block]], self._namespace), language_named("sase+"), "pattern")
 
 
 def _names(given: tuple[Named, ...], method: str) -> tuple[Any, ...]:

@@ -1,0 +1,108 @@
+"""The automaton as an operator: SPAseQ's sequences and SASE+'s components are its programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.closures import occurrences
+from thence.algebra.components import Totals
+from thence.algebra.sequences import SequenceQuery
+from thence.kernel import codec
+from thence.kernel.arrays import Reader
+from thence.kernel.found import Found
+from thence.kernel.memory import AT_NODES, KEEP_EXPIRED, NEVER, NODES, REF, region
+from thence.kernel.projection import all_bound, solutions, total_solutions
+from thence.kernel.sequence import Matches, SequenceState, begin, initial_state, take
+from thence.kernel.timeouts import timed_out, waited_for
+from thence.kernel.totals import add_matches
+from thence.program.description import Description
+from thence.program.operator import Environment, Expired
+from thence.program.sequence import SequenceProgram
+from thence.program.solutions import Solutions
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonOperator:
+    """Runs wait in the states of a compiled automaton (NFA_scep, SPAseQ, Definition 17; SASE+, Section 3)."""
+
+    def initial(self, program: SequenceProgram, environment: Environment) -> SequenceState:
+        return _keeping(initial_state(program), environment)
+
+    def prune(self, program: SequenceProgram, state: SequenceState) -> None:
+        begin(program, state)
+
+    def step(
+        self, program: SequenceProgram, state: SequenceState, extracted: Found, watermark: int, environment: Environment
+    ) -> Iterator[Solutions]:
+        found = take(
+            program,
+            state,
+            extracted,
+            watermark,
+            background=environment.background,
+            context=environment.context,
+            max_runs=environment.max_runs,
+        )
+        form = program.query.form
+        if isinstance(form, Totals):
+            for matches in found:
+                add_matches(program, program.components, state, state.totals, matches)
+            if environment.running or watermark == NEVER:
+                yield from total_solutions(form, program.output.columns, state.totals)
+            return
+        for matches in found:
+            yield solutions(program, matches, state.terms, environment.context)
+
+    def expire(self, program: SequenceProgram, state: SequenceState, watermark: int) -> Expired | None:
+        found = timed_out(program, state, watermark)
+        if not len(found.matches):
+            return None
+        missing = [waited_for(program, number) for number in found.states.tolist()]
+        return Expired(all_bound(program, found.matches, state.terms), missing, _last_streams(program, found.matches))
+
+    def held(self, program: SequenceProgram, state: SequenceState) -> Ints:
+        memory = state.memory
+        by_runs = region(memory, AT_NODES)[: memory[NODES], REF]
+        refs = np.concatenate([by_runs, *(rows.refs.ravel() for rows in state.recent)])
+        return refs[refs >= 0]  # where merged histories meet is no event
+
+    def snapshot(self, program: SequenceProgram, state: SequenceState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+        return codec.snapshot(program, state)
+
+    def restore(
+        self,
+        program: SequenceProgram,
+        head: dict[str, Any],
+        arrays: Reader,
+        next_ref: int,
+        environment: Environment,
+    ) -> SequenceState:
+        return _keeping(codec.restore(program, head, arrays, next_ref), environment)
+
+    def describe(self, program: SequenceProgram) -> Description:
+        from thence.kernel.automaton.description import describe  # only `explain` needs it
+
+        return describe(program)
+
+
+def _keeping(state: SequenceState, environment: Environment) -> SequenceState:
+    """Runs that time out are kept until they are reported, where they are."""
+    state.memory[KEEP_EXPIRED] = environment.keeps_expired
+    return state
+
+
+def _last_streams(program: SequenceProgram, matches: Matches) -> list[str]:
+    """The stream of each match's last event."""
+    query = program.query
+    assert isinstance(query, SequenceQuery), "only SPAseQ reports partial matches that time out"
+    found = (each for part in query.sequence for each in occurrences(part.operand))
+    streams = {each.place: query.gpm(each.gpm).stream for each in found}
+    lasts = matches.places[matches.offsets[1:] - 1]
+    return [streams[place] for place in lasts.tolist()]

@@ -1,0 +1,134 @@
+"""A query as a graph of stages that feed each other by stream names. Most queries are one stage.
+
+UNION, IN STREAM, CONSTRUCT into a stream and several statements in a file are all this mechanism, in one process and on
+Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from thence.algebra.sequences import Stream
+from thence.errors import InputError
+from thence.program.operator import Feature, Operator, Program
+from thence.program.output import Events, Rows
+
+if TYPE_CHECKING:
+    from thence.program.sequence import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Where a stage's derived events go. `type` is the type of those made of rows (RETURN … IN STREAM)."""
+
+    stream: str
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A program with its operator. A stage that feeds no stream emits answers."""
+
+    program: Program
+    operator: Operator[Any, Any]
+    feeds: Feed | None = None
+
+    @property
+    def makes_events(self) -> bool:
+        return self.feeds is not None or isinstance(self.program.output, Events)
+
+    def reads(self, stream: str) -> bool:
+        return any(each.name == stream for each in self.program.streams)
+
+
+@dataclass(frozen=True)
+class Dataflow:
+    """Stages, each after those whose streams it reads. A stage's position is its number, from 1.
+
+    One rule decides who counts a stream's events and reports its bad and late ones: the first stage that reads the
+    stream. What a stage reports travels with its derived events, if it feeds a stream, and so to the first reader of
+    that one.
+    """
+
+    stages: tuple[Stage, ...]
+
+    def __post_init__(self) -> None:
+        assert self.stages
+        known = {stream.name for stream in self.streams}
+        for stage in self.stages:
+            assert all(stream.name in known for stream in stage.program.streams), "stages are in the order of feeding"
+            known |= {stage.feeds.stream} if stage.feeds is not None else set()
+
+    @cached_property
+    def derived(self) -> frozenset[str]:
+        """The streams whose events stages make."""
+        return frozenset(stage.feeds.stream for stage in self.stages if stage.feeds is not None)
+
+    @cached_property
+    def streams(self) -> tuple[Stream, ...]:
+        """The streams that come from outside."""
+        found = dict.fromkeys(stream for stage in self.stages for stream in stage.program.streams)
+        return tuple(stream for stream in found if stream.name not in self.derived)
+
+    @cached_property
+    def answers(self) -> tuple[Stage, ...]:
+        """The stages whose rows are the query's."""
+        return tuple(stage for stage in self.stages if stage.feeds is None)
+
+    @property
+    def namespace(self) -> str:
+        return self.answers[0].program.namespace
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Of the answer, by name."""
+        return tuple(dict.fromkeys(name for stage in self.answers for name in stage.program.output.columns))
+
+    @property
+    def makes_events(self) -> bool:
+        """Whether the answer is events, not rows."""
+        return isinstance(self.answers[0].program.output, Events)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether values are plain (numbers, texts, times), not RDF terms."""
+        return all(isinstance(stage.program.output, Rows) and stage.program.output.plain for stage in self.answers)
+
+    @cached_property
+    def features(self) -> frozenset[Feature]:
+        """The options that apply to some stage."""
+        return frozenset().union(*(stage.program.features for stage in self.stages))
+
+    def numbered(self) -> Iterator[tuple[int, Stage]]:
+        """The stages with their positions."""
+        return iter(enumerate(self.stages, 1))
+
+    def reporter(self, stream: str) -> int:
+        """The position of the stage that counts a stream's events and reports its problems."""
+        return next(number for number, stage in self.numbered() if stage.reads(stream))
+
+    def other_tables(self, stream: str, number: int) -> tuple[Table, ...]:
+        """What later stages than the reporting one extract from a stream: it reports the events they reject, too."""
+        own = self.stages[number - 1].program.tables
+        found = (table for stage in self.stages for table in stage.program.tables if table.stream == stream)
+        return tuple(table for table in dict.fromkeys(found) if table not in own)
+
+    def fingerprints(self) -> list[str]:
+        return [stage.program.fingerprint() for stage in self.stages]
+
+
+def one_stage(program: Program, operator: Operator[Any, Any]) -> Dataflow:
+    return Dataflow((Stage(program, operator),))
+
+
+def connected(reader: Dataflow, sources: Mapping[str, Dataflow]) -> Dataflow:
+    """A dataflow in which some streams of a reader are fed by other dataflows that make events."""
+    stages: list[Stage] = []
+    for stream, source in sources.items():
+        if not source.makes_events:
+            raise InputError(f"The stream {stream} cannot be fed by a query that emits rows. Try: CONSTRUCT")
+        stages += [stage if stage.feeds else replace(stage, feeds=Feed(stream)) for stage in source.stages]
+    return Dataflow((*stages, *reader.stages))

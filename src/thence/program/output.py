@@ -1,0 +1,80 @@
+"""What a program emits: the one place that says what comes out of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from thence.algebra.patterns import TriplePattern
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+AttributeTypes: TypeAlias = "Mapping[str, pa.DataType]"
+"""The Arrow types of a table's attributes, by local name."""
+
+
+class Distinct(Enum):
+    """Among which rows DISTINCT compares: of equal ones the first stays."""
+
+    FOREVER = "for ever"
+    INTERVAL = "rows of the same start and end"
+    EVALUATION = "rows that became certain at the same time"
+
+
+class ColumnTypes(Protocol):
+    """The Arrow types of an answer's columns."""
+
+    def resolve(self, attributes: AttributeTypes | None, leaf: pa.DataType) -> dict[str, pa.DataType]:
+        """By column. `attributes` are the types of the input's attributes, None where it has none (RDF, JSON lines):
+        each single value is then of type `leaf`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TermColumns:
+    """Columns of RDF terms; those in `lists` hold several terms each."""
+
+    names: tuple[str, ...]
+    lists: frozenset[str] = frozenset()
+
+    def resolve(self, attributes: AttributeTypes | None, leaf: pa.DataType) -> dict[str, pa.DataType]:
+        import pyarrow as pa
+
+        return {name: pa.list_(leaf) if name in self.lists else leaf for name in self.names}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of an answer (SELECT, RETURN, AGGREGATE). `plain` values are numbers, texts and times without a datatype,
+    as the attributes of typed events are; otherwise values are RDF terms."""
+
+    columns: tuple[str, ...]
+    types: ColumnTypes
+    distinct: Distinct | None = None
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Derived events (CONSTRUCT): one per row, with the triples of the template."""
+
+    template: tuple[TriplePattern, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+
+Output: TypeAlias = Rows | Events
+
+
+def term_rows(names: Sequence[str], *, distinct: Distinct | None = None) -> Rows:
+    """Rows of single RDF terms.
+
+    >>> term_rows(["x", "y"]).columns
+    ('x', 'y')
+    """
+    return Rows(tuple(names), TermColumns(tuple(names)), distinct)

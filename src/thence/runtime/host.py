@@ -1,0 +1,156 @@
+"""A host runs one stage: it holds the operator's state and does everything around it.
+
+In one process there is one host for each stage, fed with batches; on Spark each shard of a stage has one, fed with
+chunks of extracted events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.kernel.arrays import Reader
+from thence.kernel.found import Found, found_in
+from thence.kernel.rows import Arrived
+from thence.kernel.soundness import sure
+from thence.program.dataflow import Stage
+from thence.program.operator import Environment, Expired
+from thence.program.output import Rows
+from thence.program.solutions import Row, Solutions
+from thence.rdf.dictionary import Terms
+from thence.rdf.events import Event
+from thence.rdf.texts import Texts
+from thence.rdf.times import Domain, format_time
+from thence.runtime.derived_events import derived_event
+from thence.runtime.distinct import Seen
+from thence.runtime.event_log import EventLog
+from thence.runtime.match_ids import DerivedNames, match_ids
+from thence.runtime.ordering import Ordered, in_order, shown_text
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """A partial match that timed out, with the reason; `ids` are those of its events."""
+
+    row: Row
+    ids: tuple[str, ...]
+    reason: str
+    stream: str
+
+
+@dataclass(slots=True)
+class Host:
+    """A running stage. `number` is its position in the dataflow, from 1."""
+
+    stage: Stage
+    log: EventLog
+    environment: Environment = field(default_factory=Environment)
+    number: int = 1
+    state: Any = field(init=False)
+    seen: Seen | None = field(init=False, default=None)
+    rejected: dict[int, str] = field(init=False, default_factory=dict)  # by ref: events that extraction refused
+
+    def __post_init__(self) -> None:
+        output = self.stage.program.output
+        self.state = self.stage.operator.initial(self.stage.program, self.environment)
+        if isinstance(output, Rows) and output.distinct is not None:
+            self.seen = Seen(output.distinct)
+
+    # A step
+
+    def prepare(self) -> Terms:
+        """The dictionary that the next events' values must name. Their extraction may follow, and then `emit`."""
+        self.stage.operator.prune(self.stage.program, self.state)
+        return self.state.terms  # type: ignore[no-any-return]
+
+    def extract(self, arrived: Sequence[Arrived]) -> Found:
+        """What the program asks of some events."""
+        environment = self.environment
+        return found_in(
+            self.stage.program, arrived, self.prepare(), environment.background, environment.context, self.rejected
+        )
+
+    def emit(self, extracted: Found, watermark: int, *, ordered: bool = True) -> Iterator[Ordered]:
+        """The rows that become certain. Unless they must be `ordered`, they may come as the operator emits them."""
+        stage = self.stage
+        found = stage.operator.step(stage.program, self.state, extracted, watermark, self.environment)
+        if not ordered and self.seen is None and not stage.makes_events:
+            yield from ((solutions, None) for solutions in found if len(solutions))
+            return
+        listed = in_order(found, self.log, by_certainty=not stage.program.waits_for_time)
+        if self.seen is None:
+            yield from listed
+            return
+        yield from ((solutions, None) for solutions in self.seen.first_of(listed))
+        self.seen.prune(watermark)
+
+    def ids(self, solutions: Solutions) -> tuple[Texts, Texts]:
+        """The match ids of some solutions, and the ids of all their events."""
+        events = self.log.ids(solutions.events.get().refs)
+        return match_ids(solutions, events, stage=self.number), events
+
+    def derive(self, found: Iterator[Ordered], domain: Domain) -> Iterator[tuple[Solutions, int, str, Event]]:
+        """The events that rows in order make: the row's solutions and number, its match id, and the event."""
+        names = DerivedNames()
+        for solutions, order in found:
+            ids = self.ids(solutions)[0].to_list()
+            for number in range(len(solutions)) if order is None else order.tolist():
+                certain = int(solutions.certain[number])
+                name = names.next(certain, ids[number])
+                bindings = solutions.bindings(number)
+                event = derived_event(self.stage, bindings, name, certain, domain, self.environment.context)
+                if event is not None:
+                    yield solutions, number, ids[number], event
+
+    def expire(self, watermark: int, domain: Domain) -> list[TimedOut]:
+        """The partial matches that timed out before the watermark, in order, if they are reported."""
+        if not self.environment.keeps_expired:
+            return []
+        found = self.stage.operator.expire(self.stage.program, self.state, watermark)
+        return [] if found is None else sorted(self._timed_out(found, domain), key=_place)
+
+    def _timed_out(self, found: Expired, domain: Domain) -> Iterator[TimedOut]:
+        for row, missing, stream in zip(found.solutions.rows(), found.waited_for, found.streams, strict=True):
+            ids = tuple(self.log.ids(np.array(row.refs, np.int64)).to_list())
+            reason = f"{missing} did not arrive before the window ended ({format_time(row.certain, domain)})"
+            yield TimedOut(row, ids, reason, stream)
+
+    def held(self) -> Ints:
+        """The refs of the events that must be retained."""
+        held = self.stage.operator.held(self.stage.program, self.state)
+        return np.concatenate([held, np.array(list(self.rejected), np.int64)])
+
+    # Between two steps
+
+    def snapshot(self) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+        head, arrays = self.stage.operator.snapshot(self.stage.program, self.state)
+        seen = None if self.seen is None else sorted(self.seen.rows.items())
+        return {"operator": head, "next_ref": self.log.next_ref, "seen": seen}, arrays
+
+    def restore(self, head: dict[str, Any], arrays: Reader) -> None:
+        """Continue from a snapshot. InputError if it cannot be one."""
+        inner, next_ref, seen = head.get("operator"), head.get("next_ref"), head.get("seen")
+        sure(isinstance(inner, dict), "its head is not that of a state")
+        sure(type(next_ref) is int and 0 <= next_ref < 2**63, "its head has no number of events")
+        assert isinstance(inner, dict) and isinstance(next_ref, int)
+        self.log.next_ref = next_ref
+        self.state = self.stage.operator.restore(self.stage.program, inner, arrays, next_ref, self.environment)
+        sure((seen is None) == (self.seen is None), "its head has rows of another query")
+        if self.seen is not None:
+            sure(isinstance(seen, list) and all(map(_is_seen, seen)), "its head has something else than rows")
+            self.seen.rows = dict(seen or ())
+
+
+def _is_seen(found: object) -> bool:
+    return isinstance(found, list) and len(found) == 2 and isinstance(found[0], str) and type(found[1]) is int
+
+
+def _place(found: TimedOut) -> tuple[int, int, int, tuple[str, ...], str, str]:
+    row = found.row
+    return row.certain, row.end, row.start, found.ids, shown_text(row.bindings), found.reason

@@ -1,0 +1,65 @@
+"""The id of a match: the same whenever and wherever the match is found, in one process and on Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import numpy as np
+
+from thence.kernel.fingerprints import Words, as_hexadecimal, hash_events, hash_texts, hash_values
+from thence.program.solutions import Solutions
+from thence.program.values import Values
+from thence.rdf.dictionary import Terms
+from thence.rdf.texts import Texts
+from thence.rdf.value_columns import names_a_term
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def match_ids(solutions: Solutions, event_ids: Texts, *, stage: int = 1) -> Texts:
+    """An id for each solution, 32 hexadecimal digits: of its times, the ids of its events and the places they fill,
+    what it binds, and the position of the stage that emits it. `event_ids` are those of all its events, solution after
+    solution."""
+    lists = solutions.events.get()
+    hashed = np.empty((len(event_ids), 2), np.uint64)
+    hash_texts(np.array(event_ids.text), np.array(event_ids.ends), hashed)
+    _add_values(lists.values, solutions.terms, hashed)
+    found = np.empty((len(solutions), 2), np.uint64)
+    columns = (lists.offsets, lists.places, solutions.start, solutions.end)
+    hash_events(hashed, *map(np.array, columns), found)
+    _add_values(solutions.identity(), solutions.terms, found)
+    if stage > 1:
+        found = (found ^ np.uint64(stage)) * _ODD  # another id than that of the same row of another stage
+    return as_hexadecimal(found)
+
+
+def _add_values(columns: Sequence[Values], terms: Terms, found: Words) -> None:
+    for column in columns:
+        kinds, values = np.array(column.tags), np.array(column.bits)
+        hash_values(kinds, values, names_a_term(kinds), terms.hashes, found)
+
+
+@dataclass(slots=True)
+class DerivedNames:
+    """Names for derived events: drawn from the ids of their matches. Matches with equal ids are different matches that
+    differ only in what is not shown, as in what an earlier iteration bound; each makes an event of its own. They become
+    certain at one time, so only the ids of the latest time are kept.
+
+    >>> names = DerivedNames()
+    >>> len({names.next(7, "0f") for _ in range(3)})
+    3
+    """
+
+    certain: int | None = None
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def next(self, certain: int, match_id: str) -> UUID:
+        """The name of the next event, in the order of certainty."""
+        if certain != self.certain:
+            self.certain, self.seen = certain, Counter()
+        self.seen[match_id] += 1
+        count = self.seen[match_id]
+        return uuid5(NAMESPACE_URL, match_id if count == 1 else f"{match_id}/{count}")
