@@ -47,7 +47,7 @@ def test_a_closure_that_was_taken_on_is_dropped_by_the_next_event(closure: str, 
         program_of(f"PATTERN SEQ(A+ a[], B b) WHERE {closure} {{ [k] ^ a[1].x IS NULL }} ^ {after} {{ }} RETURN a.LEN")
     )
     list(alone.run({"events": [encode(with_one, stream="events")]}))
-    assert live(alone.state.memory) <= 2
+    assert live(alone.hosts[0].state.memory) <= 2
 
 
 @pytest.mark.parametrize("strategy", ["strict_contiguity", "partition_contiguity"])

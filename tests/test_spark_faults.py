@@ -202,7 +202,7 @@ def test_partial_matches_time_out_with_no_event_of_their_own(spark: SparkSession
     _give(tmp_path, 1, [(12, "e3", "<x:h2> <x:odd> 1 .")])
     (row,) = _taken(spark, SMALL, tmp_path, shards=3, timed_out=True)
     assert (row["problem"], row["event"]) == ("timed_out", "e1")
-    assert row["reason"] == "B had not come by 11, when its window ended"
+    assert row["reason"] == "B did not arrive before the window ended (11)"
 
 
 def _give(folder: Path, number: int, rows: Sequence[tuple[int | None, str, str]]) -> None:

@@ -18,7 +18,6 @@ from thence.cli import main
 from thence.lang.spaseq import parse
 from thence.local.results import Match, Problem
 from thence.plan.sequences import plan
-from thence.program.solutions import Row
 
 pytestmark = pytest.mark.numba
 
@@ -44,7 +43,7 @@ def match(sequence: str, *events: thence.Event, **options: Any) -> list[Any]:
 
 def test_a_run_that_is_never_continued_is_told_with_what_it_waited_for() -> None:
     found = match("A ; B ; C", event(1, ":h :is 1 ."), event(3, ":h :was 2 ."), event(30, ":h :will 3 ."))
-    assert told(found) == [(["e1", "e3"], "C had not come by 11, when its window ended")]
+    assert told(found) == [(["e1", "e3"], "C did not arrive before the window ended (11)")]
     (problem,) = found
     assert (problem.problem, problem.stream, problem.event.id) == ("timed_out", "S", "e3")
     assert {name: str(term.value) for name, term in problem.bindings.items()} == {
@@ -63,7 +62,7 @@ def test_what_it_had_is_told_whether_it_is_selected_or_not() -> None:
 def test_a_run_that_is_continued_is_not_told() -> None:
     found = match("A ; B", event(1, ":h :is 1 ."), event(3, ":h :was 2 ."), event(30, ":h :is 9 ."))
     assert [type(each) for each in found] == [Match, Problem]
-    assert told(found) == [(["e30"], "B had not come by 40, when its window ended")]
+    assert told(found) == [(["e30"], "B did not arrive before the window ended (40)")]
 
 
 def test_skip_till_any_that_found_something_is_not_told() -> None:
@@ -85,7 +84,7 @@ def test_the_engine_tells_them_when_time_has_passed() -> None:
     engine = thence.parse(QUERY.format(sequence="A ; B")).engine(timed_out=True)
     assert engine.push(event(1, ":h :is 1 .")) == []
     assert engine.advance(11) == []
-    assert told(engine.advance(12)) == [(["e1"], "B had not come by 11, when its window ended")]
+    assert told(engine.advance(12)) == [(["e1"], "B did not arrive before the window ended (11)")]
     assert engine.counts.timed_out == 1
     assert engine.close() == []
 
@@ -113,13 +112,13 @@ def test_what_times_out_does_not_depend_on_the_optimiser_and_changes_no_match(ca
     plain = [(row.start, row.end, row.refs) for row in flow_of(plan(query), known).run(streams)]
     outcomes: list[tuple[list[Any], list[Any]]] = []
     for optimise in (True, False):
-        runner = flow_of(plan(query, optimise=optimise, partial=True), known, partial=True)
+        runner = flow_of(plan(query, optimise=optimise, partial=True), known, keeps_expired=True)
         rows = [(row.start, row.end, row.refs) for row in runner.run(streams)]
-        outcomes.append((sorted(rows), sorted(map(_shown, runner.expired))))
+        outcomes.append((sorted(rows), sorted(map(_shown, runner.timed_out))))
     assert outcomes[0][0] == outcomes[1][0] == sorted(plain)
     assert outcomes[0][1] == outcomes[1][1]
 
 
-def _shown(pair: tuple[Row, str]) -> tuple[int, int, int, tuple[int, ...], str, str]:
-    row, missing = pair
-    return row.certain, row.end, row.start, row.refs, missing, repr(sorted(row.bindings.items()))
+def _shown(found: TimedOut) -> tuple[int, int, int, tuple[int, ...], str, str]:
+    row = found.row
+    return row.certain, row.end, row.start, row.refs, found.reason, repr(sorted(row.bindings.items()))

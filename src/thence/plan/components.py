@@ -53,16 +53,21 @@ WEIGHT = Variable("weight")
 
 
 def compile_query(query: ComposedQuery, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
-    """The blocks of a text: those of inner queries feed the streams that RETURN names, the others' rows are the
-    answer."""
+    """The blocks of a text: those of inner queries feed the streams that RETURN names, the rows of the last query's are
+    the answer."""
     assert not timed_out, "rejected before"
-    operator = AutomatonOperator()
-    return Dataflow(tuple(Stage(plan(block, optimise=optimise), operator, _feed(block)) for block in query.blocks))
+    operator, answers = AutomatonOperator(), query.queries[-1].blocks
+    return Dataflow(
+        tuple(
+            Stage(plan(block, optimise=optimise), operator, None if block in answers else _feed(block))
+            for block in query.blocks
+        )
+    )
 
 
-def _feed(block: ComponentQuery) -> Feed | None:
-    form = block.form
-    return Feed(form.stream, form.type) if isinstance(form, Return) and form.stream is not None else None
+def _feed(block: ComponentQuery) -> Feed:
+    assert isinstance(block.form, Return) and block.form.stream is not None
+    return Feed(block.form.stream, block.form.type)
 
 
 def plan(query: ComponentQuery, *, optimise: bool = True) -> SequenceProgram:

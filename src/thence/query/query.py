@@ -19,7 +19,7 @@ from thence.local.given import by_stream, sources
 from thence.local.watermarks import Watermark
 from thence.program.dataflow import Dataflow, connected
 from thence.program.operator import Environment, Feature
-from thence.query.languages import Language, language_named, recognised
+from thence.query.languages import LANGUAGES, Language, language_named, recognised
 from thence.query.options import (
     Duration,
     absolute_namespace,
@@ -65,9 +65,11 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
     namespace = absolute_namespace(namespace)
     found = language_named(language) if language is not None else recognised(written, path)
     if not found.is_built:
-        hint = "" if language is not None else 'language="spaseq", if it is meant to be SPAseQ'
+        built = [each for each in LANGUAGES if each.is_built]
+        hint = "" if language is not None else f'language="{built[0].name}", if it is meant to be {built[0].title}'
         place = f"{path.name}: " if path is not None else ""
-        raise QueryError(f"{place}{found.title} is not built yet; SPAseQ and SASE+ are.", hint=hint)
+        others = " and ".join(each.title for each in built)
+        raise QueryError(f"{place}{found.title} is not built yet; {others} are.", hint=hint)
     source = "query" if path is None else path.name
     algebra = found.parse(written, source=source, namespace=namespace)
     query = Query(algebra, found, source, prefixes_of(written))
