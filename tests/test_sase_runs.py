@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flows import flow_of, program_of, restart
+from flows import flow_of, restart
 from shards import Pipeline
 from thence.kernel.memory import live
 from thence.lang.sase import parse

@@ -156,7 +156,7 @@ def test_a_checkpoint_of_another_query_or_number_of_shards_is_refused(spark: Spa
     with pytest.raises(StreamingQueryException, match=r"The checkpoint belongs to another query\. Give each query a"):
         _taken(spark, SMALL.replace("10 TICKS", "11 TICKS"), tmp_path, shards=2)
     with pytest.raises(
-        StreamingQueryException, match=r"written with 2 shards, and now there are 3\. Go on with shards=2"
+        StreamingQueryException, match=r"written with 2 shards, and now there are 3\. Continue with shards=2"
     ):
         _taken(spark, SMALL, tmp_path, shards=3)
     assert [row["events"] for row in _taken(spark, SMALL, tmp_path, shards=2)] == [["e1", "e2"]]

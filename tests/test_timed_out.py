@@ -18,6 +18,7 @@ from thence.cli import main
 from thence.lang.spaseq import parse
 from thence.local.results import Match, Problem
 from thence.plan.sequences import plan
+from thence.runtime.host import TimedOut
 
 pytestmark = pytest.mark.numba
 

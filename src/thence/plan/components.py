@@ -164,10 +164,12 @@ class _Plan:
         if Strategy.STRICT in strategies:
             return one_shard(streams, "strict contiguity counts every event of all streams")
         names = self.query.parted if Strategy.PARTITION in strategies else self.query.tested
+        if not names:
+            return one_shard(streams, "no attribute is equal in all events of a match")
         if isinstance(self.query.form, Totals):  # a group is all in one shard
             names = tuple(name for name in names if name in self.query.form.by)
         if not names:
-            return one_shard(streams, "no attribute is equal in all events of a match")
+            return one_shard(streams, "AGGREGATE groups by no attribute that is equal in all events of a match")
         columns = tuple(self.columns.index(as_compared(name)) for name in names)
         return ShardKey(tuple(map(str, names)), (columns,) * streams)
 

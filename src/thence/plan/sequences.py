@@ -55,7 +55,7 @@ class _Plan:
         self.query = query
         self.optimise = optimise
         self.gpms = {gpm.name: gpm for gpm in query.gpms}
-        self.key = routing_key(written) if optimise else ()
+        self.key, self.one_shard = routing_key(written) if optimise else ((), "the query is not optimised")
         self.tables = tables_of(query, written, optimise=optimise, partial=partial, key=self.key)
         self.sources = self.tables.sources
         self.source_of = {source.gpm: number for number, source in enumerate(self.sources)}
@@ -87,7 +87,7 @@ class _Plan:
             contiguous=(self.written.partition,),
             slots=tuple(self.slots),
             outputs=self._outputs(),
-            shard_key=routes_of(self.key, self.tables.tables, self._read()),
+            shard_key=routes_of(self.key, self.one_shard, self.tables.tables, self._read()),
             output=_output(self.written),
             features=frozenset({Feature.BACKGROUND, Feature.TIMED_OUT}),
             iterated=self.iterated,

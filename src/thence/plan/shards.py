@@ -11,15 +11,17 @@ from thence.program.operator import ShardKey
 from thence.program.sequence import Table
 
 
-def routing_key(query: SequenceQuery) -> tuple[Variable, ...]:
-    """The variables that shards go by. Events that differ in them never meet; where partitions are contiguous, those of
-    one partition are in one shard; and where rows are DISTINCT, equal rows are made by one shard."""
-    key = frozenset(shard_key(query))
-    if query.partition and any(_is_strict(part) for part in query.sequence):
-        key &= frozenset(query.partition)
-    if isinstance(query.form, SelectRows) and query.form.distinct:
-        key &= frozenset(column.variable for column in query.form.columns if column.expression is None)
-    return tuple(sorted(key, key=lambda variable: variable.name))
+def routing_key(query: SequenceQuery) -> tuple[tuple[Variable, ...], str]:
+    """The variables that events are sharded by, or why there are none. Events that differ in them never meet; where
+    partitions are contiguous, those of one partition are in one shard; and where rows are DISTINCT, equal rows are made
+    by one shard."""
+    key, reason = frozenset(shard_key(query)), "no variable is joined by equality in every part"
+    if key and query.partition and any(_is_strict(part) for part in query.sequence):
+        key, reason = key & frozenset(query.partition), "PARTITION BY names no variable that every part joins"
+    if key and isinstance(query.form, SelectRows) and query.form.distinct:
+        shown = frozenset(column.variable for column in query.form.columns if column.expression is None)
+        key, reason = key & shown, "DISTINCT compares rows without a variable that every part joins"
+    return tuple(sorted(key, key=lambda variable: variable.name)), reason
 
 
 def _is_strict(part: Part) -> bool:
@@ -28,15 +30,14 @@ def _is_strict(part: Part) -> bool:
 
 
 def routes_of(
-    key: Sequence[Variable], tables: Sequence[Table], named: Sequence[tuple[int, Sequence[Variable]]]
+    key: Sequence[Variable], reason: str, tables: Sequence[Table], named: Sequence[tuple[int, Sequence[Variable]]]
 ) -> ShardKey:
     """The part of a key that is bound wherever a table is read, and for each table, which of its columns that is; None
-    for one that is never read. `named` are the tables that are read, and what their columns are called there."""
+    for one that is never read. `reason` says why there is no key; `named` are the tables that are read, and what their columns are called there."""
     found = tuple(variable for variable in key if all(variable in names for _, names in named))
     routes: list[tuple[int, ...] | None] = [None] * len(tables)
     for table, names in named:
         columns = tuple(names.index(variable) for variable in found)
         assert routes[table] in (None, columns), "tables are shared only by those that have the key in the same columns"
         routes[table] = columns
-    reason = "" if found else "no variable is joined by equality in every part"
-    return ShardKey(tuple(variable.name for variable in found), tuple(routes), reason)
+    return ShardKey(tuple(variable.name for variable in found), tuple(routes), "" if found else reason)
