@@ -33,7 +33,8 @@ def routes_of(
     key: Sequence[Variable], reason: str, tables: Sequence[Table], named: Sequence[tuple[int, Sequence[Variable]]]
 ) -> ShardKey:
     """The part of a key that is bound wherever a table is read, and for each table, which of its columns that is; None
-    for one that is never read. `reason` says why there is no key; `named` are the tables that are read, and what their columns are called there."""
+    for one that is never read. `reason` says why there is no key. `named` are the tables that are read, and what their
+    columns are called there."""
     found = tuple(variable for variable in key if all(variable in names for _, names in named))
     routes: list[tuple[int, ...] | None] = [None] * len(tables)
     for table, names in named:
