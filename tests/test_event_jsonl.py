@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from blocks import in_blocks
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.jsonl import read_jsonl
 from thence.rdf.limits import Limits
@@ -244,3 +245,23 @@ def test_the_limits_are_options() -> None:
     reasons = [event.reason for event in read(*lines, limits=limits) if isinstance(event, BadEvent)]
     too_large = "larger than an event may be: 60 bytes or 1 triples"
     assert reasons == ["a line longer than 60 bytes", too_large, "brackets nested more than 2 deep", too_large]
+
+
+def read_blocks(*blocks: bytes, failure: Exception | None = None) -> list[str | tuple[int, str]]:
+    """The ids of events, and the lines and reasons of bad ones."""
+    found = read_jsonl(in_blocks(*blocks, failure=failure), stream_name="s", limits=Limits(event_bytes=30))
+    return [(each.line, each.reason) if isinstance(each, BadEvent) else each.id or "" for each in found]
+
+
+GOOD = b'{"time": 1, "graph": ""}\n'
+TOO_LONG = b"x" * 31
+
+
+def test_events_behind_a_line_that_is_too_long_in_the_last_block_are_read() -> None:
+    found = read_blocks(TOO_LONG, b"\n" + GOOD + GOOD)
+    assert found == [(1, "a line longer than 30 bytes"), "s:2", "s:3"]
+
+
+def test_events_behind_a_line_that_is_too_long_are_read_though_the_stream_fails_then() -> None:
+    found = read_blocks(TOO_LONG, b"\n" + GOOD + GOOD, failure=OSError("the disk is gone"))
+    assert found == [(1, "a line longer than 30 bytes"), "s:2", "s:3", (4, "the disk is gone")]

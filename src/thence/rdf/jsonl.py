@@ -65,38 +65,27 @@ class _Line:
 
 def _lines(stream: BinaryIO, limits: Limits, number: int) -> Iterator[_Line]:
     """All lines; of one that is too long only the head is kept. A stream that fails ends in a line with the reason."""
-    rest = b""
+    line = b""  # as far as it was read
+    enough = max(limits.event_bytes, _SHOWN)
     try:
         while block := stream.read(_BLOCK):
-            *whole, rest = (rest + block).split(b"\n")
-            for text in whole:
-                yield _line(number, text, limits)
-                number += 1
-            if len(rest) > limits.event_bytes:
-                head, rest = rest, b""
-                rest = _behind_line(stream)
-                yield _line(number, head, limits)
-                number += 1
+            first, *others = block.split(b"\n")
+            if len(line) <= enough:
+                line += first
+            for text in others:
+                yield _line(number, line, limits)
+                number, line = number + 1, text
     except READ_FAILURES as error:
-        yield _Line(number, rest, str(error) or type(error).__name__)
+        yield _Line(number, line, str(error) or type(error).__name__)
         return
-    if rest:
-        yield _line(number, rest, limits)
+    if line:
+        yield _line(number, line, limits)
 
 
 def _line(number: int, text: bytes, limits: Limits) -> _Line:
     if len(text) > limits.event_bytes:
         return _Line(number, text[:_SHOWN], f"a line longer than {size(limits.event_bytes)}")
     return _Line(number, text.removeprefix(BOM) if number == 1 else text)
-
-
-def _behind_line(stream: BinaryIO) -> bytes:
-    """Read past the end of a line, and keep what follows it."""
-    while block := stream.read(_BLOCK):
-        _, newline, rest = block.partition(b"\n")
-        if newline:
-            return rest
-    return b""
 
 
 class _Reader:
