@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,15 @@ from hypothesis import strategies as st
 from blocks import cut, in_blocks
 from thence.rdf import jsonl
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_events
+from thence.rdf.files import read_batches, read_events
 from thence.rdf.jsonl import read_jsonl
 from thence.rdf.limits import Limits
+from thence.rdf.nquads import read_nquads
 from thence.spark import parts
+
+pytestmark = pytest.mark.numba
+
+# JSON lines
 
 LIMIT = 60
 LIMITS = Limits(event_bytes=LIMIT)
@@ -124,3 +131,135 @@ def test_parts_of_json_lines_are_read_as_each_line_by_itself(
             for each in parts.read_part(part, namespace=X, limits=LIMITS):
                 found += [each] if isinstance(each, BadEvent) else list(each)
     assert without_labels(list(map(summary, found))) == without_labels(line_by_line(data))
+
+
+# N-Quads
+
+# so large that what is kept of a long line is less; and the files are as repetitive as an archive can be
+LARGE = Limits(event_bytes=3000, event_triples=5, gunzip_ratio=10**6)
+TOO_LONG = "a line longer than 3,000 bytes"
+AT = b"<http://www.w3.org/ns/prov#generatedAtTime>"
+TICK = b'"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Lines that are an event, or what is none, whatever stands before and behind them."""
+
+    text: bytes
+    bad: dict[int, str] = field(default_factory=dict)  # why, by line, counted from 0
+    good: bool = False
+
+
+def quad(graph: bytes, size: int = 0) -> bytes:
+    """A quad on a line of so many bytes, if it can be as short."""
+    line = b'<x:a> <x:b> "" %b .' % graph
+    return line.replace(b'""', b'"' + b"x" * (size - len(line)) + b'"')
+
+
+def of_event(draw: st.DrawFn, graph: bytes, quads: list[bytes], reason: str = "", at: int = 0) -> Stretch:
+    """An event with its time before or behind its quads; bad for a reason, for that of a quad or as a whole (-1)."""
+    time = b"%b %b %b ." % (graph, AT, TICK)
+    before = draw(st.booleans())
+    text = b"".join(line + b"\n" for line in ([time, *quads] if before else [*quads, time]))
+    return Stretch(text, {at + (before and at >= 0) + (at < 0): reason} if reason else {}, not reason)
+
+
+@st.composite
+def stretches(draw: st.DrawFn, number: int) -> Stretch:
+    graph = b"<x:g%d>" % number
+    small = [quad(graph, 40 + i) for i in range(draw(st.integers(0, 3)))]
+    time_line = len(b"%b %b %b ." % (graph, AT, TICK)) + 1
+    match draw(st.integers(0, 9)):
+        case 0:
+            long = draw(st.sampled_from([3001, 3002]) | st.integers(3001, 9000))
+            return of_event(draw, graph, [*small, quad(graph, long)], TOO_LONG, len(small))
+        case 1:  # as large as an event may be, and a byte more
+            return of_event(draw, graph, [quad(graph, 2999 - time_line)])
+        case 2:
+            return of_event(draw, graph, [quad(graph, 3000 - time_line)], LARGE.describe_event(), -1)
+        case 3:
+            return of_event(draw, graph, [quad(graph, 40 + i) for i in range(5)])
+        case 4:
+            many = draw(st.integers(6, 30))
+            return of_event(draw, graph, [quad(graph, 40 + i) for i in range(many)], LARGE.describe_event(), -1)
+        case 5:
+            text = draw(st.sampled_from([b"rubbish", b"# comment ", b"\xff", b"\x00", b"\r"]))
+            return Stretch((text * 6000)[: draw(st.integers(3001, 6000))] + b"\n", {0: TOO_LONG})
+        case 6:
+            return Stretch(draw(st.sampled_from([b"\n", b"# comment\n", b"\r\n", b"\n" * 3500])))
+        case 7:
+            text = draw(st.sampled_from([b"rubbish", b"\xff\xc3", b"\x00", b"<x:a> <x:b> <x:c> .", b"{\r\r"]))
+            return Stretch(text + b"\n", {0: "?"})
+        case 8:
+            wrong = [
+                b"<x:a> <x:b> <x: c>",
+                b'<x:a> <x:b> "\xc3"',
+                b"<x:a> <x:b> <x:\x00>",
+                b"<x:a>",
+                quad(graph) + b"\r<x:a>",
+            ]
+            line = draw(st.sampled_from(wrong)) + b" " + graph + b" ."
+            return of_event(draw, graph, [*small, line], "?", len(small))
+        case _:
+            end = draw(st.sampled_from([b"", b"\r", b" "]))
+            odd = [b'<x:a> <x:b> "\x00" %b .' % graph, '<x:a> <x:b> "é€" <x:g%d> .'.replace("%d", str(number)).encode()]
+            return of_event(draw, graph, [line + end for line in [*small, *odd]])
+
+
+@st.composite
+def quad_files(draw: st.DrawFn) -> tuple[bytes, list[str], dict[int, str]]:
+    """A file, the ids of its good events, and why others are bad, by their lines."""
+    found = [draw(stretches(number)) for number in range(draw(st.integers(0, 8)))]
+    data, good, bad = b"", [], {}
+    for number, stretch in enumerate(found):
+        bad.update({data.count(b"\n") + 1 + line: reason for line, reason in stretch.bad.items()})
+        good += [f"x:g{number}"] * stretch.good
+        data += stretch.text
+    return data if draw(st.booleans()) else data.removesuffix(b"\n"), good, bad
+
+
+def check(found: Iterable[Any], good: list[str], bad: dict[int, str]) -> None:
+    events: list[Event] = []
+    problems: list[tuple[int, str]] = []
+    for each in found:
+        if isinstance(each, BadEvent):
+            problems.append((each.line, each.reason if bad.get(each.line) != "?" else "?"))
+        else:
+            events += each
+    assert sorted(event.id or "" for event in events) == sorted(good)
+    assert sorted(problems) == sorted(bad.items())
+
+
+CHUNKS = st.integers(1, 200) | st.integers(1, 7000) | st.just(1 << 20)
+
+
+@given(quad_files(), CHUNKS)
+def test_good_quads_are_read_and_bad_ones_reported_once_wherever_the_file_is_cut(
+    file: tuple[bytes, list[str], dict[int, str]], chunk: int
+) -> None:
+    data, good, bad = file
+    check(read_nquads(io.BytesIO(data), stream="s", chunk=chunk, limits=LARGE), good, bad)
+
+
+@given(quad_files(), CHUNKS, st.integers(20, 2000))
+def test_parts_of_quads_have_each_good_event_and_each_bad_one_once(
+    tmp_path_factory: Any, file: tuple[bytes, list[str], dict[int, str]], split: int, window: int
+) -> None:
+    data, good, bad = file
+    path: Path = tmp_path_factory.getbasetemp() / "any.nq"
+    path.write_bytes(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "_WINDOW", window)
+        found = parts.parts_of(str(path), stream="s", split=split)
+    check((each for part in found for each in parts.read_part(part, namespace=X, limits=LARGE)), good, bad)
+
+
+@given(quad_files(), CHUNKS)
+def test_gzipped_quads_are_read_as_plain_ones(
+    tmp_path_factory: Any, file: tuple[bytes, list[str], dict[int, str]], size: int
+) -> None:
+    data, good, bad = file
+    path: Path = tmp_path_factory.getbasetemp() / "any.nq.gz"
+    path.write_bytes(b"".join(map(gzip.compress, cut(data, size))))
+    check(read_batches(path, stream="s", limits=LARGE), good, bad)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocks import in_blocks
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
@@ -210,6 +211,56 @@ def test_a_line_that_is_too_long_takes_its_event_with_it() -> None:
         events, (bad,) = read(text, chunk=chunk, limits=limits)
         assert [event.id for event in events] == ["x:h"], chunk
         assert len(bad.text) <= BadEvent.LONGEST + 1
+
+
+def test_a_line_that_is_too_long_is_reported_alike_wherever_the_file_is_cut() -> None:
+    limits = Limits(event_bytes=4000)
+    text = tick("x:g", 1) + f'<x:a> <x:b> "{"x" * 4000}" <x:g> .\n' + tick("x:h", 1) + "<x:a> <x:b> <x:c> <x:h> .\n"
+    for chunk in (10, 4000, 1 << 20):
+        (event,), (bad,) = read(text, chunk=chunk, limits=limits)
+        assert (event.id, bad.line, bad.reason) == ("x:h", 2, "a line longer than 4,000 bytes"), chunk
+
+
+def test_events_behind_a_line_that_is_too_long_are_read_though_the_stream_fails_then() -> None:
+    later = "".join(tick(f"x:{name}", 1) for name in "ghi").encode()
+    stream = in_blocks(b"x" * 1000, b"\n" + later, failure=OSError("the disk is gone"))
+    found = list(read_nquads(stream, stream="s", chunk=1000, limits=Limits(event_bytes=300)))
+    ids = [event.id for batch in found if isinstance(batch, EventBatch) for event in batch]
+    assert ids == ["x:h"]  # g is a time alone beside something unreadable, i is torn
+    assert [(problem.line, problem.reason) for problem in found if isinstance(problem, BadEvent)] == [
+        (1, Limits(event_bytes=300).describe_event()),
+        (2, "a time without a graph, beside something that can't be read"),
+        (4, "the disk is gone"),
+    ]
+
+
+def test_an_event_of_one_triple_too_many_is_never_cut_short() -> None:
+    text = tick("x:g", 1) + "<x:a> <x:b> <x:c> <x:g> .\n<x:a> <x:b> <x:d> <x:g> .\n"
+    for chunk in range(1, len(text) + 1):
+        events, bad = read(text, chunk=chunk, limits=Limits(event_triples=1))
+        assert (events, [problem.line for problem in bad]) == ([], [1]), chunk
+
+
+@pytest.mark.parametrize("between", ["# a comment\n", "\n" * 20, "rubbish\n"])
+def test_an_event_that_is_too_large_is_reported_once_whatever_stands_in_it(between: str) -> None:
+    quads = "".join(f"<x:a> <x:b> <x:c{i}> <x:g> .\n" for i in range(5))
+    text = tick("x:g", 1) + quads + between + quads + tick("x:h", 1)
+    for chunk in range(1, len(text) + 1):
+        events, bad = read(text, chunk=chunk, limits=Limits(event_triples=3))
+        assert [event.id for event in events] == ["x:h"], chunk
+        assert [problem.line for problem in bad] == [1], chunk
+
+
+@pytest.mark.parametrize("between", ["# a comment\n", "rubbish\n"])
+def test_what_follows_on_an_event_from_far_behind_is_reported(between: str) -> None:
+    text = tick("x:g", 1) + "<x:a> <x:b> <x:c> <x:g> .\n" + between * 100
+    limits = Limits(event_bytes=500)
+    for chunk in (10, 100, 200, 700):
+        events, _ = read(text + tick("x:h", 1) + "<x:a> <x:b> <x:c> <x:h> .\n", chunk=chunk, limits=limits)
+        assert [event.id for event in events] == ["x:g", "x:h"], chunk
+        _, bad = read(text + "<x:a> <x:b> <x:d> <x:g> .\n", chunk=chunk, limits=limits)
+        assert bad[-1].reason == limits.describe_event(), chunk
+        assert "<x:d>" in bad[-1].text, chunk
 
 
 def test_encoding_events_and_reading_them_back_changes_nothing_but_blank_labels() -> None:

@@ -36,13 +36,22 @@ UNKNOWN = -3
 """Owner of an unreadable line whose graph can't be told."""
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An event that was closed before its end was seen: it is too large, or too much that is no quad follows it.
+    Further quads of its graph are dropped. They are reported for `reason`; it is empty if the event was reported."""
+
+    graph: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
     batch: EventBatch
     bad: list[BadEvent]
     rest: int  # where in the data the last event starts, which may go on in what follows
     lines: int  # how many lines stand before it
-    skipping: str | None  # the graph of that event, if it is too large already
+    skipping: Skipped | None  # the last event, if it was closed early
     gap: bool  # whether something stands directly before it that can't be read and may be any graph's
 
 
@@ -67,7 +76,7 @@ def group(
     limits: Limits,
     first_line: int,
     last: bool,
-    skipping: str | None,
+    skipping: Skipped | None,
     gaps: Iterable[int] = (),
     torn: str | None = None,
     origins: Origins | None = None,
@@ -76,23 +85,22 @@ def group(
     before which something stood that can't be read. Where the lines were made of others, `origins` knows those."""
     owners, tells_time = owners_of(quads)
     runs = _runs(owners)
+    content = ~tells_time & (quads.subjects != UNBOUND)
+    too_large = _too_large(quads, runs, content, limits)
     final = len(runs) if last else _first_open(runs)
-    rest = len(data)
-    skip_next: str | None = None
-    if final < len(runs):
-        rest = int(quads.spans[quads.lines[runs.bounds[final]]])
-        size = runs.bounds[final + 1] - runs.bounds[final]
-        if size > limits.event_triples or len(data) - rest > limits.event_bytes:
-            # too large already: report it now, and pass over what is left of it
-            skip_next, final, rest = quads.terms.text_of(int(runs.owners[final])), len(runs), len(data)
-    if skipping and len(runs) and runs.owners[0] >= 0 and quads.terms.text_of(int(runs.owners[0])) == skipping:
-        runs.faults[0] = ""
-        if len(runs) == 1:
-            skip_next, final, rest = skipping, 1, len(data)
+    skip_next: Skipped | None = None
+    if skipping:
+        final, skip_next = _pass_over(quads, runs, skipping, final, last=last)
+    if not skip_next and final < len(runs) and too_large[final]:
+        skip_next = Skipped(quads.terms.text_of(int(runs.owners[final])), "")
+        final += 1
+    rest = int(quads.spans[quads.lines[runs.bounds[final]]]) if final < len(runs) else len(data)
+    if len(data) - rest > limits.event_bytes:  # with the comments and unknown lines behind it
+        skip_next = skip_next or Skipped(quads.terms.text_of(int(runs.owners[final])), limits.describe_event())
+        final, rest = len(runs), len(data)
     if torn is not None and len(runs):
         runs.faults[len(runs) - 1] = torn
-    content = ~tells_time & (quads.subjects != UNBOUND)
-    _judge(quads, runs, content, limits)
+    _judge(quads, runs, too_large, limits)
     around = _gaps(quads, runs, (line - first_line for line in gaps))
     _judge_times_alone(runs, content, around)
     starts, ends, domains = _times(quads, runs, tells_time, final)
@@ -100,7 +108,7 @@ def group(
     good[list(runs.faults)] = False
     errors = sorted(quads.errors)
     bad = [
-        _bad_event(quads, runs, run, data, stream, first_line, reason, errors, origins)
+        _bad_event(quads, runs, run, data, stream, first_line, reason, [] if too_large[run] else errors, origins)
         for run, reason in sorted(runs.faults.items())
         if run < final and reason
     ]
@@ -137,6 +145,20 @@ def _first_open(runs: _Runs) -> int:
     return int(known[-1]) if len(known) and runs.owners[known[-1]] >= 0 else len(runs)
 
 
+def _pass_over(quads: Quads, runs: _Runs, skipping: Skipped, final: int, *, last: bool) -> tuple[int, Skipped | None]:
+    """Skip further quads of a closed event: (the first run that is left for next time, what to skip then). Lines at the
+    end whose graph is not known are left, too: more of the event may follow them."""
+    known = int(np.argmax(np.append(runs.owners != UNKNOWN, True)))
+    if known == len(runs):
+        return (final if last else 0), skipping
+    if runs.owners[known] < 0 or quads.terms.text_of(int(runs.owners[known])) != skipping.graph:
+        return final, None
+    runs.faults[known] = skipping.reason
+    if not skipping.reason:
+        runs.faults.update(dict.fromkeys(range(known), ""))
+    return (known + 1, Skipped(skipping.graph, "")) if final == known else (final, None)
+
+
 def _runs(owners: NDArray[np.int32]) -> _Runs:
     changes = np.ones(len(owners), np.bool_)
     # strays and unknown lines stand each for itself
@@ -146,11 +168,17 @@ def _runs(owners: NDArray[np.int32]) -> _Runs:
     return _Runs(bounds, np.cumsum(changes) - 1, owners[first], {})
 
 
-def _judge(quads: Quads, runs: _Runs, content: NDArray[np.bool_], limits: Limits) -> None:
-    """Note the runs that are no events, whatever their time."""
+def _too_large(quads: Quads, runs: _Runs, content: NDArray[np.bool_], limits: Limits) -> NDArray[np.bool_]:
+    """Whether each run is larger than an event may be."""
     counts = np.bincount(runs.of_quad[content], minlength=len(runs))
     sizes = quads.spans[quads.lines[runs.bounds[1:] - 1] + 1] - quads.spans[quads.lines[runs.bounds[:-1]]]
-    for run in np.flatnonzero((counts > limits.event_triples) | (sizes > limits.event_bytes)).tolist():
+    found: NDArray[np.bool_] = (counts > limits.event_triples) | (sizes > limits.event_bytes)
+    return found
+
+
+def _judge(quads: Quads, runs: _Runs, too_large: NDArray[np.bool_], limits: Limits) -> None:
+    """Note the runs that are no events, whatever their time."""
+    for run in np.flatnonzero(too_large).tolist():
         runs.faults.setdefault(run, limits.describe_event())
     for line, reason in quads.errors.items():
         quad = int(np.searchsorted(quads.lines, line))

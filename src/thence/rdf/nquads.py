@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import BinaryIO
 
+import numpy as np
+
 from thence.rdf.columns import EventBatch
 from thence.rdf.events import BadEvent
-from thence.rdf.grouping import group
+from thence.rdf.grouping import Skipped, group
 from thence.rdf.gunzip import READ_FAILURES
 from thence.rdf.limits import Limits, size
 from thence.rdf.lines import GRAPH_WITHIN, scan_quads
@@ -16,6 +18,9 @@ from thence.rdf.origins import Converted, Origins
 
 CHUNK = 2 << 20
 """Bytes scanned at a time: large enough to make Python's share small, small enough to stay near the caches."""
+
+_HEAD = 200
+"""Bytes kept of the beginning of a line that is too long."""
 
 
 def read_nquads(
@@ -35,7 +40,7 @@ def events_of(
     that are not the file's own are `Converted`, all of them: then its own are told."""
     rest = b""
     origins: Origins | None = None
-    skipping: str | None = None  # the graph of an event that was too large: what is left of it
+    skipping: Skipped | None = None
     too_long: set[int] = set()  # lines that were cut short
     gaps: set[int] = set()  # lines before which something stood that can't be read
     for piece in chain(pieces, [b""]):
@@ -88,6 +93,10 @@ class _Torn(bytes):
 class _CutLine(bytes):
     """What is kept of a line that is too long: its beginning, and its end, where the graph stands."""
 
+    @classmethod
+    def of(cls, head: bytes, tail: bytes) -> _CutLine:
+        return cls(head + b" ... " + tail + b"\n")
+
 
 def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
     """Whole lines, some `chunk` bytes at a time; a line that is too long is cut short. Where the source breaks off (a
@@ -99,21 +108,44 @@ def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
 
 
 def _whole_lines(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
-    rest = b""
-    blocks = _blocks(source, chunk)
-    for block in blocks:
-        data = rest + block
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            yield data[:cut]
-            rest = data[cut:]
-        elif len(data) > longest:
-            tail, rest = _rest_of_line(blocks, data)
-            yield _CutLine(data[:200] + b" ... " + tail + b"\n")
-        else:
-            rest = data
-    if rest:
-        yield rest + b"\n"
+    head = b""  # of the line that goes on in the next block
+    tail: bytes | None = None  # the last bytes of that line, if it is too long
+    for block in _blocks(source, chunk):
+        if tail is not None:
+            line, newline, block = block.partition(b"\n")
+            tail = (tail + line)[-GRAPH_WITHIN:]
+            if not newline:
+                continue
+            yield _CutLine.of(head, tail)
+            head, tail = b"", None
+        data = head + block
+        end = data.rfind(b"\n") + 1
+        if end:
+            yield from _with_long_lines_cut(data[:end], longest)
+            data = data[end:]
+        head = data
+        if len(data) > longest:
+            head, tail = data[:_HEAD], data[-GRAPH_WITHIN:]
+    if tail is not None:
+        yield _CutLine.of(head, tail)
+    elif head:
+        yield head + b"\n"
+
+
+def _with_long_lines_cut(data: bytes, longest: int) -> Iterator[bytes]:
+    """Whole lines; those that are too long are cut short, each a piece of its own."""
+    begin = 0
+    if len(data) > longest:
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        for line in np.flatnonzero(ends - starts > longest).tolist():
+            start, end = int(starts[line]), int(ends[line])
+            if begin < start:
+                yield data[begin:start]
+            yield _CutLine.of(data[start : start + _HEAD], data[max(start, end - GRAPH_WITHIN) : end])
+            begin = end + 1
+    if begin < len(data):
+        yield data[begin:]
 
 
 def _blocks(source: BinaryIO, chunk: int) -> Iterator[bytes]:
@@ -132,14 +164,3 @@ def _blocks(source: BinaryIO, chunk: int) -> Iterator[bytes]:
         yield b"".join(parts)  # what came before counts
         raise
     yield b"".join(parts)
-
-
-def _rest_of_line(blocks: Iterator[bytes], tail: bytes) -> tuple[bytes, bytes]:
-    """Read past a line's end: (the last bytes of the line, what follows it)."""
-    tail = tail[-GRAPH_WITHIN:]
-    for block in blocks:
-        line, newline, after = block.partition(b"\n")
-        tail = (tail + line)[-GRAPH_WITHIN:]
-        if newline:
-            return tail, after
-    return tail, b""
