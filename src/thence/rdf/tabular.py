@@ -169,7 +169,7 @@ class _Rows:
         sizes = np.full(self.count, least, np.int64)
         for array in texts:
             lengths = pc.binary_length(array.dictionary).fill_null(0).to_numpy(zero_copy_only=False)
-            sizes += lengths[indices(array)] if len(lengths) else 0
+            sizes += np.where(is_valid(array), lengths[indices(array)], 0) if len(lengths) else 0
         _note(faults, dict.fromkeys(np.flatnonzero(sizes > most).tolist(), self.table.limits.describe_event()))
 
     def text(self, row: int) -> str:
