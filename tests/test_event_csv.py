@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blocks import in_blocks
 from thence.errors import InputError
 from thence.rdf import csv_blocks
 from thence.rdf.columns import encode
@@ -179,6 +180,59 @@ def test_a_record_may_not_be_longer_than_an_event(monkeypatch: pytest.MonkeyPatc
     assert [each.id for each in found if isinstance(each, Event)] == ["s:2", "s:4"]
     (bad,) = (each for each in found if isinstance(each, BadEvent))
     assert (bad.line, bad.reason) == (3, "a record longer than 200 bytes")
+
+
+def ids_and_problems(found: list[Event | BadEvent]) -> tuple[list[str | None], list[tuple[int, str]]]:
+    bad = [(each.line, each.reason) for each in found if isinstance(each, BadEvent)]
+    return [each.id for each in found if isinstance(each, Event)], bad
+
+
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_a_bad_record_costs_one_line_whatever_ends_a_line(
+    monkeypatch: pytest.MonkeyPatch, end: bytes, block: int
+) -> None:
+    monkeypatch.setattr(csv_blocks, "_BLOCK", block)
+    too_long = [b"type,time,x", b"T,1," + b"a" * 60, b"T,2,b", b"T,3,c"]
+    found = read(end.join(too_long), limits=Limits(event_bytes=60))
+    assert ids_and_problems(found) == (["s:3", "s:4"], [(2, "a record longer than 60 bytes")])
+    unclosed = [b"type,time,x", b'T,1,"a', b"T,2,b", b"T,3,c"]
+    found = read(end.join(unclosed), limits=Limits(event_bytes=60))
+    assert ids_and_problems(found) == (["s:3", "s:4"], [(2, "a quote that nothing closes")])
+
+
+@pytest.mark.parametrize("block", [1, 20, 1 << 20])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_a_record_may_be_as_long_as_an_event(monkeypatch: pytest.MonkeyPatch, end: bytes, block: int) -> None:
+    monkeypatch.setattr(csv_blocks, "_BLOCK", block)
+    longest = b'T,1,"' + b'""' * 147 + b'"'
+    assert len(longest) == 300
+    found = read(end.join([b"type,time,x", longest, b"T,2,b"]), limits=Limits(event_bytes=300))
+    assert ids_and_problems(found) == (["s:2", "s:3"], [])
+
+
+def test_events_between_two_quotes_that_are_too_far_apart_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b'type,time,x\nT,1,"a\n' + b"T,2,b\n" * 10 + b'T,3,c"\nT,4,d\n'
+    for block in (1, 20, 1 << 20):
+        monkeypatch.setattr(csv_blocks, "_BLOCK", block)
+        ids, bad = ids_and_problems(read(text, limits=Limits(event_bytes=60)))
+        assert ids == [f"s:{line}" for line in range(3, 15)]
+        assert bad == [(2, "a record longer than 60 bytes")]
+
+
+def test_an_event_that_is_too_large_harms_none_that_has_no_value_there() -> None:
+    found = read("type,time,x\nT,1," + "a" * 80 + "\nT,2,\n", limits=Limits(event_bytes=100))
+    assert ids_and_problems(found) == (["s:3"], [(2, Limits(event_bytes=100).describe_event())])
+
+
+def test_a_record_that_is_torn_is_no_event() -> None:
+    stream = in_blocks(b"type,time,x\nT,1,5\nT,2,1", failure=OSError("the disk is gone"))  # and most likely more digits
+    blocks = csv_blocks.CsvBlocks(stream, Limits())
+    blocks.header()
+    block, flaw = blocks
+    assert isinstance(block, csv_blocks.Block)
+    assert (block.text, block.lines.tolist()) == (b"T,1,5", [2])
+    assert flaw == csv_blocks.Flaw(3, "the disk is gone", "T,2,1")
 
 
 def test_a_damaged_archive_gives_what_came_before_the_damage() -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks import cut, in_blocks
-from thence.rdf import jsonl
+from thence.rdf import csv_blocks, jsonl
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.files import read_batches, read_events
 from thence.rdf.jsonl import read_jsonl
@@ -263,3 +263,46 @@ def test_gzipped_quads_are_read_as_plain_ones(
     path: Path = tmp_path_factory.getbasetemp() / "any.nq.gz"
     path.write_bytes(b"".join(map(gzip.compress, cut(data, size))))
     check(read_batches(path, stream="s", limits=LARGE), good, bad)
+
+
+# CSV
+
+TABLE = Limits(event_bytes=300, gunzip_ratio=10**6)
+TOO_LONG_RECORD = "a record longer than 300 bytes"
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[bytes, list[str], dict[int, str]]:
+    """A file, the ids of its good events, and why others are bad, by their lines."""
+    good = st.sampled_from([b"T,1,x", b"T,1,", "T,1,é€".encode(), b"T,1,\x00"])
+    longest = b'T,1,"' + b'""' * 147 + b'"'  # as long as an event may be, and written out it is shorter
+    long = st.integers(297, 900).map(lambda size: b"T,1," + b"x" * size)
+    wrong = st.sampled_from([b"T,1", b"T,1,2,3", b"T,,x", b"T,1,\xff", b"T,1,\xc3", b"\x00", b",1,x"])
+    kinds = st.one_of(
+        good.map(lambda record: (record, "")),
+        st.just((longest, "")),
+        long.map(lambda record: (record, TOO_LONG_RECORD)),
+        wrong.map(lambda record: (record, "?")),
+        st.just((b"", "blank")),
+    )
+    records = draw(st.lists(kinds, max_size=8))
+    if draw(st.booleans()):  # no quote may close it
+        records = [record for record in records if b'"' not in record[0]]
+        records.insert(draw(st.integers(0, len(records))), (b'T,1,"', "?"))
+    end = draw(st.sampled_from([b"\n", b"\r\n", b"\r"]))
+    data = end.join([b"type,time,x", *(record for record, _ in records)]) + draw(st.sampled_from([b"", end]))
+    lines = {line: reason for line, (_, reason) in enumerate(records, 2) if reason != "blank"}
+    bad = {line: reason for line, reason in lines.items() if reason}
+    return data, [f"s:{line}" for line, reason in lines.items() if not reason], bad
+
+
+@given(tables(), st.integers(1, 700) | st.just(1 << 20), st.booleans())
+def test_good_records_are_read_and_bad_ones_reported_once_wherever_the_file_is_cut(
+    tmp_path_factory: Any, file: tuple[bytes, list[str], dict[int, str]], size: int, gzipped: bool
+) -> None:
+    data, good, bad = file
+    path: Path = tmp_path_factory.getbasetemp() / ("any.csv.gz" if gzipped else "any.csv")
+    path.write_bytes(b"".join(map(gzip.compress, cut(data, size))) if gzipped else data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_blocks, "_BLOCK", size)
+        check(read_batches(path, stream="s", limits=TABLE), good, bad)

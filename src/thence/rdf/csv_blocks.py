@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -18,6 +19,7 @@ from thence.rdf.limits import Limits, size
 _BLOCK = 1 << 20
 _SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
 _UNCLOSED = "a quote that nothing closes"
+_LINE_END = re.compile(rb"\n|\r\n?")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,75 +41,97 @@ class Flaw:
 
 @dataclass(slots=True)
 class CsvBlocks:
-    """Reads a file: the first record, then the others. A stream that fails ends in a flaw with the reason."""
+    """Reads a file: the first record, then the others. A stream that fails ends in a flaw with the reason.
+
+    A record that is too long, or that a quote leaves without end, costs the line on which it begins: reading goes on at
+    the next, because what follows a stray quote may be good.
+    """
 
     stream: BinaryIO
     limits: Limits
     cells: int = 0  # of the first record, and so of all
+    failure: str = ""  # why the stream could not be read to its end
+    _torn: bytes = b""  # the line at which it failed
     _line: int = 1
     _rest: bytes = b""
     _ended: bool = False
-    _failure: str = ""
 
     def header(self) -> bytes | None:
         """The first record, where there is one."""
-        self._rest = self._read().removeprefix(BOM)
+        while len(self._rest) < len(BOM) and not self._ended:
+            self._read()
+        self._rest = self._rest.removeprefix(BOM)
         while True:
             records, _, _ = find_records(np.frombuffer(self._rest, np.uint8), final=self._ended)
-            if len(records):
+            if len(records) and records[0, 1] <= self.limits.event_bytes:
                 start, stop, line, self.cells = records[0].tolist()
                 first = self._rest[start:stop]
                 end = 2 if self._rest[stop : stop + 2] == b"\r\n" else 1
                 self._rest = self._rest[stop + end :]
                 self._line += line + first.count(b"\n") + 1
                 return first
-            if self._ended or len(self._rest) > self.limits.event_bytes:
+            if self._ended or self._too_long():
                 return None
-            self._rest += self._read()
+            self._read()
 
     def __iter__(self) -> Iterator[Block | Flaw]:
         while True:
             data = self._rest
             records, taken, lines = find_records(np.frombuffer(data, np.uint8), final=self._ended)
+            too_long = np.flatnonzero(records[:, 1] - records[:, 0] > self.limits.event_bytes)
+            if len(too_long):
+                taken, _, lines, _ = records[too_long[0]].tolist()
+                records = records[: too_long[0]]
             if len(records):
                 yield from self._judged(data, records)
             self._line += lines
             self._rest = data[taken:]
-            if self._rest and (self._ended or len(self._rest) > self.limits.event_bytes):
+            if self._rest and (self._ended or self._too_long()):
                 yield self._skipped()
             elif not self._ended:
-                self._rest += self._read()
+                self._read()
             elif not self._rest:
                 break
-        if self._failure:
-            yield Flaw(self._line, self._failure)
+        if self.failure:
+            yield Flaw(self._line, self.failure, self._torn[:_SHOWN].decode("utf-8", "replace"))
 
-    def _read(self) -> bytes:
+    def _read(self) -> None:
+        """Read a block more. Of a stream that fails then, the last line is torn."""
         try:
             block = self.stream.read(_BLOCK)
         except READ_FAILURES as error:
-            self._failure, block = str(error) or type(error).__name__, b""
+            whole = max(self._rest.rfind(b"\n"), self._rest.rfind(b"\r")) + 1
+            self._rest, self._torn = self._rest[:whole], self._rest[whole:]
+            self.failure, block = str(error) or type(error).__name__, b""
         self._ended = not block
-        return block
+        self._rest += block
+
+    def _too_long(self) -> bool:
+        """Whether the record is too long that begins what is not yet read; a line end is no part of it."""
+        return len(self._rest) - self._rest.endswith(b"\r") > self.limits.event_bytes
 
     def _skipped(self) -> Flaw:
         """Leave out the line on which a record begins that does not end, or is too long."""
-        text = self._rest[:_SHOWN].partition(b"\n")[0].decode("utf-8", "replace")
-        reason = _UNCLOSED if self._ended else f"a record longer than {size(self.limits.event_bytes)}"
-        _, newline, self._rest = self._rest.partition(b"\n")
-        while not newline and not self._ended:
-            _, newline, self._rest = self._read().partition(b"\n")
+        reason = f"a record longer than {size(self.limits.event_bytes)}" if self._too_long() else _UNCLOSED
+        shown = b""
+        while True:
+            found = _LINE_END.search(self._rest)
+            stop, behind = found.span() if found else (len(self._rest), len(self._rest))
+            if self._ended or (found and (behind < len(self._rest) or found[0] != b"\r")):
+                break
+            shown = (shown + self._rest[:stop])[:_SHOWN]
+            self._rest = self._rest[stop:]
+            self._read()
+        shown = (shown + self._rest[:stop])[:_SHOWN]
+        self._rest = self._rest[behind:]
         self._line += 1
-        return Flaw(self._line - 1, reason, text)
+        return Flaw(self._line - 1, reason, shown.decode("utf-8", "replace"))
 
     def _judged(self, data: bytes, records: NDArray[np.int64]) -> Iterator[Block | Flaw]:
         flaws = [
             self._flaw(data, row, self._wrong_length(row[3])) for row in records[records[:, 3] != self.cells].tolist()
         ]
         good = records[records[:, 3] == self.cells]
-        too_long = good[:, 1] - good[:, 0] > self.limits.event_bytes
-        flaws += [self._flaw(data, row, self.limits.describe_event()) for row in good[too_long].tolist()]
-        good = good[~too_long]
         if not _is_utf8(data):
             wrong = np.array([not _is_utf8(data[start:stop]) for start, stop, _, _ in good.tolist()], np.bool_)
             flaws += [self._flaw(data, row, "no UTF-8") for row in good[wrong].tolist()]

@@ -85,6 +85,8 @@ def _changed(table: Table) -> InputError:
 
 def _header(name: str, blocks: CsvBlocks) -> list[str]:
     first = blocks.header()
+    if first is None and blocks.failure:
+        raise InputError(blocks.failure)
     if first is None:
         raise InputError(f"{name} has no first line with the names of the columns. Try: type,time,… there")
     try:
