@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from flows import flow_of, program_of, restart
 from oracle.sase import Row as OracleRow
 from oracle.sase import aggregate, rows
-from oracle.sase_cases import Case, aggregate_cases, cases
+from oracle.sase_cases import Case, aggregate_cases, cases, tied_cases
 from oracle.sase_kinds import of_all_kinds
 from oracle.sase_notation import read as notation
 from oracle.sase_query import Event as OracleEvent
@@ -27,6 +28,7 @@ from thence.kernel.memory import NEVER
 from thence.lang.sase import parse
 from thence.local.flow import LocalFlow
 from thence.plan.components import plan
+from thence.program.sequence import SequenceProgram
 from thence.program.solutions import Row
 from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
@@ -42,6 +44,14 @@ Told = tuple[int, int, int, tuple[tuple[str, ...], ...], tuple[tuple[str, object
 @given(cases(), st.lists(st.integers(0, 7), min_size=1, max_size=4))
 def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_cut(case: Case, cuts: list[int]) -> None:
     agree(case, cuts)
+
+
+@settings(max_examples=2 * settings.default.max_examples)
+@given(tied_cases(), st.lists(st.integers(0, 7), max_size=2))
+def test_in_which_order_events_of_one_time_stand_makes_no_difference(cases: list[Case], cuts: list[int]) -> None:
+    """SA-7, SA-8; with `!`, and with another strategy for each variable (SA-11, SA-19)."""
+    for case in cases:
+        agree(case, cuts)
 
 
 @st.composite
@@ -85,19 +95,27 @@ def test_rows_are_those_of_the_definitions_for_values_and_questions_of_all_kinds
 def agree(case: Case, cuts: list[int]) -> None:
     """Optimised, unoptimised, and interrupted, the engine gives the rows of the definitions."""
     expected = rows(case.query, case.events)
-    query, batch = read(case.query), encoded(case.events)
+    optimised, plainly = programs_of(case.query)
+    batch = encoded(case.events)
 
-    runner = flow_of(plan(query))
+    runner = flow_of(optimised)
     found = [told_row(row, runner) for row in runner.run({"events": [batch]})]
     assert Counter(found) == Counter(map(told, expected))
     in_order = [(certain, end, start, sum(ids, ())) for start, end, certain, ids, _ in found]
     assert in_order == sorted(in_order)
 
-    unoptimised = flow_of(plan(query, optimise=False))
+    unoptimised = flow_of(plainly)
     assert Counter(told_row(row, unoptimised) for row in unoptimised.run({"events": [batch]})) == Counter(found)
 
     interrupted = flow_of(program_of(runner))
     assert Counter(told_row(row, interrupted) for row in in_pieces(interrupted, batch, sorted(cuts))) == Counter(found)
+
+
+@lru_cache(maxsize=1)
+def programs_of(query: Query) -> tuple[SequenceProgram, SequenceProgram]:
+    """Optimised and not, once for all streams of a query."""
+    block = read(query)
+    return plan(block), plan(block, optimise=False)
 
 
 def read(query: Query) -> ComponentQuery:
@@ -181,11 +199,20 @@ def test_totals_are_those_of_the_matches_one_by_one_for_values_of_all_kinds(case
     agree_in_total(case, cuts)
 
 
+@given(tied_cases(totals=True), st.lists(st.integers(0, 7), max_size=2))
+def test_in_which_order_events_of_one_time_stand_makes_no_difference_to_totals(
+    cases: list[Case], cuts: list[int]
+) -> None:
+    for case in cases:
+        agree_in_total(case, cuts)
+
+
 def agree_in_total(case: Case, cuts: list[int]) -> None:
     expected = Counter(tuple((name, plain(cell)) for name, cell in row) for row in aggregate(case.query, case.events))
-    query, batch = read(case.query), encoded(case.events)
-    assert totals(flow_of(plan(query, optimise=False)), batch, []) == expected
-    assert totals(flow_of(plan(query)), batch, cuts) == expected
+    optimised, plainly = programs_of(case.query)
+    batch = encoded(case.events)
+    assert totals(flow_of(plainly), batch, []) == expected
+    assert totals(flow_of(optimised), batch, cuts) == expected
 
 
 def totals(runner: LocalFlow, batch: EventBatch, cuts: Sequence[int]) -> Counter[object]:

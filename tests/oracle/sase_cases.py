@@ -20,6 +20,7 @@ from oracle.sase_query import (
     Event,
     Group,
     Item,
+    Length,
     PartitionBy,
     Query,
     Span,
@@ -47,15 +48,25 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def tied_cases(draw: st.DrawFn, *, totals: bool = False) -> list[Case]:
+    """A query with a strategy for each variable, and streams with many events of one time, in either order."""
+    mixed = mixed_queries()
+    query = draw(aggregate_queries(mixed, plain=True) if totals else mixed)
+    given = draw(st.lists(tied_streams(query), min_size=2, max_size=3))
+    turned = [tuple(sorted(events, key=lambda event: -event.time)[::-1]) for events in given]
+    return [Case(query, events) for events in (*given, *turned)]
+
+
+@st.composite
 def aggregate_cases(draw: st.DrawFn, *, plain: bool = False) -> Case:
     """A query with AGGREGATE, and a stream. `plain`: variables that are no closures are aggregated too."""
-    query = draw(aggregate_queries(plain=plain))
+    query = draw(aggregate_queries(queries(), plain=plain))
     return Case(query, draw(streams(query)))
 
 
 @st.composite
-def aggregate_queries(draw: st.DrawFn, *, plain: bool = False) -> Query:
-    query = draw(queries())
+def aggregate_queries(draw: st.DrawFn, of: st.SearchStrategy[Query], *, plain: bool = False) -> Query:
+    query = draw(of)
     over = [component for component in query.positives if component.closure or plain]
     whats = [Aggregate("count")]
     for component in draw(st.lists(st.sampled_from(over), max_size=3)) if over else []:
@@ -80,6 +91,27 @@ def queries(draw: st.DrawFn) -> Query:
     if problems(query):  # only a window can be what is missing
         query = replace(query, within=draw(st.sampled_from([6, 5, 4, 3, 2])))
     query = replace(query, having=draw(having(query)), returns=draw(items(query)))
+    assert not problems(query), problems(query)
+    return query
+
+
+@st.composite
+def mixed_queries(draw: st.DrawFn) -> Query:
+    """A closure and what follows it, each variable with its own strategy, `!` more often than not; few conditions."""
+    shapes = [(True, False)] * 5 + [(True, True), (True, False, False), (False, True, False), (True,), (False, True)]
+    components = tuple(
+        Component(draw(st.sampled_from([kind] * 6 + ["A", "B", ANY])), variable, closure)
+        for variable, kind, closure in zip(VARIABLES, "ABA", draw(st.sampled_from(shapes)), strict=False)
+    )
+    ways = [Strategy.ANY, Strategy.NEXT, Strategy.ANY, Strategy.STRICT, Strategy.NEXT, Strategy.PARTITION]
+    groups = tuple(Group(draw(st.sampled_from(ways)), (Chosen(each.variable),)) for each in components)
+    tests = draw(equivalences(needed=any(group.strategy is Strategy.PARTITION for group in groups)))
+    asked = draw(conjuncts(components)) if draw(one_in(6)) else []
+    query = Query(components, groups, (*tests, *asked), draw(st.sampled_from([None, None, None, None, 5, 3])))
+    query = draw(stops(query))
+    if problems(query):  # only a window can be what is missing
+        query = replace(query, within=draw(st.sampled_from([5, 3])))
+    query = replace(query, returns=(Item(Length(next(c.variable for c in components if c.closure)), "n"),))
     assert not problems(query), problems(query)
     return query
 
@@ -169,6 +201,18 @@ def streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
         events.append(Event(kind, min(time, 6), tuple(_attributes(draw)), f"e{number}"))
         time += draw(st.sampled_from([1, 1, 1, 1, 0, 2]))
     return tuple(events)
+
+
+@st.composite
+def tied_streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
+    """Five or six instants of one to three events each, in every order at the source; nine events at most."""
+    asked = any(any(query.conjuncts(component)) for component in query.components)
+    events: list[Event] = []
+    for time, size in enumerate(draw(st.lists(st.sampled_from([1, 2, 2, 1, 3]), min_size=5, max_size=6))):
+        for kind in draw(st.lists(st.sampled_from("ABBABABC"), min_size=size, max_size=size)):
+            values = tuple(_attributes(draw)) if asked else (("k", draw(st.sampled_from([1, 1, 1, 2]))),)
+            events.append(Event(kind, time, values, f"e{len(events) + 1}"))
+    return tuple(events[:9])
 
 
 def _attributes(draw: st.DrawFn) -> Iterator[tuple[str, int | float | str | bool]]:

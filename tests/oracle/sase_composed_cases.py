@@ -62,7 +62,7 @@ def texts(draw: st.DrawFn, *, totals: bool = False) -> Text:
         count = draw(st.sampled_from([1, 1, 1, 2]))
         made.append(tuple(draw(placed(maker, inputs, made)) for maker in [draw(makers(name)) for _ in range(count)]))
     count = draw(st.sampled_from([1, 1, 1, 2])) if made else draw(st.sampled_from([2, 2, 3]))
-    whole = aggregate_queries(plain=True) if totals else queries()
+    whole = aggregate_queries(queries(), plain=True) if totals else queries()
     answer = [draw(placed(_told_apart(draw(whole)), inputs, made)) for _ in range(count)]
     # what no other query reads, the answer does
     unread = {each.made.stream for union in made for each in union if each.made} - _read(*made, answer)

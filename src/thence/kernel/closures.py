@@ -121,7 +121,7 @@ def _take_in_closure(image, memory, rows, row, edge, at):
         if then == WAITS_NEXT:
             memory[at + TAKEN] = time
     elif image[edge + layout.ROLE] == CUT_OFF:
-        memory[at + STOPPED] = time
+        memory[at + STOPPED] = min(memory[at + STOPPED], time)  # it may wait on since it was cut off before
         if then != WAITS_ANY:
             memory[at + TAKEN] = time
 
