@@ -53,7 +53,7 @@ def test_in_which_order_events_of_one_time_stand_makes_no_difference(cases: list
     that they come one by one, as they are pushed."""
     for case in cases:
         agree(case, cuts)
-        runner, batch = SequenceRunner(programs_of(case.query)[0]), encoded(case.events)
+        runner, batch = flow_of(programs_of(case.query)[0]), encoded(case.events)
         found = Counter(told_row(row, runner) for row in one_by_one(runner, batch))
         assert found == Counter(map(told, rows(case.query, case.events)))
 
@@ -146,11 +146,11 @@ def in_pieces(runner: LocalFlow, batch: EventBatch, cuts: Sequence[int]) -> Iter
         low = bound
 
 
-def one_by_one(runner: SequenceRunner, batch: EventBatch) -> Iterator[Row]:
+def one_by_one(runner: LocalFlow, batch: EventBatch) -> Iterator[Row]:
     """Fed event by event; others may come at the time of each."""
     for number, time in enumerate(batch.ends.tolist()):
         yield from runner.feed({"events": [batch.take(_ints([number]))]}, time)
-        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
+        restart(runner)
     yield from runner.feed({}, int(NEVER))
 
 

@@ -109,7 +109,8 @@ ENDING = "PATTERN SEQ(A a, B+ b[]) WHERE {by} {{ [k] ^ b[i].x > b[i-1].x }} {wit
         ("skip_till_next_match(b[])", "WITHIN 9", "at the window's end"),
         ("skip_till_any_match(b[])", "WITHIN 9", "at the window's end"),
         ("partition_contiguity(b[])", "WITHIN 9", "when it stops, at the latest at the window's end"),
-        ("strict_contiguity(b[])", "", "when it stops"),
+        ("strict_contiguity(b[])", "", "when it stops, at the latest at the end of the input"),
+        ("partition_contiguity(b[])", "", "when it stops, at the latest at the end of the input"),
     ],
 )
 def test_a_last_closure_that_no_condition_ends_leads_to_a_match_in_time(by: str, within: str, when: str) -> None:

@@ -143,6 +143,35 @@ def test_queries_that_feed_each_other_give_on_spark_what_they_give_in_one_proces
     assert Counter(tuple(str(row[name]) for name in names) for row in made.collect()) == rows
 
 
+ENDED = """
+FROM S PATTERN SEQ(A+ a[]) WHERE partition_contiguity(a[]) { [k] } RETURN (a[1].k AS k, a.LEN AS n) AS R IN STREAM made;
+
+FROM made PATTERN R r RETURN r.k AS k, r.n AS n
+"""
+
+
+def test_the_end_of_finite_input_completes_matches_at_the_latest_event_of_all_shards(spark: SparkSession) -> None:
+    """SA-21, SA-22: what is made has the time at which its row was certain."""
+    events = [*(("A", k, k) for k in range(1, 9)), ("A", 9, 1), ("B", 20, 2), ("B", 30, None)]
+    frame = spark.createDataFrame(events, "type string, time long, k int")
+    query = thence.parse(ENDED)
+    expected = {(30, 1, 2), (30, 1, 1), (20, 2, 1), *((30, k, 1) for k in range(3, 9))}
+    for shards in (1, 3):
+        found = query.dataframe({"S": frame}, shards=shards).collect()
+        assert {(row["start"], row["k"], row["n"]) for row in found} == expected
+    totals = ENDED.partition("RETURN")[0].removeprefix("\nFROM S ") + "AGGREGATE count(*) AS n BY k"
+    found = thence.parse(totals).dataframe(frame, shards=3).collect()
+    assert {(row["k"], int(row["n"])) for row in found} == {(1, 2), *((k, 1) for k in range(2, 9))}
+
+
+def test_the_latest_event_may_be_of_a_stream_that_another_query_reads(spark: SparkSession) -> None:
+    query = thence.parse(ENDED + "UNION FROM T PATTERN B b RETURN b.k AS k")
+    schema = "type string, time long, k int"
+    frames = {"S": spark.createDataFrame([("A", 1, 1)], schema), "T": spark.createDataFrame([("B", 7, 5)], schema)}
+    found = query.dataframe(frames, shards=2).collect()
+    assert {(row["start"], row["k"], row["n"]) for row in found} == {(7, 1, 1), (7, 5, None)}
+
+
 @FEW
 @given(cases(), st.data())
 def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, case: Case, data: st.DataObject) -> None:

@@ -45,7 +45,7 @@ class ThreeEvents:
     shard_key: ClassVar[ShardKey] = ShardKey(("k",), ((0,),))
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.TIMED_OUT})
     constants = background_patterns = ()
-    waits_for_time, broadcasts_times = True, False
+    waits_for_time, ends_with_input, broadcasts_times = True, False, False
 
     @property
     def output(self) -> Any:

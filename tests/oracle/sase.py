@@ -12,8 +12,9 @@ Runs:
   all alternatives there.
 - Proceed and skip-till-any: who proceeds because an event begins `b` may then ignore this event at `b`, if b's own
   strategy is skip-till-any; `!` on the closure before it does not prevent that.
-- A last closure without end condition and without window (strict or partition contiguity): only an event stops it. A
-  run that nothing stopped at the end of the input gives no match; with a window, the end of the input is its end.
+- A last closure without end condition: the latest input event, at which a match is certain that the end of the input
+  stops (SA-22), is the latest of all streams that are given to the text, or of those that queries make and this one
+  reads, whichever is later. It need not be of the run's partition, nor of a stream that the query reads.
 - An end condition is tested after the first event of the closure too, and proceed happens there only, not again after
   events that `a[i]` ignored. A closure with an end condition never proceeds by auto-stop.
 - `!` with an end condition: the run stops where it first holds; under skip-till-any each run has its own first time.
@@ -43,7 +44,7 @@ Negation:
   if the end conditions hold there. Only events of the gap can break it.
 Output:
 - A row is certain at its last event; with a negation at the end, at first + W; a last closure without end condition: at
-  the event that stopped it, or at first + W if that is earlier.
+  the event that stopped it, or at first + W if that is earlier; without both, at the latest input event.
 - A sequence keeps missing values, at their places. HAVING must be true; `a[i]` in it: for every i.
 - AGGREGATE: sum, min, max, avg and count(a[].x) are over all events of all matches, an event once for each match;
   HAVING filters first. Without matches there is no group and so no row. BY takes the attribute of the match's first
@@ -69,7 +70,7 @@ from oracle.sase_query import (
     Sequence,
     Value,
 )
-from oracle.sase_runs import Automaton, Buffer, instants, meets_end_condition, selects, skips
+from oracle.sase_runs import EARLIEST, Automaton, Buffer, instants, meets_end_condition, selects, skips
 from oracle.sase_text import column_name
 
 Chosen: TypeAlias = dict[str, tuple[Event, ...]]
@@ -112,12 +113,12 @@ class Row:
         return tuple(tuple(event.id for event in chosen) for chosen in self.events)
 
 
-def matches(query: Query, events: Iterable[Event]) -> frozenset[Match]:
-    """The runs that no negation undoes."""
+def matches(query: Query, events: Iterable[Event], latest: int = EARLIEST) -> frozenset[Match]:
+    """The runs that no negation undoes. `latest` is the time of the latest event of streams that are not read."""
     stream = tuple(events)
     return frozenset(
         Match(buffer, _certain(query, buffer, finished))
-        for buffer, finished in Automaton(query).runs(stream)
+        for buffer, finished in Automaton(query, latest).runs(stream)
         if not any(present(query, component, buffer, stream) for component in query.components if component.negated)
     )
 
@@ -179,21 +180,21 @@ def _by_variable(query: Query, buffer: Buffer) -> Chosen:
     return {component.variable: found for component, found in zip(query.positives, buffer, strict=True)}
 
 
-def passed(query: Query, events: Iterable[Event]) -> list[Match]:
+def passed(query: Query, events: Iterable[Event], latest: int = EARLIEST) -> list[Match]:
     """The matches that HAVING lets through, in order of certainty, then end, start, ids."""
     found = [
         match
-        for match in matches(query, events)
+        for match in matches(query, events, latest)
         if query.having is None or holds(query.having, Scope(_by_variable(query, match.events), {}))
     ]
     return sorted(found, key=lambda match: (match.certain, match.end, match.start, match.ids))
 
 
-def rows(query: Query, events: Iterable[Event]) -> list[Row]:
+def rows(query: Query, events: Iterable[Event], latest: int = EARLIEST) -> list[Row]:
     """RETURN: one row for each match."""
     return [
         Row(match.start, match.end, match.certain, match.events, tuple(_cells(query, match)))
-        for match in passed(query, events)
+        for match in passed(query, events, latest)
     ]
 
 
@@ -214,10 +215,10 @@ def cell(what: Expression | Sequence | Composite, chosen: Chosen) -> Cell:
             return sase_expressions.evaluate(expression, Scope(chosen, {}))
 
 
-def aggregate(query: Query, events: Iterable[Event]) -> list[tuple[tuple[str, Cell], ...]]:
+def aggregate(query: Query, events: Iterable[Event], latest: int = EARLIEST) -> list[tuple[tuple[str, Cell], ...]]:
     """AGGREGATE … BY …: one row for each group of matches, the attributes of BY first."""
     groups: dict[object, list[Match]] = {}
-    for match in passed(query, events):
+    for match in passed(query, events, latest):
         first = match.events[0][0]
         groups.setdefault(tuple((isinstance(first[name], bool), first[name]) for name in query.by), []).append(match)
     return [

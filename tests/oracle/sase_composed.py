@@ -5,6 +5,8 @@ What the definitions leave open, and the reading taken.
 - FROM replaces the input: strict contiguity counts the events of the block's own streams, and of no others.
 - A made event has an attribute for each column that has a value; a composite has one for each part, `name.part`.
 - Made events of one time are alternatives, as any others are, also beside those that were given.
+- The latest input event (SA-22) is that of all that is given to the text, whoever reads it: so what the end of the
+  input makes is not before anything that was read. Made events count for those who read them.
 - In finite input a match that is certain after the last event still makes its event, at that time.
 """
 
@@ -15,6 +17,7 @@ from typing import TypeAlias
 
 from oracle.sase import Cell, Row, aggregate, rows
 from oracle.sase_query import Event, Given, Query
+from oracle.sase_runs import EARLIEST
 from oracle.sase_text import column_name, text
 
 Composed: TypeAlias = tuple[tuple[Query, ...], ...]
@@ -44,13 +47,18 @@ def stream(queries: Composed, given: Streams, name: str) -> tuple[Event, ...]:
             event_of(block, row, f"{number} {row.ids}")
             for number, block in enumerate(blocks)
             if block.made is not None and block.made.stream == name
-            for row in rows(block, read_by(queries, given, block))
+            for row in rows(block, read_by(queries, given, block), latest(given))
         ),
     )
 
 
 def read_by(queries: Composed, given: Streams, block: Query) -> tuple[Event, ...]:
     return tuple(event for name in reads(block) for event in stream(queries, given, name))
+
+
+def latest(given: Streams) -> int:
+    """The time of the latest event of all that is given, whoever reads it."""
+    return max((event.time for events in given.values() for event in events), default=EARLIEST)
 
 
 def event_of(block: Query, row: Row, id: str) -> Event:
@@ -75,10 +83,10 @@ def columns(queries: Composed) -> tuple[str, ...]:
 
 def answers(queries: Composed, given: Streams) -> list[Row]:
     """The rows of all blocks, in order of certainty, then end and start. A column that a block lacks is missing."""
-    found = [row for block in queries[-1] for row in rows(block, read_by(queries, given, block))]
+    found = [row for block in queries[-1] for row in rows(block, read_by(queries, given, block), latest(given))]
     return sorted(found, key=lambda row: (row.certain, row.end, row.start))
 
 
 def totals(queries: Composed, given: Streams) -> list[tuple[tuple[str, Cell], ...]]:
     """The rows of AGGREGATE of all blocks."""
-    return [row for block in queries[-1] for row in aggregate(block, read_by(queries, given, block))]
+    return [row for block in queries[-1] for row in aggregate(block, read_by(queries, given, block), latest(given))]

@@ -17,6 +17,10 @@ Buffer: TypeAlias = tuple[tuple[Event, ...], ...]
 """The events chosen for each component that is not negated, in the order of the pattern."""
 
 
+EARLIEST = -(2**63)
+"""A time before all others."""
+
+
 @dataclass(frozen=True)
 class Run:
     """A state and the match buffer. The state is that of the component `place`: `a[i]` if `more`, else `a[1]` or `b`.
@@ -99,10 +103,12 @@ def meets_end_condition(query: Query, component: Component, events: dict[str, tu
 
 
 class Automaton:
-    """The automaton of a query, its negated components left out."""
+    """The automaton of a query, its negated components left out. `latest` is the time of the latest event of streams
+    that it does not read."""
 
-    def __init__(self, query: Query) -> None:
+    def __init__(self, query: Query, latest: int = EARLIEST) -> None:
         self.query = query
+        self.latest = latest
         self.states = query.positives
         self.final = len(self.states)
 
@@ -179,18 +185,22 @@ class Automaton:
         return found.union(*(self.accepted(each, later) for each in after))
 
     def at_the_end(self, run: Run) -> frozenset[tuple[Buffer, int]]:
-        """After the last event only the window's end can stop a last closure that has no end condition."""
-        last = run.more and run.place + 1 == self.final and not self.ends_by_condition(run)
-        return self.stopped(run, None) if last and self.query.within is not None else frozenset()
+        """The end of the input stops a last closure that has no end condition (SA-21): at the window's end, or without
+        a window at the latest input event (SA-22)."""
+        if not run.more or run.place + 1 < self.final or self.ends_by_condition(run):
+            return frozenset()
+        within = self.query.within
+        return frozenset({(run.buffer, self.latest if within is None else run.start + within)})
 
-    def stopped(self, run: Run, time: int | None) -> frozenset[tuple[Buffer, int]]:
+    def stopped(self, run: Run, time: int) -> frozenset[tuple[Buffer, int]]:
         """A last closure that stops at this time, or earlier at its window's end."""
         window = [] if self.query.within is None else [run.start + self.query.within]
-        return frozenset({(run.buffer, min([*window, *([] if time is None else [time])]))})
+        return frozenset({(run.buffer, min([*window, time]))})
 
     def runs(self, events: Iterable[Event]) -> frozenset[tuple[Buffer, int]]:
         """Every event that can begin a run does."""
         all_instants = instants(events)
+        self.latest = max([self.latest, *(instant[0].time for instant in all_instants)])
         empty = Run(0, False, ((),) * self.final)
         return frozenset(
             found

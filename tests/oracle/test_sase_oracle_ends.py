@@ -54,7 +54,7 @@ def test_a_last_closure_without_end_condition_gives_one_match_a_run_at_the_windo
 
 def test_or_when_an_event_stops_it() -> None:
     strict = "A+ a[] WHERE strict_contiguity(a[]) { }"
-    assert certain(strict, line("a1 a2 x a3")) == {"a1 a2": 3, "a2": 3}
+    assert certain(strict, line("a1 a2 x")) == {"a1 a2": 3, "a2": 3}
     assert certain(strict + " WITHIN 9", line("a1 a2 x a3")) == {"a1 a2": 3, "a2": 3, "a3": 13}
     assert certain(strict + " WITHIN 1", line("a1 a2 a3 a4 x")) == {"a1 a2": 2, "a2 a3": 3, "a3 a4": 4, "a4": 5}
 
@@ -69,8 +69,17 @@ def test_what_stops_a_last_closure_under_strict_contiguity_may_be_skipped_by_oth
     assert found(query.format("skip_till_any_match"), events) == ["a1", "a1 a2", "a1 a2 a3", "a1 a3"]
 
 
-def test_without_a_window_the_end_of_the_input_stops_nothing() -> None:
-    assert certain("A+ a[] WHERE strict_contiguity(a[]) { }", line("a1 a2")) == {}
+def test_the_end_of_the_input_stops_a_last_closure_at_the_latest_event() -> None:
+    """SA-21, SA-22"""
+    strict, parted = "A+ a[] WHERE strict_contiguity(a[]) { }", "A+ a[] WHERE partition_contiguity(a[]) { [k] }"
+    assert certain(strict, line("a1 a2")) == {"a1 a2": 2, "a2": 2}
+    assert certain(strict + " WITHIN 9", line("a1 a2")) == {"a1 a2": 10, "a2": 11}
+    assert certain(strict, line("a1 a2=x")) == {"a1": 2, "a1 a2": 2, "a2": 2}
+    assert certain("B b, A+ a[] WHERE strict_contiguity(a[]) { }", line("b1 a1 a2")) == {"b1 a1 a2": 3}
+    assert certain("A+ a[], B b WHERE strict_contiguity(a[], b) { }", line("a1 a2")) == {}
+    # of whatever partition
+    events = [event("a1", 1, k=1), event("a2", 2, k=2), event("x", 3, k=2), event("y", 5)]
+    assert certain(parted, events) == {"a1": 5, "a2": 3}
 
 
 def test_partition_contiguity_stops_a_last_closure_in_its_partition_only() -> None:

@@ -22,11 +22,13 @@ from thence.rdf.dictionary import Terms
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """What was extracted from some events: a table of bindings for each of a program's tables, and the times of all
-    these events, in no order: events that match nothing count for contiguity."""
+    these events, in no order: events that match nothing count for contiguity. `latest` is the time of the latest event
+    of all inputs so far, in whichever stream or shard, as far as the host knows it."""
 
     tables: tuple[Matched, ...]
     times: NDArray[np.int64]
     events: int
+    latest: int | None = None
 
 
 def found_in(

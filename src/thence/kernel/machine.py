@@ -339,22 +339,23 @@ def _resolve(image, memory, negated, term_tags, term_bits, watermark):
     return DONE
 
 
-@sparing(lambda image, memory, watermark: 4 * memory[RUN_CAPACITY])
-def end_closures(image, memory, watermark):
-    """Runs in the last closure of a pattern whose window has ended are matches."""
-    return _end_closures(pointer(image), pointer(memory), watermark)
+@sparing(lambda image, memory, watermark, latest: 4 * memory[RUN_CAPACITY])
+def end_closures(image, memory, watermark, latest):
+    """Runs in the last closure of a pattern whose window has ended are matches. At the end of the input, so are those
+    without a window, certain at the time of the latest event."""
+    return _end_closures(pointer(image), pointer(memory), watermark, latest)
 
 
 @part
-def _end_closures(image, memory, watermark):
+def _end_closures(image, memory, watermark, latest):
     while memory[ROW] < memory[RUN_CAPACITY]:
         at = memory[AT_RUNS] + memory[ROW] * memory[RUN_WIDTH]
-        state = memory[at + STATE]
-        waits = state >= 0 and memory[at + TAKEN] == NEVER and memory[at + DEADLINE] < watermark
+        state, deadline = memory[at + STATE], memory[at + DEADLINE]
+        waits = state >= 0 and memory[at + TAKEN] == NEVER and (deadline < watermark or watermark == NEVER)
         if waits and accepts(image, state):
             if memory[MATCHES] == memory[MATCH_CAPACITY]:
                 return FULL
-            emit_run(image, memory, at, memory[at + DEADLINE])
+            emit_run(image, memory, at, latest if deadline == NEVER else deadline)
             memory[at + TAKEN] = TOLD
         memory[ROW] += 1
     memory[ROW] = 0

@@ -127,7 +127,7 @@ class SequenceState:
     contiguities: list[Contiguity]  # one for each previous time of a row
     negated: dict[int, Matched]
     recent: list[Matched]  # of each source, its rows at the latest time: more may come at that time
-    latest: int | None = None
+    latest: int | None = None  # the time of the latest event of all inputs
     questions: int = 0  # asked of the plain evaluator
     terms_kept: int = 0  # when the dictionary was last gone through
     untidy: int = 0  # events since what is no longer needed was last forgotten
@@ -171,6 +171,7 @@ def take(
     """The matches that become certain with these events, and with the knowledge that none before `watermark` will
     come. The events' values name terms of the state's dictionary."""
     context = context or Context()
+    _note_latest(state, found)
     rows, negated = _rows(program, state, found)
     runner = _Runner(program, state, negated, context, max_runs)
     for matches in chain(runner.take(rows), runner.resolve(watermark)):
@@ -178,6 +179,12 @@ def take(
         yield from enriched(program, matches, state.terms, background, context)
     state.untidy += found.events
     state.now = watermark
+
+
+def _note_latest(state: SequenceState, found: Found) -> None:
+    """Matches that the end of input completes are certain at the latest event of all inputs (SA-22)."""
+    own = int(found.times.max()) if len(found.times) else None
+    state.latest = max((time for time in (state.latest, own, found.latest) if time is not None), default=None)
 
 
 def _rows(program: SequenceProgram, state: SequenceState, found: Found) -> tuple[Table, Table]:
@@ -217,14 +224,12 @@ def _with_recent(
     """Rows at the latest time stay, not fresh, for conjunctions with what comes at that time."""
     if all(len(each.sources) == 1 for each in program.inputs):
         return by_source
-    latest = int(found.times.max()) if len(found.times) else state.latest
     joined = []
     for number, (source, rows) in enumerate(zip(program.sources, by_source, strict=True)):
         together = concatenated([state.recent[number], rows], source.variables)
         joined.append(together)
-        kept = together.take(np.flatnonzero(together.time == latest)) if latest is not None else together
+        kept = together.take(np.flatnonzero(together.time == state.latest)) if state.latest is not None else together
         state.recent[number] = Matched(kept.time, kept.refs, kept.columns, np.zeros(len(kept), np.bool_))
-    state.latest = latest
     return joined
 
 
@@ -260,8 +265,10 @@ class _Runner:
         )
 
     def resolve(self, watermark: int) -> Iterator[Matches]:
-        if self.program.automaton.state_accepts.any():
-            yield from self._until_done(lambda memory: machine.end_closures(self.program.image, memory, watermark))
+        latest = self.state.latest
+        if self.program.automaton.state_accepts.any() and latest is not None:
+            image = self.program.image
+            yield from self._until_done(lambda memory: machine.end_closures(image, memory, watermark, latest))
         if not self.state.memory[PENDING]:
             return
         terms = self.state.terms

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thence.kernel.memory import NEVER
+from thence.kernel.rows import Arrived
 from thence.local.tables import Collected
 from thence.local.timeline import in_time
 from thence.program.dataflow import Dataflow
@@ -21,7 +23,6 @@ from thence.runtime.host import Host, TimedOut
 from thence.runtime.ordering import Ordered
 
 if TYPE_CHECKING:
-    from thence.kernel.rows import Arrived
     from thence.rdf.column_batch import Batch
 
 
@@ -36,6 +37,9 @@ class LocalFlow:
     timed_out: list[TimedOut] = field(init=False, default_factory=list)  # not yet reported
     domain: Domain = field(init=False, default=Domain.TICKS)
     _derived: int = field(init=False, default=0)  # events that stages have made
+    _latest: int | None = field(init=False, default=None)  # the time of the latest event from outside
+    _waiting: dict[tuple[int, str], list[Arrived]] = field(init=False, default_factory=dict)
+    """By stage and stream: derived events beyond the stage's watermark."""
 
     def __post_init__(self) -> None:
         self.hosts = tuple(
@@ -53,16 +57,18 @@ class LocalFlow:
 
     def feed(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Row]:
         """Events by stream, none of them before any fed earlier; no event before `watermark` will come."""
-        streams = {name: [self._add(name, batch) for batch in listed if len(batch)] for name, listed in batches.items()}
-        answers = [host for host in self.hosts if host.stage.feeds is None]
+        streams = self._added(batches)
+        come_to: dict[str, int] = {}  # the watermarks of derived streams
+        found = []
         for host in self.hosts:
-            if host.stage.feeds is not None:
-                self._feed_stream(host, streams, watermark)
-        if len(answers) == 1:
-            yield from self._emitted(answers[0], self._ordered(answers[0], streams, watermark))
-        else:
-            found = [list(self._emitted(host, self._ordered(host, streams, watermark))) for host in answers]
-            yield from merge(*found, key=self._place)
+            rows = self._ordered(host, streams, self._watermark(host, come_to, watermark))
+            feeds = host.stage.feeds
+            if feeds is not None:
+                self._feed_stream(host, rows, streams)
+                come_to[feeds.stream] = min(come_to.get(feeds.stream, watermark), self._derives_from(host, watermark))
+            else:
+                found.append(self._emitted(host, rows))
+        yield from found[0] if len(found) == 1 else merge(*map(list, found), key=self._place)
         self._after(watermark)
 
     def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collected) -> None:
@@ -72,10 +78,7 @@ class LocalFlow:
             return
         (host,) = self.hosts
         for batches, watermark in stretches:
-            streams = {
-                name: [self._add(name, batch) for batch in listed if len(batch)] for name, listed in batches.items()
-            }
-            for solutions, order in self._ordered(host, streams, watermark):
+            for solutions, order in self._ordered(host, self._added(batches), watermark):
                 into.add(solutions, order)
             self._after(watermark)
 
@@ -99,13 +102,48 @@ class LocalFlow:
             arrived = self.log.find(ref)
             yield arrived, ref - arrived.first_ref, reason
 
-    def _add(self, stream: str, batch: Batch) -> Arrived:
-        self.domain = Domain(int(batch.domains[0]))
-        return self.log.add(stream, batch)
+    def _added(self, batches: Mapping[str, Sequence[Batch]]) -> dict[str, list[Arrived]]:
+        """Events from outside, as the log knows them."""
+        found: dict[str, list[Arrived]] = {}
+        for name, listed in batches.items():
+            found[name] = [self.log.add(name, batch) for batch in listed if len(batch)]
+            for arrived in found[name]:
+                self.domain = Domain(int(arrived.batch.domains[0]))
+                last = int(arrived.batch.ends.max())
+                self._latest = last if self._latest is None else max(self._latest, last)
+        return found
 
     def _ordered(self, host: Host, streams: Mapping[str, list[Arrived]], watermark: int) -> Iterator[Ordered]:
-        read = (arrived for stream in host.stage.program.streams for arrived in streams.get(stream.name, ()))
-        return host.emit(host.extract(list(read)), watermark)
+        read = [
+            arrived
+            for stream in host.stage.program.streams
+            for arrived in self._upto(host, stream.name, streams.get(stream.name, ()), watermark)
+        ]
+        return host.emit(host.extract(read), watermark, latest=self._latest)
+
+    def _watermark(self, host: Host, come_to: Mapping[str, int], watermark: int) -> int:
+        """That of a stage: of the streams it reads, the one that is furthest behind."""
+        streams = host.stage.program.streams
+        return min(watermark, *(come_to.get(stream.name, watermark) for stream in streams))
+
+    def _derives_from(self, host: Host, watermark: int) -> int:
+        """The earliest time that events may have which a stage has yet to make. The end of input may make some at the
+        time of the latest event, however far the watermark has come."""
+        if watermark == NEVER or self._latest is None or not host.stage.program.ends_with_input:
+            return watermark
+        return min(watermark, self._latest)
+
+    def _upto(self, host: Host, stream: str, listed: Sequence[Arrived], time: int) -> list[Arrived]:
+        """The events of a stream up to a time, those that waited for it first; later ones wait. Only derived events,
+        which are in the order of time, are ever later than the watermark of a stage that reads them."""
+        if stream not in self.dataflow.derived:
+            return list(listed)
+        every = [*self._waiting.pop((host.number, stream), ()), *listed]
+        cuts = [int(np.searchsorted(each.batch.ends, time, side="right")) for each in every]
+        later = [_part(each, cut, len(each.batch)) for each, cut in zip(every, cuts, strict=True)]
+        if any(len(each.batch) for each in later):
+            self._waiting[host.number, stream] = [each for each in later if len(each.batch)]
+        return [_part(each, 0, cut) for each, cut in zip(every, cuts, strict=True) if cut]
 
     def _emitted(self, host: Host, found: Iterator[Ordered]) -> Iterator[Row]:
         if not host.stage.makes_events:
@@ -117,16 +155,15 @@ class LocalFlow:
             row.event = event
             yield row
 
-    def _feed_stream(self, host: Host, streams: dict[str, list[Arrived]], watermark: int) -> None:
+    def _feed_stream(self, host: Host, found: Iterator[Ordered], streams: dict[str, list[Arrived]]) -> None:
         """Add the events that a stage makes to the stream that it feeds, in the order of time."""
         assert host.stage.feeds is not None
         name = host.stage.feeds.stream
-        found = host.derive(self._ordered(host, streams, watermark), self.domain)
-        events = [event for _, _, _, event in found]
+        events = [event for _, _, _, event in host.derive(found, self.domain)]
         if events:
             batch = encode(events, stream=name, first=self._derived)
             self._derived += len(events)
-            streams.setdefault(name, []).append(self._add(name, batch))
+            streams.setdefault(name, []).append(self.log.add(name, batch))
 
     def _place(self, row: Row) -> tuple[int, int, int, list[str]]:
         return row.certain, row.end, row.start, self.ids(row)
@@ -135,5 +172,13 @@ class LocalFlow:
         for host in self.hosts:
             self.timed_out += host.expire(watermark, self.domain)
         if self.log.is_large:
-            reported = [ref for each in self.timed_out for ref in each.row.refs]
-            self.log.retain(np.concatenate([*(host.held() for host in self.hosts), np.array(reported, np.int64)]))
+            others = [ref for each in self.timed_out for ref in each.row.refs]
+            others += [each.first_ref for listed in self._waiting.values() for each in listed]
+            self.log.retain(np.concatenate([*(host.held() for host in self.hosts), np.array(others, np.int64)]))
+
+
+def _part(arrived: Arrived, first: int, last: int) -> Arrived:
+    """Some events of a batch that is in the order of time."""
+    if first == 0 and last == len(arrived.batch):
+        return arrived
+    return Arrived(arrived.stream, arrived.batch.take(np.arange(first, last)), arrived.first_ref + first)

@@ -100,6 +100,11 @@ class Program(Protocol):
         ...
 
     @property
+    def ends_with_input(self) -> bool:
+        """Whether the end of input completes rows: they are certain at the latest event of all inputs."""
+        ...
+
+    @property
     def broadcasts_times(self) -> bool:
         """Whether every shard needs the times of all events of all streams, those that match nothing included."""
         ...

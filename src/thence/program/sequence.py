@@ -173,6 +173,11 @@ class SequenceProgram:
         return bool(self.automaton.end.size) or bool(self.automaton.state_accepts.any())
 
     @property
+    def ends_with_input(self) -> bool:
+        """A last closure without end condition and window is complete where the input ends (SA-21)."""
+        return self.automaton.window < 0 and bool(self.automaton.state_accepts.any())
+
+    @property
     def broadcasts_times(self) -> bool:
         """Under strict contiguity without partitions any event of any stream may break a run."""
         return () in self.contiguous and bool((self.automaton.selection == STRICT).any())

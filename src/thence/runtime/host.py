@@ -7,7 +7,7 @@ chunks of extracted events.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -76,9 +76,14 @@ class Host:
             self.stage.program, arrived, self.prepare(), environment.background, environment.context, self.rejected
         )
 
-    def emit(self, extracted: Found, watermark: int, *, ordered: bool = True) -> Iterator[Ordered]:
-        """The rows that become certain. Unless they must be `ordered`, they may come as the operator emits them."""
+    def emit(
+        self, extracted: Found, watermark: int, *, latest: int | None = None, ordered: bool = True
+    ) -> Iterator[Ordered]:
+        """The rows that become certain. `latest` is the time of the latest event of all inputs, if others know of it.
+        Unless they must be `ordered`, rows may come as the operator emits them."""
         stage = self.stage
+        if latest is not None:
+            extracted = replace(extracted, latest=latest)
         found = stage.operator.step(stage.program, self.state, extracted, watermark, self.environment)
         if not ordered and self.seen is None and not stage.makes_events:
             yield from ((solutions, None) for solutions in found if len(solutions))

@@ -132,8 +132,10 @@ def stage_rows(
     program = stage.program
     own = {stream.name: inputs.frames[stream.name] for stream in program.streams}
     streaming, spark = inputs.are_streaming, next(iter(own.values())).sparkSession
-    # a silent stream that only other stages read holds this one back too, so that an event is late for all or none
-    time_only = {name: frame for name, frame in inputs.outside(dataflow).items() if streaming and name not in own}
+    # a silent stream that only other stages read holds this one back too, so that an event is late for all or none; and
+    # rows that the end of input completes are certain at the latest event of all streams
+    hears = streaming or program.ends_with_input
+    time_only = {name: frame for name, frame in inputs.outside(dataflow).items() if hears and name not in own}
     sent = {**own, **time_only}
     asked = predicates_read(dataflow)
     decoders: dict[str, Decoder | PartReader | ScanReader | DerivedReader] = {

@@ -52,9 +52,9 @@ class Shard:
         cut = [chunk.before(now) for chunk in chunks]
         return [later for _, later in cut], [late for late, _ in cut if len(late)]
 
-    def emit(self, before: int, watermark: int) -> Iterator[Ordered]:
+    def emit(self, before: int, watermark: int, *, latest: int | None = None) -> Iterator[Ordered]:
         """The rows that are certain once all events before a time are taken, and none before the watermark will come.
-        Their events' ids are known until the next step."""
+        Their events' ids are known until the next step. `latest` is the time of the latest event of all shards."""
         ready, rest = [], []
         for chunk in self.waiting:
             first, last = (chunk, None) if before == NEVER else chunk.before(before)
@@ -65,7 +65,7 @@ class Shard:
         ready = self.ordinals.told_apart(ready)
         extracted = brought_together(self.stage.program, ready, terms, self.log.next_ref)
         self.log.add(joined([chunk.ids for chunk in ready]))
-        return self.host.emit(extracted, watermark, ordered=False)
+        return self.host.emit(extracted, watermark, latest=latest, ordered=False)
 
     def evict(self) -> None:
         """Drop the ids that nothing needs."""

@@ -62,8 +62,9 @@ class Decodes(Protocol):
 @dataclass(frozen=True, slots=True)
 class Packing:
     """Events of one stream → packed chunks. In streaming, all shards learn how far the stream has come, and late events
-    are counted. `reports`: this stage counts the stream's events and reports its bad and late ones; it reports those,
-    too, that extraction refuses for `other_tables`. `time_only`: forward this stream's watermark, not its events."""
+    are counted; of finite input they learn it where its end completes rows. `reports`: this stage counts the stream's
+    events and reports its bad and late ones; it reports those, too, that extraction refuses for `other_tables`.
+    `time_only`: forward this stream's watermark, not its events."""
 
     program: Program
     stream: str
@@ -134,7 +135,8 @@ class Packing:
             for chunk in whole.pieces(MOST):
                 yield told | {"shard": shard, "first": chunk.first, "events": count, "packed": packed(chunk)}
                 count = 0
-        silent = set(range(self.shards)) - heard if self.streaming else {0} - heard
+        every = self.streaming or self.program.ends_with_input
+        silent = set(range(self.shards if every else 1)) - heard
         for shard in sorted(silent):
             yield told | {"shard": shard, "first": int(events.ends[0]), "events": count}
             count = 0
@@ -221,19 +223,24 @@ class Answering:
             yield from self._all(self.shard(), rows)
 
     def _all(self, shard: Shard, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+        latest: int | None = None
         for row in rows:
             yield from self._problems(row)
+            if row["last"] is not None:
+                latest = row["last"] if latest is None else max(latest, row["last"])
             if row["packed"] is None:
                 continue
             chunk = unpacked(self.writer.stage.program, row["packed"])
             if sum(len(each) for each in shard.waiting) >= FED:
                 yield from self._emitted(shard, chunk.first, chunk.first)
             shard.add([chunk])
-        yield from self._emitted(shard, int(NEVER), int(NEVER))
+        yield from self._emitted(shard, int(NEVER), int(NEVER), latest)
 
-    def _emitted(self, shard: Shard, before: int, watermark: int) -> Iterator[pa.RecordBatch]:
+    def _emitted(
+        self, shard: Shard, before: int, watermark: int, latest: int | None = None
+    ) -> Iterator[pa.RecordBatch]:
         writer, domain = self.writer, self.writer.domain
-        found = shard.emit(before, watermark)
+        found = shard.emit(before, watermark, latest=latest)
         if writer.stage.makes_events:
             yield from writer.events(shard.host.derive(found, domain), shard.host)
         else:

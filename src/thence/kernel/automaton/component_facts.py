@@ -173,7 +173,8 @@ def _match(automaton: Automaton, number: int, *, stops: bool) -> str | None:
     the window stops it."""
     accepts = int(automaton.state_accepts[number])
     if accepts == AT_STOP and stops:
-        return "when it stops" if automaton.window < 0 else "when it stops, at the latest at the window's end"
+        latest = "the end of the input" if automaton.window < 0 else "the window's end"
+        return f"when it stops, at the latest at {latest}"
     return "at the window's end" if accepts else None
 
 
