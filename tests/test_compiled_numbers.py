@@ -38,6 +38,7 @@ PLAIN = {
     compiled.SUBTRACT: numbers.subtract,
     compiled.MULTIPLY: numbers.multiply,
     compiled.DIVIDE: numbers.divide,
+    compiled.REMAINDER: numbers.remainder,
 }
 
 
@@ -91,7 +92,12 @@ def test_the_order_is_the_plain_order_or_left_to_it(left: Literal, right: Litera
 
 @pytest.mark.parametrize(
     ("left", "right", "operation", "expected"),
-    [("0.1", "0.2", compiled.ADD, "0.3"), ("1", "8", compiled.DIVIDE, "0.125"), ("1.50", "2", compiled.MULTIPLY, "3")],
+    [
+        ("0.1", "0.2", compiled.ADD, "0.3"),
+        ("1", "8", compiled.DIVIDE, "0.125"),
+        ("1.50", "2", compiled.MULTIPLY, "3"),
+        ("-7.5", "2", compiled.REMAINDER, "-1.5"),
+    ],
 )
 def test_everyday_decimals_do_not_take_the_slow_way(left: str, right: str, operation: int, expected: str) -> None:
     tag, bits = arithmetic(operation, *tagged(Literal(left, XSD + "decimal"), Literal(right, XSD + "decimal")))

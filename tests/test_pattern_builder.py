@@ -75,6 +75,9 @@ SAME: dict[str, Callable[[], Query]] = {
         .where(((c.x + 1) * 2 - c.y / 3 != Decimal("0.8") * -b.x) | ~((c.z >= 2.5) & (c.w <= "it's")))
         .returns(c.x)
     ),
+    "PATTERN B b WHERE b.x % 2 = 50 % b.y ^ (b.x + 1) % 3 = b.x % (2 * b.y) RETURN b.x % 0.5": lambda: (
+        pattern(b).where(b.x % 2 == 50 % b.y, (b.x + 1) % 3 == b.x % (2 * b.y)).returns(b.x % 0.5)
+    ),
     """PATTERN B b WHERE 1 + b.x = 2 - b.x ^ 3 * b.x = 4 / b.x ^ b.t = true ^ b.x > -1 ^ b.x < 1e-09 ^ b.x > 0.25 * b.y
        RETURN b.x""": lambda: (
         pattern(b)

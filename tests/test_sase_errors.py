@@ -83,9 +83,10 @@ REFUSED = {
     "PATTERN A a RETURN count(*)": (
         "1:20: count(*) is for AGGREGATE: RETURN gives a row a match. Try: AGGREGATE count(*)"
     ),
-    "PATTERN A a WHERE a.x % 2 = 0 RETURN a.x": (
-        '1:23: "%" makes a percentage of a number, as in 80%; there is no remainder. Try: x - n * floor(x / n) for it'
-    ),
+    "PATTERN A a WHERE a.x > 80 % * a.y RETURN a.x": "1:28: A percentage has no space in it. Try: 80%",
+    "PATTERN A a WHERE a.x > 80 % RETURN a.x": "1:28: A percentage has no space in it. Try: 80%",
+    "PATTERN A a RETURN 1.5 % AS x": "1:24: A percentage has no space in it. Try: 1.5%",
+    "PATTERN A a WHERE a.x % = 0 RETURN a.x": "1:25: A value is missing, found \"=\". Try: a.price, 10 or 'text'",
     "PATTERN A a WHER a.x = 2 RETURN a.x": '1:13: "WHER" is not known here. Try: WHERE',
     "PATTERN SEQ(A a WHERE a.x = 2 RETURN a.x": '1:17: The "(" at 1:12 is not closed before WHERE. Try: )',
     "PATTERN A a WHERE a.x = NULL RETURN a.x": "1:25: What is missing is equal to nothing. Try: IS NULL",

@@ -80,6 +80,30 @@ def test_a_percentage_is_a_decimal(written: str, value: str) -> None:
     assert condition.right.left == Literal(value, XSD + "decimal")  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        *[("a.x % 2", "a.x % 2"), ("a.x %2", "a.x % 2"), ("a.x%2", "a.x % 2"), ("a.x\n%\n2", "a.x % 2")],
+        *[("50 % 3", "50 % 3"), ("50%3", "50 % 3"), ("50% 3", "50 % 3"), ("50 %3", "50 % 3")],
+        *[("50 % a.x", "50 % a.x"), ("50% a.x", "50 % a.x"), ("5.5%(a.x)", "5.5 % a.x"), ("50%.5", "50 % .5")],
+        *[("50% * a.x", "0.50 * a.x"), ("a.x * 50%", "a.x * 0.50"), ("50% - 1", "0.50 - 1"), ("(50%)", "0.50")],
+        *[("50 % -3", "50 % -3"), ("50% % 3", "0.50 % 3"), ("50%%3", "0.50 % 3"), ("a.x % 50%", "a.x % 0.50")],
+        *[("a.x + a.y % 2", "a.x + a.y % 2"), ("(a.x + a.y) % 2", "(a.x + a.y) % 2"), ("-a.x % 2", "-a.x % 2")],
+        *[("a.x % 2 * 3", "a.x % 2 * 3"), ("a.x % (2 * 3)", "a.x % (2 * 3)"), ("a.x * 3 % 2", "a.x * 3 % 2")],
+        *[("a.`x y`%2", "a.`x y` % 2"), ("2%/* */a.x", None), ("50 %", None), ("50 % * a.x", None)],
+    ],
+)
+def test_a_percent_sign_is_a_remainder_where_an_operand_follows(written: str, shown: str | None) -> None:
+    text = f"PATTERN A a WHERE a.z > {written} RETURN a.x"
+    if shown is None:
+        with pytest.raises(QueryError):
+            parse(text)
+        return
+    (condition,) = block(text).conditions
+    assert condition_text(condition) == f"a.z > {shown}"
+    assert block(f"PATTERN A a WHERE a.z > {shown} RETURN a.x").conditions == (condition,)
+
+
 def test_what_a_condition_names() -> None:
     found = block(
         "PATTERN SEQ(A+ a[], B b) WHERE a[1].x = 1 ^ a[i].x > a[i-1].x ^ a[i].y > avg(a[..i-1].y) ^ a.LEN < 5 "

@@ -294,3 +294,27 @@ def test_an_event_is_refused_once_whoever_reads_it() -> None:
 def test_queries_that_do_not_go_together_are_refused(text: str, reason: str) -> None:
     with pytest.raises(thence.QueryError, match=reason):
         thence.parse(text, language="sase+")
+
+
+def test_a_quotient_of_what_no_double_holds_is_infinite() -> None:
+    assert found("PATTERN A a RETURN a.x / 2 AS x, 2 / a.x AS y", of([10**400])) == [{"x": math.inf, "y": 0.0}]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "remainder"),
+    [
+        *[(7, 3, 1), (-7, 3, -1), (7, -3, 1), (10**30 + 5, 10**30, 5), (Decimal("7.50"), 2, Decimal("1.5"))],
+        *[(5.5, 2, 1.5), (-5.5, 2, -1.5), (Decimal("5.5"), 2.0, 1.5), (2.0, math.inf, 2.0)],
+        *[(7, 0, None), (7.5, 0.0, None), (Decimal("7.5"), Decimal("0.0"), None), ("u", 2, None), (2, "u", None)],
+    ],
+)
+def test_a_remainder_is_exact_has_the_dividends_sign_and_is_missing_by_zero(
+    left: Any, right: Any, remainder: Any
+) -> None:
+    """In a condition, where the machine computes it, and in RETURN, where the evaluator does."""
+    events = [thence.Event(1, {"type": "A", "x": left}), thence.Event(2, {"type": "B", "x": right})]
+    (row,) = found("PATTERN SEQ(A a, B b) RETURN a.x % b.x AS r", events)
+    assert (row.get("r"), type(row.get("r"))) == (remainder, type(remainder))
+    events.append(thence.Event(3, {"type": "C"} | ({} if remainder is None else {"x": remainder})))
+    assert len(found("PATTERN SEQ(A a, B b, C c) WHERE a.x % b.x = c.x RETURN a.x", events)) == (remainder is not None)
+    assert len(found("PATTERN SEQ(A a, B b) WHERE NOT a.x % b.x = 99 RETURN a.x", events)) == (remainder is not None)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thence.rdf import numbers
-from thence.rdf.numbers import MAX_DIGITS, Float
+from thence.rdf.numbers import MAX_DIGITS, Float, Number
 from thence.rdf.temporal import XSD_DAY_TIME_DURATION, Date, DateTime, Duration, date_time_at, parse_date_time
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 from thence.rdf.values import LangString, literal, python, value
@@ -182,6 +182,31 @@ def test_division_by_zero_is_an_error_for_exact_numbers_and_infinite_for_others(
     assert numbers.divide(-1.0, 0) == -math.inf
     assert numbers.divide(1, -0.0) == -math.inf
     assert math.isnan(numbers.divide(0.0, 0))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "found"),
+    [
+        *[(7, 3, 1), (-7, 3, -1), (7, -3, 1), (-7, -3, -1), (6, 3, 0)],
+        *[(10**40 + 1, 10**20, 1), (5, 10**40, 5), (-(2**63), -1, 0)],
+        (Decimal("7.50"), 2, Decimal("1.5")),
+        (-7, Decimal("2.5"), Decimal(-2)),
+        (Decimal("0." + "0" * 40 + "3"), Decimal("0." + "0" * 40 + "2"), Decimal("0." + "0" * 40 + "1")),
+        *[(5.5, 2, 1.5), (-5.5, 2, -1.5), (5.5, -2.0, 1.5), (1e308, 3, math.fmod(1e308, 3)), (2.0, math.inf, 2.0)],
+        *[(math.inf, 2, math.nan), (2.0, math.nan, math.nan), (Float(5.5), 2, Float(1.5))],
+    ],
+)
+def test_a_remainder_is_exact_and_has_the_sign_of_the_dividend(left: Number, right: Number, found: Number) -> None:
+    remainder = numbers.remainder(left, right)
+    assert type(remainder) is type(found)
+    assert remainder == found or (math.isnan(remainder) and math.isnan(found))
+
+
+@pytest.mark.parametrize("left", [1, Decimal("1.5"), 1.5, Float(1.5), math.nan, math.inf])
+@pytest.mark.parametrize("zero", [0, Decimal("0.0"), 0.0, -0.0, Float(0)])
+def test_a_remainder_by_zero_is_an_error_in_every_type(left: Number, zero: Number) -> None:
+    with pytest.raises(ZeroDivisionError):
+        numbers.remainder(left, zero)
 
 
 def test_numbers_are_promoted_to_the_wider_type() -> None:

@@ -30,6 +30,7 @@ Predicates:
 - `x IN (…)` is `x = … OR …`, NOT IN its negation. Conditions are brought into conjunctive form, NOT inwards, so that
   the parts of NOT IN act apart. LIKE, and functions, of what they are not for: a missing value.
 - Arithmetic with what is no number, and division by 0, also of floats, give a missing value. `/` and avg give floats.
+  `%` is exact, has the sign of the dividend, and is missing by 0.
   Times have a difference, which is added to times and taken from them.
 - Aggregates over no values: count 0, else missing. sum and avg of what are not all numbers, min, max, highest and
   lowest of several kinds: missing. `first` and `last` skip nulls too. highest(k, …) is the k-th highest value, equal

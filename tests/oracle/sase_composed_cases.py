@@ -88,7 +88,7 @@ def makers(draw: st.DrawFn, stream: str) -> Query:
     component = draw(st.sampled_from(query.positives))
     what: Expression | Composite = draw(returned(component))
     if draw(one_in(4)):
-        what = Arithmetic(draw(st.sampled_from("+-*/")), what, draw(constants()))
+        what = Arithmetic(draw(st.sampled_from("+-*/%")), what, draw(constants()))
     elif not component.closure and draw(one_in(3)):
         what = Composite(component.variable, ATTRIBUTES)
     nameless = isinstance(what, Attribute) and draw(one_in(3))

@@ -90,7 +90,7 @@ def predicates(draw: st.DrawFn, component: Component, others: list[Component], f
         return IsNull(left, draw(st.booleans()))
     right = draw(earlier(component)) if form == "each" and draw(st.booleans()) else draw(references(others))
     if draw(one_in(5)):
-        right = Arithmetic(draw(st.sampled_from("+-*/")), right, draw(constants()))
+        right = Arithmetic(draw(st.sampled_from("+-*/%")), right, draw(constants()))
     return Compare(draw(signs), left, right)
 
 
@@ -183,7 +183,7 @@ def items(draw: st.DrawFn, query: Query) -> tuple[Item, ...]:
             case 1 if closure:
                 what = Sequence(variable, draw(attributes))
             case 2:
-                what = Arithmetic(draw(st.sampled_from("+-*/")), draw(returned(component)), draw(constants()))
+                what = Arithmetic(draw(st.sampled_from("+-*/%")), draw(returned(component)), draw(constants()))
         nameless = isinstance(what, Attribute) and draw(one_in(4)) and what not in [item.what for item in found]
         found.append(Item(what, None if nameless else f"c{number}"))
     return tuple(found)

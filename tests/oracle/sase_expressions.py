@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
 from functools import cmp_to_key
 from itertools import product
 from typing import Any
@@ -164,8 +165,8 @@ def _promoted(left: Any, right: Any) -> tuple[Any, Any]:
 
 
 def calculate(sign: str, left: Value, right: Value) -> Value:
-    """Of numbers: integers and decimals are exact; `/` gives a float, and nothing if the divisor is 0. Of times: what
-    lies between two of them, and what is so much earlier or later."""
+    """Of numbers: integers and decimals are exact; `/` gives a float; `/` and `%` give nothing if the divisor is 0. Of
+    times: what lies between two of them, and what is so much earlier or later."""
     kinds = _kind(left), _kind(right)
     one, other = _promoted(left, right) if kinds == ("number", "number") else (left, right)
     match sign, kinds:
@@ -177,7 +178,19 @@ def calculate(sign: str, left: Value, right: Value) -> Value:
             return one * other  # type: ignore[no-any-return]
         case "/", ("number", "number"):
             return float(one) / float(other) if other else None
+        case "%", ("number", "number"):
+            return _remainder(one, other) if other else None
     return None
+
+
+def _remainder(left: Any, right: Any) -> Value:
+    """What the quotient, cut off to an integer, leaves: of the dividend's sign."""
+    if isinstance(left, float):
+        return math.fmod(left, right) if math.isfinite(left) else math.nan
+    exact = Fraction(left) - math.trunc(Fraction(left) / Fraction(right)) * Fraction(right)
+    if isinstance(left, int) and isinstance(right, int):
+        return int(exact)
+    return Decimal(exact.numerator) / Decimal(exact.denominator)
 
 
 def like(text: str, pattern: str) -> bool:

@@ -254,7 +254,7 @@ class _Reader:
 
     def product(self) -> Expression:
         found = self.atom()
-        while self.at("*", "/"):
+        while self.at("*", "/", "%"):
             found = Arithmetic(self.next(), found, self.atom())
         return found
 

@@ -19,6 +19,7 @@ from oracle.sase_legal import problems
 from oracle.sase_notation import read
 from oracle.sase_query import (
     ANY,
+    Arithmetic,
     Chosen,
     Condition,
     Equivalence,
@@ -268,10 +269,15 @@ ASKED = ("In", "Like", "Call", "IsNull", "Arithmetic")
 
 
 def asked(query: Query) -> set[str]:
-    found = set[str]()
+    return {type(part).__name__ for part in all_parts(query)}
+
+
+def all_parts(query: Query) -> list[Expression]:
+    """The expressions of a query, and what they are made of."""
+    found: list[Expression] = []
 
     def look(part: Expression) -> Expression:
-        found.add(type(part).__name__)
+        found.append(part)
         return part
 
     rewritten(query, look)
@@ -282,7 +288,7 @@ FEATURES = (
     "several",
     *(strategy.value for strategy in Strategy),
     *("two strategies", "!", "~", "~ at the end", "~( )", "[ ]", "PARTITION BY", "no window"),
-    *("open end", "end condition", "two closures", "closure in the middle"),
+    *("open end", "end condition", "two closures", "closure in the middle", "%"),
 )
 
 
@@ -303,5 +309,6 @@ def features(query: Query) -> set[str]:
         "end condition": any(has_end_condition(query, component) for component in closures),
         "two closures": len(closures) > 1,
         "closure in the middle": any(component.closure for component in query.positives[1:-1]),
+        "%": any(isinstance(part, Arithmetic) and part.operator == "%" for part in all_parts(query)),
     }
     return {strategy.value for strategy in strategies} | {name for name, there in named.items() if there}

@@ -43,6 +43,7 @@ class Operation(Enum):
     MULTIPLY = "*"
     DIVIDE = "/"
     QUOTIENT = "÷"  # `/` of SASE+: a double, and an error where the divisor is 0
+    REMAINDER = "%"  # of SASE+: its sign is the dividend's, and it is an error where the divisor is 0
 
 
 OPERATIONS = tuple(Operation)[:4]

@@ -21,6 +21,7 @@ _OF = re.compile(r"(\b\w+(?:\[[^\[\]\n]*\])?\.|[(,~]\s*|\bPATTERN\s+)(?:\w+|`[^`
 _DOTTED = re.compile(r"\.\(?\s*(\w+(?:\.\w+)*)")
 _COMMENT = re.compile(r"""`[^`\n]*+`|'[^'\n]*+'|"[^"\n]*+"|<[^<>\s]*+>|\#[^\r\n]*+|(--(?=\s)|//|/\*)""")
 _SPACED = re.compile(r"\w+(?:[-\s]+\w+)+(?=\s*\()")
+_SPACED_PERCENT = re.compile(r"(?<![\w.])((?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+))\s+(%)\s*\Z")
 _TURNED = {"=>": ">=", "=<": "<=", "=!": "!="}
 _COMPARISONS = frozenset({"EQUAL", "DIFFERENT", "LESS", "GREATER", "LESS_OR_EQUAL", "GREATER_OR_EQUAL"})
 _CLAUSES = frozenset({"WHERE", "WITHIN", "HAVING", "RETURN", "AGGREGATE", "UNION"})
@@ -100,6 +101,18 @@ def _sign(failure: Failure) -> Complaint | None:
     if failure.found == ":" and ahead(failure, _EQUAL):
         return Complaint('":=" is no comparison.', "=")
     return Complaint('"~" is no comparison.', "LIKE 'A%'") if failure.found == "~" else None
+
+
+def _percentage(failure: Failure) -> Complaint | None:
+    """`80 % * x`: a number and the sign of a remainder, by what is missing."""
+    before = failure.before
+    at = failure.at
+    if before is not None and before.upper() in (*_CLAUSES, "AND", "OR", "AS", "IN", "IS", "NOT", "LIKE"):
+        at = before.start_pos or 0  # it reads as a name, and reading stops behind it
+    found = _SPACED_PERCENT.search(failure.text.read, max(0, at - 80), at)
+    if found is None:
+        return None
+    return Complaint("A percentage has no space in it.", f"{found[1]}%", at=found.start(2))
 
 
 def _third_side(failure: Failure) -> Complaint | None:
@@ -284,6 +297,7 @@ CONDITIONS: tuple[Mistake, ...] = (
     _text,
     _null,
     _sign,
+    _percentage,
     _third_side,
     _brackets,
     _partition,

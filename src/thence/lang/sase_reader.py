@@ -202,9 +202,6 @@ class ComponentReader(ReferenceReader):
     def sum(self, *parts: Any) -> Expression:
         found = self._plain(parts[0])
         for sign, operand in zip(parts[1::2], parts[2::2], strict=True):
-            if sign == "%":
-                reason = '"%" makes a percentage of a number, as in 80%; there is no remainder.'
-                raise self.error(reason, at=offset(sign), hint="x - n * floor(x / n) for it")
             operation = Operation.QUOTIENT if sign == "/" else Operation(str(sign))
             found = Arithmetic(operation, found, self._plain(operand))
         return found

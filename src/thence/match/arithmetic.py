@@ -1,4 +1,4 @@
-"""`+ - * /` on terms (17.3): numbers, and dates with durations as XPath has them (F&O, 10.6 – 10.8)."""
+"""`+ - * / %` on terms (17.3): numbers, and dates with durations as XPath has them (F&O, 10.6 – 10.8)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from thence.rdf.values import Value, is_number, literal, value
 
 
 def _quotient(left: Number, right: Number) -> Number:
-    return float(left) / float(right)
+    return numbers.to_double(left) / numbers.to_double(right)
 
 
 _ON_NUMBERS = {
@@ -34,6 +34,7 @@ _ON_NUMBERS = {
     Operation.MULTIPLY: numbers.multiply,
     Operation.DIVIDE: numbers.divide,
     Operation.QUOTIENT: _quotient,
+    Operation.REMAINDER: numbers.remainder,
 }
 
 

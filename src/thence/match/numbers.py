@@ -33,7 +33,7 @@ LESS, EQUAL, GREATER, UNORDERED, DIFFERENT, UNDECIDED = -1, 0, 1, 2, 3, 4
 """UNORDERED: with NaN. DIFFERENT: two terms that are not equal and have no order. UNDECIDED: ask the plain
 functions."""
 
-ADD, SUBTRACT, MULTIPLY, DIVIDE, QUOTIENT = 0, 1, 2, 3, 4
+ADD, SUBTRACT, MULTIPLY, DIVIDE, QUOTIENT, REMAINDER = 0, 1, 2, 3, 4, 5
 
 _POWERS = np.array([10**k for k in range(19)], np.int64)
 _MAX = np.int64(2**63 - 1)
@@ -154,9 +154,16 @@ def _exact(operation, a, a_scale, b, b_scale, kind):
         return (np.uint16(SLOW) if (tag >> SCALE_SHIFT) > 18 else tag), number
     if operation == DIVIDE:
         return _quotient(a, a_scale, b, b_scale)
+    if operation == REMAINDER and b == 0:
+        return np.uint16(NONE), np.int64(0)
     scale = max(a_scale, b_scale)
     fits_a, a = _times(a, _POWERS[scale - a_scale])
     fits_b, b = _times(b, _POWERS[scale - b_scale])
+    if operation == REMAINDER:
+        if not (fits_a and fits_b) or a == -_MAX - 1 or b == -_MAX - 1:
+            return np.uint16(SLOW), np.int64(0)
+        number = abs(a) % abs(b)
+        return _decimal(-number if a < 0 else number, scale, kind)
     fits, number = _plus(a, -b if operation == SUBTRACT else b)
     if not (fits_a and fits_b and fits):
         return np.uint16(SLOW), np.int64(0)
@@ -194,6 +201,8 @@ def _rounded(operation, a, b):
         return a - b
     if operation == MULTIPLY:
         return a * b
+    if operation == REMAINDER:
+        return np.fmod(a, b)
     return a / b
 
 
@@ -212,7 +221,7 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
         right_exact, b = as_double(right, right_scale, right_bits)
         if not (left_exact and right_exact):
             return np.uint16(SLOW), np.int64(0)
-        if operation == QUOTIENT and b == 0:
+        if b == 0 and (operation == QUOTIENT or operation == REMAINDER):
             return np.uint16(NONE), np.int64(0)
         return np.uint16(DOUBLE), double_bits(_rounded(operation, a, b))
     if widest == FLOAT:
@@ -220,6 +229,8 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
         right_exact, d = as_single(right, right_scale, right_bits)
         if not (left_exact and right_exact):
             return np.uint16(SLOW), np.int64(0)
+        if d == 0 and operation == REMAINDER:
+            return np.uint16(NONE), np.int64(0)
         return np.uint16(FLOAT), double_bits(np.float64(_rounded(operation, c, d)))
     return _exact(operation, left_bits, left_scale, right_bits, right_scale, widest)
 

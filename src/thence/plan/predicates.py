@@ -39,6 +39,7 @@ _OPERATIONS = {
     Operation.MULTIPLY: numbers.MULTIPLY,
     Operation.DIVIDE: numbers.DIVIDE,
     Operation.QUOTIENT: numbers.QUOTIENT,
+    Operation.REMAINDER: numbers.REMAINDER,
 }
 
 

@@ -218,6 +218,25 @@ def _divide_half_even(numerator: int, denominator: int) -> int:
     return quotient + (twice > denominator or (twice == denominator and quotient % 2 == 1))
 
 
+def remainder(left: Number, right: Number) -> Number:
+    """What is left of a division whose quotient is cut off to an integer, so that its sign is the dividend's. It is
+    exact in every type; of floats and doubles it is IEEE 754's fmod. ZeroDivisionError if the divisor is 0.
+
+    >>> remainder(-7, 3), remainder(Decimal("7.50"), 2), remainder(5.5, -2), remainder(math.inf, 2)
+    (-1, Decimal('1.50'), 1.5, nan)
+    """
+    a, b = promote(left, right)
+    if b == 0:
+        raise ZeroDivisionError("remainder by zero")
+    if isinstance(a, Decimal) and isinstance(b, Decimal):
+        return EXACT.remainder(a, b)
+    if isinstance(a, float) and isinstance(b, float):
+        found = math.fmod(a, b) if math.isfinite(a) else math.nan
+        return Float(found) if isinstance(a, Float) else found
+    whole = abs(int(a)) % abs(int(b))
+    return -whole if a < 0 else whole
+
+
 def negate(number: Number) -> Number:
     """op:numeric-unary-minus."""
     if isinstance(number, Decimal):
