@@ -15,6 +15,7 @@ from pyarrow import parquet
 import thence
 from thence.kernel import components
 from thence.local.tables import plain
+from thence.rdf.terms import XSD
 
 PREFIXES = "@prefix ex: <http://example.org/> . @prefix fo: <http://example.com/> . "
 ANY_SUMS = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match(a[], b) { } AGGREGATE "
@@ -70,6 +71,14 @@ def test_attributes_are_of_the_first_subject_that_has_a_type() -> None:
         (Decimal("9007199254740993.1"), 9007199254740994, False),
         (math.nan, math.nan, False),
         ("1", 1, False),
+        (2**62, 2.0**62, True),
+        (10**20, Decimal("100000000000000000000.0"), True),
+        (10**20, 1e20, True),
+        (10**20 + 1, Decimal(10**20 + 1), True),
+        (Decimal("1234567890123456.5"), 1234567890123456.5, True),
+        (Decimal("0.12345678901234567890123"), Decimal("0.123456789012345678901230"), True),
+        (Decimal("0.12345678901234567890123"), Decimal("0.12345678901234567890124"), False),
+        (Decimal("1E-400"), 0, False),
     ],
 )
 def test_equivalence_is_that_of_values(one: Any, other: Any, alike: bool) -> None:
@@ -86,6 +95,9 @@ def test_equivalence_compares_numbers_exactly_by_value_whatever_their_types() ->
     )
     events = [thence.Event(1, {"type": "A", "x": 2**53 + 1}), thence.Event(2, {"type": "A", "x": 2.0**53})]
     assert found("PATTERN SEQ(A a, A b) WHERE [x] RETURN a.x", events) == []
+    digits = "0.1000000000000000055511151231257827"
+    events_of = [rdf(1, f'[] a ex:A; ex:x "{digits}"^^<{XSD}double> .'), rdf(2, "[] a ex:A; ex:x 1e-1 .")]
+    assert len(found("PATTERN SEQ(A a, A b) WHERE [x] RETURN a.x", events_of)) == 1
     assert len(found("PATTERN SEQ(A a, A b) WHERE a.x = b.x RETURN a.x", events)) == 1
 
 

@@ -4,6 +4,8 @@ and what each event can be taken for, by what it says alone."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
+from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +27,13 @@ from thence.rdf.column_batch import Batch, ColumnBatch
 from thence.rdf.columns import EventBatch
 from thence.rdf.dictionary import UNBOUND, Terms
 from thence.rdf.interpreted import sparing
+from thence.rdf.numbers import canonical, to_double
+from thence.rdf.tagged import untag
 from thence.rdf.terms import IRI, XSD, Literal, Term
 from thence.rdf.times import Domain, format_time
 from thence.rdf.typed import RDF_TYPE, predicate_term
+from thence.rdf.values import is_number
+from thence.rdf.values import value as term_value
 
 Mask = NDArray[np.bool_]
 
@@ -211,6 +217,10 @@ def _is_of_type(name: Name, ids: NDArray[np.generic], there: Mask, terms: Terms,
     return found
 
 
+_FEW_DIGITS = 10**15
+"""Decimals of fewer digits than this one has are all different as doubles."""
+
+
 def as_equality_sees(values: Values, terms: Terms) -> Values:
     """Values of which equal ones are the same: `1` and `1.0` are one number; what is not a number equals nothing, and
     is none."""
@@ -221,14 +231,52 @@ def as_equality_sees(values: Values, terms: Terms) -> Values:
     kinds[kinds == tags.DECIMAL] = tags.INTEGER  # one without places
     of = kinds & np.uint16(tags.KIND_MASK)
     rounded = np.flatnonzero((of == tags.DOUBLE) | (of == tags.FLOAT))
-    decimal = np.flatnonzero((of == tags.DECIMAL) & (np.abs(bits) < 10**15))  # as doubles they are all different
+    decimal = np.flatnonzero((of == tags.DECIMAL) & (np.abs(bits) < _FEW_DIGITS))
     numbers = bits.view(np.float64)[rounded]
     fractions = bits[decimal] / np.power(10.0, kinds[decimal] >> tags.SCALE_SHIFT)
     for rows, found in ((rounded, numbers), (decimal, fractions)):
         whole = (np.floor(found) == found) & (np.abs(found) < 2.0**63)
         kinds[rows] = np.where(np.isnan(found), tags.NONE, np.where(whole, tags.INTEGER, tags.DOUBLE))
         bits[rows] = np.where(whole, np.where(whole, found, 0).astype(np.int64), found.view(np.int64))
+    large = np.flatnonzero((of == tags.OTHER) | ((of == tags.DECIMAL) & (np.abs(bits) >= _FEW_DIGITS)))
+    if len(large):
+        pairs = np.stack([kinds[large].astype(np.int64), bits[large]], axis=1)
+        distinct, where = np.unique(pairs, axis=0, return_inverse=True)
+        alike = np.array([_of_many_digits(tag, value, terms) for tag, value in distinct.tolist()], np.int64)
+        kinds[large], bits[large] = alike[where.reshape(-1)].T
     return Values(kinds, bits)
+
+
+def _of_many_digits(tag: int, bits: int, terms: Terms) -> tuple[int, int]:
+    """A number of more digits than the fast reading has, so that equal ones are the same whatever their types; what is
+    no number stays."""
+    if tag == tags.OTHER:
+        term = terms[bits]
+        number = term_value(term) if isinstance(term, Literal) else None
+    else:
+        number = untag(tag, bits)
+    if not is_number(number):
+        return tag, bits
+    if isinstance(number, float):
+        if isnan(number):
+            return tags.NONE, 0
+        is_whole = number.is_integer() and abs(number) < 2.0**63
+        return (tags.INTEGER, int(number)) if is_whole else (tags.DOUBLE, _bits_of(number))
+    text = canonical(number)
+    whole, _, fraction = text.partition(".")
+    digits, scale = int(whole + fraction), len(fraction)
+    if not scale and -(2**63) <= digits < 2**63:
+        return tags.INTEGER, digits
+    double = to_double(number)
+    if (scale and abs(digits) < _FEW_DIGITS and abs(double) >= float_info.min) or double == number:
+        return tags.DOUBLE, _bits_of(double)
+    if scale <= tags.MAX_SCALE and -(2**63) <= digits < 2**63:
+        return tags.DECIMAL | scale << tags.SCALE_SHIFT, digits
+    return tags.OTHER, terms.add(Literal(text, XSD + "decimal"))
+
+
+def _bits_of(double: float) -> int:
+    return int(np.float64(double).view(np.int64))
 
 
 # What they can be taken for
