@@ -10,9 +10,10 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from thence.query.values import value
 
 import thence
-from thence import count, many, one, pattern
+from thence import attribute, count, many, one, pattern
 from thence.query import Query
 from thence.rdf.terms import IRI, XSD
 
@@ -59,6 +60,19 @@ SAME: dict[str, Callable[[], Query]] = {
     ),
     "PATTERN A+ a[] WHERE partition_contiguity(a[]) { PARTITION BY(k) } WITHIN 5 TICKS RETURN a[].x": lambda: (
         pattern(a).partition_by("k").partition_contiguity(a).within(5).returns(a.all.x)
+    ),
+    "PATTERN A+ a[] WHERE partition_contiguity(a[]) { PARTITION BY(k, (k + 1) % 10) } WITHIN 5 TICKS RETURN a[].x": (
+        lambda: (
+            pattern(a).partition_by("k", (attribute("k") + 1) % 10).partition_contiguity(a).within(5).returns(a.all.x)
+        )
+    ),
+    "PATTERN B b WHERE PARTITION BY lower(`odd name`), (k > 1 AND NOT <x:y> IS NULL) RETURN b.x": lambda: (
+        pattern(b)
+        .partition_by(attribute("odd name").lower(), (attribute("k") > 1) & ~attribute(IRI("x:y")).is_null())
+        .returns(b.x)
+    ),
+    "PATTERN A+ a[] WHERE [y] ^ PARTITION BY k % 2 WITHIN 5 AGGREGATE count(*) BY y, k % 2": lambda: (
+        pattern(a).same("y").partition_by(attribute("k") % 2).within(5).aggregate(count(), by=("y", attribute("k") % 2))
     ),
     # negation
     """PATTERN SEQ(A+ a[], ~N n, B b, ~(S+ s[])) WHERE n.x > a[a.LEN].x ^ s[i].x > s[i-1].x ^ sum(s[].x) > 10
@@ -214,6 +228,19 @@ REFUSED: dict[str, Callable[[], object]] = {
     "pattern: highest needs a number from 1 to 1000 first. Try: highest(3, a[].price)": lambda: a.all.x.highest(0),
     'pattern: "k" is not the same through all of a match. Try: [k] in WHERE': (
         lambda: pattern(b).aggregate(count(), by="k")
+    ),
+    "pattern, at partition_by: PARTITION BY takes each event's own attributes, without a component, and b.k % 2 is of "
+    'one. Try: attribute("k") in place of b.…': lambda: pattern(b).partition_by(b.k % 2).returns(b.x),
+    "pattern, at partition_by: The expression names no attribute. Try: PARTITION BY symbol": (
+        lambda: pattern(b).partition_by(attribute("k") % 2, value(1)).returns(b.x)
+    ),
+    'pattern, at b.x > k: attribute("k") is of no component: which event is meant? '
+    "Try: b.k; attribute(…) is for partition_by": lambda: pattern(b).where(b.x > attribute("k")).returns(b.x),
+    'pattern: "k%2" is not the same through all of a match. Try: PARTITION BY k % 2 in WHERE': (
+        lambda: pattern(b).aggregate(count(), by=attribute("k") % 2)
+    ),
+    "pattern: PARTITION BY is about one event at a time, and sum is over several. Try: PARTITION BY x": (
+        lambda: pattern(b).partition_by(attribute("x").sum())
     ),
     "pattern: PARTITION BY stands twice. Try: one PARTITION BY": (
         lambda: pattern(b).partition_by("k").partition_by("l").returns(b.x)

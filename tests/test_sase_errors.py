@@ -270,7 +270,41 @@ CONDITIONS = {
         "1:20: An equivalence test names attributes alone, for all variables. Try: [x]"
     ),
     "PATTERN A a WHERE PARTITION BY a.x RETURN a.x": (
-        "1:32: PARTITION BY names attributes alone, for all variables. Try: PARTITION BY x"
+        "1:32: PARTITION BY takes each event's own attributes, without a variable. Try: PARTITION BY x"
+    ),
+    "PATTERN A+ a[] WHERE PARTITION BY k % (2 + a[i].x) RETURN a[].x": (
+        "1:44: PARTITION BY takes each event's own attributes, without a variable. Try: PARTITION BY k % (2 + x"
+    ),
+    "PATTERN A+ a[] WHERE PARTITION BY k, a[].x RETURN a[].x": (
+        "1:38: PARTITION BY takes each event's own attributes, without a variable. Try: PARTITION BY k, x"
+    ),
+    "PATTERN A+ a[] WHERE PARTITION BY a.LEN RETURN a[].x": (
+        "1:35: PARTITION BY takes each event's own attributes, without a variable. Try: PARTITION BY symbol"
+    ),
+    "PATTERN A+ a[] WHERE PARTITION BY sum(a[].x) RETURN a[].x": (
+        "1:35: PARTITION BY is about one event at a time, and sum is over several. Try: PARTITION BY symbol"
+    ),
+    "PATTERN A a WHERE PARTITION BY k + avg(x) RETURN a.x": (
+        "1:36: PARTITION BY is about one event at a time, and avg is over several. Try: PARTITION BY x"
+    ),
+    "PATTERN A a WHERE PARTITION BY count(*) RETURN a.x": (
+        "1:32: PARTITION BY is about one event at a time, and count is over several. Try: PARTITION BY symbol"
+    ),
+    "PATTERN A a WHERE PARTITION BY k, 1 + 2 RETURN a.x": (
+        "1:35: The expression names no attribute. Try: PARTITION BY symbol"
+    ),
+    "PATTERN A a WHERE PARTITION BY WITHIN 5 RETURN a.x": (
+        "1:32: An attribute is missing before WITHIN. Try: PARTITION BY symbol"
+    ),
+    "PATTERN A a WHERE PARTITION BY k % RETURN a.x": (
+        "1:36: An attribute is missing before RETURN. Try: PARTITION BY symbol"
+    ),
+    "PATTERN A a WHERE PARTITION BY length(k, 2) RETURN a.x": "1:32: length takes 1 value, not 2. Try: length(price)",
+    "PATTERN A a WHERE PARTITION BY averge(k) RETURN a.x": (
+        '1:32: There is no function "averge". Try: abs, ceil, contains, ends_with, floor or another'
+    ),
+    "PATTERN A a WHERE NOT PARTITION BY k % 2 RETURN a.x": (
+        '1:23: PARTITION BY stands beside other conditions of WHERE, not inside of one. Try: "^" or AND between them'
     ),
     "PATTERN A a WHERE 1 = 1 RETURN a.x": "1:19: The condition names no event. Try: a.price > 10",
     "PATTERN A a WHERE contains(a.x) RETURN a.x": "1:19: contains takes 2 values, not 1. Try: contains(a.name, 'x')",
@@ -387,7 +421,15 @@ CLAUSES = {
     "PATTERN A a RETURN a.x AS x -- it's odd": '1:29: A comment begins with "#". Try: # …',
     "PATTERN A a RETURN a.k.x": '1:22: A name with a "." in it stands in backquotes. Try: a.`k.x`',
     "PATTERN A a RETURN a.(k.x, y)": '1:23: A name with a "." in it stands in backquotes. Try: `k.x`',
-    "PATTERN A a AGGREGATE count(*) BY a.x": "1:35: BY names attributes alone, for all variables. Try: BY x",
+    "PATTERN A a AGGREGATE count(*) BY a.x": (
+        "1:35: BY takes each event's own attributes, without a variable. Try: BY x"
+    ),
+    "PATTERN A a AGGREGATE count(*) BY k, k % a.x": (
+        "1:42: BY takes each event's own attributes, without a variable. Try: BY k, k % x"
+    ),
+    "PATTERN A a WHERE [k] AGGREGATE count(*) BY (k+1) % 2": (
+        '1:45: "(k+1)%2" is not the same through all of a match. Try: PARTITION BY (k + 1) % 2 in WHERE'
+    ),
     "PATTERN A a AGGREGATE count(*) AS n, sum(a.x) AS n": (
         '1:38: Two columns are called "n". Try: another name after AS'
     ),

@@ -20,7 +20,7 @@ from thence.algebra.components import (
     Totals,
 )
 from thence.algebra.expressions import Call, Compare, Comparison, Not, Or, Variable
-from thence.algebra.show_components import condition_text
+from thence.algebra.show_components import condition_text, key_text
 from thence.errors import QueryError
 from thence.lang.sase import parse
 from thence.rdf.terms import IRI, XSD, Literal
@@ -224,6 +224,42 @@ def test_a_keyword_may_follow_a_percentage(rest: str) -> None:
 def test_like_takes_all_other_characters_as_they_are() -> None:
     (condition,) = block("PATTERN A a WHERE a.x LIKE 'a/b:c.d%_''\\' RETURN a.x").conditions
     assert condition == Call("REGEX", (Variable("a.x"), Literal("^a/b:c\\.d.*.'\\\\$"), Literal("s")))
+
+
+PARTITIONS = {
+    "k": "k",
+    "(k)": "k",
+    "((k))": "k",
+    "(k, `my y`)": "k, `my y`",
+    "k + 1": "k + 1",
+    "(k+1)": "k + 1",
+    "(k + 1) * 2, y": "(k + 1) * 2, y",
+    "(k % 2, y)": "k % 2, y",
+    "-k, k - -1": "-k, k - -1",
+    "50%k, 50% * k": "50 % k, 0.50 * k",
+    "lower(name), contains(name, 'a b')": "lower(name), contains(name, 'a b')",
+    "<x:k> / 2, floor(`k`)": "<x:k> / 2, floor(k)",
+    "k > 1, k IS NULL, k NOT LIKE 'A%'": "k > 1, k IS NULL, k NOT LIKE 'A%'",
+    "(k > 1 AND (y = 2 OR NOT z = 3))": "(k > 1 AND (y = 2 OR NOT z = 3))",
+    "k IN (1, 2)": "(k = 1 OR k = 2)",
+    "time % 60": "time % 60",
+    "k + 1, k  +  1, (k + 1)": "k + 1",
+}
+
+
+@pytest.mark.parametrize("written", PARTITIONS)
+def test_partitions_are_by_expressions_over_attributes_of_one_event(written: str) -> None:
+    found = block(f"PATTERN A a WHERE PARTITION BY {written} ^ a.z = 1 RETURN a.x").partition
+    assert ", ".join(map(key_text, found)) == PARTITIONS[written]
+    again = block(f"PATTERN A a WHERE a.z = 1 AND PARTITION BY {PARTITIONS[written]} RETURN a.x")
+    assert again.partition == found
+
+
+def test_a_group_of_aggregate_may_be_what_partition_by_computes() -> None:
+    found = block("PATTERN A a WHERE [y] ^ PARTITION BY (k+1) % 2, k AGGREGATE count(*) AS n BY (k + 1)%2, y")
+    assert isinstance(found.form, Totals)
+    assert found.form.by == (found.partition[0], Name("y"))
+    assert found.columns == ("(k+1)%2", "y", "n")
 
 
 def test_partitions_need_no_brackets() -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from oracle.sase_cases import aggregate_cases, queries
 from oracle.sase_legal import problems
 from oracle.sase_query import ANY, Equivalence, PartitionBy, Query
-from oracle.sase_text import text
+from oracle.sase_text import key_name, text
 from thence.algebra.components import ComponentQuery
+from thence.algebra.show_components import key_text
 from thence.errors import QueryError
 from thence.lang.sase import parse
 
@@ -54,6 +55,8 @@ def test_a_legal_query_is_read_as_it_is_meant(query: Query) -> None:
     assert len(block.conditions) >= len(plain)
     equal = {name for each in query.all_conditions() if isinstance(each, Equivalence) for name in each.attributes}
     assert {name.local for name in block.equal} == equal
+    keys = [key for each in query.all_conditions() if isinstance(each, PartitionBy) for key in each.keys]
+    assert [key_text(key).replace(" ", "") for key in block.partition] == [key_name(key) for key in keys]
 
 
 @given(queries(), st.data())

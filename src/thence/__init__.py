@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from thence.errors import InputError, LimitError, QueryError, RdfError, ThenceError
 
 if TYPE_CHECKING:
-    from thence.builders.sase import count, many, one, pattern
+    from thence.builders.sase import attribute, count, many, one, pattern
     from thence.query import Engine, Event, Match, Problem, Query, parse
 
 __version__ = "0.1.0.dev0"
@@ -25,6 +25,7 @@ __all__ = [
     "RdfError",
     "ThenceError",
     "__version__",
+    "attribute",
     "count",
     "many",
     "one",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 _LATER = dict.fromkeys(("Engine", "Event", "Match", "Problem", "Query", "parse"), "thence.query")
-_LATER |= dict.fromkeys(("count", "many", "one", "pattern"), "thence.builders.sase")
+_LATER |= dict.fromkeys(("attribute", "count", "many", "one", "pattern"), "thence.builders.sase")
 
 
 def __getattr__(name: str) -> Any:

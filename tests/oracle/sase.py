@@ -36,8 +36,9 @@ Predicates:
   lowest of several kinds: missing. `first` and `last` skip nulls too. highest(k, …) is the k-th highest value, equal
   ones counted apart, missing if there are fewer than k. NaN has no place among these, but counts and adds.
 - `[attr]` compares with the first event of the match; this event itself must have the attribute.
-- PARTITION BY: chosen events must agree in these attributes, as in equivalence tests, and for partition contiguity they
-  replace the equivalence tests. An event that lacks one is in no partition, and breaks none.
+- PARTITION BY: chosen events must agree in these values, as in equivalence tests, and for partition contiguity they
+  replace the equivalence tests. An event that lacks one, or for which it can't be computed, is in no partition, and
+  breaks none.
 Negation:
 - Neighbours are the nearest components that are not negated; negations side by side guard the same gap.
 - Equivalence tests and PARTITION BY hold for a negated event in relation to the match's first event.
@@ -48,7 +49,7 @@ Output:
   the event that stopped it, or at first + W if that is earlier; without both, at the latest input event.
 - A sequence keeps missing values, at their places. HAVING must be true; `a[i]` in it: for every i.
 - AGGREGATE: sum, min, max, avg and count(a[].x) are over all events of all matches, an event once for each match;
-  HAVING filters first. Without matches there is no group and so no row. BY takes the attribute of the match's first
+  HAVING filters first. Without matches there is no group and so no row. BY takes the value of the match's first
   event; equal values are one group, which is called by the first of them.
 """
 
@@ -59,7 +60,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from oracle import sase_expressions
-from oracle.sase_expressions import Scope, holds
+from oracle.sase_expressions import Scope, holds, of_event
 from oracle.sase_query import (
     Aggregate,
     Component,
@@ -72,7 +73,7 @@ from oracle.sase_query import (
     Value,
 )
 from oracle.sase_runs import EARLIEST, Automaton, Buffer, instants, meets_end_condition, selects, skips
-from oracle.sase_text import column_name
+from oracle.sase_text import column_name, key_name
 
 Chosen: TypeAlias = dict[str, tuple[Event, ...]]
 """The events of each variable."""
@@ -220,11 +221,11 @@ def aggregate(query: Query, events: Iterable[Event], latest: int = EARLIEST) -> 
     """AGGREGATE … BY …: one row for each group of matches, the attributes of BY first."""
     groups: dict[object, list[Match]] = {}
     for match in passed(query, events, latest):
-        first = match.events[0][0]
-        groups.setdefault(tuple((isinstance(first[name], bool), first[name]) for name in query.by), []).append(match)
+        values = [of_event(key, match.events[0][0]) for key in query.by]
+        groups.setdefault(tuple((isinstance(value, bool), value) for value in values), []).append(match)
     return [
         (
-            *((name, group[0].events[0][0][name]) for name in query.by),
+            *((key_name(key), of_event(key, group[0].events[0][0])) for key in query.by),
             *((column_name(item), _over_matches(query, item, group)) for item in query.returns),
         )
         for group in groups.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -12,13 +13,22 @@ from oracle.sase_conditions import ATTRIBUTES, conjuncts, having, items, one_in
 from oracle.sase_legal import problems
 from oracle.sase_query import (
     ANY,
+    OWN,
     Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
     Chosen,
+    Compare,
     Component,
     Condition,
+    Constant,
     Equivalence,
     Event,
+    Expression,
     Group,
+    Index,
+    IsNull,
     Item,
     Length,
     PartitionBy,
@@ -147,6 +157,27 @@ def strategies(draw: st.DrawFn, components: tuple[Component, ...]) -> tuple[Grou
     )
 
 
+def own(name: str) -> Attribute:
+    """An attribute of each event."""
+    return Attribute(OWN, Index.PLAIN, name)
+
+
+COMPUTED: tuple[Expression, ...] = (
+    Arithmetic("%", own("x"), Constant(2)),
+    Arithmetic("%", own("k"), Constant(2)),
+    Arithmetic("+", own("k"), Constant(1)),
+    Arithmetic("-", own("y"), own("x")),
+    Arithmetic("/", own("k"), Constant(2)),
+    Arithmetic("*", Constant(Decimal("0.5")), own("k")),
+    Arithmetic("%", own("time"), Constant(3)),
+    Call("lower", (own("k"),)),
+    Call("floor", (own("x"),)),
+    Compare(">", own("x"), Constant(1)),
+    IsNull(own("y")),
+)
+"""What PARTITION BY may compute."""
+
+
 @st.composite
 def equivalences(draw: st.DrawFn, *, needed: bool) -> list[Condition]:
     choices: list[list[Condition]] = [
@@ -155,6 +186,13 @@ def equivalences(draw: st.DrawFn, *, needed: bool) -> list[Condition]:
         [PartitionBy(("k",))],
         [Equivalence(("k", "y"))],
         [Equivalence(("y",)), PartitionBy(("k",))],
+    ]
+    computed = draw(st.sampled_from(COMPUTED))
+    choices += [
+        [PartitionBy((computed,))],
+        [PartitionBy((computed,))],
+        [PartitionBy(("k", computed))],
+        [Equivalence(("k",)), PartitionBy((computed,))],
     ]
     return draw(st.sampled_from(choices if needed else [*[[]] * 8, *choices]))
 

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from oracle.sase import Cell, Row, aggregate, rows
 from oracle.sase_query import Event, Given, Query
 from oracle.sase_runs import EARLIEST
-from oracle.sase_text import column_name, text
+from oracle.sase_text import column_name, key_name, text
 
 Composed: TypeAlias = tuple[tuple[Query, ...], ...]
 """The queries of a text, each with its blocks; the last one is the answer."""
@@ -77,7 +77,7 @@ def _attributes(row: Row) -> Iterator[tuple[str, Given]]:
 
 def columns(queries: Composed) -> tuple[str, ...]:
     """Those of all blocks of the answer."""
-    names = [[*block.by, *map(column_name, block.returns)] for block in queries[-1]]
+    names = [[*map(key_name, block.by), *map(column_name, block.returns)] for block in queries[-1]]
     return tuple(dict.fromkeys(name for each in names for name in each))
 
 

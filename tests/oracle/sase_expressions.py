@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from oracle.sase_query import (
+    OWN,
     Aggregate,
     And,
     Arithmetic,
@@ -26,6 +27,7 @@ from oracle.sase_query import (
     In,
     Index,
     IsNull,
+    Key,
     Length,
     Like,
     Not,
@@ -90,6 +92,11 @@ def evaluate(expression: Expression, scope: Scope) -> Value:
         case Or(left, right):
             both = (truth(evaluate(left, scope)), truth(evaluate(right, scope)))
             return True if True in both else None if None in both else False
+
+
+def of_event(key: Key, event: Event) -> Value:
+    """What an event has as a key: an attribute, or what is computed of its own."""
+    return event[key] if isinstance(key, str) else evaluate(key, Scope({OWN: (event,)}, {}))
 
 
 def _event(variable: str, index: Index, scope: Scope) -> Event:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from oracle.sase_query import (
+    OWN,
     Aggregate,
     And,
     Arithmetic,
@@ -28,6 +29,7 @@ from oracle.sase_query import (
     Index,
     IsNull,
     Item,
+    Key,
     Length,
     Like,
     Made,
@@ -142,7 +144,7 @@ class _Reader:
         having = self.expression() if self.skip("HAVING") else None
         aggregates = self.at("AGGREGATE")
         returns, made = self.output() if self.skip("RETURN") or self.skip("AGGREGATE") else ((), None)
-        by = self.several(self.name, ",") if self.skip("BY") else ()
+        by = self.several(self.key, ",") if self.skip("BY") else ()
         groups = tuple(each for each in parts if isinstance(each, Group))
         conditions = tuple(each for each in parts if not isinstance(each, Group))
         return Query(components, groups, conditions, within, having, returns, aggregates, by, streams, made)
@@ -184,8 +186,14 @@ class _Reader:
         if self.skip("["):
             return Equivalence(self.names("]"))
         if self.skip("PARTITION", "BY", "("):
-            return PartitionBy(self.names(")"))
+            keys = self.several(self.key, ",")
+            self.next(")")
+            return PartitionBy(keys)
         return self.negation()
+
+    def key(self) -> Key:
+        found = self.comparison()
+        return found.attribute if isinstance(found, Attribute) and found.variable == OWN else found
 
     def output(self) -> tuple[tuple[Item, ...], Made | None]:
         kept = [*self.tokens]
@@ -295,6 +303,8 @@ class _Reader:
         if self.skip(".", "LEN"):
             return Length(variable)
         index = self.index(variable)
+        if index is Index.PLAIN and not self.at("."):
+            return Attribute(OWN, Index.PLAIN, variable.strip("`"))
         self.next(".")
         return Attribute(variable, index, self.name())
 

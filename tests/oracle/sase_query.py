@@ -176,6 +176,13 @@ Expression: TypeAlias = (
 )  # fmt: skip
 
 
+OWN = ""
+"""The variable of an attribute that has none: of each event, in PARTITION BY."""
+
+Key: TypeAlias = str | Expression
+"""An attribute, or what is computed of an event's own attributes."""
+
+
 @dataclass(frozen=True)
 class Equivalence:
     """`[attribute, …]`."""
@@ -185,9 +192,9 @@ class Equivalence:
 
 @dataclass(frozen=True)
 class PartitionBy:
-    """`PARTITION BY(attribute, …)`."""
+    """`PARTITION BY(key, …)`."""
 
-    attributes: tuple[str, ...]
+    keys: tuple[Key, ...]
 
 
 Condition: TypeAlias = Equivalence | PartitionBy | Expression
@@ -256,7 +263,7 @@ class Query:
     having: Expression | None = None
     returns: tuple[Item, ...] = ()
     aggregates: bool = False
-    by: tuple[str, ...] = ()
+    by: tuple[Key, ...] = ()
     streams: tuple[str, ...] = ()
     made: Made | None = None
     positives: tuple[Component, ...] = field(init=False, compare=False, repr=False)
@@ -289,14 +296,19 @@ class Query:
         inside = [component for component in self.components if component.variable in named]
         return next((component for component in inside if component.negated), inside[-1])
 
-    def tested(self) -> tuple[str, ...]:
-        """The attributes in which all events of a match agree: equivalence tests, and PARTITION BY."""
-        found = [a for c in self.all_conditions() if isinstance(c, Equivalence | PartitionBy) for a in c.attributes]
+    def tested(self) -> tuple[Key, ...]:
+        """What all events of a match agree in: equivalence tests, and PARTITION BY."""
+        found: list[Key] = []
+        for condition in self.all_conditions():
+            if isinstance(condition, Equivalence):
+                found += condition.attributes
+            elif isinstance(condition, PartitionBy):
+                found += condition.keys
         return tuple(dict.fromkeys(found))
 
-    def partition(self) -> tuple[str, ...]:
-        """The attributes that make a partition: those of PARTITION BY, without it those of the equivalence tests."""
-        by = [a for c in self.all_conditions() if isinstance(c, PartitionBy) for a in c.attributes]
+    def partition(self) -> tuple[Key, ...]:
+        """What makes a partition: the keys of PARTITION BY, without it the attributes of the equivalence tests."""
+        by = [key for each in self.all_conditions() if isinstance(each, PartitionBy) for key in each.keys]
         return tuple(dict.fromkeys(by)) or self.tested()
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from oracle.sase_expressions import Scope, compare, holds
-from oracle.sase_query import ANY, Component, Event, Expression, Query, Strategy, ends, first_index, iterates
+from oracle.sase_expressions import Scope, compare, holds, of_event
+from oracle.sase_query import ANY, Component, Event, Expression, Key, Query, Strategy, ends, first_index, iterates
 
 Instant: TypeAlias = tuple[Event, ...]
 """The events of one time: alternatives."""
@@ -59,9 +59,9 @@ def selects(query: Query, component: Component, events: dict[str, tuple[Event, .
     )
 
 
-def agree(attributes: Iterable[str], event: Event, first: Event) -> bool:
-    """The equivalence tests. A single event agrees with itself only if it has the attributes."""
-    return all(compare("=", event[name], first[name]) is True for name in attributes)
+def agree(keys: Iterable[Key], event: Event, first: Event) -> bool:
+    """The equivalence tests, and PARTITION BY. A single event agrees with itself only if it has all values."""
+    return all(compare("=", of_event(key, event), of_event(key, first)) is True for key in keys)
 
 
 def _tested_at(query: Query, component: Component, index: int) -> Iterator[Expression]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from oracle.sase_query import (
+    OWN,
     Aggregate,
     And,
     Arithmetic,
@@ -26,6 +27,7 @@ from oracle.sase_query import (
     Index,
     IsNull,
     Item,
+    Key,
     Length,
     Like,
     Not,
@@ -81,8 +83,8 @@ def _condition(condition: Condition) -> str:
     match condition:
         case Equivalence(attributes):
             return f"[{_names(attributes)}]"
-        case PartitionBy(attributes):
-            return f"PARTITION BY({_names(attributes)})"
+        case PartitionBy(keys):
+            return f"PARTITION BY({', '.join(map(_key, keys))})"
         case And() | Or():
             return f"({_expression(condition)})"
         case expression:
@@ -94,7 +96,7 @@ def _output(query: Query) -> str:
     if query.made is not None:
         event = items if query.made.type is None else f"({items}) AS {query.made.type}"
         return f"RETURN {event} IN STREAM {query.made.stream}"
-    by = f" BY {_names(query.by)}" if query.by else ""
+    by = f" BY {', '.join(map(_key, query.by))}" if query.by else ""
     return f"{'AGGREGATE' if query.aggregates else 'RETURN'} {items}{by}"
 
 
@@ -121,10 +123,21 @@ def column_name(item: Item) -> str:
     return _what(item).replace(" ", "") if item.name is None else item.name
 
 
+def _key(key: Key) -> str:
+    return _name(key) if isinstance(key, str) else _expression(key)
+
+
+def key_name(key: Key) -> str:
+    """What a column of BY is called: the attribute, or the text without spaces."""
+    return key if isinstance(key, str) else _expression(key).replace(" ", "")
+
+
 def _expression(expression: Expression) -> str:
     match expression:
         case Constant(value):
             return _constant(value)
+        case Attribute(variable, _, attribute) if variable == OWN:
+            return _name(attribute)
         case Attribute(variable, Index.LAST, attribute):
             return f"{variable}[{variable}.LEN].{_name(attribute)}"
         case Attribute(variable, index, attribute):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from oracle.sase import aggregate, matches, present
 from oracle.sase_cases import Case, aggregate_cases, cases
-from oracle.sase_expressions import Scope, holds
+from oracle.sase_expressions import Scope, holds, of_event
 from oracle.sase_kinds import of_all_kinds
 from oracle.sase_legal import problems
 from oracle.sase_notation import read
@@ -33,7 +33,7 @@ from oracle.sase_query import (
     rewritten,
 )
 from oracle.sase_runs import Buffer, agree, has_end_condition, skips
-from oracle.sase_text import text
+from oracle.sase_text import key_name, text
 from strategies import examples
 
 
@@ -225,10 +225,10 @@ def test_a_query_is_legal_and_read_as_it_is_written(case: Case) -> None:
 @given(aggregate_cases())
 def test_aggregates_count_the_matches_of_each_group(case: Case) -> None:
     groups = Counter(
-        tuple(match.events[0][0][name] for name in case.query.by) for match in matches(case.query, case.events)
+        tuple(of_event(key, match.events[0][0]) for key in case.query.by) for match in matches(case.query, case.events)
     )
     counted: dict[tuple[Value, ...], object] = {
-        tuple(dict(row)[name] for name in case.query.by): dict(row)["n0"]  # type: ignore[misc]
+        tuple(dict(row)[key_name(key)] for key in case.query.by): dict(row)["n0"]  # type: ignore[misc]
         for row in aggregate(case.query, case.events)
     }
     assert counted == groups
@@ -287,7 +287,7 @@ def all_parts(query: Query) -> list[Expression]:
 FEATURES = (
     "several",
     *(strategy.value for strategy in Strategy),
-    *("two strategies", "!", "~", "~ at the end", "~( )", "[ ]", "PARTITION BY", "no window"),
+    *("two strategies", "!", "~", "~ at the end", "~( )", "[ ]", "PARTITION BY", "PARTITION BY k + 1", "no window"),
     *("open end", "end condition", "two closures", "closure in the middle", "%"),
 )
 
@@ -304,6 +304,7 @@ def features(query: Query) -> set[str]:
         "~ at the end": query.components[-1].negated,
         "[ ]": Equivalence in conditions,
         "PARTITION BY": PartitionBy in conditions,
+        "PARTITION BY k + 1": any(not isinstance(key, str) for key in query.tested()),
         "no window": query.within is None,
         "open end": ends_openly(query),
         "end condition": any(has_end_condition(query, component) for component in closures),

@@ -86,6 +86,23 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """`k % 10`: what PARTITION BY computes of each event alone. `names` are the attributes in it; a variable stands for
+    each, called as `name_text` writes it. `text` is the expression as it was written, without spaces."""
+
+    expression: Expression
+    names: tuple[Name, ...]
+    text: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Key: TypeAlias = Name | Computed
+"""What events of a partition are alike in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """`a.x`, `a[1].x`, `a[i].x`, `a[i-1].x`, `a[a.LEN].x`."""
 
@@ -208,10 +225,10 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """`AGGREGATE totals BY attributes`: over all matches, without giving them one by one."""
+    """`AGGREGATE totals BY keys`: over all matches, without giving them one by one."""
 
     totals: tuple[Total, ...]
-    by: tuple[Name, ...] = ()
+    by: tuple[Key, ...] = ()
 
 
 UNNAMED = "events"
@@ -228,7 +245,7 @@ class ComponentQuery:
     streams: tuple[str, ...] = ()
     conditions: tuple[Expression, ...] = ()
     equal: tuple[Name, ...] = ()
-    partition: tuple[Name, ...] = ()
+    partition: tuple[Key, ...] = ()
     window: Span | None = None
     having: Expression | None = None
     references: Mapping[Variable, Reference] = field(default_factory=dict)
@@ -246,12 +263,12 @@ class ComponentQuery:
         return tuple(component for component in self.components if not component.negated)
 
     @property
-    def tested(self) -> tuple[Name, ...]:
+    def tested(self) -> tuple[Key, ...]:
         """What all events of a match are alike in."""
         return tuple(dict.fromkeys((*self.equal, *self.partition)))
 
     @property
-    def parted(self) -> tuple[Name, ...]:
+    def parted(self) -> tuple[Key, ...]:
         """What those of a partition are alike in."""
         return self.partition or self.equal
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from thence.algebra.components import FUNCTIONS, Component, Name
+from thence.algebra.components import FUNCTIONS, Component, Key, Name
 from thence.algebra.expressions import (
     And,
     Arithmetic,
@@ -59,6 +59,16 @@ def name_text(name: Name) -> str:
     """
     plain = name.local.isidentifier() and name.local != "LEN"
     return str(name) if name.iri is not None or plain else f"`{name.local}`"
+
+
+def key_text(key: Key) -> str:
+    """
+    >>> from thence.lang.sase import parse
+    >>> text = "PATTERN A a WHERE PARTITION BY k, (`my k`+1)%2, (k > 1 ^ k < 5) RETURN a.x"
+    >>> [key_text(key) for key in parse(text).blocks[0].partition]
+    ['k', '(`my k` + 1) % 2', '(k > 1 AND k < 5)']
+    """
+    return name_text(key) if isinstance(key, Name) else _at(key.expression, _Binding.RELATION)
 
 
 def condition_text(condition: Expression) -> str:

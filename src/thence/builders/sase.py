@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from thence.algebra.components import Component, Strategy
-from thence.builders.sase_values import Cut, Many, Named, One, PatternReader, Value, name_of, value, word
+from thence.algebra.components import Component, Key, Strategy
+from thence.algebra.show_components import name_text
+from thence.builders.sase_values import ATOM, Cut, Many, Named, One, PatternReader, Value, name_of, value, word
 from thence.errors import InputError
 from thence.lang import sase
 from thence.lang.sase_draft import (
@@ -58,6 +59,16 @@ def _component(type: Named, name: str, *, closure: bool) -> Component:
 def count() -> Value:
     """`count(*)`: how many matches there are, for `aggregate`."""
     return PatternReader().made(PatternReader.call, "count(*)", 0, word("count"), word("*"))
+
+
+def attribute(name: Named) -> Value:
+    """An attribute of each event, whichever component it is for: what `partition_by` computes keys of.
+
+    >>> (attribute("house") + 1) % 10
+    (house + 1) % 10
+    """
+    found = name_of(name)
+    return PatternReader().made(PatternReader.own, name_text(found), ATOM, found)
 
 
 def pattern(*components: One | Many, streams: str | Iterable[str] = (), namespace: str | None = None) -> Pattern:
@@ -116,9 +127,12 @@ class Pattern:
         """`[attributes]`: all events of a match have the same."""
         return self._with(Same(_names(attributes, "same"), 0))
 
-    def partition_by(self, *attributes: Named) -> Pattern:
-        """`PARTITION BY(attributes)`."""
-        return self._with(Partition(_names(attributes, "partition_by"), 0))
+    def partition_by(self, *keys: Named | Value) -> Pattern:
+        """`PARTITION BY(keys)`: attributes, or what is computed of them, `attribute("house") % 10`."""
+        if not keys:
+            raise InputError('partition_by needs an attribute. Try: partition_by("symbol")')
+        made = replace(self, _parts=(*self._parts, "partition_by"))
+        return made._with(Partition(tuple(made._key(each) for each in keys), 0))
 
     def strict_contiguity(self, *components: One | Many | Cut) -> Pattern:
         """These ignore no event."""
@@ -158,11 +172,14 @@ class Pattern:
         made, items = self._columns(values, named, "returns(b.price, first=a.first.price)")
         return made._query(DraftReturn(items, None, None, 0))
 
-    def aggregate(self, *totals: Value, by: Named | Iterable[Named] = (), **named: Value) -> Query:
-        """`AGGREGATE total, …, total AS name, … BY attributes`: over all matches."""
+    def aggregate(self, *totals: Value, by: Named | Value | Iterable[Named | Value] = (), **named: Value) -> Query:
+        """`AGGREGATE total, …, total AS name, … BY keys`: over all matches."""
         made, items = self._columns(totals, named, "aggregate(a.all.price.sum(), n=count())")
-        names = tuple(Placed(name_of(each), 0) for each in ([by] if isinstance(by, Named) else by))
-        return made._query(DraftTotals(items, names, 0))
+        keys = tuple(Placed(made._key(each), 0) for each in ([by] if isinstance(by, Named | Value) else by))
+        return made._query(DraftTotals(items, keys, 0))
+
+    def _key(self, given: Named | Value) -> Key:
+        return PatternReader(parts=self._parts).key_of(given) if isinstance(given, Value) else name_of(given)
 
     def _with(self, item: Any) -> Pattern:
         """With one more thing in WHERE, at the last place."""
@@ -175,6 +192,9 @@ class Pattern:
             raise InputError(f"{given!r:.80} asks nothing of an event. Try: {example}")
         parts = (*self._parts, said or repr(given))
         reader = PatternReader(self._block.components, parts)
+        for name in given._own.values():
+            reason = f'attribute("{name}") is of no component: which event is meant?'
+            raise reader.error(reason, hint=f"b.{name_text(name)}; attribute(…) is for partition_by")
         reader.check_own(given._of)
         references = {**self._block.references, **given._references}
         return replace(self, _block=replace(self._block, references=references), _parts=parts), reader

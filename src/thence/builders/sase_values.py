@@ -6,7 +6,7 @@ The rules are those of the reader of SASE+, called by Python and not by a gramma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from lark import Token
 
 from thence.algebra.chains import chain
-from thence.algebra.components import Component, Index, Name, Range, Reference
+from thence.algebra.components import Component, Index, Key, Length, Name, Range, Reference
 from thence.algebra.expressions import And, Expression, Variable
 from thence.algebra.show_components import name_text
 from thence.errors import InputError, QueryError
@@ -27,7 +27,7 @@ Named: TypeAlias = str | IRI
 """A type or an attribute: a column's or a local name, or whole as an IRI."""
 
 # How tightly the parts of a text are bound: what is bound less stands in brackets.
-_OR, _AND, _NOT, _COMPARED, _SUM, _PRODUCT, _NEGATIVE, _ATOM = range(8)
+_OR, _AND, _NOT, _COMPARED, _SUM, _PRODUCT, _NEGATIVE, ATOM = range(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,10 @@ class PatternReader(ComponentReader):
         values = [each for each in given if isinstance(each, Value)]
         for each in values:
             self._references.update(each._references)
+            self._own.update(each._own)
         part = rule(self, *(each._part if isinstance(each, Value) else each for each in given))
-        return Value(part, text, binds, self._references, frozenset(self.components).union(*(v._of for v in values)))
+        components = frozenset(self.components).union(*(each._of for each in values))
+        return Value(part, text, binds, self._references, components, self._own)
 
     def check_own(self, components: Iterable[Component]) -> None:
         """They are the pattern's, and not others of the same names."""
@@ -71,6 +73,16 @@ class PatternReader(ComponentReader):
 
     def plain(self, part: Any) -> Expression:
         return self._plain(part)
+
+    def key_of(self, given: Value) -> Key:
+        """What events of a partition are alike in."""
+        for each in given._of:
+            reason = f"PARTITION BY takes each event's own attributes, without a component, and {given} is of one."
+            names = _names_in(given._references.values())
+            hint = f'attribute("{names[0] if names else "symbol"}") in place of {each.variable}.…'
+            raise self.error(reason, hint=hint)
+        self._own.update(given._own)
+        return self.key(given._part, given._text)
 
     def both(self, left: Any, _: Token, right: Any) -> Expression:
         return chain(And, [self._plain(left), self._plain(right)])
@@ -130,6 +142,7 @@ class Value:
     _binds: int
     _references: Mapping[Variable, Reference]
     _of: frozenset[Component]
+    _own: Mapping[Variable, Name] = field(default_factory=dict)  # attributes that are of no component
 
     __array_ufunc__ = None  # a number of NumPy leaves its operators to us
     __eq__ = _infix(PatternReader.compared, "=", _COMPARED)  # type: ignore[assignment]
@@ -207,7 +220,7 @@ class Value:
 
     def _call(self, name: str, *others: Value) -> Value:
         text = f"{name}({', '.join(each._text for each in (self, *others))})"
-        return PatternReader().made(PatternReader.call, text, _ATOM, word(name), self, *others)
+        return PatternReader().made(PatternReader.call, text, ATOM, word(name), self, *others)
 
     def _in(self, binds: int) -> str:
         return self._text if self._binds >= binds else f"({self._text})"
@@ -237,7 +250,11 @@ def value(given: object) -> Value:
 
 
 def _constant(term: Any, text: str) -> Value:
-    return Value(term, text, _ATOM, {}, frozenset())
+    return Value(term, text, ATOM, {}, frozenset())
+
+
+def _names_in(references: Iterable[Reference]) -> list[Name]:
+    return [each.name for each in references if not isinstance(each, Length) and each.name is not None]
 
 
 def name_of(given: Named) -> Name:
@@ -273,7 +290,7 @@ class Events:
 
     def _read(self, text: str, names: list[Name], *, several: bool = False) -> Value:
         reader, variable = PatternReader([self._component]), word(self._component.variable)
-        return reader.made(PatternReader.which, f"{self!r}{text}", _ATOM, variable, self._which, names, several)
+        return reader.made(PatternReader.which, f"{self!r}{text}", ATOM, variable, self._which, names, several)
 
 
 class SeveralEvents(Events):
@@ -353,7 +370,7 @@ class Many:
     def length(self) -> Value:
         """`a.LEN`, how many there are."""
         reader, variable = PatternReader([self._component]), self._component.variable
-        return reader.made(PatternReader.length, f"{variable}.LEN", _ATOM, word(variable))
+        return reader.made(PatternReader.length, f"{variable}.LEN", ATOM, word(variable))
 
     @property
     def cut(self) -> Cut:

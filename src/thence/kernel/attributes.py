@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from thence.algebra.components import Name
 from thence.algebra.expressions import Variable
+from thence.algebra.variables import mentioned
 from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, TRUE, test
 from thence.kernel.rows import Arrived, Matched, concatenated, write_values
 from thence.kernel.star import imported, star_predicates
-from thence.match.context import Context
-from thence.match.expressions import passes
+from thence.match.context import Context, Solution
+from thence.match.expressions import attempt, passes
 from thence.program.image import AT_CODES, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.opcodes import DEPTH
 from thence.program.sequence import AllTriples, Attributes, Fit, Table
@@ -68,16 +69,16 @@ def _rows_of(
     refused.update((arrived.first_ref + event, reason) for event, reason in repeated.items())
     if TIME in found:
         found[TIME] = _or_else(found[TIME], _times(batch, terms))
-    compared = {
-        name: as_equality_sees(found[name], terms) for name in pattern.names if Variable(f"={name}") in table.variables
-    }
+    compared = {}
+    for column, key in pattern.keys:
+        values = found[key] if isinstance(key, Name) else _computed(pattern, key, found, len(batch), terms, context)
+        compared[column] = as_equality_sees(values, terms)
     fits = np.zeros(len(batch), np.int64)
     good = np.ones(len(batch), np.bool_)
     good[list(repeated)] = False
     for bit, fit in enumerate(pattern.fits):
         fits |= _fitting(pattern, fit, found, compared, types, good, terms, context).astype(np.int64) << bit
-    columns = {Variable(f".{name}"): values for name, values in found.items()}
-    columns |= {Variable(f"={name}"): values for name, values in compared.items()}
+    columns = compared | {Variable(f".{name}"): values for name, values in found.items()}
     columns[Variable("fits")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), fits)
     columns[Variable("time")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), batch.ends)
     rows = Matched(
@@ -286,15 +287,15 @@ def _fitting(
     pattern: Attributes,
     fit: Fit,
     found: Mapping[Name, Values],
-    compared: Mapping[Name, Values],
+    compared: Mapping[Variable, Values],
     types: Mapping[Name, Mask],
     good: Mask,
     terms: Terms,
     context: Context,
 ) -> Mask:
     fits = good if fit.type is None else good & types[fit.type]
-    for name in fit.present:
-        fits = fits & (compared[name].tags != tags.NONE)
+    for key in fit.present:
+        fits = fits & (compared[key].tags != tags.NONE)
     rows = np.flatnonzero(fits)
     if not fit.predicates or not len(rows):
         return fits
@@ -311,29 +312,73 @@ def _holding(
     pattern: Attributes, predicate: int, values: Mapping[Name, Values], count: int, terms: Terms, context: Context
 ) -> Mask:
     """The events of which a predicate is true."""
-    width = max(2 * len(values), 1)
-    cells = np.zeros(count * width + 2 * DEPTH, np.int64)
-    write_values(
-        cells[: count * width].reshape(count, width), [(2 * n, each) for n, each in enumerate(values.values())]
-    )
+    cells, width = _cells(values, count)
     truths = np.empty(count, np.int64)
     _test_all(pattern.image, predicate, cells, width, terms.tags, terms.bits, truths)
     held: Mask = truths == TRUE
     condition = pattern.predicates[predicate]
     for row in np.flatnonzero(truths == ASK).tolist():
-        solution = {}
-        for name, each in values.items():
-            term = term_of(int(each.tags[row]), int(each.bits[row]), terms)
-            if term is not None:
-                solution[Variable(f"@{name}")] = term
-        held[row] = passes(condition, solution, context)
+        held[row] = passes(condition, _solution(values, row, terms), context)
     return held
 
 
-def _tests(image, predicate, cells, width, term_tags, term_bits, truths):
+def _cells(values: Mapping[Name, Values], count: int) -> tuple[NDArray[np.int64], int]:
+    """A frame for each event, with room for a stack behind them; and how wide a frame is."""
+    width = max(2 * len(values), 1)
+    cells = np.zeros(count * width + 2 * DEPTH, np.int64)
+    write_values(
+        cells[: count * width].reshape(count, width), [(2 * n, each) for n, each in enumerate(values.values())]
+    )
+    return cells, width
+
+
+def _solution(values: Mapping[Name, Values], row: int, terms: Terms) -> Solution:
+    found = {}
+    for name, each in values.items():
+        term = term_of(int(each.tags[row]), int(each.bits[row]), terms)
+        if term is not None:
+            found[Variable(f"@{name}")] = term
+    return found
+
+
+def _computed(
+    pattern: Attributes, number: int, found: Mapping[Name, Values], count: int, terms: Terms, context: Context
+) -> Values:
+    """What an expression is for each event; none, where it is an error. What the machine can't tell is asked of the
+    plain evaluator, once for all events that are alike in what the expression names."""
+    cells, width = _cells(found, count)
+    truths = np.empty(count, np.int64)
+    made = Values(np.empty(count, np.uint16), np.empty(count, np.int64))
+    _compute_all(pattern.image, number, cells, width, terms.tags, terms.bits, truths, made.tags, made.bits)
+    rows = np.flatnonzero(truths == ASK)
+    if not len(rows):
+        return made
+    expression = pattern.predicates[number]
+    named = {name: each for name, each in found.items() if Variable(f"@{name}") in mentioned(expression)}
+    parts = [part[rows].astype(np.int64) for each in named.values() for part in (each.tags, each.bits)]
+    _, first, where = np.unique(np.stack(parts, axis=1), axis=0, return_index=True, return_inverse=True)
+    own = Terms()
+    results = (attempt(expression, _solution(named, row, terms), context) for row in rows[first].tolist())
+    asked = values_of(own.add_all(results)[where.reshape(-1)], own, terms)
+    made.tags[rows], made.bits[rows] = asked.tags, asked.bits
+    return made
+
+
+def _tests(image, predicate, cells, width, term_tags, term_bits, truths, *made):
     """The words of a predicate are gone through for each event."""
     code = image[AT_CODES] + predicate * RANGE_WIDTH
     return len(truths) * (20 + 2 * (image[code + BEYOND] - image[code + FIRST]))
+
+
+@sparing(_tests)
+def _compute_all(image, predicate, cells, width, term_tags, term_bits, truths, value_tags, value_bits):
+    """What `test` has computed it leaves where its stack begins: a number, a boolean, or none for an error."""
+    stack = len(truths) * width
+    for row in range(len(truths)):
+        truths[row] = test(
+            pointer(image), predicate, pointer(cells), row * width, stack, pointer(term_tags), pointer(term_bits)
+        )
+        value_tags[row], value_bits[row] = cells[stack], cells[stack + 1]
 
 
 @sparing(_tests)

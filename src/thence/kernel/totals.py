@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.components import Attribute, Index, Summary, Total, Totals
-from thence.algebra.expressions import Variable
 from thence.errors import LimitError
 from thence.kernel.chosen import Chosen
 from thence.kernel.components import chosen_in
 from thence.kernel.memory import AT_LINKS, AT_NODES, ITERATED, LINKS, NODES, OPTIONAL, PARENT, PLACE, region
-from thence.program.sequence import Components, SequenceProgram
+from thence.program.sequence import Components, SequenceProgram, as_compared
 from thence.program.values import term_of
 from thence.rdf.dictionary import Terms, from_text
 from thence.rdf.tags import INTEGER
@@ -298,7 +297,7 @@ def add_matches(
     """Count some matches in."""
     form = program.query.form
     assert isinstance(form, Totals)
-    by = [components.tested.index(Variable(f"={name}")) for name in form.by]
+    by = [components.tested.index(as_compared(key)) for key in form.by]
     weights = _of_matches(program, components, state, known, matches)
     found: dict[tuple[Term | None, ...], list[int]] = {}
     for number in range(len(matches)):

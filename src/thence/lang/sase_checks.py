@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from thence.algebra.chains import DEPTH, chain, depth
 from thence.algebra.components import (
     Component,
+    Key,
     Name,
     Reference,
     Strategy,
@@ -29,7 +30,7 @@ class Where:
 
     block: Block
     equal: dict[Name, None] = field(default_factory=dict)  # in order, each once
-    partition: list[Name] = field(default_factory=list)
+    partition: list[Key] = field(default_factory=list)
     conditions: list[Placed] = field(default_factory=list)
     selected: dict[str, tuple[Strategy, Selected]] = field(default_factory=dict)
 
@@ -45,10 +46,10 @@ def read_where(block: Block) -> Where:
         match item.value:
             case Same(names=names):
                 where.equal |= dict.fromkeys(names)
-            case Partition(names=names, at=at):
+            case Partition(keys=keys, at=at):
                 if where.partition:
                     raise block.error("PARTITION BY stands twice.", at, hint="one PARTITION BY")
-                where.partition = list(dict.fromkeys(names))
+                where.partition = list(dict.fromkeys(keys))
             case Group(strategy=strategy, selected=chosen):
                 for each in chosen:
                     if each.variable in where.selected:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
+from thence.algebra.components import Summary
 from thence.lang.mistakes import CLOSING, Complaint, Failure, Mistake
 from thence.lang.names import closest
 from thence.lang.sase_context import STRATEGIES, ahead, behind, clauses, closure, is_component, variable
@@ -15,8 +16,12 @@ _EQUAL = re.compile(r"\s*=")
 _WORD = re.compile(r"\s*(\w+)")
 _INSIDE = re.compile(r"[^\[\]{}();,\n<>=!^]*+")
 _CONDITION_BEFORE = re.compile(r"(?:\b(?:WHERE|HAVING|AND|OR|NOT)|\^|∧|∨|&&|\|\||\{)\s*\Z", re.IGNORECASE)
-_PARTITION_BEFORE = re.compile(r"\bPARTITION\s+BY\b[\s(]*[\w`,\s]*\Z", re.IGNORECASE)
-_BY_BEFORE = re.compile(r"\bBY\s+[\w`,\s]*\Z", re.IGNORECASE)
+_KEYS_BEFORE = re.compile(
+    r"\b((?:PARTITION\s+)?BY)\b((?:(?!\b(?:AND|OR|WHERE|WITHIN|HAVING|RETURN|AGGREGATE)\b)[^{}^∧∨;])*)\Z", re.IGNORECASE
+)
+_OPERATOR_BEFORE = re.compile(r"[-+*/%,(=<>]\s*\Z")
+_SUMMARY_BEFORE = re.compile(rf"\b({'|'.join(summary.value for summary in Summary)})\s*\([\w\s,]*\Z", re.IGNORECASE)
+_INDEXED = re.compile(r"\[[^\[\]\n]*\]\s*\.\s*(\w+)")
 _OF = re.compile(r"(\b\w+(?:\[[^\[\]\n]*\])?\.|[(,~]\s*|\bPATTERN\s+)(?:\w+|`[^`\n]+`)\Z", re.IGNORECASE)
 _DOTTED = re.compile(r"\.\(?\s*(\w+(?:\.\w+)*)")
 _COMMENT = re.compile(r"""`[^`\n]*+`|'[^'\n]*+'|"[^"\n]*+"|<[^<>\s]*+>|\#[^\r\n]*+|(--(?=\s)|//|/\*)""")
@@ -150,22 +155,37 @@ def _same(failure: Failure) -> Complaint | None:
     return None
 
 
-def _partition(failure: Failure) -> Complaint | None:
-    return _attributes_alone(failure, _PARTITION_BEFORE, "PARTITION BY")
-
-
-def _by(failure: Failure) -> Complaint | None:
-    """BY of AGGREGATE."""
-    return _attributes_alone(failure, _BY_BEFORE, "BY")
-
-
-def _attributes_alone(failure: Failure, before: re.Pattern[str], clause: str) -> Complaint | None:
-    """What follows the clause has no variable, and so no dot."""
-    if failure.found != "." or failure.before is None or not before.search(behind(failure)):
+def _key(failure: Failure) -> Complaint | None:
+    """What PARTITION BY, and BY of AGGREGATE, take: values of each event, of attributes without a variable."""
+    before = failure.before
+    if before is None:
         return None
-    attribute = ahead(failure, _WORD)
-    hint = f"{clause} {attribute[1][:40] if attribute else 'symbol'}"
-    return Complaint(f"{clause} names attributes alone, for all variables.", hint, at=failure.before.start_pos)
+    at = before.start_pos or 0
+    keys = _KEYS_BEFORE.search(failure.text.read[max(0, at - 200) : at])
+    if keys is None:
+        return None
+    clause = " ".join(keys[1].upper().split())
+    if failure.follows("NAME") and failure.kind in ("DOT", "LSQB", "BRACKETS"):
+        return _key_of_variable(failure, clause, keys[2])
+    if before.upper() in _CLAUSES and (not keys[2].strip() or _OPERATOR_BEFORE.search(keys[2])):
+        return Complaint(f"An attribute is missing before {before.upper()}.", f"{clause} symbol", at=at)
+    return None
+
+
+def _key_of_variable(failure: Failure, clause: str, written: str) -> Complaint:
+    """`PARTITION BY a.price`: which event is meant is not to be said."""
+    before, read = failure.before, failure.text.read
+    assert before is not None
+    at = before.start_pos or 0
+    if over := _SUMMARY_BEFORE.search(read, max(0, at - 80), at):
+        reason = f"{clause} is about one event at a time, and {over[1].lower()} is over several."
+        return Complaint(reason, f"{clause} symbol", at=over.start())
+    following = ahead(failure, _WORD) if failure.found == "." else _INDEXED.match(read, failure.at, failure.at + 80)
+    attribute = following[1][:40] if following and following[1].upper() != "LEN" else "symbol"
+    kept = written.strip() if len(written) <= 80 else ""
+    space = " " * bool(re.search(r"[\w,+*/%-]\Z", kept))
+    hint = f"{clause} {kept}{space}{attribute}"
+    return Complaint(f"{clause} takes each event's own attributes, without a variable.", hint, at=at)
 
 
 def _dotted(failure: Failure) -> Complaint | None:
@@ -300,8 +320,7 @@ CONDITIONS: tuple[Mistake, ...] = (
     _percentage,
     _third_side,
     _brackets,
-    _partition,
-    _by,
+    _key,
     _dotted,
     _in,
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from thence.algebra.components import Attribute, Component, Name, Reference, Strategy, Summary
+from thence.algebra.components import Attribute, Component, Key, Name, Reference, Strategy, Summary
 from thence.algebra.expressions import Variable
 from thence.errors import QueryError
 from thence.lang.text import Text
@@ -52,9 +52,9 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """`PARTITION BY (attr, …)`."""
+    """`PARTITION BY key, …`."""
 
-    names: tuple[Name, ...]
+    keys: tuple[Key, ...]
     at: int
 
 
@@ -105,7 +105,7 @@ class DraftReturn:
 @dataclass(frozen=True, slots=True)
 class DraftTotals:
     items: tuple[DraftItem, ...]
-    by: tuple[Placed, ...]  # names
+    by: tuple[Placed, ...]  # keys
     at: int
 
 

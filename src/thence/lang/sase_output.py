@@ -9,6 +9,7 @@ from thence.algebra.components import (
     Composite,
     Given,
     Item,
+    Name,
     Range,
     Reference,
     Return,
@@ -20,6 +21,7 @@ from thence.algebra.components import (
     is_iterated,
 )
 from thence.algebra.expressions import Expression, Variable
+from thence.algebra.show_components import key_text
 from thence.algebra.variables import mentioned
 from thence.errors import QueryError
 from thence.lang.names import listed
@@ -70,11 +72,12 @@ def output(where: Where) -> Return | Totals:
         if block.having is not None:
             raise block.error("AGGREGATE takes all matches together: HAVING can't choose among them.", form.at)
         alike = {*where.equal, *where.partition}
-        for name in form.by:
-            if name.value not in alike:
-                reason = f'"{name.value}" is not the same through all of a match.'
-                raise block.error(reason, name.at, hint=f"[{name.value}] in WHERE")
-        return Totals(tuple(_total(block, item) for item in form.items), tuple(name.value for name in form.by))
+        for key in form.by:
+            if key.value not in alike:
+                reason = f'"{key.value}" is not the same through all of a match.'
+                test = f"[{key.value}]" if isinstance(key.value, Name) else f"PARTITION BY {key_text(key.value)}"
+                raise block.error(reason, key.at, hint=f"{test} in WHERE")
+        return Totals(tuple(_total(block, item) for item in form.items), tuple(key.value for key in form.by))
     items = tuple(Item(item.text, _given(block, item)) for item in form.items)
     return Return(items, form.type, None if form.stream is None else form.stream.value)
 

@@ -166,8 +166,11 @@ class ComponentReader(ReferenceReader):
     def same(self, *names: Name) -> Same:
         return Same(names, self.here)
 
-    def partition(self, *names: Name) -> Partition:
-        return Partition(names, self.here)
+    def partition(self, *keys: Placed) -> Partition:
+        return Partition(tuple(key.value for key in keys), self.here)
+
+    def keyed(self, part: Part) -> Placed:
+        return Placed(self.key(part, self.text.read[self.here : self._end]), self.here)
 
     def conjuncts(self, *parts: Part) -> Every:
         return Every(tuple(map(Placed, parts, self._starts)))
@@ -206,7 +209,7 @@ class ComponentReader(ReferenceReader):
             found = Arithmetic(operation, found, self._plain(operand))
         return found
 
-    product = sum
+    product = key_sum = key_product = sum
 
     def negative(self, _: Token, part: Part) -> Expression:
         return Negate(self._plain(part))
@@ -242,8 +245,7 @@ class ComponentReader(ReferenceReader):
 
     def aggregate(self, *parts: Any) -> DraftTotals:
         items = tuple(part for part in parts if isinstance(part, DraftItem))
-        placed = zip(parts, self._starts, strict=True)
-        return DraftTotals(items, tuple(Placed(part, at) for part, at in placed if isinstance(part, Name)), self.here)
+        return DraftTotals(items, tuple(part for part in parts if isinstance(part, Placed)), self.here)
 
 
 def _start(part: Tree[Token] | Token) -> int:

@@ -10,13 +10,15 @@ from typing import Any, TypeAlias
 
 from lark import Token
 
-from thence.algebra.chains import chain
+from thence.algebra.chains import DEPTH, chain, depth
 from thence.algebra.components import (
     FUNCTIONS,
     Attribute,
     Component,
     Composite,
+    Computed,
     Index,
+    Key,
     Length,
     Name,
     Range,
@@ -27,9 +29,10 @@ from thence.algebra.components import (
 )
 from thence.algebra.expressions import And, Call, Expression, Variable
 from thence.algebra.show_components import name_text
-from thence.errors import InputError
+from thence.algebra.variables import mentioned
+from thence.errors import InputError, QueryError
 from thence.lang.names import closest, listed
-from thence.lang.sase_draft import DraftItem, Group, OverMatches, Partition, Same
+from thence.lang.sase_draft import DraftItem, Group, OverMatches, Partition, Same, column_name
 from thence.lang.syntax import offset
 from thence.lang.terms import TermReader
 from thence.lang.words import name
@@ -77,6 +80,7 @@ class ReferenceReader(TermReader):
         super().__init__(*arguments, **options)
         self._components: dict[str, Component] = {}
         self._references: dict[Variable, Reference] = {}
+        self._own: dict[Variable, Name] = {}  # attributes that have no variable
 
     # Constants
 
@@ -211,24 +215,58 @@ class ReferenceReader(TermReader):
             raise self.error(f'"..{letter}-{one}" is no range.', at=offset(letter), hint=f"{written}[..i-1]")
         return Events(component.variable, Range.BEFORE, attribute, offset(written))
 
+    # What PARTITION BY computes
+
+    def own(self, attribute: Name) -> Variable:
+        """An attribute of each event."""
+        variable = Variable(name_text(attribute))
+        self._own[variable] = attribute
+        return variable
+
+    def key_call(self, function: Token, *arguments: Any) -> Any:
+        if function.lower() in _SUMMARIES:
+            raise self._over_several(function, arguments)
+        return self.call(function, *arguments, of="")
+
+    def _over_several(self, function: Token, arguments: Iterable[Any]) -> QueryError:
+        reason = f"PARTITION BY is about one event at a time, and {function.lower()} is over several."
+        own = [name_text(self._own[each]) for each in arguments if isinstance(each, Variable) and each in self._own]
+        return self.error(reason, at=offset(function), hint=f"PARTITION BY {(*own, 'symbol')[0]}")
+
+    def key(self, part: Part, text: str) -> Key:
+        """What is written so: an attribute, or an expression over attributes of one event."""
+        if depth(part) > DEPTH:
+            raise self.error(f"The expression is more than {DEPTH} levels deep.")
+        expression = self._plain(part)
+        if isinstance(expression, Variable):
+            return self._own[expression]
+        names = tuple(self._own[each] for each in sorted(mentioned(expression), key=str))
+        if not names:
+            raise self.error("The expression names no attribute.", hint="PARTITION BY symbol")
+        return Computed(expression, names, column_name(text))
+
     # Functions
 
-    def call(self, function: Token, *arguments: Any) -> Any:
+    def call(self, function: Token, *arguments: Any, of: str = "a.") -> Any:
+        """`of` is what stands before an attribute in a hint: nothing, where there are no aggregates."""
         word = function.lower()
+        if word in _SUMMARIES and any(isinstance(each, Variable) and each in self._own for each in arguments):
+            raise self._over_several(function, arguments)
         if word in _SUMMARIES:
             return self._summarised(_SUMMARIES[word], function, arguments)
         if word not in FUNCTIONS:
-            known = {*_SUMMARIES, *FUNCTIONS}
-            near = closest(word, {*known, *_OTHER_NAMES})
-            hint = _OTHER_NAMES.get(near, near) or listed(sorted(known))
+            known = {*FUNCTIONS, *(_SUMMARIES if of else ())}
+            others = {other: name for other, name in _OTHER_NAMES.items() if name in known}
+            near = closest(word, {*known, *others})
+            hint = others.get(near, near) or listed(sorted(known))
             raise self.error(f'There is no function "{function}".', at=offset(function), hint=hint)
         called, count = FUNCTIONS[word]
         if any(isinstance(argument, Token) for argument in arguments):
-            raise self.error(f"{word} takes values.", at=offset(function), hint=f"{word}(a.price)")
+            raise self.error(f"{word} takes values.", at=offset(function), hint=f"{word}({of}price)")
         if len(arguments) != count:
             reason = f"{word} takes {count} value{'s' if count > 1 else ''}, not {len(arguments)}."
             raise self.error(
-                reason, at=offset(function), hint=f"{word}(a.price)" if count == 1 else f"{word}(a.name, 'x')"
+                reason, at=offset(function), hint=f"{word}({of}price)" if count == 1 else f"{word}({of}name, 'x')"
             )
         return Call(called, tuple(self._plain(argument) for argument in arguments))
 

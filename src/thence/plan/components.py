@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from thence.algebra.components import (
     Attribute,
     ComponentQuery,
     ComposedQuery,
     Composite,
+    Computed,
     Index,
     Item,
     Length,
@@ -25,7 +27,7 @@ from thence.plan.assembly import FeedShape, assembled
 from thence.plan.conditions import Conditions
 from thence.plan.edges import CONTIGUOUS, Drawing, contiguities
 from thence.plan.phases import Asked
-from thence.plan.slots import Slots, as_compared, attribute
+from thence.plan.slots import Slots, attribute
 from thence.program.automaton import Automaton
 from thence.program.component_types import ComponentTypes
 from thence.program.dataflow import Dataflow, Feed, Stage
@@ -40,6 +42,7 @@ from thence.program.sequence import (
     SequenceProgram,
     Source,
     Table,
+    as_compared,
 )
 
 FITS = Variable("fits")
@@ -80,11 +83,16 @@ class _Plan:
     def __init__(self, query: ComponentQuery, optimise: bool) -> None:
         self.query = query
         self.optimise = optimise
-        self.names = tuple(dict.fromkeys((*_names(query), *query.tested)))
+        tested = (key.names if isinstance(key, Computed) else (key,) for key in query.tested)
+        self.names = tuple(dict.fromkeys((*_names(query), *chain.from_iterable(tested))))
         asked = Asked(query)
         self.slots = Slots(query, asked)
         self.merges = optimise and _merges(query, self.slots)
         self.conditions = Conditions(query, asked, self.slots, self.names)
+        self.keys = tuple(
+            (as_compared(key), self.conditions.computed(key) if isinstance(key, Computed) else key)
+            for key in query.tested
+        )
         attributes = tuple(map(attribute, self.names))
         self.kept = attributes + (TIME,) * _negates(query)  # of each event, in the history
         self.columns = (*attributes, *map(as_compared, query.tested), FITS, *(TIME,) * _negates(query))
@@ -97,7 +105,7 @@ class _Plan:
         code = image(automaton)
         predicates = tuple(self.conditions.code.predicates)
         fits = tuple(self.conditions.fits)
-        pattern = Attributes(self.names, fits, self._all_count(), query.namespace, predicates, code)
+        pattern = Attributes(self.names, self.keys, fits, self._all_count(), query.namespace, predicates, code)
         streams = [stream.name for stream in query.sources]
         return SequenceProgram(
             query=query,
@@ -203,7 +211,7 @@ def _names(query: ComponentQuery) -> Iterator[Name]:
                 case Item(given=Composite(names=names)):
                     yield from names
     else:
-        yield from query.form.by
+        yield from (key for key in query.form.by if isinstance(key, Name))  # others are those of PARTITION BY
         for total in query.form.totals:
             if total.of is not None:
                 yield total.of.name

@@ -3,14 +3,15 @@ together with what a run keeps in its slots; and of what must be absent."""
 
 from __future__ import annotations
 
-from thence.algebra.components import Attribute, Component, ComponentQuery, Name
+from thence.algebra.components import Attribute, Component, ComponentQuery, Computed, Name
 from thence.algebra.expressions import Expression, Variable
+from thence.algebra.show_components import name_text
 from thence.algebra.walk import replaced
 from thence.errors import LimitError
 from thence.plan.phases import Asked, Phase, is_stateless
 from thence.plan.predicates import Code
 from thence.plan.slots import Slots, attribute
-from thence.program.sequence import Conjunct, Fit, Negation
+from thence.program.sequence import Conjunct, Fit, Negation, as_compared
 
 _MOST_FITS = 62
 """Bits of a row."""
@@ -43,7 +44,7 @@ class Conditions:
         predicates = tuple(
             self._predicate(each, original, component) for each, original in zip(about, conditions, strict=True)
         )
-        found = Fit(component.type, self.query.tested, predicates)
+        found = Fit(component.type, tuple(map(as_compared, self.query.tested)), predicates)
         if found not in self.fits:
             if len(self.fits) == _MOST_FITS:
                 raise LimitError(
@@ -51,6 +52,11 @@ class Conditions:
                 )
             self.fits.append(found)
         return self.fits.index(found)
+
+    def computed(self, key: Computed) -> int:
+        """The number of what computes a key: it is asked of each event alone, as a predicate is."""
+        own: dict[Expression, Expression] = {Variable(name_text(name)): _of_event(name) for name in key.names}
+        return self.code.compile_predicate(replaced(key.expression, own.get))
 
     def tests(self, component: Component, phase: Phase) -> list[int]:
         """The predicates that need the run."""

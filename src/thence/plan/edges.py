@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from thence.algebra.components import Component, ComponentQuery, Name, Strategy
+from thence.algebra.components import Component, ComponentQuery, Key, Strategy
 from thence.algebra.expressions import Variable
 from thence.plan.assembly import Edge, State
 from thence.plan.conditions import Conditions
 from thence.plan.phases import Phase
-from thence.plan.slots import as_compared, attribute
+from thence.plan.slots import attribute
 from thence.program.automaton import (
     ANY,
     AT_STOP,
@@ -33,6 +33,7 @@ from thence.program.automaton import (
     WAITS_APART,
     WAITS_NEXT,
 )
+from thence.program.sequence import as_compared
 
 CONTIGUOUS = (Strategy.STRICT, Strategy.PARTITION)
 """The strategies by which an event that is not taken ends what waits."""
@@ -150,8 +151,8 @@ class Drawing:
             self.states[state].accepts = AT_WINDOWS_END if waits else AT_STOP
         return state
 
-    def _state(self, component: Component, by: tuple[Name, ...]) -> int:
-        key = [self.conditions.code.slots[as_compared(name)] for name in by]
+    def _state(self, component: Component, by: tuple[Key, ...]) -> int:
+        key = [self.conditions.code.slots[as_compared(each)] for each in by]
         previous = len(contiguities(self.query)) - 1 if component.strategy is Strategy.PARTITION else 0
         self.states.append(State(_SELECTIONS[component.strategy], key, previous))
         return len(self.states) - 1
@@ -180,7 +181,7 @@ class Drawing:
 
     def _bind(self, edge: Edge, component: Component, phase: Phase) -> None:
         place, slots = self._columns, self.conditions.code.slots
-        compared = [(slots[as_compared(name)], place[as_compared(name)]) for name in self.query.tested]
+        compared = [(slots[as_compared(key)], place[as_compared(key)]) for key in self.query.tested]
         if edge.state == START:
             edge.bind = [(slot, column, KEEP) for slot, column in compared]
         else:

@@ -33,6 +33,7 @@ from thence.program.automaton import (
     RANKS,
     SUM,
 )
+from thence.program.sequence import as_compared
 
 _MOST_RANKED = 64
 """The most values that `highest` and `lowest` keep in slots: every run has them. For more, the history is asked."""
@@ -55,11 +56,6 @@ def attribute(name: Name) -> Variable:
     return Variable(f".{name}")
 
 
-def as_compared(name: Name) -> Variable:
-    """The column of an attribute as equality sees it, and a run's slot for it."""
-    return Variable(f"={name}")
-
-
 @dataclass(frozen=True, slots=True)
 class Slot:
     """Which component's events a slot tells of, of which attribute (None: the events themselves), and what each event
@@ -77,7 +73,7 @@ class Slots:
 
     def __init__(self, query: ComponentQuery, asked: Asked) -> None:
         self.query = query
-        self.kept: dict[Variable, Slot | None] = {as_compared(name): None for name in query.tested}
+        self.kept: dict[Variable, Slot | None] = {as_compared(key): None for key in query.tested}
         self._written = list(
             self._conditions(asked)
         )  # so that all slots are known before the first predicate is compiled

@@ -3,6 +3,7 @@ structs. Where the attributes have no types, since they come from RDF, each valu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -13,6 +14,8 @@ from thence.algebra.components import (
     ComponentQuery,
     Composite,
     Given,
+    Index,
+    Key,
     Length,
     Name,
     Sequence,
@@ -35,6 +38,7 @@ from thence.algebra.expressions import (
     Plus,
     Variable,
 )
+from thence.algebra.show_components import name_text
 from thence.program.output import AttributeTypes
 from thence.rdf.terms import Literal
 
@@ -46,7 +50,7 @@ def column_types(query: ComponentQuery, types: AttributeTypes | None, leaf: pa.D
     """The types of a query's columns, by name; each value is a `leaf` where attributes have no `types`."""
     shape = _Shape(query, types, leaf)
     if isinstance(query.form, Totals):
-        by = {str(name): shape.attribute(name) for name in query.form.by}
+        by = {str(key): shape.key(key) for key in query.form.by}
         return by | {total.name: shape.total(total) for total in query.form.totals}
     return {item.name: shape.of(item.given) for item in query.form.items}
 
@@ -71,6 +75,12 @@ class _Shape:
         if name.local not in self.types:
             return pa.string()
         return _output_type(self.types[name.local])
+
+    def key(self, key: Key) -> pa.DataType:
+        if isinstance(key, Name):
+            return self.attribute(key)
+        own = {Variable(name_text(name)): Attribute("", Index.ALONE, name) for name in key.names}
+        return _Shape(replace(self.query, references=own), self.types, self.leaf).of(key.expression)
 
     def total(self, total: Total) -> pa.DataType:
         """Counts, and sums of integers, have as many digits as Spark knows."""

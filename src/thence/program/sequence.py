@@ -9,11 +9,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.algebra.components import Component, ComponentQuery, Name
+from thence.algebra.components import Component, ComponentQuery, Key, Name
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Pattern
 from thence.algebra.sequences import LateGraph, SequenceQuery, Stream
 from thence.algebra.show import show
+from thence.algebra.show_components import key_text
 from thence.program.automaton import ANEW, STRICT, Automaton
 from thence.program.operator import Feature, ShardKey
 from thence.program.output import Output
@@ -21,22 +22,29 @@ from thence.rdf.terms import Term
 from thence.rdf.typed import DEFAULT_NAMESPACE
 
 
+def as_compared(key: Key) -> Variable:
+    """The column of a key as equality sees it, and a run's slot for it. An attribute may be called as an expression is
+    written: so they begin differently."""
+    return Variable(f"={key}" if isinstance(key, Name) else f"%{key_text(key)}")
+
+
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What an event must have to be taken for something: a type, attributes that are there, predicates that hold."""
+    """What an event must have to be taken for something: a type, keys that have a value, predicates that hold."""
 
     type: Name | None
-    present: tuple[Name, ...]
+    present: tuple[Variable, ...]
     predicates: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """Attributes of typed events: their values, some as equality compares them, and what each event can be taken for, a
-    bit for each of `fits`. `all_count`: events that fit nothing are extracted too. `predicates` are what fits ask of an
-    event alone, and `image` is their code."""
+    """Attributes of typed events: their values, keys as equality compares them, and what each event can be taken for, a
+    bit for each of `fits`. A key is an attribute, or the number of the predicate that computes it. `all_count`: events
+    that fit nothing are extracted too. `predicates` are what is asked of an event alone, and `image` is their code."""
 
     names: tuple[Name, ...]
+    keys: tuple[tuple[Variable, Name | int], ...]
     fits: tuple[Fit, ...]
     all_count: bool
     namespace: str = field(default=DEFAULT_NAMESPACE)

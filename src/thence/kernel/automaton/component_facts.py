@@ -9,7 +9,7 @@ from thence.algebra.component_conditions import acts_at, own_references
 from thence.algebra.components import Component, ComponentQuery, Strategy, is_whole
 from thence.algebra.expressions import Expression
 from thence.algebra.sequences import Window
-from thence.algebra.show_components import component_text, condition_text, name_text
+from thence.algebra.show_components import component_text, condition_text, key_text, name_text
 from thence.algebra.show_sequences import window_text
 from thence.program.automaton import ANY, AT_STOP, CUT_OFF, NEXT, NOWHERE, PLAIN, PROCEED, START, TAKE, Automaton
 from thence.program.description import FilterDescription
@@ -93,7 +93,7 @@ def component_facts(program: SequenceProgram, query: ComponentQuery) -> Componen
     return ComponentFacts(
         window=None if query.window is None else window_text(Window(query.window)),
         equal=tuple(map(name_text, query.equal)),
-        partition=tuple(map(name_text, query.partition)),
+        partition=tuple(map(key_text, query.partition)),
         having=None if query.having is None else FilterDescription(condition_text(query.having), _ON_COMPLETE_MATCHES),
         components=tuple(_component(program, query, component) for component in query.components),
         states=tuple(_state(program, number, edges) for number in range(len(program.automaton.selection))),
