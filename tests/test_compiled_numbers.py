@@ -48,6 +48,11 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):  # type: 
 
 
 @njit
+def unary(function, tag, bits):  # type: ignore[no-untyped-def]
+    return compiled.unary(function, tag, bits)
+
+
+@njit
 def order(left_tag, left_bits, right_tag, right_bits):  # type: ignore[no-untyped-def]
     return compiled.order(left_tag, left_bits, right_tag, right_bits)
 
@@ -76,6 +81,32 @@ def test_arithmetic_is_the_plain_arithmetic_or_left_to_it(left: Literal, right: 
         assert tag == tags.NONE
         return
     assert same(untag(tag, bits), plain)
+
+
+UNARY = {
+    compiled.NEGATE: numbers.negate,
+    compiled.ABSOLUTE: numbers.absolute,
+    compiled.CEILING: numbers.ceiling,
+    compiled.FLOOR: numbers.floor,
+    compiled.ROUND: numbers.round_half_up,
+}
+halves = st.sampled_from(["0.5", "-0.5", "2.5", "-2.5", "0.49999999999999994", "-0.49999999999999994", "-1E-20", "-0"])
+
+
+@given(st.one_of(literals, halves.map(lambda text: Literal(text, XSD + "double"))), st.sampled_from(list(UNARY)))
+def test_functions_of_one_number_are_the_plain_ones_or_left_to_them(literal: Literal, function: int) -> None:
+    tag, bits, _, _ = tagged(literal, literal)
+    found, made = unary(function, tag, bits)
+    if tag == tags.OTHER:
+        assert found == compiled.SLOW
+    if found != compiled.SLOW:
+        assert same(untag(found, made), UNARY[function](value(literal)))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("text", "rounded"), [("2.5", "3"), ("-2.5", "-2"), ("0.499", "0"), ("-7", "-7")])
+def test_everyday_decimals_are_rounded_without_the_slow_way(text: str, rounded: str) -> None:
+    tag, bits, _, _ = tagged(*[Literal(text, XSD + "decimal")] * 2)
+    assert untag(*unary(compiled.ROUND, tag, bits)) == value(Literal(rounded, XSD + "decimal"))
 
 
 @given(literals, literals)

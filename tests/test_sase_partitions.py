@@ -11,6 +11,7 @@ import pytest
 import thence
 from shards import Pipeline
 from test_sase_values import found, rdf
+from thence.kernel import attributes
 from thence.lang.sase import parse
 from thence.plan.components import plan
 
@@ -189,3 +190,11 @@ def test_explain_tells_what_is_computed() -> None:
     assert "  PARTITION BY (k + 1) % 2, lower(`my s`): the same in all events of a match\n" in told
     assert told.endswith("Key: (k + 1) % 2, lower(`my s`)")
     assert '"partition": [\n    "(k + 1) % 2",' in query.explain("json")
+
+
+@pytest.mark.parametrize("key", ["k % 10", "floor(k / 10)", "-round(abs(k)) + 1", "(k > 10 AND k < 20)"])
+def test_keys_of_numbers_are_computed_without_the_evaluator(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be asked for each value, and there may be one for each event."""
+    monkeypatch.setattr(attributes, "attempt", None)
+    events = keyed(*range(40), 2.5, Decimal("7.25"), -3)
+    assert found(PAIRS.format("skip_till_next_match", key), events)

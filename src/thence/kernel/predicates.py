@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from thence.match import numbers
-from thence.match.numbers import arithmetic, order
+from thence.match.numbers import arithmetic, order, unary
 from thence.program import opcodes
 from thence.program.image import AT_CODES, AT_CONSTANTS, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.values import NON_CANONICAL
@@ -68,6 +68,11 @@ def test(image, predicate, memory, frame, stack, term_tags, term_bits):
                 memory[top], memory[top + 1] = tags.BOOLEAN, 1 - truth
         elif operation == opcodes.ASK:
             return ASK
+        elif operation == opcodes.UNARY:
+            tag, bits = _unary(argument, memory[top], memory[top + 1])
+            if tag == numbers.SLOW:
+                return ASK
+            memory[top], memory[top + 1] = tag, bits
         else:
             top -= 2
             tag, bits = _binary(operation, argument, memory[top], memory[top + 1], memory[top + 2], memory[top + 3])
@@ -96,6 +101,12 @@ def _holds(comparison, left, right):
     relation = np.int64(left < right) | np.int64(left == right) << 1 | np.int64(left > right) << 2
     held_for = _HELD_FOR >> (comparison << 2)
     return np.int64(held_for & relation != 0) ^ (held_for >> 3 & 1)
+
+
+@inner
+def _unary(function, tag, bits):
+    tag, bits = unary(function, tag, bits)
+    return np.int64(tag), bits
 
 
 @inner

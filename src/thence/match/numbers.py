@@ -35,6 +35,9 @@ functions."""
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE, QUOTIENT, REMAINDER = 0, 1, 2, 3, 4, 5
 
+NEGATE, ABSOLUTE, CEILING, FLOOR, ROUND = 0, 1, 2, 3, 4
+"""What is made of one number."""
+
 _POWERS = np.array([10**k for k in range(19)], np.int64)
 _MAX = np.int64(2**63 - 1)
 
@@ -233,6 +236,49 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
             return np.uint16(NONE), np.int64(0)
         return np.uint16(FLOAT), double_bits(np.float64(_rounded(operation, c, d)))
     return _exact(operation, left_bits, left_scale, right_bits, right_scale, widest)
+
+
+@inner
+def unary(function, tag, bits):
+    """(tag, bits) of a function of one number; NONE for an error, SLOW where the plain functions must decide."""
+    kind, scale = tag & KIND_MASK, np.int64(tag >> SCALE_SHIFT)
+    if kind == INTEGER or kind == DECIMAL:
+        return _unary_exact(function, kind, scale, bits)
+    if kind == DOUBLE or kind == FLOAT:
+        return np.uint16(kind), double_bits(_unary_rounded(function, np.int64(bits).view(np.float64)))
+    return np.uint16(NONE if kind == NONE else SLOW), np.int64(0)
+
+
+@inner
+def _unary_exact(function, kind, scale, number):
+    if number == -_MAX - 1:
+        return np.uint16(SLOW), np.int64(0)
+    if function == NEGATE or (function == ABSOLUTE and number < 0):
+        number = -number
+    if function <= ABSOLUTE or scale == 0:
+        return np.uint16(kind | (scale << SCALE_SHIFT)), number
+    unit = _POWERS[scale]
+    if function == CEILING:
+        return np.uint16(kind), -(-number // unit)
+    whole = number // unit
+    if function == ROUND and number - whole * unit >= unit // 2:
+        whole += 1
+    return np.uint16(kind), whole
+
+
+@inner
+def _unary_rounded(function, number):
+    """Of a float or double, which keep their sign where they become zero."""
+    if function == NEGATE:
+        return -number
+    if function == ABSOLUTE:
+        return abs(number)
+    if function == CEILING:
+        return np.ceil(number)
+    whole = np.floor(number)
+    if function == ROUND and number - whole >= 0.5:
+        whole += 1.0
+    return np.copysign(whole, number)
 
 
 @sparing(lambda *arguments: 20 * len(arguments[-1]))

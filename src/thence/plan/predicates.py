@@ -8,10 +8,12 @@ from thence.algebra.expressions import (
     And,
     Arithmetic,
     Bound,
+    Call,
     Compare,
     Comparison,
     Expression,
     In,
+    Negate,
     Not,
     Operation,
     Or,
@@ -41,6 +43,8 @@ _OPERATIONS = {
     Operation.QUOTIENT: numbers.QUOTIENT,
     Operation.REMAINDER: numbers.REMAINDER,
 }
+
+_FUNCTIONS = {"ABS": numbers.ABSOLUTE, "CEIL": numbers.CEILING, "FLOOR": numbers.FLOOR, "ROUND": numbers.ROUND}
 
 
 @dataclass(slots=True)
@@ -124,6 +128,10 @@ class _Writer:
                 return self._binary(expression.left, expression.right, opcodes.AND, 0)
             case Or():
                 return self._binary(expression.left, expression.right, opcodes.OR, 0)
+            case Negate():
+                return self.write(expression.operand) and self._add(opcodes.UNARY, numbers.NEGATE)
+            case Call(function=function, arguments=(operand,)) if function in _FUNCTIONS:
+                return self.write(operand) and self._add(opcodes.UNARY, _FUNCTIONS[function])
             case Not():
                 return self.write(expression.operand) and self._add(opcodes.NOT, 0)
             case In() if expression.choices:

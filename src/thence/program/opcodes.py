@@ -11,6 +11,7 @@ OR = 5
 NOT = 6
 BOUND = 7  # push whether slot `argument` is bound
 ASK = 8  # the whole predicate must be asked of the plain evaluator
+UNARY = 9  # pop one, push what `argument` makes of it
 
 EQUAL, NOT_EQUAL, LESS, GREATER, LESS_OR_EQUAL, GREATER_OR_EQUAL, SAME, DIFFERENT = range(8)
 """The last two are errors where the two values are of different kinds."""
