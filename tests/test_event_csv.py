@@ -138,6 +138,11 @@ def test_subjects_ids_and_a_byte_order_mark() -> None:
     assert (second.id, second.triples[0].subject.value) == ("s:3", "s_1_subject")
 
 
+def test_a_byte_order_mark_is_passed_over_wherever_a_block_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_blocks, "_BLOCK", 1)
+    assert [event.id for event in read("\ufefftype,time\nT,1\n") if isinstance(event, Event)] == ["s:2"]
+
+
 def test_a_gzipped_file_is_read_twice_as_well() -> None:
     text = "type,time,x\n" + "T,1,5\n" * 3
     assert read(text, name="s.csv.gz") == read(text)

@@ -340,3 +340,55 @@ def test_the_size_of_the_pieces_changes_nothing(tokens: list[str], chunk: int) -
     assert [(problem.line, problem.reason) for problem in bad(small)] == [
         (problem.line, problem.reason) for problem in bad(large)
     ]
+
+
+CHUNKS = (1, 7, 100, 1 << 18)
+LARGE = Limits(event_bytes=400)
+
+
+def read_large(text: str, chunk: int) -> tuple[list[str], list[tuple[int, str]]]:
+    """The graphs that are read, and the lines and reasons of bad ones."""
+    parts = read(text, chunk=chunk, limits=LARGE)
+    return graphs(quads(parts)), [(problem.line, problem.reason) for problem in bad(parts)]
+
+
+@pytest.mark.parametrize("layout", EVENTS)
+def test_a_graph_that_is_too_large_is_reported_alike_wherever_the_document_is_cut(layout: str) -> None:
+    text = PROLOGUE + EVENTS[layout].format("a", "'" + "x" * 500 + "'") + EVENTS[layout].format("b", 1)
+    line = 4 if layout == "before" else 3
+    for chunk in CHUNKS:
+        assert read_large(text, chunk) == (["http://e/b"], [(line, LARGE.describe_event())]), chunk
+
+
+def test_a_graph_is_too_large_by_its_text_or_by_its_quads() -> None:
+    for length, good in ((400, True), (401, False)):  # of space, too
+        graph = ":a { :s :p 1 ."
+        text = PROLOGUE + "#" + "x" * 500 + "\n" + graph + " " * (length - len(graph) - 1) + "}\n"
+        for chunk in CHUNKS:
+            names, problems = read_large(text, chunk)
+            assert (names, problems) == (["http://e/a"], []) if good else ([], [(4, LARGE.describe_event())]), chunk
+    text = PROLOGUE + ":a { :s :p " + ",".join(map(str, range(10))) + " }\n"  # ten quads
+    for chunk in CHUNKS:
+        assert read_large(text, chunk) == ([], [(3, LARGE.describe_event())]), chunk
+
+
+def test_a_graph_keeps_its_time_behind_one_that_is_too_large_and_not_closed() -> None:
+    text = PROLOGUE + ":a { :s :p 1 .\n#" + "x" * 500 + "\n" + EVENTS["before"].format("b", 1)
+    for chunk in CHUNKS:
+        assert read_large(text, chunk) == (["http://e/b"], [(3, LARGE.describe_event())]), chunk
+        assert quads(read(text, chunk=chunk, limits=LARGE)).count(b"\n") == 2, chunk
+
+
+def test_a_graph_is_read_behind_a_string_that_only_the_next_one_closes() -> None:
+    text = PROLOGUE + ":a { :s :p '''x }\n" + EVENTS["after"].format("b", 1)
+    text += ":c { :s :p '''" + "x " * 300 + "''' }\n" + EVENTS["after"].format("d", 1)
+    for chunk in CHUNKS:
+        names, problems = read_large(text, chunk)
+        assert names == ["http://e/b", "http://e/d"], chunk
+        assert [line for line, _ in problems] == [3, 6], chunk
+
+
+def test_a_byte_order_mark_is_passed_over_wherever_the_document_is_cut() -> None:
+    text = "\ufeff" + PROLOGUE + EVENTS["after"].format("a", 1)
+    for chunk in CHUNKS:
+        assert read_large(text, chunk) == (["http://e/a"], []), chunk

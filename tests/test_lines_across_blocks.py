@@ -20,7 +20,8 @@ from thence.rdf.events import BadEvent, Event
 from thence.rdf.files import read_batches, read_events
 from thence.rdf.jsonl import read_jsonl
 from thence.rdf.limits import Limits
-from thence.rdf.nquads import read_nquads
+from thence.rdf.nquads import events_of, read_nquads
+from thence.rdf.trig import trig_chunks
 from thence.spark import parts
 
 pytestmark = pytest.mark.numba
@@ -306,3 +307,71 @@ def test_good_records_are_read_and_bad_ones_reported_once_wherever_the_file_is_c
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_blocks, "_BLOCK", size)
         check(read_batches(path, stream="s", limits=TABLE), good, bad)
+
+
+# TriG
+
+GRAPHS = Limits(event_bytes=800, gunzip_ratio=10**6)
+PROLOGUE = b"@prefix : <http://e/> .\nPREFIX prov: <http://www.w3.org/ns/prov#>\n"
+SIZES = st.integers(801, 2500)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, number: int) -> Stretch:
+    name = b":g%d" % number
+    time = name + b" prov:generatedAtTime 1 .\n"
+    body, reason = b":s :p %d , '%b'" % (number, b"x" * draw(st.integers(0, 60))), ""
+    match draw(st.integers(0, 9)):
+        case 0:
+            quote = draw(st.sampled_from([b"'", b'"', b"'''", b'"""']))
+            body, reason = b":s :p %b%b%b" % (quote, b"x" * draw(SIZES), quote), GRAPHS.describe_event()
+        case 1:
+            lines = b"".join(b":s :p %d .\n" % i for i in range(draw(SIZES) // 10))
+            body, reason = lines, GRAPHS.describe_event()
+        case 2:
+            body, reason = b":s :p <http://e/" + b"x" * draw(SIZES) + b">", GRAPHS.describe_event()
+        case 3:
+            body, reason = b":s :p 1 . #" + b"x" * draw(SIZES), GRAPHS.describe_event()
+        case 4:
+            wrong = [
+                b", 1",
+                b"'\xff'",
+                b"\xc3",
+                b"\x00",
+                b"<http://e/ x>",
+                b"'x",
+                b"<<( :s :p 1 )>>",
+                b"nope:x",
+                b"1\r\r]",
+            ]
+            body, reason = b":s :p " + draw(st.sampled_from(wrong)), "?"
+        case 5:
+            return Stretch(draw(st.sampled_from([b"#" + b"x" * draw(SIZES) + b"\n", b"\n" * draw(SIZES), b"\r\n"])))
+        case 6:
+            return Stretch(name + b" { :s :p 1 .\n", {0: "?"})
+    graph = name + b" {\n" + body + b"\n}\n"
+    before = draw(st.booleans())
+    return Stretch(time + graph if before else graph + time, {int(before): reason} if reason else {}, not reason)
+
+
+@given(
+    st.integers(0, 8).flatmap(lambda count: st.tuples(*map(graphs, range(count)))),
+    st.integers(1, 100) | st.integers(1, 3000) | st.just(1 << 18),
+    st.sampled_from(["", "newline", "gzipped"]),
+)
+def test_good_graphs_are_read_and_bad_ones_reported_once_wherever_the_file_is_cut(
+    tmp_path_factory: Any, found: tuple[Stretch, ...], size: int, way: str
+) -> None:
+    data, good, bad = PROLOGUE, [], {}
+    for number, graph in enumerate(found):
+        bad.update({data.count(b"\n") + 1 + line: reason for line, reason in graph.bad.items()})
+        good += [f"http://e/g{number}"] * graph.good
+        data += graph.text
+    data = data if way == "newline" else data.removesuffix(b"\n")
+    if way != "gzipped":
+        pieces = trig_chunks(io.BytesIO(data), stream_name="s", limits=GRAPHS, chunk=size)
+        check(events_of(pieces, stream="s", limits=GRAPHS), good, bad)
+        return
+    path: Path = tmp_path_factory.getbasetemp() / "any.trig.gz"
+    path.write_bytes(b"".join(map(gzip.compress, cut(data, size))))
+    check(read_batches(path, stream="s", limits=GRAPHS), good, bad)

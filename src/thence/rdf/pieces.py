@@ -47,7 +47,7 @@ class Broken:
     text: bytes
     start: Place
     fault: Fault
-    place: Place  # of the fault
+    place: Place | None  # of the fault; None: all of the text is too large
     whole: bool  # whether all of it is here: of what is very long only the head is
 
 
@@ -101,19 +101,20 @@ def behind(start: Place, text: bytes) -> Place:
     return Place(start.line + lines, column + (1 if lines else start.column), start.source)
 
 
-def next_opening(data: bytes, position: int, *, directives: bool = True) -> int:
+def next_opening(data: bytes, position: int, *, directives: bool = True, since: int | None = None) -> int:
     """The start of the next line behind `position` that opens a graph, or is a directive for a prefix or base; or -1.
 
-    Lines directly before it that begin with the graph's name belong to it: they tell its time.
+    Lines directly before it, behind `since`, that begin with the graph's name belong to it: they tell its time.
     """
+    since = position if since is None else since
     found = (_RESUME if directives else OPENING).search(data, position + 1)
     if not found:
         return -1
     start, name = found.start(), found[1]
-    while name and start > position + 1:
+    while name and start > since + 1:
         before = data.rfind(b"\n", 0, start - 1) + 1
         line = data[before:start].lstrip(b" \t")
-        if before <= position or not line.startswith(name) or not line[len(name) :][:1].isspace():
+        if before <= since or not line.startswith(name) or not line[len(name) :][:1].isspace():
             break
         start = before
     return start
@@ -126,6 +127,7 @@ class Splitter:
         self._stream = stream
         self._limits = limits
         self._chunk = chunk
+        self._large = Fault(limits.describe_event(), refused=True)
         self._outline = Outline(limits.nesting)
         self._data = b""
         self._at = 0  # what is before it in `_data` was handed out
@@ -134,7 +136,8 @@ class Splitter:
         self._window = chunk  # how far to look at a time: not far where much of it may have to be read anew
         self._final = False
         self._failure: str | None = None  # why the stream could not be read to its end
-        self._read()
+        while len(self._data) < len(BOM) and not self._final:
+            self._read()
         self._at = self._scanned = len(BOM) if self._data.startswith(BOM) else 0
 
     def next(self) -> Piece | Broken | None:
@@ -145,7 +148,8 @@ class Splitter:
                 return self._piece(done)
             begin = self._first_token()
             if stop is Stop.FAULT:
-                return self._break(begin, self._outline.fault or Fault(""))
+                far = self._scanned - begin > self._limits.event_bytes
+                return self._break(begin, self._large if far else self._outline.fault or Fault(""))
             if self._final:
                 return None if self._is_done(begin) else self._break(begin, self._why_it_ends())
             if self._outline.in_comment_between:
@@ -226,7 +230,7 @@ class Splitter:
 
     def _break(self, begin: int, fault: Fault) -> Broken:
         """Everything from `begin` up to the next line that opens a graph."""
-        start, place = self._place(begin), self._place(self._scanned)
+        start, place = self._place(begin), None if fault is self._large else self._place(self._scanned)
         self._drop(begin)
         resume = next_opening(self._data, begin)
         while resume < 0 and not self._final and len(self._data) - self._at < _HEAD:
@@ -253,14 +257,14 @@ class Splitter:
 
     def _too_large(self, begin: int) -> Broken:
         """Pass over a statement or graph that is too large, holding no more of it than its head."""
-        fault = Fault(self._limits.describe_event(), refused=True)
-        if self._outline.in_long_string:  # more likely one that was never closed
-            return self._break(begin, fault)
+        opens = next_opening(self._data, max(begin, self._data.find(b"{", begin)))
+        if self._outline.in_long_string or opens >= 0:  # more likely a string that was not closed, here or before
+            return self._break(begin, self._large)
         start, text = self._place(begin), self._data[begin : begin + _HEAD]
         passed = 0  # of a long string
         stop = Stop.MORE
         while stop is Stop.MORE and not self._final and passed <= self._limits.event_bytes:
-            self._drop(max(self._line_start(), self._scanned - _TAIL))
+            self._drop(max(self._at, self._scanned - _TAIL))
             self._read()
             before = self._scanned
             stop, self._scanned = self._outline.scan(self._data, before, final=self._final)
@@ -268,9 +272,12 @@ class Splitter:
         if stop is Stop.STATEMENT or stop is Stop.GRAPH:
             self._restart(self._scanned)
         else:
-            resume = next_opening(self._data, self._line_start())
+            line = self._line_start()
+            resume = next_opening(self._data, line, since=self._at)
+            if resume < 0:
+                self._drop(line)
             self._restart(resume if resume >= 0 else self._seek_opening())
-        return Broken(text, start, fault, start, whole=False)
+        return Broken(text, start, self._large, None, whole=False)
 
     def _line_start(self) -> int:
         """The line break before what was scanned last, or where the data begins."""

@@ -191,13 +191,17 @@ class _Converter:
         yield from self._group([graph])
 
     def _broken(self, part: Broken) -> Iterator[Converted | _Bad]:
-        error: RdfError | LimitError = RdfError(part.fault.reason, place=part.place)
+        error: RdfError | LimitError = LimitError(part.fault.reason)
+        if part.place:
+            error = RdfError(part.fault.reason, place=part.place)
         if part.whole and not part.fault.refused:
             try:
                 yield self._quads(part.text, part.start)  # the parser knows better
                 return
-            except (RdfError, LimitError) as its_own:
+            except RdfError as its_own:
                 error = its_own
+            except LimitError:
+                pass  # with what stands behind it
         name = Item(part.text, part.start, -1).graph_name
         yield _Bad(self._bad_event(part.text, part.start, error), self._resolve(name), name is not None)
 
@@ -207,8 +211,7 @@ class _Converter:
             self._skipping = None
 
     def _bad_event(self, text: bytes, start: Place, error: RdfError | LimitError) -> BadEvent:
-        found = SPACE.match(text)
-        begin = found.end() if found else 0
+        begin = _space_before(text)
         place = error.place if isinstance(error, RdfError) else None
         where = f"line {place.line}, column {place.column}: " if place else ""
         reason = error.reason if isinstance(error, RdfError) else str(error)
@@ -226,7 +229,10 @@ class _Converter:
             return None
 
     def _quads(self, text: bytes, start: Place) -> Converted:
-        """N-Quads of a piece, which is all right; else an error with its place, and nothing has happened."""
+        """N-Quads of a piece, which is all right; else an error with its place, and nothing has happened. A piece
+        that is larger than an event may be is an error, too: one of its events may be."""
+        if len(text) > self._limits.event_bytes and len(text) - _space_before(text) > self._limits.event_bytes:
+            raise LimitError(self._limits.describe_event())
         origin = Origin(text, start, self._prologue.of(text), self._base, self._limits.nesting)
         parser = ox.parse(origin.prologue + text, ox.RdfFormat.TRIG, base_iri=self._base)
         written = Written(self._limits)
@@ -243,6 +249,8 @@ class _Converter:
             quads = rdf_11(quads, labels)
         elif _has_anonymous(text):  # then all labels are generated, and none stands in a literal
             quads = _GENERATED.sub(lambda found: b"_:" + labels.of(found[1].decode()).encode(), quads)
+        if len(quads) > self._limits.event_bytes:
+            raise LimitError(self._limits.describe_event())
         self._prologue.declare(parser.prefixes)
         self._base, self._anonymous = parser.base_iri, labels.next
         return Converted(quads, origin)
@@ -311,6 +319,12 @@ class _Skipping:
 
     def event(self) -> BadEvent:
         return replace(self._event, text=_shown((self._shown + self._tail).lstrip()))
+
+
+def _space_before(text: bytes) -> int:
+    """The bytes of space and comments at the beginning."""
+    found = SPACE.match(text)
+    return found.end() if found else 0
 
 
 def _has_anonymous(text: bytes) -> bool:
