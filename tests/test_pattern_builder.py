@@ -10,10 +10,10 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from thence.query.values import value
 
 import thence
 from thence import attribute, count, many, one, pattern
+from thence.builders.sase_values import value
 from thence.query import Query
 from thence.rdf.terms import IRI, XSD
 
