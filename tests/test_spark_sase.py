@@ -182,7 +182,7 @@ def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, case: Case
     def found(shards: int) -> object:
         made = query.dataframe(frame, shards=shards, terms="struct", problems=True).collect()
         listed = (row.asDict(recursive=True) | {"certain": None} for row in made)
-        return uncertain(told_rows(query.program(), listed))
+        return uncertain(told_rows(query.dataflow().stages[0].program, listed))
 
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(found, (1, 2))) == [expected, expected]
@@ -206,7 +206,7 @@ def test_streaming_gives_the_rows_that_are_certain(
     expected = rows(case.query, case.events)
     must = uncertain(told(row) for row in expected if row.certain < now)
     may = uncertain(told(row) for row in expected if row.certain <= now)
-    assert must <= uncertain(told_rows(query.program(), found)) <= may  # type: ignore[arg-type]
+    assert must <= uncertain(told_rows(query.dataflow().stages[0].program, found)) <= may  # type: ignore[arg-type]
 
 
 def uncertain(found: object) -> Counter[object]:

@@ -22,6 +22,7 @@ from thence.algebra.components import (
     Totals,
 )
 from thence.algebra.expressions import Variable
+from thence.algebra.show_components import key_text
 from thence.kernel.automaton.operator import AutomatonOperator
 from thence.plan.assembly import FeedShape, assembled
 from thence.plan.conditions import Conditions
@@ -179,7 +180,7 @@ class _Plan:
         if not names:
             return one_shard(streams, "AGGREGATE groups by no attribute that is equal in all events of a match")
         columns = tuple(self.columns.index(as_compared(name)) for name in names)
-        return ShardKey(tuple(map(str, names)), (columns,) * streams)
+        return ShardKey(tuple(map(key_text, names)), (columns,) * streams)
 
 
 def _negates(query: ComponentQuery) -> bool:
