@@ -175,7 +175,7 @@ def test_rdf_events_have_partitions_by_their_attributes() -> None:
 
 def test_shards_go_by_what_is_computed() -> None:
     def key(text: str) -> list[str]:
-        return [variable.name[1:] for variable in plan(parse(text).blocks[0]).key]
+        return list(plan(parse(text).blocks[0]).shard_key.names)
 
     assert key("PATTERN SEQ(A a, A b) WHERE PARTITION BY k % 2 ^ [y] WITHIN 5 RETURN a.n") == ["y", "k % 2"]
     contiguous = "PATTERN SEQ(A a, A b) WHERE partition_contiguity(a, b) { PARTITION BY k % 2 ^ [y] } RETURN a.n"
