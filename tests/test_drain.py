@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from thence.kernel import drain
 from thence.kernel.drain import drained, sorted_by_times
-from thence.kernel.memory import CERTAIN, MATCH_FIRST, MATCH_LAST, MATCH_NODE, MATCH_SLOTS
+from thence.kernel.memory import CERTAIN, MATCH_END, MATCH_NODE, MATCH_SLOTS, MATCH_START
 
 pytestmark = pytest.mark.numba
 
-_TIMES = (CERTAIN, MATCH_LAST, MATCH_FIRST)
+_TIMES = (CERTAIN, MATCH_END, MATCH_START)
 
 
 @st.composite
@@ -25,8 +25,8 @@ def matches(draw: st.DrawFn) -> NDArray[np.int64]:
     found = random.integers(0, 1000, (length, MATCH_SLOTS + 2 * slots))
     together = draw(st.sampled_from([1, 3, 400]))
     found[:, CERTAIN] = np.arange(length) // together
-    found[:, MATCH_LAST] = found[:, CERTAIN] - random.integers(0, draw(st.sampled_from([1, 3])), length)
-    found[:, MATCH_FIRST] = found[:, MATCH_LAST] - random.integers(1, draw(st.sampled_from([2, 5, 1000])), length)
+    found[:, MATCH_END] = found[:, CERTAIN] - random.integers(0, draw(st.sampled_from([1, 3])), length)
+    found[:, MATCH_START] = found[:, MATCH_END] - random.integers(1, draw(st.sampled_from([2, 5, 1000])), length)
     if draw(st.booleans()):
         found[random.integers(length), CERTAIN] += draw(st.sampled_from([-1, 1]))
     if draw(st.booleans()):
@@ -43,7 +43,7 @@ def test_matches_are_drained_whole_and_in_order_where_that_is_known(many: int, m
         got = drained(found)
         columns = [None] * found.shape[1]
         columns[CERTAIN], columns[MATCH_NODE] = got.rest.tolist()
-        columns[MATCH_FIRST], columns[MATCH_LAST], *columns[MATCH_SLOTS + 1 :: 2] = got.shown.tolist()
+        columns[MATCH_START], columns[MATCH_END], *columns[MATCH_SLOTS + 1 :: 2] = got.shown.tolist()
         columns[MATCH_SLOTS::2] = got.tags.T.tolist()
         rows = list(zip(*columns, strict=True))
         given_rows = [tuple(row) for row in found.tolist()]

@@ -69,7 +69,7 @@ def query_of(case: Case) -> thence.Query:
 
 
 def given_event(event: spaseq_query.Event) -> thence.Event:
-    return thence.Event(event.time, turtle(event.graph), id=event.id)
+    return thence.Event(event.start, turtle(event.graph), event.time, id=event.id)
 
 
 def matched_rows(case: Case) -> list[Match]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
+from numpy.typing import NDArray
 
 from flows import flow_of, restart, restore, saved
 from strategies.spaseq import Case, cases, text
@@ -140,6 +142,27 @@ def test_a_state_that_would_lead_the_machine_astray_is_refused(forge: Callable[[
     head, reader = read(saved_state.unsealed(state))
     arrays = [reader.next().copy() for _ in head.pop("arrays")]
     arrays[2:5] = forge(Contents(*arrays[2:5]))
+    with pytest.raises(InputError, match="The saved state is damaged: "):
+        restore(runner, saved_state.sealed(written(head, arrays)))
+
+
+JOINED = """SELECT ?a WITHIN 9 TICKS FROM STREAM S <http://example.org/s>
+    { SEQ (A & B) DEFINE GPM A ON S { ?a <x:is> 1 } DEFINE GPM B ON S { ?b <x:is> 2 } }"""
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [lambda start: start + 7, lambda start: start[:1], lambda start: start.astype(np.int32), lambda start: start[None]],
+)
+def test_starts_that_are_none_are_refused(forge: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+    runner = flow_of(plan(parse(JOINED)))
+    events = [Event(start, f"<x:e{start}> <x:is> 1 .", 5) for start in (-1, 3)]
+    assert list(runner.feed({"S": [encode(events, stream="S")]}, 5)) == []
+    head, reader = read(saved_state.unsealed(saved(runner)))
+    arrays = [reader.next() for _ in head.pop("arrays")]
+    (place,) = (number for number, array in enumerate(arrays) if array.tolist() == [-1, 3])
+    restore(runner, saved_state.sealed(written(head, arrays)))
+    arrays[place] = forge(arrays[place])
     with pytest.raises(InputError, match="The saved state is damaged: "):
         restore(runner, saved_state.sealed(written(head, arrays)))
 

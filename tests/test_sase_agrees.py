@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from flows import flow_of, program_of, restart
 from oracle.sase import Row as OracleRow
-from oracle.sase import aggregate, rows
+from oracle.sase import rows
+from oracle.sase import totals as totalled
 from oracle.sase_cases import Case, aggregate_cases, cases, tied_cases
 from oracle.sase_kinds import of_all_kinds
 from oracle.sase_notation import read as notation
@@ -132,7 +133,7 @@ def encoded(events: Sequence[OracleEvent]) -> EventBatch:
 
 
 def typed(event: OracleEvent) -> Event:
-    return Event(event.time, {"type": event.type, **dict(event.attributes)}, id=event.id)
+    return Event(event.start, {"type": event.type, **dict(event.attributes)}, event.time, id=event.id)
 
 
 def in_pieces(runner: LocalFlow, batch: EventBatch, cuts: Sequence[int]) -> Iterator[Row]:
@@ -219,8 +220,32 @@ def test_in_which_order_events_of_one_time_stand_makes_no_difference_to_totals(
         agree_in_total(case, cuts)
 
 
+@st.composite
+def merged(draw: st.DrawFn) -> Case:
+    """AGGREGATE whose runs merge, over a stream with many ties of events that last."""
+    patterns = [("A+ a[], B b", "a[], b"), ("A a, B b", "a, b"), ("A a, A+ b[], B c", "a, b[], c")]
+    pattern, chosen = draw(st.sampled_from(patterns))
+    within = draw(st.sampled_from(["", "WITHIN 3 "]))
+    query = notation(f"{pattern} WHERE skip_till_any_match({chosen}) {{ }} {within}AGGREGATE count(*) AS n")
+    kinds = draw(st.lists(st.sampled_from("AAAB"), min_size=2, max_size=6))
+    events, time = [], 0
+    for number, kind in enumerate(kinds):
+        events.append(OracleEvent(kind, time, (), f"e{number}", draw(st.sampled_from([0, 1, 3, 5]))))
+        time += draw(st.sampled_from([1, 0]))
+    return Case(query, tuple(events))
+
+
+@settings(max_examples=2 * settings.default.max_examples)
+@given(merged(), st.lists(st.integers(0, 7), max_size=3))
+def test_a_total_starts_and_ends_with_its_matches(case: Case, cuts: list[int]) -> None:
+    agree_in_total(case, cuts)
+
+
 def agree_in_total(case: Case, cuts: list[int]) -> None:
-    expected = Counter(tuple((name, plain(cell)) for name, cell in row) for row in aggregate(case.query, case.events))
+    expected = Counter(
+        (start, end, tuple((name, plain(cell)) for name, cell in row))
+        for start, end, row in totalled(case.query, case.events)
+    )
     optimised, plainly = programs_of(case.query)
     batch = encoded(case.events)
     assert totals(flow_of(plainly), batch, []) == expected
@@ -234,7 +259,7 @@ def totals(runner: LocalFlow, batch: EventBatch, cuts: Sequence[int]) -> Counter
         chosen = [n for n in range(len(batch)) if low <= batch.ends[n] < bound]
         for row in runner.feed({"events": [batch.take(_ints(chosen))]} if chosen else {}, int(bound)):
             names = program_of(runner).query.columns  # type: ignore[union-attr]
-            found[tuple((name, of_engine(row.bindings.get(name))) for name in names)] += 1
+            found[row.start, row.end, tuple((name, of_engine(row.bindings.get(name))) for name in names)] += 1
         restart(runner)
         low = bound
     return found

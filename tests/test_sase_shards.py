@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.sase import Row, aggregate, rows
+from oracle.sase import Row, rows, totals
 from oracle.sase_cases import Case, aggregate_cases, cases
 from oracle.sase_kinds import of_all_kinds
 from shards import Pipeline
@@ -96,8 +96,11 @@ def _told_cell(cell: Any) -> object:
 
 @given(aggregate_cases(plain=True))
 def test_totals_are_those_of_the_definitions_in_any_number_of_shards(case: Case) -> None:
-    expected = Counter(tuple(_plain(cell) for _, cell in row) for row in aggregate(case.query, case.events))
+    expected = Counter(
+        (start, end, tuple(_plain(cell) for _, cell in row)) for start, end, row in totals(case.query, case.events)
+    )
     events = [("events", typed(event)) for event in case.events]
     for shards in (1, 3):
         pipeline = Pipeline(plan(read(case.query)), events, shards)
-        assert Counter(cells for *_, cells in told_rows(pipeline.program, pipeline.batch())) == expected
+        found = told_rows(pipeline.program, pipeline.batch())
+        assert Counter((start, end, cells) for start, end, *_, cells in found) == expected

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import thence
 from thence.errors import InputError
@@ -25,7 +29,7 @@ HASH = "0123456789abcdef"
 def chunk(ids: list[str], *, home: bool = False) -> Chunk:
     tables = tuple(concatenated([], asked.variables) for asked in PROGRAM.tables)
     times, nothing = np.arange(-1, len(ids) - 1), np.empty(0, np.int64)
-    return Chunk("S", times, Texts.of(ids), np.full(len(ids), home), nothing, tables, Texts.of([]), True)
+    return Chunk("S", times, times, Texts.of(ids), np.full(len(ids), home), nothing, tables, Texts.of([]), True)
 
 
 @pytest.mark.parametrize("home", [True, False])
@@ -46,7 +50,7 @@ def test_events_are_called_as_they_were(ids: list[str], home: bool) -> None:
     made = unpacked(PROGRAM, packed(chunk(ids, home=home)))
     assert made.ids.to_list() == ids
     assert made.home.tolist() == [home] * len(ids)
-    assert made.times.tolist() == list(range(-1, len(ids) - 1))
+    assert made.ends.tolist() == list(range(-1, len(ids) - 1))
 
 
 def test_hashes_take_half_the_room_and_none_for_a_time() -> None:
@@ -59,6 +63,32 @@ def test_hashes_of_other_events_than_there_are_are_refused() -> None:
     content = packed(chunk([HASH + HASH] * 3))
     head, reader = read(content)
     arrays = [reader.next() for _ in head.pop("arrays")]
-    arrays[1] = arrays[1][:2]
+    arrays[2] = arrays[2][:2]
+    with pytest.raises(InputError):
+        unpacked(PROGRAM, written(head, arrays))
+
+
+def lasting(*lengths: int) -> Chunk:
+    """Events that end at 0, 1, … and last so long."""
+    ends = np.arange(len(lengths))
+    return replace(chunk([HASH + HASH] * len(lengths)), starts=ends - np.array(lengths), ends=ends)
+
+
+def test_events_start_and_end_when_they_did_and_points_take_no_room_for_it() -> None:
+    made = unpacked(PROGRAM, packed(lasting(0, 3, 1, 9)))
+    assert (made.starts.tolist(), made.ends.tolist()) == ([0, -2, 1, -6], [0, 1, 2, 3])
+    assert [piece.starts.tolist() for piece in made.pieces(3)] == [[0, -2, 1], [-6]]
+    made = unpacked(PROGRAM, packed(chunk([HASH + HASH] * 3)))
+    assert made.starts is made.ends
+    assert len(packed(chunk([HASH + HASH] * 1000))) + 8_000 <= len(packed(lasting(*[1] * 1000)))
+
+
+@pytest.mark.parametrize(
+    "starts", [np.array([0, 0]), np.array([0, 0, 3]), np.array([0.0, 0, 0]), np.zeros((3, 1), np.int64), np.int64(0)]
+)
+def test_starts_that_are_none_are_refused(starts: NDArray[Any]) -> None:
+    head, reader = read(packed(lasting(0, 1, 2)))
+    arrays = [reader.next() for _ in head.pop("arrays")]
+    arrays[1] = starts
     with pytest.raises(InputError):
         unpacked(PROGRAM, written(head, arrays))

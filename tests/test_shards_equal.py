@@ -33,10 +33,10 @@ from thence.spark.stages import Packing
 pytestmark = pytest.mark.numba
 
 X = "http://example.org/"
-SCHEMA = pa.schema({"time": pa.int64(), "value": pa.string()})
+SCHEMA = pa.schema({"time": pa.int64(), "end": pa.int64(), "value": pa.string()})
 Events = Sequence[spaseq_query.Event]
-Content = tuple[str, int, str]
-"""What makes an event: stream, time, graph."""
+Content = tuple[str, int, int, str]
+"""What makes an event: stream, start, end, graph."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class OfRows(Pipeline):
     def record(self, numbers: Sequence[int]) -> pa.RecordBatch:
         rows = [self.rows[number] for number in numbers]
         record = pa.RecordBatch.from_pylist(
-            [{"time": row.time, "value": turtle(row.graph)} for row in rows], schema=SCHEMA
+            [{"time": row.start, "end": row.time, "value": turtle(row.graph)} for row in rows], schema=SCHEMA
         )
         if self.ids is None:
             return record
@@ -113,7 +113,7 @@ class Naming:
 
 
 def content(event: spaseq_query.Event) -> Content:
-    return event.stream, event.time, turtle(event.graph)
+    return event.stream, event.start, event.time, turtle(event.graph)
 
 
 def called(event: spaseq_query.Event) -> str:

@@ -31,7 +31,7 @@ FEW = settings(
     max_examples=min(300, int(os.environ["THENCE_CASES"])) if "THENCE_CASES" in os.environ else 5,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-SCHEMA = pa.schema({"time": pa.int64(), "id": pa.string(), "value": pa.string()})
+SCHEMA = pa.schema({"time": pa.int64(), "end": pa.int64(), "id": pa.string(), "value": pa.string()})
 Events = Sequence[spaseq_query.Event]
 
 
@@ -79,7 +79,7 @@ def certain_rows(case: Case, order: Events, lateness: int) -> tuple[Counter[Told
     query = query_of(case)
     engine = query.engine(background=background(case), lateness=lateness)
     for event in order:
-        engine.push(event.stream, thence.Event(event.time, turtle(event.graph), id=event.id))
+        engine.push(event.stream, thence.Event(event.start, turtle(event.graph), event.time, id=event.id))
     now = engine.watermark.now
     waits = engine.answers.flow.waits_for_time
     rows = [] if now is None else [row for row in matched_rows(case) if row.certain <= now]
@@ -89,7 +89,9 @@ def certain_rows(case: Case, order: Events, lateness: int) -> tuple[Counter[Told
 
 def table_of(case: Case, events: Iterable[spaseq_query.Event], stream: str) -> pa.Table:
     rows = [
-        {"time": event.time, "id": event.id, "value": turtle(event.graph)} for event in events if event.stream == stream
+        {"time": event.start, "end": event.time if event.lasts else None, "id": event.id, "value": turtle(event.graph)}
+        for event in events
+        if event.stream == stream
     ]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
@@ -121,7 +123,7 @@ def streamed(
 def _run(spark: SparkSession, query: thence.Query, case: Case, folder: Path, lateness: int) -> list[Any]:
     """What comes of all files that are there and new, one of each stream a micro-batch."""
     streams = {
-        name: spark.readStream.schema("time long, id string, value string")
+        name: spark.readStream.schema("time long, end long, id string, value string")
         .option("maxFilesPerTrigger", 1)
         .parquet(str(folder / name))
         for name in query.streams

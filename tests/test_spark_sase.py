@@ -35,7 +35,7 @@ FEW = settings(
     max_examples=min(100, int(os.environ["THENCE_CASES"])) if "THENCE_CASES" in os.environ else 3,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-SCHEMA = pa.schema({"time": pa.int64(), "id": pa.string(), "value": pa.string()})
+SCHEMA = pa.schema({"time": pa.int64(), "end": pa.int64(), "id": pa.string(), "value": pa.string()})
 RISE = """
 PATTERN SEQ(Stock+ a[], Stock b)
 WHERE skip_till_next_match(a[]!, b) { [symbol] ^ a[i].price > a[i-1].price ^ b.price < a[a.LEN].price }
@@ -199,7 +199,9 @@ def test_streaming_gives_the_rows_that_are_certain(
     found: list[object] = []
     for number, piece in enumerate((order[:middle], order[middle:])):  # stopped between the two
         write(folder / "events" / f"{number}.parquet", table_of(piece), number)
-        streams = spark.readStream.schema("time long, id string, value string").parquet(str(folder / "events"))
+        streams = spark.readStream.schema("time long, end long, id string, value string").parquet(
+            str(folder / "events")
+        )
         made = query.dataframe(streams, shards=2, terms="struct", problems=True)
         found += [row.asDict(recursive=True) | {"certain": None} for row in taken(made, folder / "checkpoint")]
     now = max(event.time for event in case.events)
@@ -218,7 +220,8 @@ def table_of(chosen: Sequence[Event]) -> pa.Table:
     """Events as RDF, which has attributes of any types."""
     told_as = [serialize(typed(event).triples, Format.N_TRIPLES).decode() for event in chosen]
     listed = [
-        {"time": event.time, "id": event.id, "value": value} for event, value in zip(chosen, told_as, strict=True)
+        {"time": event.start, "end": event.time if event.lasts else None, "id": event.id, "value": value}
+        for event, value in zip(chosen, told_as, strict=True)
     ]
     return pa.Table.from_pylist(listed, schema=SCHEMA)
 

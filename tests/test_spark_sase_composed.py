@@ -27,7 +27,7 @@ FEW = settings(
     max_examples=min(60, int(os.environ["THENCE_CASES"])) if "THENCE_CASES" in os.environ else 2,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-SCHEMA = "time long, id string, value string"
+SCHEMA = "time long, end long, id string, value string"
 Told = tuple[int, int, tuple[object, ...]]
 
 

@@ -111,7 +111,7 @@ def _told_number(number: Fraction, datatype: str) -> tuple[str, int]:
 def batches_of(case: Case) -> dict[str, list[EventBatch]]:
     found = {}
     for stream in case.query.streams:
-        events = [Event(e.time, turtle(e.graph), id=e.id) for e in case.events if e.stream == stream]
+        events = [Event(e.start, turtle(e.graph), e.time, id=e.id) for e in case.events if e.stream == stream]
         found[stream] = [encode(events, stream=stream)]
     return found
 

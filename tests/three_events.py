@@ -75,7 +75,7 @@ class ThreeEventsOperator:
         self, program: ThreeEvents, state: Windows, extracted: Any, watermark: int, environment: Environment
     ) -> Iterator[Solutions]:
         rows, key = extracted.tables[0], extracted.tables[0].columns[KEY]
-        new = np.column_stack([key.tags, key.bits, rows.refs[:, 0], rows.time, rows.time]).astype(np.int64)
+        new = np.column_stack([key.tags, key.bits, rows.refs[:, 0], rows.start, rows.end]).astype(np.int64)
         events = np.concatenate([state.events, new[np.argsort(new[:, 4], kind="stable")]])
         state.events, closed = events[:0], list[Any]()
         for own in (events[(events[:, :2] == each).all(axis=1)] for each in np.unique(events[:, :2], axis=0)):

@@ -91,6 +91,12 @@ class Match:
 
     @property
     def start(self) -> int:
+        """Of its first event: shown, and of no account elsewhere."""
+        return self.events[0][0].start
+
+    @property
+    def first(self) -> int:
+        """The time of its first event."""
         return self.events[0][0].time
 
     @property
@@ -219,14 +225,25 @@ def cell(what: Expression | Sequence | Composite, chosen: Chosen) -> Cell:
 
 def aggregate(query: Query, events: Iterable[Event], latest: int = EARLIEST) -> list[tuple[tuple[str, Cell], ...]]:
     """AGGREGATE … BY …: one row for each group of matches, the attributes of BY first."""
+    return [cells for _, _, cells in totals(query, events, latest)]
+
+
+def totals(
+    query: Query, events: Iterable[Event], latest: int = EARLIEST
+) -> list[tuple[int, int, tuple[tuple[str, Cell], ...]]]:
+    """The rows of AGGREGATE, each with the earliest start and the latest end of its group's matches."""
     groups: dict[object, list[Match]] = {}
     for match in passed(query, events, latest):
         values = [of_event(key, match.events[0][0]) for key in query.by]
         groups.setdefault(tuple((isinstance(value, bool), value) for value in values), []).append(match)
     return [
         (
-            *((key_name(key), of_event(key, group[0].events[0][0])) for key in query.by),
-            *((column_name(item), _over_matches(query, item, group)) for item in query.returns),
+            min(match.start for match in group),
+            max(match.end for match in group),
+            (
+                *((key_name(key), of_event(key, group[0].events[0][0])) for key in query.by),
+                *((column_name(item), _over_matches(query, item, group)) for item in query.returns),
+            ),
         )
         for group in groups.values()
     ]

@@ -227,7 +227,8 @@ def _placed(
 
 @st.composite
 def streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
-    """Types as the pattern asks for them, with others in between; times from 0 to 6, with ties."""
+    """Types as the pattern asks for them, with others in between; times from 0 to 6, with ties; in half of the streams
+    some events last longer than a moment."""
     kinds = []
     for component in query.positives:
         count = draw(st.sampled_from([1, 2, 2, 3])) if component.closure else 1
@@ -235,8 +236,9 @@ def streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
     for _ in range(draw(st.integers(0, 4))):
         kinds.insert(draw(st.integers(0, len(kinds))), draw(st.sampled_from([*kinds, *TYPES])))
     time, events = draw(st.sampled_from([0, 0, 1])), []
+    lengths = st.sampled_from([0, 0, 1, 2, 4]) if draw(st.booleans()) else st.just(0)
     for number, kind in enumerate(kinds[:7], start=1):
-        events.append(Event(kind, min(time, 6), tuple(_attributes(draw)), f"e{number}"))
+        events.append(Event(kind, min(time, 6), tuple(_attributes(draw)), f"e{number}", draw(lengths)))
         time += draw(st.sampled_from([1, 1, 1, 1, 0, 2]))
     return tuple(events)
 

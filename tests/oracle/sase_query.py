@@ -21,12 +21,17 @@ Value: TypeAlias = Given | None
 @dataclass(frozen=True)
 class Event:
     """An event of Section 2.1. An attribute that it lacks is not among `attributes`; its own time is the attribute
-    `time`, if it has no other of that name."""
+    `time`, if it has no other of that name. That is when it ends; it `lasts` as long before that."""
 
     type: str
     time: int
     attributes: tuple[tuple[str, Given], ...]
     id: str
+    lasts: int = 0
+
+    @property
+    def start(self) -> int:
+        return self.time - self.lasts
 
     def __getitem__(self, name: str) -> Value:
         return dict(self.attributes).get(name, self.time if name == "time" else None)

@@ -33,7 +33,7 @@ class Run:
     buffer: Buffer
 
     @property
-    def start(self) -> int:
+    def first(self) -> int:
         return self.buffer[0][0].time
 
     @property
@@ -131,7 +131,7 @@ class Automaton:
         """The window, and with `!` an event that begins the next component. An end condition stops in `consume`."""
         if not run.more:
             return False
-        outside = self.query.within is not None and event.time - run.start > self.query.within
+        outside = self.query.within is not None and event.time - run.first > self.query.within
         cut = self.query.stops(self.component(run)) and not self.ends_by_condition(run)
         return outside or (cut and self.selects(self.next_state(run), event))
 
@@ -194,7 +194,7 @@ class Automaton:
 
     def stopped(self, run: Run, time: int) -> frozenset[tuple[Buffer, int]]:
         """A last closure that stops at this time, or earlier at its window's end."""
-        window = [] if self.query.within is None else [run.start + self.query.within]
+        window = [] if self.query.within is None else [run.first + self.query.within]
         return frozenset({(run.buffer, min([*window, time]))})
 
     def runs(self, events: Iterable[Event]) -> frozenset[tuple[Buffer, int]]:

@@ -77,6 +77,12 @@ class Run:
 
     @property
     def start(self) -> int:
+        """Of its first event: shown, and of no account elsewhere."""
+        return self.filled[0].event.start
+
+    @property
+    def first(self) -> int:
+        """The time of its first event."""
         return self.filled[0].event.time
 
     @property
@@ -348,7 +354,7 @@ def windows(within: Within, run: Run) -> list[tuple[int, int]]:
     return [
         (begin, begin + within.width)
         for begin in range(within.start, run.end + 1, within.width)
-        if begin <= run.start and run.end <= begin + within.width
+        if begin <= run.first and run.end <= begin + within.width
     ]
 
 
@@ -356,10 +362,10 @@ def inside(within: Within | None, run: Run) -> bool:
     """Sliding: the last event at most ω after the first (Algorithm 2). Tumbling: inside a window (Definition 16)."""
     if within is None:
         return True
-    return bool(windows(within, run)) if within.tumbling else run.end - run.start <= within.width
+    return bool(windows(within, run)) if within.tumbling else run.end - run.first <= within.width
 
 
 def gap_end(within: Within | None, run: Run) -> int:
     """The last time in the gap of a last negation: first of σ + ω, or the end of the latest window of the match."""
     assert within is not None, "a negation at the end needs WITHIN"
-    return max(end for _, end in windows(within, run)) if within.tumbling else run.start + within.width
+    return max(end for _, end in windows(within, run)) if within.tumbling else run.first + within.width

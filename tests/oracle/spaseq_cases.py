@@ -32,13 +32,15 @@ def term(value: Given) -> Term:
             return value
 
 
-def event(name: str, time: int, *, stream: str = "S1", **properties: Given | tuple[Given, ...]) -> Event:
+def event(
+    name: str, time: int, *, stream: str = "S1", lasts: int = 0, **properties: Given | tuple[Given, ...]
+) -> Event:
     """An event of one subject. A tuple gives a property several values."""
     subject = Iri(name)
     graph: set[Triple] = {(subject, TYPE, Iri(name[0].upper()))}
     for key, value in properties.items():
         graph |= {(subject, Iri(key), term(each)) for each in (value if isinstance(value, tuple) else (value,))}
-    return Event(stream, time, frozenset(graph), name)
+    return Event(stream, time, frozenset(graph), name, lasts)
 
 
 def line(text: str, *, stream: str = "S1") -> list[Event]:

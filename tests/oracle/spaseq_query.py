@@ -13,12 +13,17 @@ from oracle.terms import Graph, TriplePattern, Var
 
 @dataclass(frozen=True)
 class Event:
-    """(τ, G) of a named stream (Definitions 1 to 3)."""
+    """(τ, G) of a named stream (Definitions 1 to 3). Its time τ is when it ends; it `lasts` as long before that."""
 
     stream: str
     time: int
     graph: Graph
     id: str
+    lasts: int = 0
+
+    @property
+    def start(self) -> int:
+        return self.time - self.lasts
 
     def __hash__(self) -> int:
         return hash(self.id)  # sets of runs ask for it all the time

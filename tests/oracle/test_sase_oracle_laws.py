@@ -192,7 +192,7 @@ def test_a_window_keeps_the_matches_that_fit_in_it(case: Case, width: int) -> No
     """But a last closure ends with it, and what must be absent at the end must be so up to its end."""
     assume(not ends_openly(case.query) and not case.query.components[-1].negated)
     every = matches(replace(case.query, within=None), case.events)
-    fitting = frozenset(match for match in every if match.end - match.start <= width)
+    fitting = frozenset(match for match in every if match.end - match.first <= width)
     assert matches(replace(case.query, within=width), case.events) == fitting
 
 
@@ -211,7 +211,7 @@ def test_events_of_a_match_follow_each_other_and_it_is_certain_from_its_end_to_i
         times = [event.time for part in match.events for event in part]
         assert all(earlier < later for earlier, later in pairwise(times))
         assert match.end <= match.certain
-        assert case.query.within is None or match.certain <= match.start + case.query.within
+        assert case.query.within is None or match.certain <= match.first + case.query.within
 
 
 @examples(1)

@@ -22,7 +22,8 @@ Made: TypeAlias = tuple[str, int, Graph]
 
 @st.composite
 def streams(draw: st.DrawFn, query: Query, options: Options = Options()) -> tuple[Event, ...]:  # noqa: B008  (frozen)
-    """Events around an arm of the query, in no order: what it asks for, what disturbs it, what has no part in it."""
+    """Events around an arm of the query, in no order: what it asks for, what disturbs it, what has no part in it. In
+    half of the streams some of them last longer than a moment."""
     maker = _Maker(draw, query, options, {})
     made: list[Made] = []
     if not chance(draw, 5):
@@ -31,7 +32,11 @@ def streams(draw: st.DrawFn, query: Query, options: Options = Options()) -> tupl
     more = pick(draw, {3: 3, 2: 2, 4: 2, 5: 1, 1: 1, 0: 1})
     made += [maker.noise(draw(st.integers(1, latest + 1))) for _ in range(more)]
     kept = made[: options.most_events]
-    return tuple(Event(stream, time, graph, f"e{number}") for number, (stream, time, graph) in enumerate(kept))
+    lengths = {0: 2, 1: 1, 2: 1, 4: 1} if chance(draw, 50) else {0: 1}
+    return tuple(
+        Event(stream, time, graph, f"e{number}", pick(draw, lengths))
+        for number, (stream, time, graph) in enumerate(kept)
+    )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from thence.algebra.expressions import Variable
 from thence.algebra.variables import mentioned
 from thence.kernel.pointers import pointer
 from thence.kernel.predicates import ASK, TRUE, test
-from thence.kernel.rows import Arrived, Matched, concatenated, write_values
+from thence.kernel.rows import Arrived, Matched, concatenated, times_of, write_values
 from thence.kernel.star import imported, star_predicates
 from thence.match.context import Context, Solution
 from thence.match.expressions import attempt, passes
@@ -82,7 +82,7 @@ def _rows_of(
     columns[Variable("fits")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), fits)
     columns[Variable("time")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), batch.ends)
     rows = Matched(
-        batch.ends,
+        *times_of(batch),
         (arrived.first_ref + np.arange(len(batch))).reshape(-1, 1),
         {variable: columns[variable] for variable in table.variables},
         np.ones(len(batch), np.bool_),

@@ -12,12 +12,12 @@ from thence.kernel.fates import (
 from thence.kernel.memory import (
     BEGUN,
     DEADLINE,
-    FIRST,
     GOES_ON,
     KEEP_EXPIRED,
     LAST,
     NEVER,
     NODE,
+    RUN_START,
     SLOTS,
     STATE,
     STOPPED,
@@ -146,5 +146,5 @@ def emit_run(image, memory, at, certain):
     last = memory[at + LAST]
     if image[layout.MERGES] and memory[at + SLOTS + image[layout.SLOT_WORDS]] != NEVER:
         last = memory[at + SLOTS + image[layout.SLOT_WORDS]]  # it has absorbed an event since
-    slots = emit(memory, certain, memory[at + FIRST], last, memory[at + NODE])
+    slots = emit(memory, certain, memory[at + RUN_START], last, memory[at + NODE])
     copy(image, memory, slots, at + SLOTS)

@@ -112,7 +112,8 @@ def _arrays(state: SequenceState) -> Iterator[NDArray[Any]]:
     for contiguity in state.contiguities:
         yield from contiguity.known()
     for rows in (*state.negated.values(), *state.recent):
-        yield rows.time
+        yield rows.end
+        yield rows.end[:0] if rows.start is rows.end else rows.start
         yield rows.refs
         yield rows.fresh
         for values in rows.columns.values():
@@ -121,6 +122,6 @@ def _arrays(state: SequenceState) -> Iterator[NDArray[Any]]:
 
 
 def _matched(reader: Reader, variables: tuple[Variable, ...]) -> Matched:
-    time, refs, fresh = (reader.next().copy() for _ in range(3))
+    end, start, refs, fresh = (reader.next().copy() for _ in range(4))
     columns = {variable: Values(reader.next().copy(), reader.next().copy()) for variable in variables}
-    return Matched(time, refs, columns, fresh)
+    return Matched(start if start.size else end, end, refs, columns, fresh)

@@ -134,7 +134,7 @@ class _Absent:
         times = nodes[:, ITERATED + 2 * len(self.components.names) + 1]
         after = int(times[nodes[:, PLACE] == self.negation.before].max())
         if self.negation.after < 0:
-            return after, int(matches.first[number]) + self.program.automaton.window + 1
+            return after, int(times[0]) + self.program.automaton.window + 1
         return after, int(times[nodes[:, PLACE] == self.negation.after].min())
 
     def _between(self, after: int, before: int, matches: Matches, number: int) -> list[_Event]:
@@ -142,7 +142,7 @@ class _Absent:
         contiguous series."""
         found = []
         for rows in self.state.negated.values():
-            inside = np.flatnonzero((rows.time > after) & (rows.time < before))
+            inside = np.flatnonzero((rows.end > after) & (rows.end < before))
             fits = rows.columns[Variable("fits")].bits[inside]
             fits[~self._alike(rows, inside, self.components.tested, matches, number)] = 0
             counts = fits & (1 << self.negation.fits | 1 << max(self.negation.fits_later, 0)) != 0
@@ -172,7 +172,7 @@ class _Absent:
         cells = [int(cell) for values in columns for cell in (values.tags[row], values.bits[row])]
         later = self.negation.fits_later >= 0 and bool(fits >> self.negation.fits_later & 1)
         values = values_of(self.components.names, cells, self.state.terms)
-        return _Event(int(rows.time[row]), bool(fits >> self.negation.fits & 1), later, values)
+        return _Event(int(rows.end[row]), bool(fits >> self.negation.fits & 1), later, values)
 
     def _selects(self, chosen: Events, event: _Event) -> bool:
         """θ_select, of the negated component."""

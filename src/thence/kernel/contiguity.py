@@ -49,10 +49,10 @@ class Contiguity:
         parts = [(events, np.empty((len(events), 0), np.int64), EVENT)] if not self.by else []
         for number, rows in enumerate(partitions):
             if not any(_same(rows, other, self.by) for other in (*partitions[:number], *listed)):
-                parts.append((rows.time, self._keys(rows), EVENT))
+                parts.append((rows.end, self._keys(rows), EVENT))
         for rows in listed:
             is_event = any(_same(rows, other, self.by) for other in partitions)
-            parts.append((rows.time, self._keys(rows), ROW | EVENT if is_event else ROW))
+            parts.append((rows.end, self._keys(rows), ROW | EVENT if is_event else ROW))
         found = self._noted(parts)
         return found[len(parts) - len(listed) :]
 
@@ -102,4 +102,4 @@ class Contiguity:
 
 def _same(rows: Matched, other: Matched, by: tuple[Variable, ...]) -> bool:
     """Whether two tables are the same rows in what partitions go by."""
-    return rows.time is other.time and all(rows.columns[v] is other.columns[v] for v in by)
+    return rows.end is other.end and all(rows.columns[v] is other.columns[v] for v in by)

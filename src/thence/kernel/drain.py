@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.memory import CERTAIN, MATCH_FIRST, MATCH_LAST, MATCH_NODE, MATCH_SLOTS
+from thence.kernel.memory import CERTAIN, MATCH_END, MATCH_NODE, MATCH_SLOTS, MATCH_START
 from thence.kernel.pointers import pointer
 from thence.rdf.compiled import entry, inlined
 
@@ -29,7 +29,7 @@ UNSORTED, SORTED, ALIKE = 0, 1, 2
 class Drained(NamedTuple):
     """Columns of matches. What answers show stands in an array of its own, and can be kept without the rest."""
 
-    shown: Ints  # a row for each column: first, last, and the bits of each slot
+    shown: Ints  # a row for each column: start, end, and the bits of each slot
     rest: Ints  # certain and node
     tags: Ints  # a row for each match, perhaps a view of one row for all
     is_sorted: bool  # as `Matches` has it
@@ -38,7 +38,7 @@ class Drained(NamedTuple):
 def drained(found: Ints) -> Drained:
     """Some matches as the memory has them. Many are brought into the order of certainty, end and start, if they nearly
     are: that costs little on the way."""
-    shown = np.array([MATCH_FIRST, MATCH_LAST, *range(MATCH_SLOTS + 1, found.shape[1], 2)])
+    shown = np.array([MATCH_START, MATCH_END, *range(MATCH_SLOTS + 1, found.shape[1], 2)])
     rest, kinds = np.array([CERTAIN, MATCH_NODE]), np.arange(MATCH_SLOTS, found.shape[1], 2)
     if len(found) >= _MANY:
         columns, others = (np.empty((len(places), len(found)), np.int64) for places in (shown, rest))
@@ -58,7 +58,7 @@ def sorted_by_times(certain: Ints, end: Ints, start: Ints) -> Ints:
     """
     order = np.arange(len(certain))
     times = np.empty((len(certain), 3), np.int64)
-    times[:, CERTAIN], times[:, MATCH_FIRST], times[:, MATCH_LAST] = certain, start, end
+    times[:, CERTAIN], times[:, MATCH_START], times[:, MATCH_END] = certain, start, end
     return order if _in_order(times, order) != UNSORTED else np.lexsort((start, end, certain))
 
 
@@ -106,11 +106,11 @@ def _placed(cells, width, order, i):
     place, found = i, SORTED
     while place > 0:
         other = order[place - 1] * width
-        if cells[other + CERTAIN] < cells[row + CERTAIN] or cells[other + MATCH_LAST] < cells[row + MATCH_LAST]:
+        if cells[other + CERTAIN] < cells[row + CERTAIN] or cells[other + MATCH_END] < cells[row + MATCH_END]:
             break
-        is_after = cells[other + MATCH_LAST] > cells[row + MATCH_LAST]
-        if not is_after and cells[other + MATCH_FIRST] <= cells[row + MATCH_FIRST]:
-            found = ALIKE if cells[other + MATCH_FIRST] == cells[row + MATCH_FIRST] else SORTED
+        is_after = cells[other + MATCH_END] > cells[row + MATCH_END]
+        if not is_after and cells[other + MATCH_START] <= cells[row + MATCH_START]:
+            found = ALIKE if cells[other + MATCH_START] == cells[row + MATCH_START] else SORTED
             break
         order[place] = order[place - 1]
         place -= 1

@@ -44,7 +44,7 @@ def hash_texts(text, ends, found):
 
 
 @sparing(lambda hashed, *others: 8 * len(hashed))
-def hash_events(hashed, offsets, places, first, last, found):
+def hash_events(hashed, offsets, places, starts, ends, found):
     """What a match's events are: their hashes, where they stand in it, the places that they fill, its times."""
     for match in range(len(found)):
         one, other = np.uint64(0), np.uint64(0)
@@ -53,9 +53,9 @@ def hash_events(hashed, offsets, places, first, last, found):
             # each is mixed with its position, so that a sum tells orders apart
             one += high(high(hashed[number, 0], place), position)
             other += low(low(hashed[number, 1], place), position)
-        begin, end = np.uint64(first[match]), np.uint64(last[match])
-        found[match, 0] = high(high(one, begin), end)
-        found[match, 1] = low(low(other, begin), end)
+        start, end = np.uint64(starts[match]), np.uint64(ends[match])
+        found[match, 0] = high(high(one, start), end)
+        found[match, 1] = low(low(other, start), end)
 
 
 @sparing(lambda tags, *others: 8 * len(tags))

@@ -21,7 +21,7 @@ from thence.rdf.dictionary import Terms
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What was extracted from some events: a table of bindings for each of a program's tables, and the times of all
+    """What was extracted from some events: a table of bindings for each of a program's tables, and the ends of all
     these events, in no order: events that match nothing count for contiguity. `latest` is the time of the latest event
     of all inputs so far, in whichever stream or shard, as far as the host knows it."""
 
@@ -75,7 +75,8 @@ def _triples(table: Table, arrived: Sequence[Arrived], terms: Terms) -> Matched:
         events = batch.event_of_triple.astype(np.int64)
         columns = {name: values_of(ids[name], batch.terms, terms) for name in table.variables}
         refs = (each.first_ref + events).reshape(-1, 1)
-        parts.append(Matched(batch.ends[events], refs, columns, np.ones(len(events), np.bool_)))
+        times = batch.starts[events], batch.ends[events]
+        parts.append(Matched(*times, refs, columns, np.ones(len(events), np.bool_)))
     return concatenated(parts, table.variables)
 
 

@@ -39,7 +39,6 @@ from thence.kernel.memory import (
     BEGUN,
     DEADLINE,
     EDGE,
-    FIRST,
     FRAME_WIDTH,
     FREE,
     LAST,
@@ -59,6 +58,7 @@ from thence.kernel.memory import (
     ROW_WIDTH,
     RUN,
     RUN_CAPACITY,
+    RUN_START,
     RUN_WIDTH,
     SLOTS,
     STARTED,
@@ -329,7 +329,7 @@ def _resolve(image, memory, negated, term_tags, term_bits, watermark):
         if verdict == ASK:
             return ASKING
         if verdict == FALSE:
-            slots = emit(memory, memory[at + DEADLINE], memory[at + FIRST], memory[at + LAST], memory[at + NODE])
+            slots = emit(memory, memory[at + DEADLINE], memory[at + RUN_START], memory[at + LAST], memory[at + NODE])
             copy(image, memory, slots, at + SLOTS)
         memory[ANSWERS] = 0
         free(memory, run)

@@ -57,6 +57,7 @@ TOLD = np.int64(-(2**63))
     LEFT,  # rounds that it may go before it stops
     # of the rows in hand
     ROW_WIDTH,
+    ROW_START,  # where in a row the start of its first event stands
     NEGATED,
     # how large and where everything is
     RUN_CAPACITY,
@@ -83,23 +84,26 @@ TOLD = np.int64(-(2**63))
     AT_STACK,
     AT_HEADS,
     HEAD,
-) = range(42)
+) = range(43)
 
 BEGIN = -2
 """`memory[RUN]`: an edge not yet begun."""
 
-# a run; then tag and bits of each slot
-STATE, LAST, NEXT_RUN, DEADLINE, TAKEN, BOUND_KIND, BOUND, NODE, FIRST, SLOTS = range(10)
+# a run; then tag and bits of each slot. LAST is the end of its last event, RUN_START the start of its first one; where
+# runs have merged, the earliest of their starts.
+STATE, LAST, NEXT_RUN, DEADLINE, TAKEN, BOUND_KIND, BOUND, NODE, RUN_START, SLOTS = range(10)
 # In a closure of SASE+, which has no order: when the closure stopped, was taken on or cut off (NEVER, if not yet); and
 # the event by which the run last went over an edge that cuts (-1: none).
 STOPPED, BEGUN = BOUND_KIND, BOUND
+ABSORBED_TIME, ABSORBED_NODE, ABSORBED_START, ABSORBED_WORDS = range(4)
+"""Behind the slots of a run that others merge with."""
 # a node; then tag and bits of each iterated variable
 PARENT, PLACE, REF, ITERATED = range(4)
 EITHER, OPTIONAL = -1, -2
 """Places of nodes, where histories are a graph: several ones meet; or the event is in some of them and not in others,
 that is, at a place p, OPTIONAL - p."""
 # a match; then tag and bits of each slot
-CERTAIN, MATCH_FIRST, MATCH_LAST, MATCH_NODE, MATCH_SLOTS = range(5)
+CERTAIN, MATCH_START, MATCH_END, MATCH_NODE, MATCH_SLOTS = range(5)
 
 REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_RUNS, (RUN_CAPACITY, RUN_WIDTH)),
@@ -143,8 +147,8 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048, b
 
 def run_width(automaton: Automaton) -> int:
     """Behind the slots of a run that others merge with stand the time at which it last absorbed an event, and its
-    history before that."""
-    return int(SLOTS + 2 * automaton.slots + 2 * automaton.merges)
+    history and RUN_START before that."""
+    return int(SLOTS + 2 * automaton.slots + ABSORBED_WORDS * automaton.merges)
 
 
 def node_width(automaton: Automaton) -> int:
@@ -396,8 +400,9 @@ def _compact(memory, merges):
             while node >= 0 and not kept[node]:
                 kept[node] = 1
                 node = memory[start + node * width + PARENT]
-            if merges and memory[at + memory[RUN_WIDTH] - 2] != NEVER:
-                kept[memory[at + memory[RUN_WIDTH] - 1]] = 1
+            absorbed = at + memory[RUN_WIDTH] - ABSORBED_WORDS
+            if merges and memory[absorbed + ABSORBED_TIME] != NEVER:
+                kept[memory[absorbed + ABSORBED_NODE]] = 1
     moved = np.empty(nodes, np.int64)
     count = 0
     eights = kept.view(np.int64)
@@ -411,8 +416,9 @@ def _compact(memory, merges):
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
         if memory[at + STATE] >= 0 and memory[at + NODE] >= 0:
             memory[at + NODE] = moved[memory[at + NODE]]
-            if merges and memory[at + memory[RUN_WIDTH] - 2] != NEVER:
-                memory[at + memory[RUN_WIDTH] - 1] = moved[memory[at + memory[RUN_WIDTH] - 1]]
+            absorbed = at + memory[RUN_WIDTH] - ABSORBED_WORDS
+            if merges and memory[absorbed + ABSORBED_TIME] != NEVER:
+                memory[absorbed + ABSORBED_NODE] = moved[memory[absorbed + ABSORBED_NODE]]
     memory[NODES] = count
 
 

@@ -74,8 +74,8 @@ def _solutions(
         columns = tuple(_column(program, matches, variable) for variable in variables)
     return Solutions(
         certain=matches.certain,
-        start=matches.first,
-        end=matches.last,
+        start=matches.start,
+        end=matches.end,
         names=names,
         terms=terms,
         events=Deferred(lambda: _event_lists(program, matches)),

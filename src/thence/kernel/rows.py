@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from thence.kernel.strided import write_columns
 from thence.match import Background, solutions
 from thence.match.context import Context
 from thence.match.table import Ids, Name, Table, compatible
+from thence.program.automaton import Automaton
 from thence.program.image import EVENTS, FEED, TIME, previous_place, row_width
 from thence.program.sequence import AllTriples, Attributes, SequenceProgram
 from thence.program.sequence import Table as Asked
@@ -39,25 +40,42 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """Matches of a source or an input: time, events, and a column for each variable; `fresh` are those not seen
-    before."""
+    """Matches of a source or an input: start, end, events, and a column for each variable; `fresh` are those not seen
+    before. All events of a match have one end; `start` is that of the first of them. Where all events are points in
+    time, `start` may be the same array as `end`, and then costs nothing."""
 
-    time: Times
+    start: Times
+    end: Times
     refs: NDArray[np.int64]  # a row for each match, a column for each event
     columns: dict[Variable, Values]
     fresh: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return len(self.time)
+        return len(self.end)
 
     def renamed(self, variables: Sequence[Variable]) -> Matched:
         """The same rows, their columns called otherwise."""
-        columns = dict(zip(variables, self.columns.values(), strict=True))
-        return Matched(self.time, self.refs, columns, self.fresh)
+        return replace(self, columns=dict(zip(variables, self.columns.values(), strict=True)))
 
     def take(self, rows: NDArray[np.int64]) -> Matched:
         columns = {variable: values.take(rows) for variable, values in self.columns.items()}
-        return Matched(self.time[rows], self.refs[rows], columns, self.fresh[rows])
+        end = self.end[rows]
+        start = end if self.start is self.end else self.start[rows]
+        return Matched(start, end, self.refs[rows], columns, self.fresh[rows])
+
+
+def times_of(batch: Batch) -> tuple[Times, Times]:
+    """The starts and ends of a batch's events; one array, where all are points in time."""
+    if batch.starts is batch.ends or (batch.starts == batch.ends).all():
+        return batch.ends, batch.ends
+    return batch.starts, batch.ends
+
+
+def times_at(times: tuple[Times, Times], events: NDArray[np.integer[Any]]) -> tuple[Times, Times]:
+    """Those of some events."""
+    start, end = times
+    taken = end[events]
+    return (taken if start is end else start[events]), taken
 
 
 def matched(
@@ -89,10 +107,11 @@ def _matched_in(
         read = star_values(asked.pattern, arrived.batch, asked.variables, terms)
         if read is not None:
             events, values = read
-            whole = len(events) == len(arrived.batch)
-            times = arrived.batch.ends if whole else arrived.batch.ends[events]
+            times = times_of(arrived.batch)
+            if len(events) < len(arrived.batch):
+                times = times_at(times, events)
             refs = (arrived.first_ref + events).reshape(-1, 1)
-            return Matched(times, refs, values, np.ones(len(events), np.bool_))
+            return Matched(*times, refs, values, np.ones(len(events), np.bool_))
     batch = arrived.batch.as_events()
     too_much: dict[int, str] = {}
     found = solutions(asked.pattern, batch, background=background, context=context, refused=too_much)
@@ -103,7 +122,7 @@ def _matched_in(
     unbound = np.full(len(found), -1, np.int32)
     columns = {v: values_of(found.columns.get(v, unbound), batch.terms, terms) for v in asked.variables}
     refs = (arrived.first_ref + found.events.astype(np.int64)).reshape(-1, 1)
-    return Matched(batch.ends[found.events], refs, columns, np.ones(len(found), np.bool_))
+    return Matched(*times_at(times_of(batch), found.events), refs, columns, np.ones(len(found), np.bool_))
 
 
 def _distinct(found: Table) -> NDArray[np.int64]:
@@ -123,9 +142,13 @@ def concatenated(parts: Sequence[Matched], variables: Sequence[Variable], width:
         return parts[0]
     if not parts:
         none = {variable: Values(np.empty(0, np.uint16), np.empty(0, np.int64)) for variable in variables}
-        return Matched(np.empty(0, np.int64), np.empty((0, width), np.int64), none, np.empty(0, np.bool_))
+        no_time = np.empty(0, np.int64)
+        return Matched(no_time, no_time, np.empty((0, width), np.int64), none, np.empty(0, np.bool_))
+    end = np.concatenate([part.end for part in parts])
+    points = all(part.start is part.end for part in parts)
     return Matched(
-        np.concatenate([part.time for part in parts]),
+        end if points else np.concatenate([part.start for part in parts]),
+        end,
         np.concatenate([part.refs for part in parts]),
         {
             variable: Values(
@@ -138,10 +161,11 @@ def concatenated(parts: Sequence[Matched], variables: Sequence[Variable], width:
     )
 
 
-def at_the_same_time(left: Matched, right: Matched) -> Matched:
-    """[[left & right]] (Definition 8): pairs at one time whose mappings are compatible; fresh if either side is."""
+def at_the_same_time(left: Matched, right: Matched, *, right_is_first: bool = False) -> Matched:
+    """[[left & right]] (Definition 8): pairs at one time whose mappings are compatible; fresh if either side is. Their
+    start is that of the side that is first in the pattern."""
     shared = [variable for variable in left.columns if variable in right.columns]
-    times = _codes(left.time, right.time)
+    times = _codes(left.end, right.end)
     left_ids: dict[Name, Ids] = {}
     right_ids: dict[Name, Ids] = {}
     for variable in shared:
@@ -157,7 +181,8 @@ def at_the_same_time(left: Matched, right: Matched) -> Matched:
                 np.where(unbound, values.bits, columns[variable].bits),
             )
         columns[variable] = values
-    return Matched(a.time, np.concatenate([a.refs, b.refs], axis=1), columns, a.fresh | b.fresh)
+    first = b if right_is_first else a
+    return Matched(first.start, first.end, np.concatenate([a.refs, b.refs], axis=1), columns, a.fresh | b.fresh)
 
 
 def _codes(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -185,7 +210,8 @@ def feeds(program: SequenceProgram, by_source: Sequence[Matched]) -> list[Matche
 
 def conjunction(tables: Sequence[Matched]) -> Matched:
     """Tables joined, the smallest first, then the smallest that shares a variable with what is joined: their sizes in
-    this batch say what each operand costs (Section 7.3). Events stay in the order of the tables."""
+    this batch say what each operand costs (Section 7.3). Events stay in the order of the tables; the start is that of
+    the first table's event."""
     if len(tables) == 1:
         return tables[0]
     waiting = sorted(range(len(tables)), key=lambda number: len(tables[number]))
@@ -195,25 +221,28 @@ def conjunction(tables: Sequence[Matched]) -> Matched:
         connected = [number for number in waiting if not rows.columns.keys().isdisjoint(tables[number].columns)]
         order.append((connected or waiting)[0])
         waiting.remove(order[-1])
-        rows = at_the_same_time(rows, tables[order[-1]])
-    return Matched(rows.time, rows.refs[:, np.argsort(order)], rows.columns, rows.fresh)
+        rows = at_the_same_time(rows, tables[order[-1]], right_is_first=order[-1] == 0)
+    return replace(rows, refs=rows.refs[:, np.argsort(order)])
 
 
 def machine_rows(
     program: SequenceProgram,
     listed: Sequence[tuple[int, Matched]],
     previous: Sequence[Sequence[Times]] | None = None,
+    *,
+    width: int | None = None,
 ) -> NDArray[np.int64]:
     """Rows of several feeds as the machine reads them, in the order of time; `previous` are the previous times of each
-    feed's rows."""
-    width = row_width(program.automaton)
+    feed's rows. They are as wide as they need be, or `width`."""
+    if width is None:
+        width = row_width(program.automaton) + any(rows.start is not rows.end for _, rows in listed)
     table = np.empty((sum(len(rows) for _, rows in listed), width), np.int64)
     first = 0
     for position, (number, rows) in enumerate(listed):
-        before = [rows.time] * program.automaton.previous if previous is None else previous[position]
+        before = [rows.end] * program.automaton.previous if previous is None else previous[position]
         _write(program, number, rows, before, table[first : first + len(rows)])
         first += len(rows)
-    times = listed[0][1].time if len(listed) == 1 else table[:, TIME]
+    times = listed[0][1].end if len(listed) == 1 else table[:, TIME]
     if (times[1:] >= times[:-1]).all():
         return table
     return np.ascontiguousarray(table[np.argsort(times, kind="stable")])
@@ -223,12 +252,20 @@ def _write(
     program: SequenceProgram, feed: int, rows: Matched, previous: Sequence[Times], table: NDArray[np.int64]
 ) -> None:
     """The rows of one feed into a table."""
-    columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.time)]
+    columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.end)]
+    start = start_place(program.automaton, table)
+    columns += [(start, rows.start)] if start != TIME else []
     columns += [(previous_place(program.automaton, number), times) for number, times in enumerate(previous)]
     columns += [(EVENTS + event, refs) for event, refs in enumerate(rows.refs.T)]
     variables = program.inputs[program.feeds[feed]].variables
     values = [(program.automaton.row_values + 2 * n, rows.columns[variable]) for n, variable in enumerate(variables)]
     write_values(table, values, columns, [(FEED, feed)])
+
+
+def start_place(automaton: Automaton, rows: NDArray[np.int64]) -> int:
+    """Where in each of some rows the start of its first event stands: a point's is its time."""
+    width = row_width(automaton)
+    return width if rows.shape[1] > width else TIME
 
 
 def write_values(

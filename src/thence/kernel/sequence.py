@@ -4,7 +4,7 @@ nothing is late here, and events come in the order of time."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -26,7 +26,7 @@ from thence.kernel.memory import (
     AT_MATCHES,
     AT_NODES,
     AT_RUNS,
-    FIRST,
+    DEADLINE,
     FRAME,
     ITERATED,
     LAST,
@@ -38,6 +38,8 @@ from thence.kernel.memory import (
     PREDICATE,
     REF,
     ROW,
+    ROW_START,
+    RUN_START,
     STATE,
     Memory,
     empty_memory,
@@ -48,7 +50,7 @@ from thence.kernel.memory import (
     with_room_for,
 )
 from thence.kernel.predicates import ERROR, FALSE, TRUE
-from thence.kernel.rows import Matched, concatenated, feeds, machine_rows
+from thence.kernel.rows import Matched, concatenated, feeds, machine_rows, start_place
 from thence.kernel.totals import Totalled, forget_weights, weigh
 from thence.kernel.vocabulary import keep_what_is_held
 from thence.match import NO_BACKGROUND, Background
@@ -68,14 +70,14 @@ _FEW = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
-    """Matches as columns: when each became certain, its times, its slots, and its events in the order of the pattern,
-    which must be asked for before the next step. `is_sorted` tells that they are known to stand in the order of
-    certainty, end and start, and that no two have all three in common. Tags may be a view of one row, and so not to be
-    written to."""
+    """Matches as columns: when each became certain, the start of its first event and the end of its last one, its
+    slots, and its events in the order of the pattern, which must be asked for before the next step. `is_sorted` tells
+    that they are known to stand in the order of certainty, end and start, and that no two have all three in common.
+    Tags may be a view of one row, and so not to be written to."""
 
     certain: NDArray[np.int64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
     tags: NDArray[np.int64]
     bits: NDArray[np.int64]
     history: History
@@ -110,8 +112,8 @@ class Matches:
         """Some of the matches, in the order given, as often as given."""
         return Matches(
             certain=self.certain[rows],
-            first=self.first[rows],
-            last=self.last[rows],
+            start=self.start[rows],
+            end=self.end[rows],
             tags=self.tags[rows],
             bits=self.bits[rows],
             history=History(lambda: self.history.events.take(rows)),
@@ -201,7 +203,7 @@ def _rows(program: SequenceProgram, state: SequenceState, found: Found) -> tuple
     rows = machine_rows(program, [(f, fed[f]) for f in walked], list(zip(*previous, strict=True)))
     if not automaton.guard_edge.size:  # negations, if any, are judged on finished matches
         return rows, rows[:0]
-    return rows, machine_rows(program, list(state.negated.items()))
+    return rows, machine_rows(program, list(state.negated.items()), width=rows.shape[1])
 
 
 def _previous(
@@ -210,7 +212,7 @@ def _previous(
     """For each contiguity, of each row of each feed, the time with which it would be contiguous; only where strict
     contiguity matters."""
     if not (program.automaton.selection == STRICT).any():
-        return [[rows.time for rows in listed] for _ in program.contiguous]
+        return [[rows.end for rows in listed] for _ in program.contiguous]
     events = _from_origin_times(program, found.times)
     partitions = [found.tables[each.table].renamed(each.variables) for each in program.partitions]
     return [
@@ -228,8 +230,8 @@ def _with_recent(
     for number, (source, rows) in enumerate(zip(program.sources, by_source, strict=True)):
         together = concatenated([state.recent[number], rows], source.variables)
         joined.append(together)
-        kept = together.take(np.flatnonzero(together.time == state.latest)) if state.latest is not None else together
-        state.recent[number] = Matched(kept.time, kept.refs, kept.columns, np.zeros(len(kept), np.bool_))
+        kept = together.take(np.flatnonzero(together.end == state.latest)) if state.latest is not None else together
+        state.recent[number] = replace(kept, fresh=np.zeros(len(kept), np.bool_))
     return joined
 
 
@@ -237,7 +239,7 @@ def _from_origin(program: SequenceProgram, rows: Matched) -> Matched:
     """Events before the first tumbling window are ignored."""
     if not program.automaton.tumbling:
         return rows
-    return rows.take(np.flatnonzero(rows.time >= program.automaton.origin))
+    return rows.take(np.flatnonzero(rows.end >= program.automaton.origin))
 
 
 def _from_origin_times(program: SequenceProgram, times: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -259,6 +261,7 @@ class _Runner:
         image, negated, terms = self.program.image, self.negated, self.state.terms
         self.rows = rows
         self.state.memory = with_room_for(self.state.memory, len(rows))
+        self.state.memory[ROW_START] = start_place(self.program.automaton, rows)
         step = machine.step if self.program.automaton.fits < 0 else machine.step_in_closures
         yield from self._until_done(
             lambda memory: step(image, memory, rows, negated, terms.tags, terms.bits, self.max_runs)
@@ -340,8 +343,8 @@ class _Runner:
         shown, (certain, last_node), tags, is_sorted = drained(region(memory, AT_MATCHES)[:count])
         yield Matches(
             certain=certain,
-            first=shown[0],
-            last=shown[1],
+            start=shown[0],
+            end=shown[1],
             tags=tags,
             bits=shown[2:].T,
             history=History(lambda: unrolled(nodes, last_node)),
@@ -359,12 +362,19 @@ def forget(program: SequenceProgram, state: SequenceState) -> None:
     if program.automaton.merges:
         forget_weights(program, state, state.totals)
     runs = region(state.memory, AT_RUNS)
-    lasts = runs[runs[:, STATE] >= 0, LAST]
+    runs = runs[runs[:, STATE] >= 0]
+    lasts = runs[:, LAST]
     # negations that are judged on finished matches look at every event since a run began
-    oldest = runs[runs[:, STATE] >= 0, FIRST] if program.components.negations else lasts
+    oldest = _firsts(program, runs) if program.components.negations else lasts
     least = int(oldest.min(initial=watermark))
     for contiguity in state.contiguities:
         contiguity.forget(watermark, lasts)
     for number, rows in state.negated.items():
-        state.negated[number] = rows.take(np.flatnonzero(rows.time > min(least, watermark - 1)))
+        state.negated[number] = rows.take(np.flatnonzero(rows.end > min(least, watermark - 1)))
     state.untidy = 0
+
+
+def _firsts(program: SequenceProgram, runs: Table) -> NDArray[np.int64]:
+    """Lower bounds of when the first events of some runs of SASE+ ended: by their windows, or else by their starts."""
+    window = program.automaton.window
+    return runs[:, RUN_START] if window < 0 else runs[:, DEADLINE] - window

@@ -89,14 +89,20 @@ def check_values(tags: NDArray[Any], bits: NDArray[Any], terms: int) -> None:
 
 
 def check_matched(rows: Matched, width: int, terms: int, next_ref: int) -> None:
-    count = len(rows.time) if rows.time.ndim else 0
-    check_array(rows.time, np.int64, count)
+    count = len(rows.end) if rows.end.ndim else 0
+    check_array(rows.end, np.int64, count)
+    check_array(rows.start, np.int64, count)
+    check_intervals(rows.start, rows.end)
     check_array(rows.refs, np.int64, count, width)
     check_array(rows.fresh, np.bool_, count)
     check_within(rows.refs, 0, next_ref, "an event")
     for values in rows.columns.values():
         check_column(values, count)
         check_values(values.tags, values.bits, terms)
+
+
+def check_intervals(start: Ints, end: Ints) -> None:
+    sure(start is end or (start <= end).all(), "an event ends before it starts")
 
 
 def check_column(values: Values, count: int) -> None:
@@ -126,8 +132,9 @@ def check_contents(program: SequenceProgram, found: Contents, terms: int, next_r
         slots = runs[:, layout.SLOTS : layout.SLOTS + 2 * automaton.slots]
         check_values(slots[:, 0::2], slots[:, 1::2], terms)
         if automaton.merges:
-            absorbed = runs[runs[:, -2] != layout.NEVER, -1]
-            check_within(absorbed, 0, len(found.nodes), "a run's earlier history")
+            absorbed = runs[:, -layout.ABSORBED_WORDS :]
+            earlier = absorbed[absorbed[:, layout.ABSORBED_TIME] != layout.NEVER, layout.ABSORBED_NODE]
+            check_within(earlier, 0, len(found.nodes), "a run's earlier history")
 
 
 def check_within(numbers: NDArray[Any], low: int, high: int, what: str) -> None:

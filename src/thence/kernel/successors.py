@@ -9,6 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from thence.kernel.memory import (
+    ABSORBED_NODE,
+    ABSORBED_START,
+    ABSORBED_TIME,
     AT_FRAMES,
     AT_FREE,
     AT_LINKS,
@@ -20,16 +23,15 @@ from thence.kernel.memory import (
     CERTAIN,
     DEADLINE,
     EITHER,
-    FIRST,
     FREE,
     ITERATED,
     LAST,
     LATEST,
     LINKS,
-    MATCH_FIRST,
-    MATCH_LAST,
+    MATCH_END,
     MATCH_NODE,
     MATCH_SLOTS,
+    MATCH_START,
     MATCH_WIDTH,
     MATCHES,
     NEVER,
@@ -42,6 +44,8 @@ from thence.kernel.memory import (
     PENDING,
     PLACE,
     REF,
+    ROW_START,
+    RUN_START,
     RUN_WIDTH,
     SLOTS,
     STATE,
@@ -66,19 +70,19 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, 
     successors takes its place."""
     time = rows[row + TIME]
     if run >= 0:
-        first, deadline, node = memory[at + FIRST], memory[at + DEADLINE], memory[at + NODE]
+        start, deadline, node = memory[at + RUN_START], memory[at + DEADLINE], memory[at + NODE]
     else:
-        first, deadline, node = time, _deadline(image, time), np.int64(-1)
+        start, deadline, node = rows[row + memory[ROW_START]], _deadline(image, time), np.int64(-1)
     node = _noted(image, memory, rows, row, edge, node)
     if image[edge + layout.ACCEPT]:
         if image[edge + layout.ENDS] < image[edge + layout.ENDS_END]:
             waiting = _taken_from_free(memory)
             there = memory[AT_RUNS] + waiting * memory[RUN_WIDTH]
-            _write(image, memory, rows, row, edge, there, number, first, deadline, node, source, closures)
+            _write(image, memory, rows, row, edge, there, number, start, deadline, node, source, closures)
             memory[memory[AT_PENDING] + memory[PENDING]] = waiting
             memory[PENDING] += 1
         else:
-            slots = emit(memory, time, first, time, node)
+            slots = emit(memory, time, start, time, node)
             copy(image, memory, slots, source)
             if source != memory[AT_FRAMES]:  # where it is bound already
                 bind(image, memory, rows, row, edge, slots, closures)
@@ -90,7 +94,7 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, 
         else:
             born = _taken_from_free(memory)
             there = memory[AT_RUNS] + born * memory[RUN_WIDTH]
-        _write(image, memory, rows, row, edge, there, image[k], first, deadline, node, source, closures)
+        _write(image, memory, rows, row, edge, there, image[k], start, deadline, node, source, closures)
         link(image, memory, born, there, code if image[k + 1] else code_of(image, memory, there))
         k += 2
     if ends:
@@ -102,29 +106,29 @@ def extend_merged(image, memory, rows, row, code, edge, run, at, source):
     """`extend`, where runs that are alike become one: their histories are a graph, in which a node has several before
     it."""
     time = rows[row + TIME]
-    first, deadline, before = time, _deadline(image, time), np.int64(-1)
+    start, deadline, before = rows[row + memory[ROW_START]], _deadline(image, time), np.int64(-1)
     if run >= 0:
-        first, deadline, before = memory[at + FIRST], memory[at + DEADLINE], memory[at + NODE]
+        start, deadline, before = memory[at + RUN_START], memory[at + DEADLINE], memory[at + NODE]
         absorbed = at + SLOTS + image[layout.SLOT_WORDS]
-        if memory[absorbed] == time:  # by another event of this time, which shares no match with this one
-            before = memory[absorbed + 1]
+        if memory[absorbed + ABSORBED_TIME] == time:  # by another event of this time, which shares no match with this
+            before, start = memory[absorbed + ABSORBED_NODE], memory[absorbed + ABSORBED_START]
         if image[edge + layout.ABSORBS] and image[edge + layout.ROLE] == TAKE:
             _absorb(image, memory, rows, row, edge, at, before)
             return
     if image[edge + layout.ACCEPT]:
-        _count_in(image, memory, rows, row, edge, first, before, source)
+        _count_in(image, memory, rows, row, edge, start, before, source)
     k = image[edge + layout.SUCCESSORS]
     while image[k] != layout.END:
         born = _taken_from_free(memory)
         there = memory[AT_RUNS] + born * memory[RUN_WIDTH]
-        _write(image, memory, rows, row, edge, there, image[k], first, deadline, np.int64(-1), source, True)
+        _write(image, memory, rows, row, edge, there, image[k], start, deadline, np.int64(-1), source, True)
         own = code if image[k + 1] else code_of(image, memory, there)
         like = _alike(image, memory, there, head_of(memory, image[k], own), rows[row + EVENTS], edge)
         if like < 0:
             node = _noted(image, memory, rows, row, edge, np.int64(-1))
             _link_nodes(memory, node, before)
             memory[there + NODE] = node
-            memory[there + SLOTS + image[layout.SLOT_WORDS]] = NEVER
+            memory[there + SLOTS + image[layout.SLOT_WORDS] + ABSORBED_TIME] = NEVER
             link(image, memory, born, there, own)
         else:
             free(memory, born)
@@ -133,6 +137,7 @@ def extend_merged(image, memory, rows, row, code, edge, run, at, source):
                 _link_nodes(memory, memory[other + NODE], before)
             else:
                 _unite(image, memory, rows, row, edge, other, before)
+            memory[other + RUN_START] = min(memory[other + RUN_START], start)
         k += 2
 
 
@@ -149,10 +154,11 @@ def _absorb(image, memory, rows, row, edge, at, before):
     """A run takes an event and is as it was, but that its history is now the old one, or that with the event: from the
     next time on."""
     absorbed = at + SLOTS + image[layout.SLOT_WORDS]
-    if memory[absorbed] == rows[row + TIME]:
+    if memory[absorbed + ABSORBED_TIME] == rows[row + TIME]:
         _unite(image, memory, rows, row, edge, at, before)
         return
-    memory[absorbed], memory[absorbed + 1] = rows[row + TIME], before
+    memory[absorbed + ABSORBED_TIME], memory[absorbed + ABSORBED_NODE] = rows[row + TIME], before
+    memory[absorbed + ABSORBED_START] = memory[at + RUN_START]
     node = _noted(image, memory, rows, row, edge, np.int64(-1))
     there = memory[AT_NODES] + node * memory[NODE_WIDTH]
     memory[there + PLACE] = OPTIONAL - memory[there + PLACE]
@@ -165,8 +171,9 @@ def _absorb(image, memory, rows, row, edge, at, before):
 def _unite(image, memory, rows, row, edge, at, before):
     """A run's history is now what it was, or another one with an event at its end: from the next time on."""
     absorbed = at + SLOTS + image[layout.SLOT_WORDS]
-    if memory[absorbed] != rows[row + TIME] and memory[at + LAST] < rows[row + TIME]:
-        memory[absorbed], memory[absorbed + 1] = rows[row + TIME], memory[at + NODE]
+    if memory[absorbed + ABSORBED_TIME] != rows[row + TIME] and memory[at + LAST] < rows[row + TIME]:
+        memory[absorbed + ABSORBED_TIME], memory[absorbed + ABSORBED_NODE] = rows[row + TIME], memory[at + NODE]
+        memory[absorbed + ABSORBED_START] = memory[at + RUN_START]
     node = _noted(image, memory, rows, row, edge, np.int64(-1))
     _link_nodes(memory, node, before)
     both = _add_node(memory, np.int64(-1), np.int64(EITHER), np.int64(-1))
@@ -176,7 +183,7 @@ def _unite(image, memory, rows, row, edge, at, before):
 
 
 @inlined
-def _count_in(image, memory, rows, row, edge, first, before, source):
+def _count_in(image, memory, rows, row, edge, start, before, source):
     """A match; or another way to the one that was just made of the same event, in the same group."""
     time = rows[row + TIME]
     if memory[MATCHES]:
@@ -187,12 +194,12 @@ def _count_in(image, memory, rows, row, edge, first, before, source):
         for k in range(image[layout.GROUPED]):
             same = same and memory[at + MATCH_SLOTS + k] == memory[source + k]
         if same:
-            memory[at + MATCH_FIRST] = min(memory[at + MATCH_FIRST], first)
+            memory[at + MATCH_START] = min(memory[at + MATCH_START], start)
             _link_nodes(memory, node, before)
             return
     node = _noted(image, memory, rows, row, edge, np.int64(-1))
     _link_nodes(memory, node, before)
-    slots = emit(memory, time, first, time, node)
+    slots = emit(memory, time, start, time, node)
     copy(image, memory, slots, source)
     if source != memory[AT_FRAMES]:
         bind(image, memory, rows, row, edge, slots, True)
@@ -287,13 +294,13 @@ def _taken_from_free(memory):
 
 
 @inlined
-def _write(image, memory, rows, row, edge, at, state, first, deadline, node, source, closures):
+def _write(image, memory, rows, row, edge, at, state, start, deadline, node, source, closures):
     memory[at + STATE] = state
     memory[at + LAST] = rows[row + TIME]
     memory[at + TAKEN] = NEVER
     memory[at + NODE] = node
     if at + SLOTS != source:  # else it is the run itself
-        memory[at + FIRST] = first
+        memory[at + RUN_START] = start
         memory[at + DEADLINE] = deadline
         copy(image, memory, at + SLOTS, source)
     if closures is not None:
@@ -317,12 +324,12 @@ def free(memory, run):
 
 
 @inlined
-def emit(memory, certain, first, last, node):
+def emit(memory, certain, start, end, node):
     """A match, but for its values: where they are to stand."""
     at = memory[AT_MATCHES] + memory[MATCHES] * memory[MATCH_WIDTH]
     memory[at + CERTAIN] = certain
-    memory[at + MATCH_FIRST] = first
-    memory[at + MATCH_LAST] = last
+    memory[at + MATCH_START] = start
+    memory[at + MATCH_END] = end
     memory[at + MATCH_NODE] = node
     memory[MATCHES] += 1
     return at + MATCH_SLOTS

@@ -12,9 +12,9 @@ from thence.kernel.memory import (
     AT_NODES,
     AT_RUNS,
     DEADLINE,
-    FIRST,
     LAST,
     NODE,
+    RUN_START,
     SLOTS,
     STATE,
     expired,
@@ -45,8 +45,8 @@ def timed_out(program: SequenceProgram, state: SequenceState, watermark: int) ->
     slots = runs[:, SLOTS : SLOTS + 2 * program.automaton.slots]
     matches = Matches(
         certain=runs[:, DEADLINE],
-        first=runs[:, FIRST],
-        last=runs[:, LAST],
+        start=runs[:, RUN_START],
+        end=runs[:, LAST],
         tags=slots[:, 0::2],
         bits=slots[:, 1::2],
         history=History(lambda: unrolled(nodes, runs[:, NODE])),

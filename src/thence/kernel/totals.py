@@ -174,7 +174,8 @@ def _adds(kind: int) -> bool:
 
 @dataclass(slots=True)
 class Totalled:
-    """What a state knows of AGGREGATE: the weights of its nodes, by number, and those of the matches of each group."""
+    """What a state knows of AGGREGATE: the weights of its nodes, by number, and those of the matches of each group,
+    with their earliest start, their latest end, and when the last of them became certain."""
 
     weights: Weights | None = None
     weighed: int = 0  # nodes that have a weight
@@ -306,13 +307,13 @@ def add_matches(
         found.setdefault(group, []).append(number)
     for group, numbers in found.items():
         weight = _summed(weights.take(numbers))
-        first, last = int(matches.first[numbers].min()), int(matches.last[numbers].max())
+        start, end = int(matches.start[numbers].min()), int(matches.end[numbers].max())
         certain = int(matches.certain[numbers].max())
         if group in known.groups:
-            other, start, end, when = known.groups[group]
+            other, earlier, later, when = known.groups[group]
             weight = _summed(_both(weight, other))
-            first, last, certain = min(first, start), max(last, end), max(certain, when)
-        known.groups[group] = (weight, first, last, certain)
+            start, end, certain = min(start, earlier), max(end, later), max(certain, when)
+        known.groups[group] = (weight, start, end, certain)
         known.changed[group] = None
 
 

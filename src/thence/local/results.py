@@ -75,10 +75,10 @@ def named(event: Event, name: str) -> Event:
 class Match:
     """A row of the answer.
 
-    `start` and `end` are the times of its first and last event: integers where the streams count ticks, else `datetime`
-    in UTC. `bindings` has a term for each variable that is bound, by name without `?`; for COLLECT a tuple of terms.
-    `events` are its events in the order of the pattern, a closure's iterations flat. For CONSTRUCT, `constructed` is
-    the event that the row makes, and `bindings` has all variables.
+    `start` is the start of its first event, `end` the end of its last one: integers where the streams count ticks, else
+    `datetime` in UTC. `bindings` has a term for each variable that is bound, by name without `?`; for COLLECT a tuple
+    of terms. `events` are its events in the order of the pattern, a closure's iterations flat. For CONSTRUCT,
+    `constructed` is the event that the row makes, and `bindings` has all variables.
     """
 
     row: Row

@@ -89,13 +89,14 @@ STATE_KEY, ORDERED, GREATEST, ACCEPTS, STATE_WIDTH = range(5)
 # a guard: its edges; and a predicate: its instructions
 FIRST, BEYOND, RANGE_WIDTH = range(3)
 
-# A row of the machine's input, all 64-bit integers: its time, the latest strictly earlier time that breaks contiguity
-# with it, its feed, its events, and then tag and bits of each column. Rows are as wide as the widest feed needs.
+# A row of the machine's input, all 64-bit integers: its time, which is the end of its events, the latest strictly
+# earlier time that breaks contiguity with it, its feed, its events, and then tag and bits of each column. Rows are as
+# wide as the widest feed needs; where some events are no points in time, the start of the first one stands behind that.
 TIME, PREVIOUS, FEED, EVENTS = 0, 1, 2, 3
 
 
 def row_width(automaton: Automaton) -> int:
-    """How many numbers a row has. Behind its columns stand the previous times after the first."""
+    """How many numbers a row of points in time has. Behind its columns stand the previous times after the first."""
     return int(automaton.row_values + 2 * automaton.feed_columns.max(initial=0) + automaton.previous - 1)
 
 

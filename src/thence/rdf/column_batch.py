@@ -198,9 +198,9 @@ class ColumnBatch:
         chosen: slice | Rows = events
         if len(events) and np.array_equal(events, np.arange(events[0], events[0] + len(events))):
             chosen = slice(int(events[0]), int(events[0]) + len(events))  # a view: nothing is copied
-        return ColumnBatch(
-            self.table, self._rows_of(chosen), self.starts[chosen], self.ends[chosen], self.domains[chosen]
-        )
+        ends = self.ends[chosen]
+        starts = ends if self.starts is self.ends else self.starts[chosen]
+        return ColumnBatch(self.table, self._rows_of(chosen), starts, ends, self.domains[chosen])
 
     def _rows_of(self, chosen: slice | Rows) -> slice | Rows:
         if not isinstance(self.rows, slice):

@@ -17,10 +17,11 @@ from thence.algebra.expressions import Variable
 from thence.kernel.arrays import Reader, read, written
 from thence.kernel.fingerprints import as_hexadecimal, from_hexadecimal
 from thence.kernel.found import Found
-from thence.kernel.rows import Matched, concatenated
+from thence.kernel.rows import Matched, concatenated, times_at
 from thence.kernel.soundness import (
     check_array,
     check_column,
+    check_intervals,
     check_terms,
     check_texts,
     check_values,
@@ -43,10 +44,11 @@ MOST = 16_384
 class Chunk:
     """Events `0, 1, …` in the order of time. The tables' refs are these numbers, and what names a term in their columns
     is its place in `terms`, canonical N-Triples. `others` are the times of all events of the stream, where they count
-    for contiguity."""
+    for contiguity. Time is where events end; where all are points in time, `starts` may be the same array as `ends`."""
 
     stream: str
-    times: Ints
+    starts: Ints
+    ends: Ints
     ids: Texts
     home: NDArray[np.bool_]
     others: Ints
@@ -55,25 +57,27 @@ class Chunk:
     numbered: bool  # whether no event was given an id, so that all have digests of their rows
 
     def __len__(self) -> int:
-        return len(self.times)
+        return len(self.ends)
 
     @property
     def first(self) -> int:
         """The earliest time that it speaks of."""
-        return min(int(times[0]) for times in (self.times, self.others) if len(times))
+        return min(int(times[0]) for times in (self.ends, self.others) if len(times))
 
     def before(self, time: int) -> tuple[Chunk, Chunk]:
         """What is before a time, and the rest."""
-        cut, other = int(np.searchsorted(self.times, time)), int(np.searchsorted(self.others, time))
-        return self._part(0, cut, 0, other), self._part(cut, len(self.times), other, len(self.others))
+        cut, other = int(np.searchsorted(self.ends, time)), int(np.searchsorted(self.others, time))
+        return self._part(0, cut, 0, other), self._part(cut, len(self.ends), other, len(self.others))
 
     def _part(self, first: int, last: int, other_first: int, other_last: int) -> Chunk:
-        if first == 0 and last == len(self.times) and other_last - other_first == len(self.others):
+        if first == 0 and last == len(self.ends) and other_last - other_first == len(self.others):
             return self
         tables = tuple(_between(rows, first, last) for rows in self.tables)
+        ends = self.ends[first:last]
         return replace(
             self,
-            times=self.times[first:last],
+            starts=ends if self.starts is self.ends else self.starts[first:last],
+            ends=ends,
             ids=self.ids.slice(first, last),
             home=self.home[first:last],
             others=self.others[other_first:other_last],
@@ -82,8 +86,8 @@ class Chunk:
 
     def pieces(self, most: int) -> Iterator[Chunk]:
         """The same in pieces of so many events; the last has the times of all that come behind it, too."""
-        bounds = [*range(0, max(len(self.times), 1), most), len(self.times)]
-        others = [0, *np.searchsorted(self.others, self.times[bounds[1:-1]]).tolist(), len(self.others)]
+        bounds = [*range(0, max(len(self.ends), 1), most), len(self.ends)]
+        others = [0, *np.searchsorted(self.others, self.ends[bounds[1:-1]]).tolist(), len(self.others)]
         for number in range(len(bounds) - 1):
             yield self._part(bounds[number], bounds[number + 1], others[number], others[number + 1])
 
@@ -96,7 +100,7 @@ def _between(rows: Matched, first: int, last: int) -> Matched:
     else:
         chosen = np.flatnonzero((refs >= first) & (refs < last))
     found = rows.take(chosen)
-    return Matched(found.time, found.refs - first, found.columns, found.fresh)
+    return replace(found, refs=found.refs - first)
 
 
 def split(
@@ -104,6 +108,7 @@ def split(
     stream: str,
     found: Found,
     terms: Terms,
+    starts: Ints,
     ids: Texts,
     *,
     shards: int,
@@ -112,8 +117,8 @@ def split(
     told: Sequence[int] = (),
 ) -> Iterator[tuple[int, Chunk]]:
     """What events are to each of some shards. They are in the order of time, and the refs of what was found in them
-    count from 0. `ids` has the id of each. Without `homes`, what matches nothing goes nowhere. What was `told`
-    to be bad has none, so that it is not told to be late as well."""
+    count from 0. `starts` and `ids` have the start and the id of each. Without `homes`, what matches nothing goes
+    nowhere. What was `told` to be bad has none, so that it is not told to be late as well."""
     of_rows = [_shards(program, table, rows, terms, shards) for table, rows in enumerate(found.tables)]
     here = np.zeros((shards, found.events), np.bool_)
     for rows, belongs in zip(found.tables, of_rows, strict=True):
@@ -121,6 +126,7 @@ def split(
     home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
     home[list(told)] = -1
     everywhere = found.times if program.broadcasts_times else found.times[:0]
+    points = starts is found.times or bool((starts == found.times).all())
     for shard in range(shards):
         at_home = home == shard if homes else np.zeros(found.events, np.bool_)
         is_own = here[shard] | at_home
@@ -128,11 +134,12 @@ def split(
         tables = []
         for rows, belongs in zip(found.tables, of_rows, strict=True):
             some = rows.take(np.flatnonzero(belongs == shard))
-            tables.append(Matched(some.time, number[some.refs], some.columns, some.fresh))
+            tables.append(replace(some, refs=number[some.refs]))
         if len(own) or len(everywhere):
             kept, names = _vocabulary(tables, terms)
-            of_own = found.times[own], ids.take(own), at_home[own]
-            yield shard, Chunk(stream, *of_own, everywhere, kept, names, numbered)
+            ends = found.times[own]
+            began = ends if points else starts[own]
+            yield shard, Chunk(stream, began, ends, ids.take(own), at_home[own], everywhere, kept, names, numbered)
 
 
 def _shards(program: Program, table: int, rows: Matched, terms: Terms, shards: int) -> Ints:
@@ -182,7 +189,7 @@ def _renamed(rows: Matched, places: Ints) -> Matched:
             bits = bits.copy()
             bits[named] = places[bits[named]]
         columns[variable] = Values(values.tags, bits)
-    return Matched(rows.time, rows.refs, columns, rows.fresh)
+    return replace(rows, columns=columns)
 
 
 def brought_together(program: Program, chunks: Sequence[Chunk], terms: Terms, first_ref: int) -> Found:
@@ -194,21 +201,21 @@ def brought_together(program: Program, chunks: Sequence[Chunk], terms: Terms, fi
         for rows, listed in zip(chunk.tables, tables, strict=True):
             if len(rows):
                 named = _renamed(rows, places)
-                listed.append(Matched(named.time, named.refs + ref, named.columns, named.fresh))
+                listed.append(replace(named, refs=named.refs + ref))
         ref += len(chunk)
     together = tuple(
         concatenated(listed, asked.variables) for listed, asked in zip(tables, program.tables, strict=True)
     )
     of_all = program.broadcasts_times
-    times = [chunk.others if of_all else chunk.times for chunk in chunks]
+    times = [chunk.others if of_all else chunk.ends for chunk in chunks]
     return Found(together, np.concatenate(times) if times else np.empty(0, np.int64), ref - first_ref)
 
 
 def packed(chunk: Chunk) -> bytes:
     words = from_hexadecimal(chunk.ids)
     head = {"stream": chunk.stream, "numbered": chunk.numbered, "hashes": words is not None}
-    arrays: list[NDArray[np.generic]] = [chunk.times]
-    arrays += [chunk.ids.text, chunk.ids.ends] if words is None else _halves(words, chunk.times)
+    arrays: list[NDArray[np.generic]] = [chunk.ends, chunk.ends[:0] if chunk.starts is chunk.ends else chunk.starts]
+    arrays += [chunk.ids.text, chunk.ids.ends] if words is None else _halves(words, chunk.starts)
     arrays += [chunk.home if chunk.home.any() else chunk.home[:0], chunk.others, chunk.terms.text, chunk.terms.ends]
     for rows in chunk.tables:
         arrays.append(rows.refs.astype(np.int32))
@@ -229,16 +236,19 @@ def unpacked(program: Program, content: bytes | memoryview) -> Chunk:
     head, reader = read(content)
     kinds = {"stream": str, "numbered": bool, "hashes": bool}
     sure(all(isinstance(head.get(name), kind) for name, kind in kinds.items()), "a chunk has no head")
-    times = reader.next()
-    check_array(times, np.int64, -1)
-    ids = _hashes(reader.next(), reader.next(), times) if head["hashes"] else Texts(reader.next(), reader.next())
+    ends, starts = reader.next(), reader.next()
+    starts = starts if starts.size else ends
+    check_array(ends, np.int64, -1)
+    check_array(starts, np.int64, len(ends))
+    check_intervals(starts, ends)
+    ids = _hashes(reader.next(), reader.next(), starts) if head["hashes"] else Texts(reader.next(), reader.next())
     home, others = reader.next(), reader.next()
-    home = home if len(home) else np.zeros(len(times), np.bool_)
+    home = home if len(home) else np.zeros(len(ends), np.bool_)
     terms = Texts(reader.next(), reader.next())
-    _check_events(times, ids, home, others)
+    _check_events(ends, ids, home, others)
     check_terms(terms)
-    tables = tuple(_table(reader, asked.variables, times, len(terms)) for asked in program.tables)
-    return Chunk(head["stream"], times, ids, home, others, tables, terms, head["numbered"])
+    tables = tuple(_table(reader, asked.variables, (starts, ends), len(terms)) for asked in program.tables)
+    return Chunk(head["stream"], starts, ends, ids, home, others, tables, terms, head["numbered"])
 
 
 def _hashes(high: NDArray[np.uint64], low: NDArray[np.uint64], times: Ints) -> Texts:
@@ -248,19 +258,19 @@ def _hashes(high: NDArray[np.uint64], low: NDArray[np.uint64], times: Ints) -> T
     return as_hexadecimal(np.column_stack([high, low]))
 
 
-def _check_events(times: Ints, ids: Texts, home: NDArray[np.bool_], others: Ints) -> None:
-    for each in (times, others):
+def _check_events(ends: Ints, ids: Texts, home: NDArray[np.bool_], others: Ints) -> None:
+    for each in (ends, others):
         check_array(each, np.int64, -1)
         sure((each[1:] >= each[:-1]).all(), "events are not in the order of time")
     check_texts(ids)
-    sure(len(ids) == len(times), "events have no names")
-    check_array(home, np.bool_, len(times))
+    sure(len(ids) == len(ends), "events have no names")
+    check_array(home, np.bool_, len(ends))
 
 
-def _table(reader: Reader, variables: Sequence[Variable], times: Ints, terms: int) -> Matched:
+def _table(reader: Reader, variables: Sequence[Variable], times: tuple[Ints, Ints], terms: int) -> Matched:
     refs = reader.next().astype(np.int64)
     check_array(refs, np.int64, -1, 1)
-    check_within(refs, 0, len(times), "an event")
+    check_within(refs, 0, len(times[1]), "an event")
     columns = {}
     for variable in variables:
         tags, bits = reader.next(), reader.next()
@@ -268,4 +278,4 @@ def _table(reader: Reader, variables: Sequence[Variable], times: Ints, terms: in
         columns[variable] = Values(np.broadcast_to(tags, len(refs)), bits)
         check_column(columns[variable], len(refs))
         check_values(columns[variable].tags, bits, terms)
-    return Matched(times[refs[:, 0]], refs, columns, np.ones(len(refs), np.bool_))
+    return Matched(*times_at(times, refs[:, 0]), refs, columns, np.ones(len(refs), np.bool_))

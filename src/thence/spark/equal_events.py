@@ -43,7 +43,7 @@ class Ordinals:
         counted = [each for each in found if each.matter]
         if not counted:
             return list(chunks)
-        times = np.concatenate([each.chunk.times for each in counted])
+        times = np.concatenate([each.chunk.ends for each in counted])
         ordinals = self.count(times, joined([each.digests for each in counted]))
         of_each = iter(np.split(ordinals, np.cumsum([len(each.chunk) for each in counted[:-1]])))
         return [each.with_ordinals(next(of_each)) if each.matter else each.chunk for each in found]
@@ -189,4 +189,4 @@ def _with_places(rows: Matched, local: Truths, ordinals: Ints, known: dict[tuple
             pairs = zip(bits[chosen].tolist(), ordinals[rows.refs[chosen, 0]].tolist(), strict=True)
             bits[chosen] = [known.setdefault(pair, len(local) + len(known)) for pair in pairs]
         columns[variable] = Values(values.tags, bits)
-    return Matched(rows.time, rows.refs, columns, rows.fresh)
+    return replace(rows, columns=columns)

@@ -124,6 +124,7 @@ class Packing:
             self.stream,
             found,
             terms,
+            events.starts,
             _ids(events),
             shards=self.shards,
             numbered=self.numbered,
@@ -282,7 +283,7 @@ class Answering:
         now, domain = shard.watermark.now, self.writer.domain
         assert now is not None
         home = np.flatnonzero(chunk.home)
-        found = zip(chunk.times[home].tolist(), chunk.ids.take(home).to_list(), strict=True)
+        found = zip(chunk.ends[home].tolist(), chunk.ids.take(home).to_list(), strict=True)
         return self.writer.problem_rows(
             ProblemRow("late", late_reason(time, now, domain), name, chunk.stream) for time, name in found
         )
