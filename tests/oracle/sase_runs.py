@@ -190,7 +190,7 @@ class Automaton:
         if not run.more or run.place + 1 < self.final or self.ends_by_condition(run):
             return frozenset()
         within = self.query.within
-        return frozenset({(run.buffer, self.latest if within is None else run.start + within)})
+        return frozenset({(run.buffer, self.latest if within is None else run.first + within)})
 
     def stopped(self, run: Run, time: int) -> frozenset[tuple[Buffer, int]]:
         """A last closure that stops at this time, or earlier at its window's end."""
