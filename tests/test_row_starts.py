@@ -8,18 +8,17 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from thence.local.sequences import SequenceRunner
 
 import thence
+from flows import flow_of, restart
 from shards import Pipeline
 from thence.cli import main
-from thence.kernel import codec
 from thence.kernel.memory import NEVER
-from thence.kernel.projection import Row
 from thence.lang.sase import parse as parse_sase
 from thence.local.results import Match, Problem
 from thence.plan.components import plan as plan_components
 from thence.plan.sequences import plan
+from thence.program.solutions import Row
 from thence.rdf.columns import encode
 from thence.rdf.values import literal
 
@@ -78,9 +77,9 @@ def test_a_conjunction_starts_with_the_event_that_fills_its_first_part() -> None
 
 def test_a_conjunction_starts_with_its_first_event_when_its_events_come_one_after_the_other() -> None:
     for first, second in ((a(2, 5), b(1, 5)), (b(1, 5), a(2, 5))):
-        runner = SequenceRunner(plan(thence.parse(text("A & B")).algebra))
+        runner = flow_of(plan(thence.parse(text("A & B")).algebra))
         assert list(runner.feed({"S": [encode([first], stream="S")]}, 5)) == []
-        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
+        restart(runner)
         (row,) = runner.feed({"S": [encode([second], stream="S", first=1)]}, 6)
         assert (row.start, row.end) == (2, 5)
 
@@ -115,7 +114,7 @@ def test_a_row_that_waits_for_an_absence_starts_with_its_first_event() -> None:
 def test_matches_that_differ_in_the_start_of_their_first_event_alone_have_different_names() -> None:
     def names(start: int) -> list[object]:
         event = thence.Event(start, "<http://example.org/x> <http://example.org/is> 1 .", 5, id="e")
-        return [match.uuid for match in thence.parse(text("A", form="SELECT ?a")).match([event])]  # type: ignore[union-attr]
+        return [match.id for match in thence.parse(text("A", form="SELECT ?a")).match([event])]  # type: ignore[union-attr]
 
     assert names(1) != names(2)
 
@@ -131,7 +130,7 @@ def test_a_constructed_event_is_a_point_in_time() -> None:
 def test_a_partial_match_times_out_by_the_end_of_its_first_event() -> None:
     (problem,) = thence.parse(text("A ; B")).match([a(-5, 3)], timed_out=True)
     assert isinstance(problem, Problem)
-    assert problem.reason == "B had not come by 13, when its window ended"
+    assert problem.reason == "B did not arrive before the window ended (13)"
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "trig", "nq", "parquet"])
@@ -212,11 +211,11 @@ def test_an_absence_at_the_end_of_a_pattern_reaches_as_far_as_the_end_of_the_fir
 def aggregated(asked: str, *given: thence.Event) -> Row:
     """The row of AGGREGATE; the state is saved and restored after each time."""
     (block,) = parse_sase(asked).queries[-1].blocks
-    runner, found = SequenceRunner(plan_components(block)), list[Row]()
+    runner, found = flow_of(plan_components(block)), list[Row]()
     for time in sorted({event.end for event in given}):
         batch = encode([event for event in given if event.end == time], stream="events")
         found += runner.feed({"events": [batch]}, time + 1)
-        runner.state = codec.load(runner.program, codec.save(runner.program, runner.state))
+        restart(runner)
     (row,) = [*found, *runner.feed({}, int(NEVER))]
     return row
 

@@ -15,7 +15,7 @@ from onspark.session import consumed
 from onspark.timing import CONSOLE, asked, measured, show
 from stocks import queries, ticks
 from thence.local.domains import TimeDomain
-from thence.local.finite import asked_of
+from thence.local.finite import predicates_read
 from thence.plan.sequences import plan
 from thence.rdf.times import Domain
 from thence.spark.decode import decoder
@@ -96,7 +96,7 @@ def overhead(spark: SparkSession, path: Path, events: int, repeat: int, where: s
     frame = spark.read.parquet(str(path))
     program = plan(thence.parse(STRICT).algebra)
     reads = decoder("S", to_arrow_schema(frame.schema, timezone="UTC"), namespace="http://example.org/")
-    narrow = narrowed(reads, asked_of(program).get("S"))
+    narrow = narrowed(reads, predicates_read(thence.parse(STRICT).dataflow()).get("S"))
     sent = selected(frame, reads, narrow)
     shards = spark.sparkContext.defaultParallelism
     domain = TimeDomain(Domain.TICKS, "ticks")
