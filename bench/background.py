@@ -18,18 +18,18 @@ from pathlib import Path
 from unittest.mock import patch
 
 from thence import optimize
-from thence.algebra.sequences import SequenceQuery
+from thence.algebra.spaseq import SequenceQuery
+from thence.columns.event_batch import EventBatch, encode
+from thence.io.background_data import load_background
 from thence.kernel.automaton.operator import AutomatonOperator
-from thence.lang.spaseq import parse
+from thence.lang.spaseq.parser import parse
 from thence.local.flow import LocalFlow
 from thence.match.background import Background
 from thence.optimize import RULES, late_graph
-from thence.plan.sequences import plan
+from thence.plan.automaton.spaseq import plan
 from thence.program.dataflow import one_stage
 from thence.program.operator import Environment
-from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
-from thence.rdf.store import load_background
 from thence.rdf.terms import IRI
 
 SIZES = (10_000, 100_000, 1_000_000)

@@ -21,10 +21,10 @@ import pyoxigraph
 import rdflib
 from rdflib.plugins.sparql import prepareQuery
 
-from thence.lang.sparql import parse_pattern
+from thence.columns.event_batch import EventBatch
+from thence.io.nquads import read_nquads
+from thence.lang.sparql.parser import parse_pattern
 from thence.match import solutions
-from thence.rdf.columns import EventBatch
-from thence.rdf.nquads import read_nquads
 
 PRED = "http://example.org/pred/"
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -18,14 +18,14 @@ from strategies.terms import THEMES, Theme, a_world
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Pattern
 from thence.algebra.show import show
+from thence.columns.dictionary import UNBOUND
+from thence.columns.event_batch import EventBatch, encode
+from thence.io.background_data import BackgroundData, load_background
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
+from thence.match.solution_table import SolutionTable
 from thence.match.solve import solutions
-from thence.match.table import Table
-from thence.rdf.columns import EventBatch, encode
-from thence.rdf.dictionary import UNBOUND
 from thence.rdf.events import Event
-from thence.rdf.store import BackgroundData, load_background
 from thence.rdf.terms import BlankNode, Quad, Term, Triple
 
 CONTEXT = Context(now=NOW, base="http://example.org/base/")
@@ -34,7 +34,7 @@ Answers = Counter[tuple[int, frozenset[tuple[str, Term]]]]
 """How often each mapping is an answer in each event; what is unbound is left out."""
 
 
-def answers_in(table: Table, batch: EventBatch) -> Answers:
+def answers_in(table: SolutionTable, batch: EventBatch) -> Answers:
     assert table.events is not None
     assert (table.events[1:] >= table.events[:-1]).all() or not len(table), "rows are ordered by event"
     names = [name for name in table.columns if isinstance(name, Variable)]

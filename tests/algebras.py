@@ -57,9 +57,9 @@ from thence.algebra.patterns import (
     PathPattern,
     PathSequence,
     Pattern,
+    PatternTerm,
     Projection,
     Select,
-    Slot,
     SparqlQuery,
     SubSelect,
     TriplePattern,
@@ -202,7 +202,7 @@ class Maker:
         slots = st.one_of(variables, iris, literals, nodes)
         return Bgp(self._some(lambda: self._triple(slots), 1))
 
-    def _triple(self, slots: st.SearchStrategy[Slot]) -> TriplePattern | PathPattern:
+    def _triple(self, slots: st.SearchStrategy[PatternTerm]) -> TriplePattern | PathPattern:
         subject, target = self._one(slots), self._one(slots)
         if self._one(st.booleans()):
             return TriplePattern(subject, self._one(st.one_of(variables, iris)), target)

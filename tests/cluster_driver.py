@@ -18,7 +18,7 @@ import numpy
 import pyarrow as pa
 
 import thence
-from thence.spark.ship import ship
+from thence.spark.session.ship import ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,7 +63,7 @@ def where(spark: SparkSession) -> list[str]:
     def look(records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             import thence
-            from thence.rdf.translate import _translate
+            from thence.columns.gather import _translate
 
             _translate.compiled(*(numpy.zeros(1, numpy.int64) for _ in range(3)))
             found = thence.__file__

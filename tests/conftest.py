@@ -16,7 +16,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
-from thence.rdf import interpreted, lines
+from thence.io import nquads_lines
+from thence.jit import interpreted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,7 +65,7 @@ def however_many(request: pytest.FixtureRequest) -> Iterator[None]:
     with the same data."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param != "a few":
-            patch.setattr(lines, "SMALL", 0)
+            patch.setattr(nquads_lines, "SMALL", 0)
         if request.param != "many":
             patch.setattr(interpreted, "LITTLE", 1 << 60)
         yield
@@ -84,7 +85,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.log.level": "ERROR",
-        "spark.python.daemon.module": "thence.spark.daemon",
+        "spark.python.daemon.module": "thence.spark.session.daemon",
         # many small queries, each run once: to compile Java well takes longer than to run them
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
         # Spark's own way with checkpoints starts seventy processes (chmod, readlink) a micro-batch on a local disk

@@ -7,9 +7,9 @@ from typing import Any
 from thence.kernel.automaton.operator import AutomatonOperator
 from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
+from thence.program.automaton.program import SequenceProgram
 from thence.program.dataflow import one_stage
 from thence.program.operator import Environment
-from thence.program.sequence import SequenceProgram
 from thence.runtime import saved_state
 
 

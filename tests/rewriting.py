@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show import show
-from thence.lang.spaseq import parse
+from thence.algebra.spaseq import SequenceQuery
+from thence.lang.spaseq.parser import parse
 from thence.optimize import Rule
 
 _HEAD = "PREFIX : <x:> SELECT * WITHIN 9 TICKS {partition} FROM STREAM S <x:s> {{ {body} }}"

@@ -12,11 +12,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from algebras import Maker, iris, texts
-from thence.algebra.closures import locals_of, occurrences
 from thence.algebra.expressions import Arithmetic, Call, Coalesce, Exists, Expression, Operation, Variable
 from thence.algebra.patterns import Bgp, Graph, Join, Pattern, TriplePattern
-from thence.algebra.sequences import (
-    Column,
+from thence.algebra.spaseq import (
     Conjunction,
     ConstructEvents,
     Disjunction,
@@ -25,14 +23,16 @@ from thence.algebra.sequences import (
     IterationFunction,
     Occurrence,
     Operand,
-    Part,
     Quantifier,
+    SelectColumn,
     Selection,
     SelectRows,
+    SequencePart,
     SequenceQuery,
     Stream,
     Window,
 )
+from thence.algebra.spaseq_analysis import locals_of, occurrences
 from thence.algebra.variables import parts
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Span
@@ -61,16 +61,16 @@ class SequenceMaker:
         form = self._construct() if self._draw(st.integers(0, 3)) == 0 else self._select(query)
         return SequenceQuery(form, streams, sequence, tuple(gpms), window, partition)
 
-    def _sequence(self, *, trailing: bool) -> tuple[Part, ...]:
-        first = Part(None, self._operand(2), self._draw(st.sampled_from([Quantifier.ONE, Quantifier.PLUS])))
+    def _sequence(self, *, trailing: bool) -> tuple[SequencePart, ...]:
+        first = SequencePart(None, self._operand(2), self._draw(st.sampled_from([Quantifier.ONE, Quantifier.PLUS])))
         parts_ = [first]
         for _ in range(self._draw(st.integers(0, 4))):
             quantifier = self._draw(st.sampled_from(Quantifier))
             names = NEGATED if quantifier is Quantifier.NOT else NAMES
             selection = self._draw(st.sampled_from(Selection))
-            parts_.append(Part(selection, self._operand(2, names), quantifier))
+            parts_.append(SequencePart(selection, self._operand(2, names), quantifier))
         if not trailing:
-            parts_.append(Part(Selection.NEXT, self._operand(0)))
+            parts_.append(SequencePart(Selection.NEXT, self._operand(0)))
         return tuple(parts_)
 
     def _operand(self, depth: int, names: tuple[str, ...] = NAMES) -> Operand:
@@ -97,18 +97,18 @@ class SequenceMaker:
         return ConstructEvents(tuple(self._draw(st.lists(triple, min_size=1, max_size=3))))
 
     def _select(self, query: SequenceQuery) -> SelectRows:
-        plain = [Column(variable) for variable in self._draw(st.lists(st.sampled_from(SHARED), unique=True))]
+        plain = [SelectColumn(variable) for variable in self._draw(st.lists(st.sampled_from(SHARED), unique=True))]
         named: dict[IterationAggregate, Variable] = {}
         computed = [self._column(query, number, named) for number in range(self._draw(st.integers(0, 3)))]
-        return SelectRows((*(plain or [Column(SHARED[0])]), *computed), self._draw(st.booleans()))
+        return SelectRows((*(plain or [SelectColumn(SHARED[0])]), *computed), self._draw(st.booleans()))
 
-    def _column(self, query: SequenceQuery, number: int, named: dict[IterationAggregate, Variable]) -> Column:
+    def _column(self, query: SequenceQuery, number: int, named: dict[IterationAggregate, Variable]) -> SelectColumn:
         other = self._maker.expression(2)
         if any(isinstance(part, Exists) for part in parts(other)):
             other = SHARED[1]
         choices = list(aggregates(query))
         if not choices or self._draw(st.booleans()):
-            return Column(Variable(f"as{number}"), other)
+            return SelectColumn(Variable(f"as{number}"), other)
         aggregate = self._draw(st.sampled_from(choices))
         if aggregate.function is IterationFunction.GROUP_CONCAT and self._draw(st.booleans()):
             aggregate = IterationAggregate(aggregate.function, aggregate.of, separator=self._draw(texts))
@@ -118,13 +118,13 @@ class SequenceMaker:
                 [name, Arithmetic(Operation.SUBTRACT, name, other), Call("STR", (name,)), Coalesce((other, name, name))]
             )
         )
-        return Column(Variable(f"as{number}"), expression, ((name, aggregate),))
+        return SelectColumn(Variable(f"as{number}"), expression, ((name, aggregate),))
 
 
 def aggregates(query: SequenceQuery) -> list[IterationAggregate]:
     """All that the query could select."""
     found = []
-    holders: dict[str, list[Part]] = {}
+    holders: dict[str, list[SequencePart]] = {}
     for part in query.sequence:
         for name in {each.gpm for each in occurrences(part.operand)}:
             holders.setdefault(name, []).append(part)

@@ -8,18 +8,18 @@ from itertools import pairwise
 
 import pyarrow as pa
 
+from thence.columns.column_batch import Batch
+from thence.columns.event_batch import encode
 from thence.kernel.automaton.operator import AutomatonOperator
-from thence.local.domains import TimeDomain
 from thence.match.background import NO_BACKGROUND, Background
+from thence.program.automaton.program import SequenceProgram
 from thence.program.dataflow import Stage
 from thence.program.operator import Environment
-from thence.program.sequence import SequenceProgram
-from thence.rdf.column_batch import Batch
-from thence.rdf.columns import encode
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
-from thence.spark.output import RowWriter
-from thence.spark.stages import Answering, Packing
+from thence.runtime.time_domain import TimeDomain
+from thence.spark.worker.output_rows import RowWriter
+from thence.spark.worker.stages import Answering, Packing
 
 Given = Sequence[tuple[str, Event]]
 """Events, each with its stream."""
@@ -117,6 +117,6 @@ def plain(record: pa.RecordBatch) -> list[dict[str, object]]:
 
 
 def _record(rows: list[dict[str, object]]) -> pa.RecordBatch:
-    from thence.spark.stages import PACKED
+    from thence.spark.worker.stages import PACKED
 
     return pa.RecordBatch.from_pylist(rows, schema=PACKED)

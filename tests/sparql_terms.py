@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from thence.algebra.expressions import Variable
-from thence.lang.sparql import parse_expression
+from thence.lang.sparql.parser import parse_expression
 from thence.match.context import Context
-from thence.match.errors import ExpressionError
-from thence.match.expressions import evaluate as evaluate_expression
+from thence.match.expression_errors import ExpressionError
+from thence.match.expression_evaluator import evaluate as evaluate_expression
 from thence.rdf.terms import XSD, Literal, Term
 
 PREFIXES = {"xsd": XSD, "": "http://example.org/"}

@@ -50,7 +50,7 @@ def session(settings: Iterable[str]) -> SparkSession:
     for setting in settings:
         name, _, value = setting.partition("=")
         builder = builder.config(name, value)
-    return builder.config("spark.python.daemon.module", "thence.spark.daemon").getOrCreate()
+    return builder.config("spark.python.daemon.module", "thence.spark.session.daemon").getOrCreate()
 
 
 def main(folder: Path, settings: Iterable[str]) -> None:

@@ -17,13 +17,13 @@ from second_opinion import by_value, canonical_cases, pyoxigraph_answers
 from smaller import agree, plain, vectorised
 from strategies import examples
 from strategies.terms import typed
+from thence.columns.event_batch import encode
 from thence.errors import InputError
-from thence.lang.sparql import parse_pattern
+from thence.io.background_data import load_background
+from thence.lang.sparql.parser import parse_pattern
 from thence.match.background import Background
 from thence.match.solve import solutions
-from thence.rdf.columns import encode
 from thence.rdf.events import Event
-from thence.rdf.store import load_background
 from thence.rdf.terms import IRI, Term
 
 pytestmark = pytest.mark.numba

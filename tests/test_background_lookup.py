@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Graph
-from thence.lang.sparql import parse_pattern
-from thence.match.background import Background, Foreign
+from thence.io.background_data import load_background
+from thence.lang.sparql.parser import parse_pattern
+from thence.match.background import Background, ForeignSolutions
+from thence.match.background_lookup import look_up
 from thence.match.context import Context
-from thence.match.lookup import looked_up
+from thence.match.solution_table import SolutionTable
 from thence.match.solve import background_solutions
-from thence.match.table import Table
-from thence.rdf.store import load_background
 from thence.rdf.terms import IRI
 
 pytestmark = pytest.mark.numba
@@ -44,15 +44,15 @@ def block_of(triples: list[tuple[str, str, str]], condition: str = "") -> Graph:
     return Graph(IRI("x:g"), parse_pattern(f"{{ {body} {condition} }}"))
 
 
-def asked_of(background: Background, block: Graph, rows: list[list[str]]) -> Table:
+def asked_of(background: Background, block: Graph, rows: list[list[str]]) -> SolutionTable:
     """What is asked: rows of values for some of the block's variables."""
     names = [name for name in background_solutions(block, background, Context()).table.columns if str(name) != "?c"]
     texts = [[row[place].encode() for row in rows] for place in range(len(names))]
     columns = {name: background.data.terms.add_texts(text) for name, text in zip(names, texts, strict=True)}
-    return Table(len(rows), columns, None)
+    return SolutionTable(len(rows), columns, None)
 
 
-def joined(known: Foreign, asked: Table) -> Counter[tuple[object, ...]]:
+def joined(known: ForeignSolutions, asked: SolutionTable) -> Counter[tuple[object, ...]]:
     """Each question with each of its answers."""
     lefts, rights = known.pairs(asked)
     names = sorted(known.table.columns, key=str)
@@ -66,7 +66,7 @@ def test_the_answers_are_those_of_the_whole_block(
 ) -> None:
     background, block = background_of(graph), block_of(pattern, condition)
     asked = asked_of(background, block, rows)
-    found = looked_up(block, asked, background, Context())
+    found = look_up(block, asked, background, Context())
     if found is not None:
         assert joined(found, asked) == joined(background_solutions(block, background, Context()), asked)
 
@@ -88,5 +88,5 @@ def test_what_can_be_looked_up_hangs_together_with_what_is_asked(pattern: str, c
     background = background_of([("<x:n0>", "<x:p>", "<x:n1>")])
     block = Graph(IRI("x:g"), parse_pattern(f"{{ {pattern} }}"))
     ids = background.data.terms.add_texts([b"<x:n0>"])
-    asked = Table(1, {Variable("a"): ids}, None)
-    assert (looked_up(block, asked, background, Context()) is not None) == can_be
+    asked = SolutionTable(1, {Variable("a"): ids}, None)
+    assert (look_up(block, asked, background, Context()) is not None) == can_be

@@ -12,8 +12,8 @@ from agreement import Case, cases
 from strategies.expressions import CASTS, FUNCTIONS
 from thence.algebra.expressions import COMPARISONS, OPERATIONS, Arithmetic, Call, Cast, Compare, Variable
 from thence.algebra.patterns import Bgp, Graph, LeftJoin, TriplePattern
+from thence.algebra.traversal import nodes
 from thence.algebra.variables import in_scope
-from thence.algebra.walk import nodes
 from thence.rdf.terms import BlankNode, Literal
 
 pytestmark = pytest.mark.numba

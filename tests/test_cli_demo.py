@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from thence.cli import main
-from thence.cli.compiling import NOTICE, compilation_told
+from thence.cli.compile_notice import NOTICE, compile_notice
 from thence.cli.demo import EXAMPLES
 
 CHECKED_OUT = Path(__file__).parent.parent / "examples"
@@ -52,7 +52,7 @@ def test_what_ships_is_what_stands_in_the_examples(name: str) -> None:
 
 
 def test_the_user_is_told_once_that_code_is_compiled(capsys: pytest.CaptureFixture[str]) -> None:
-    with compilation_told():
+    with compile_notice():
         numba.njit(cache=False)(lambda number: number + 1)(1)
         numba.njit(cache=False)(lambda number: number + 2)(1)
     numba.njit(cache=False)(lambda number: number + 3)(1)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thence
-from thence.cli.formats import writer
-from thence.local.results import Match
+from thence.cli.result_formats import writer
 from thence.program.solutions import Row
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 from thence.rdf.times import Domain
+from thence.runtime.results import Match
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 terms: st.SearchStrategy[Term] = st.one_of(

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thence
-from thence.cli.formats import ROWS, writer
-from thence.local.results import Match
+from thence.cli.result_formats import ROWS, writer
 from thence.program.solutions import Cell, Row
 from thence.rdf.terms import XSD, Literal
 from thence.rdf.times import Domain
+from thence.runtime.results import Match
 
 QUERY = thence.parse(
     "PATTERN SEQ(A+ a[], B b) WITHIN 9 RETURN a[].x, b.(x, y) AS pair, a[].(x, y) AS pairs, b.x AS end"

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 
 import thence
 from thence.cli import main
-from thence.cli.compiling import NOTICE
-from thence.rdf.files import read_events
+from thence.cli.compile_notice import NOTICE
+from thence.io.event_files import read_events
 
 pytestmark = pytest.mark.numba
 

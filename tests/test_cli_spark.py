@@ -25,10 +25,10 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from thence.cli import main
-from thence.cli.compiling import NOTICE
+from thence.cli.compile_notice import NOTICE
 from thence.cli.spark_journal import Journal
 from thence.errors import InputError
-from thence.spark.session import Launch, _sockets
+from thence.spark.session.session import Launch, _sockets
 
 pytestmark = pytest.mark.usefixtures("spark")
 

@@ -14,12 +14,12 @@ from strategies import examples
 from strategies.choices import Drawn
 from strategies.graphs import some_events
 from strategies.terms import World, a_world, literals
-from thence.rdf.columns import EventBatch, encode
+from thence.columns.event_batch import EventBatch, encode
+from thence.io.nquads import read_nquads
 from thence.rdf.events import Event
 from thence.rdf.formats import Format
-from thence.rdf.nquads import read_nquads
+from thence.rdf.serializer import serialize
 from thence.rdf.terms import IRI, PROV, XSD, BlankNode, Literal, Quad, Term, Triple
-from thence.rdf.write import serialize
 
 pytestmark = pytest.mark.numba
 

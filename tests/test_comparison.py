@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thence.rdf.compare import equal, less, order_key, tie_key
+from thence.rdf.comparison import equal, less, order_key, tie_key
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 

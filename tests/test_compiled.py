@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-from thence.kernel import machine
-from thence.rdf import compiled, interning
+from thence.columns import hash_table
+from thence.jit import compiled
+from thence.kernel.automaton import machine
 
 pytestmark = pytest.mark.numba
 
@@ -21,10 +22,10 @@ def test_compiled_functions_are_kept_by_what_all_modules_are_and_not_by_their_ow
 
 
 def test_the_stamp_changes_with_any_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder in ("rdf", "match", "program", "kernel"):
+    for folder in ("jit", "columns", "io", "match", "program", "program/automaton", "kernel", "kernel/automaton"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "module.py").write_text("")
-    monkeypatch.setattr(compiled, "__file__", str(tmp_path / "rdf" / "compiled.py"))
+    monkeypatch.setattr(compiled, "__file__", str(tmp_path / "jit" / "compiled.py"))
     before = compiled._stamp.__wrapped__()
     os.utime(tmp_path / "kernel" / "module.py", ns=(1, 1))
     assert compiled._stamp.__wrapped__() != before
@@ -32,10 +33,10 @@ def test_the_stamp_changes_with_any_module(tmp_path: Path, monkeypatch: pytest.M
 
 def test_python_is_refused_what_only_compiled_functions_can_call() -> None:
     codes = np.array([1], np.uint8)
-    njit(lambda source: interning.hash_bytes(source, 0, len(source)))(codes)
-    assert interning.hash_bytes.overloads
+    njit(lambda source: hash_table.hash_bytes(source, 0, len(source)))(codes)
+    assert hash_table.hash_bytes.overloads
     with pytest.raises(TypeError, match=r"hash_bytes is a part of compiled functions. Try: hash_bytes.py_func"):
-        interning.hash_bytes(codes, 0, 1)
+        hash_table.hash_bytes(codes, 0, 1)
 
 
 def test_code_that_looks_at_indices_is_not_taken_for_code_that_does_not(monkeypatch: pytest.MonkeyPatch) -> None:

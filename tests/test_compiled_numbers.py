@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from thence.match import numbers as compiled
-from thence.rdf import compare, numbers, tags
-from thence.rdf.dictionary import Terms
-from thence.rdf.tagged import untag
+from thence.columns import value_kinds
+from thence.columns.dictionary import Terms
+from thence.columns.tagged_values import untag
+from thence.match import tagged_arithmetic as compiled
+from thence.rdf import comparison, numbers
 from thence.rdf.terms import XSD, Literal
 from thence.rdf.values import Value, value
 
@@ -78,7 +79,7 @@ def test_arithmetic_is_the_plain_arithmetic_or_left_to_it(left: Literal, right: 
     try:
         plain = PLAIN[operation](a, b)
     except ZeroDivisionError:
-        assert tag == tags.NONE
+        assert tag == value_kinds.NONE
         return
     assert same(untag(tag, bits), plain)
 
@@ -97,7 +98,7 @@ halves = st.sampled_from(["0.5", "-0.5", "2.5", "-2.5", "0.49999999999999994", "
 def test_functions_of_one_number_are_the_plain_ones_or_left_to_them(literal: Literal, function: int) -> None:
     tag, bits, _, _ = tagged(literal, literal)
     found, made = unary(function, tag, bits)
-    if tag == tags.OTHER:
+    if tag == value_kinds.OTHER:
         assert found == compiled.SLOW
     if found != compiled.SLOW:
         assert same(untag(found, made), UNARY[function](value(literal)))  # type: ignore[operator]
@@ -114,9 +115,9 @@ def test_the_order_is_the_plain_order_or_left_to_it(left: Literal, right: Litera
     found = order(*tagged(left, right))
     if found == compiled.UNDECIDED:
         return
-    assert compare.equal(left, right) == (found == compiled.EQUAL)
-    assert compare.less(left, right) == (found == compiled.LESS)
-    assert compare.less(right, left) == (found == compiled.GREATER)
+    assert comparison.equal(left, right) == (found == compiled.EQUAL)
+    assert comparison.less(left, right) == (found == compiled.LESS)
+    assert comparison.less(right, left) == (found == compiled.GREATER)
     values = [value(left), value(right)]
     assert (found == compiled.UNORDERED) == any(isinstance(v, float) and math.isnan(v) for v in values)
 

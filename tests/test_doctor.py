@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from thence.cli import checks, java, main
-from thence.cli.checks import Finding
+from thence.cli import doctor_checks, java, main
+from thence.cli.doctor_checks import Finding
 
 
 def fake_java(folder: Path, told: str) -> Path:
@@ -40,7 +40,7 @@ def declare(monkeypatch: pytest.MonkeyPatch, *requirements: str) -> None:
 
 
 def test_a_sound_machine_is_found_sound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "CHECKS", (lambda: Finding("Python", True, "3.11.7"),))
+    monkeypatch.setattr(doctor_checks, "CHECKS", (lambda: Finding("Python", True, "3.11.7"),))
     result = CliRunner().invoke(main, ["doctor"])
     assert result.exit_code == 0
     assert "ok" in result.stdout
@@ -50,7 +50,7 @@ def test_a_sound_machine_is_found_sound(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_fault_is_shown_with_its_cure_on_a_line_of_its_own_and_exit_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     cure = "sudo apt-get install " + "a-package-with-a-long-name " * 6
     faulty = (lambda: Finding("Python", True, "3.11.7"), lambda: Finding("Java", False, "not [found]", cure))
-    monkeypatch.setattr(checks, "CHECKS", faulty)
+    monkeypatch.setattr(doctor_checks, "CHECKS", faulty)
     result = CliRunner().invoke(main, ["doctor"])
     assert result.exit_code == 1
     assert "not [found]" in result.stdout
@@ -58,7 +58,7 @@ def test_a_fault_is_shown_with_its_cure_on_a_line_of_its_own_and_exit_status_1(m
 
 
 def test_every_check_gives_a_finding_here() -> None:
-    for check in checks.CHECKS:
+    for check in doctor_checks.CHECKS:
         finding = check()
         assert finding.name
         assert finding.detail
@@ -136,7 +136,7 @@ def test_on_an_unknown_system_all_commands_are_named(monkeypatch: pytest.MonkeyP
 def test_spark_that_is_not_installed_is_cured_by_pip_with_the_version_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     declare(monkeypatch, "pyspark<4.4,>=4.3")
     without_package(monkeypatch, "pyspark")
-    finding = checks.check_spark()
+    finding = doctor_checks.check_spark()
     assert (finding.ok, finding.detail) == (False, "not installed")
     assert finding.cure.endswith("-m pip install 'pyspark<4.4,>=4.3'")
 
@@ -144,7 +144,7 @@ def test_spark_that_is_not_installed_is_cured_by_pip_with_the_version_wanted(mon
 def test_pandas_3_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     declare(monkeypatch, "pandas<3,>=2.2")
     without_package(monkeypatch, "pandas", installed="3.0.1")
-    finding = checks.check_pandas()
+    finding = doctor_checks.check_pandas()
     assert (finding.ok, finding.detail) == (False, "3.0.1, needed <3,>=2.2")
 
 
@@ -152,8 +152,8 @@ def test_a_library_that_does_not_import_is_a_fault(monkeypatch: pytest.MonkeyPat
     def broken(module: str) -> None:
         raise ImportError("libssl.so.3: cannot open shared object file")
 
-    monkeypatch.setattr(checks.importlib, "import_module", broken)
-    finding = checks.check_protobuf()
+    monkeypatch.setattr(doctor_checks.importlib, "import_module", broken)
+    finding = doctor_checks.check_protobuf()
     assert not finding.ok
     assert "can't be imported: libssl.so.3" in finding.detail
 
@@ -161,7 +161,7 @@ def test_a_library_that_does_not_import_is_a_fault(monkeypatch: pytest.MonkeyPat
 def test_all_libraries_that_are_wrong_are_named_together(monkeypatch: pytest.MonkeyPatch) -> None:
     declare(monkeypatch, "click<9,>=8.2", "lark<2,>=1.3", "no-such-package>=1", 'pytest<3; extra == "dev"')
     without_package(monkeypatch, "lark", installed="0.12.0")
-    finding = checks.check_libraries()
+    finding = doctor_checks.check_libraries()
     assert finding.detail == "missing or of another version: lark<2,>=1.3, no-such-package>=1"
 
 
@@ -170,7 +170,7 @@ def test_thence_without_its_metadata_is_a_fault(monkeypatch: pytest.MonkeyPatch)
         raise metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr(metadata, "requires", unknown)
-    assert checks.check_libraries().detail == "Thence itself is not installed"
+    assert doctor_checks.check_libraries().detail == "Thence itself is not installed"
 
 
 def test_numba_without_a_place_for_its_cache_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_numba_without_a_place_for_its_cache_is_a_fault(monkeypatch: pytest.Monk
         return lambda function: function
 
     monkeypatch.setattr(numba, "njit", njit)
-    finding = checks.check_numba()
+    finding = doctor_checks.check_numba()
     assert finding.detail == "RuntimeError: cannot cache function: no locator available"
     assert finding.cure.startswith("export NUMBA_CACHE_DIR=")
 
@@ -190,14 +190,14 @@ def test_numba_without_a_place_for_its_cache_is_a_fault(monkeypatch: pytest.Monk
 def test_a_containers_memory_limit_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     limit = tmp_path / "memory.max"
     limit.write_text(f"{512 * 2**20}\n")
-    monkeypatch.setattr(checks, "CGROUP_LIMIT", limit)
-    finding = checks.check_memory()
+    monkeypatch.setattr(doctor_checks, "CGROUP_LIMIT", limit)
+    finding = doctor_checks.check_memory()
     assert (finding.ok, finding.detail) == (False, "0.5 GiB")
 
 
 def test_a_full_disk_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "DISK", 2**80)
-    finding = checks.check_disk()
+    monkeypatch.setattr(doctor_checks, "DISK", 2**80)
+    finding = doctor_checks.check_disk()
     assert not finding.ok
     assert "TMPDIR" in finding.cure
 
@@ -206,7 +206,7 @@ def test_a_directory_that_can_not_be_written_to_is_a_fault(monkeypatch: pytest.M
     def refused(*, dir: Path) -> None:
         raise PermissionError(13, "Permission denied", str(dir))
 
-    monkeypatch.setattr(checks.tempfile, "TemporaryFile", refused)
-    finding = checks.check_writing()
+    monkeypatch.setattr(doctor_checks.tempfile, "TemporaryFile", refused)
+    finding = doctor_checks.check_writing()
     assert not finding.ok
     assert finding.detail == f"{Path.cwd()}: Permission denied"

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thence
-from thence.rdf.columns import EventBatch
+from thence.columns.event_batch import EventBatch
+from thence.io.event_files import read_events
+from thence.io.nquads import read_nquads
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_events
-from thence.rdf.nquads import read_nquads
 
 pytestmark = pytest.mark.numba
 

@@ -14,8 +14,8 @@ import thence
 from oracle import spaseq_query
 from strategies.spaseq import Case, cases, text, turtle
 from test_spaseq_agrees import background
-from thence.local.results import Match
 from thence.rdf.terms import BlankNode
+from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import thence
-from thence.local.results import Match, Problem
+from thence.runtime.results import Match, Problem
 
 pytestmark = pytest.mark.numba
 
@@ -255,7 +255,7 @@ def test_an_engine_lets_go_of_what_no_run_holds() -> None:
 def test_an_event_that_asks_too_much_of_the_matcher_is_bad_and_the_engine_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("thence.match.join.MAX_ROWS", 1000)
+    monkeypatch.setattr("thence.match.hash_join.MAX_ROWS", 1000)
     pattern = "{ ?x <x:p> ?y . ?z <x:q> ?w . }"
     query = thence.parse(f"SELECT ?x WITHIN 9 TICKS FROM STREAM S <x:s> {{ SEQ (A) DEFINE GPM A ON S {pattern} }}")
     small = "<x:a> <x:p> 1 ; <x:q> 2 ."

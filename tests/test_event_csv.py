@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks import in_blocks
+from thence.columns.event_batch import encode
 from thence.errors import InputError
-from thence.rdf import csv_blocks
-from thence.rdf.columns import encode
+from thence.io import csv_blocks
+from thence.io.event_files import read_events
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_events
 from thence.rdf.limits import Limits
 from thence.rdf.terms import XSD, Literal
 
@@ -235,9 +235,9 @@ def test_a_record_that_is_torn_is_no_event() -> None:
     blocks = csv_blocks.CsvBlocks(stream, Limits())
     blocks.header()
     block, flaw = blocks
-    assert isinstance(block, csv_blocks.Block)
+    assert isinstance(block, csv_blocks.CsvBlock)
     assert (block.text, block.lines.tolist()) == (b"T,1,5", [2])
-    assert flaw == csv_blocks.Flaw(3, "the disk is gone", "T,2,1")
+    assert flaw == csv_blocks.BadRecord(3, "the disk is gone", "T,2,1")
 
 
 def test_a_damaged_archive_gives_what_came_before_the_damage() -> None:

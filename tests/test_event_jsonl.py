@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from blocks import in_blocks
+from thence.io.jsonl import read_jsonl
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.jsonl import read_jsonl
 from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI, PROV, XSD, BlankNode, Literal, Triple
 from thence.rdf.times import Domain, parse_time

@@ -15,7 +15,7 @@ from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Triple
 from thence.rdf.times import Domain
-from thence.rdf.typed import typed_triples
+from thence.rdf.typed_events import typed_triples
 
 A, B, C = (IRI(f"http://example.org/{name}") for name in "abc")
 TYPE = IRI(RDF + "type")

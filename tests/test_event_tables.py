@@ -18,12 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tables import rows, tables
+from thence.columns import shared_dictionary
+from thence.columns.column_batch import ColumnBatch
+from thence.columns.event_batch import encode
 from thence.errors import InputError, LimitError, ThenceError
-from thence.rdf import parquet, shared_terms
-from thence.rdf.column_batch import ColumnBatch
-from thence.rdf.columns import encode
+from thence.io import parquet
+from thence.io.event_files import read_batches
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_batches
 from thence.rdf.limits import Limits
 
 pytestmark = pytest.mark.numba
@@ -215,7 +216,7 @@ def test_a_file_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
 def test_a_column_that_never_repeats_itself_does_not_grow_one_dictionary_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shared_terms, "_MANY", 1000)
+    monkeypatch.setattr(shared_dictionary, "_MANY", 1000)
     monkeypatch.setattr(parquet, "_TOGETHER", 600)
     table = pa.table({"type": ["T"] * 3000, "time": range(3000), "x": [f"x{i}" for i in range(3000)]})
     sizes = []

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thence.io.trig import trig_chunks
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
-from thence.rdf.trig import trig_chunks
 
 pytestmark = pytest.mark.usefixtures("however_many")
 

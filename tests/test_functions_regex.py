@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparql_terms import evaluate, refused
-from thence.match.errors import ExpressionError
+from thence.match.expression_errors import ExpressionError
 from thence.match.regex import MAX_PATTERN, regex
 from thence.rdf.terms import Literal
 

@@ -9,11 +9,11 @@ import pytest
 from sparql_terms import CONTEXT, evaluate, refused
 from thence.algebra.expressions import Variable
 from thence.algebra.show import show
-from thence.lang.sparql import parse_expression
+from thence.lang.sparql.parser import parse_expression
 from thence.match.context import Context
-from thence.match.errors import ExpressionError
-from thence.match.expressions import effective_boolean_value
-from thence.match.expressions import evaluate as evaluate_expression
+from thence.match.expression_errors import ExpressionError
+from thence.match.expression_evaluator import effective_boolean_value
+from thence.match.expression_evaluator import evaluate as evaluate_expression
 from thence.match.functions import CONTEXTUAL, FUNCTIONS, call
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 

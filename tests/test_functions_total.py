@@ -12,10 +12,10 @@ from thence.algebra.expressions import OPERATIONS, Comparison, Operation
 from thence.match.arithmetic import compute, negated
 from thence.match.casts import CASTS, cast
 from thence.match.context import Context
-from thence.match.errors import ExpressionError
-from thence.match.expressions import compare, effective_boolean_value
+from thence.match.expression_errors import ExpressionError
+from thence.match.expression_evaluator import compare, effective_boolean_value
 from thence.match.functions import CONTEXTUAL, FUNCTIONS, call
-from thence.rdf.compare import order_key, tie_key
+from thence.rdf.comparison import order_key, tie_key
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 from thence.rdf.values import python
 

@@ -11,16 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from thence.kernel import fingerprints, history, partitions
-from thence.match import join, numbers
-from thence.rdf import csv_records, duplicates, interpreted, tags
-from thence.rdf.interpreted import Sparing, sparing
-from thence.spark import hashes
+from thence.columns import distinct_triples, fingerprints, value_kinds
+from thence.io import csv_records
+from thence.jit import interpreted
+from thence.jit.interpreted import LazyEntry, lazy_entry
+from thence.kernel.automaton import history, partition_times
+from thence.match import hash_join, tagged_arithmetic
+from thence.spark.sources import row_hashes
 
 pytestmark = pytest.mark.numba
 
 kinds = st.sampled_from(
-    [*range(tags.DATETIME + 1), *(tags.DECIMAL | scale << tags.SCALE_SHIFT for scale in (1, 9, 18))]
+    [
+        *range(value_kinds.DATETIME + 1),
+        *(value_kinds.DECIMAL | scale << value_kinds.SCALE_SHIFT for scale in (1, 9, 18)),
+    ]
 )
 bits = st.one_of(
     st.integers(-5, 5),
@@ -30,7 +35,7 @@ bits = st.one_of(
 values = st.lists(st.tuples(kinds, bits, kinds, bits), min_size=1, max_size=20)
 
 
-def both_ways(function: Sparing, fill: Callable[[Callable[..., Any]], Any]) -> None:
+def both_ways(function: LazyEntry, fill: Callable[[Callable[..., Any]], Any]) -> None:
     found, expected = fill(function.interpreted), fill(function.compiled)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -48,20 +53,31 @@ def test_comparing_gives_the_same_both_ways(rows: list[tuple[int, int, int, int]
         order_all(*columns(rows), orders)
         return [orders]
 
-    both_ways(numbers.order_all, fill)
+    both_ways(tagged_arithmetic.order_all, fill)
 
 
-numeric = st.sampled_from([tags.INTEGER, tags.DECIMAL, tags.DECIMAL | 2 << tags.SCALE_SHIFT, tags.FLOAT, tags.DOUBLE])
+numeric = st.sampled_from(
+    [
+        value_kinds.INTEGER,
+        value_kinds.DECIMAL,
+        value_kinds.DECIMAL | 2 << value_kinds.SCALE_SHIFT,
+        value_kinds.FLOAT,
+        value_kinds.DOUBLE,
+    ]
+)
 
 
-@given(st.lists(st.tuples(numeric, bits, numeric, bits), min_size=1), st.integers(numbers.ADD, numbers.DIVIDE))
+@given(
+    st.lists(st.tuples(numeric, bits, numeric, bits), min_size=1),
+    st.integers(tagged_arithmetic.ADD, tagged_arithmetic.DIVIDE),
+)
 def test_arithmetic_gives_the_same_both_ways(rows: list[tuple[int, int, int, int]], operation: int) -> None:
     def fill(arithmetic_all: Callable[..., Any]) -> Any:
         found = np.empty(len(rows), np.uint16), np.empty(len(rows), np.int64)
         arithmetic_all(operation, *columns(rows), *found)
         return found
 
-    both_ways(numbers.arithmetic_all, fill)
+    both_ways(tagged_arithmetic.arithmetic_all, fill)
 
 
 ids = st.integers(-1, 2)
@@ -72,9 +88,9 @@ tables = st.lists(st.tuples(ids, ids, ids), max_size=20).map(
 
 @given(tables, tables, st.integers(0, 3), st.integers(0, 30))
 def test_joining_gives_the_same_both_ways(left: Any, right: Any, certain: int, most: int) -> None:
-    both_ways(join._chains, lambda chains: chains(right, certain))
-    chained = join._chains.compiled(right, certain)
-    both_ways(join._join, lambda joined: joined(left, right, certain, *chained, most))
+    both_ways(hash_join._chains, lambda chains: chains(right, certain))
+    chained = hash_join._chains.compiled(right, certain)
+    both_ways(hash_join._join, lambda joined: joined(left, right, certain, *chained, most))
 
 
 @given(st.lists(st.lists(st.tuples(ids, ids, ids), max_size=5), min_size=1), st.integers(1, 20))
@@ -88,7 +104,7 @@ def test_leaving_duplicates_out_gives_the_same_both_ways(events: list[list[tuple
         mark(offsets, *triples, keep)
         return [keep]
 
-    both_ways(duplicates._mark_duplicates, fill)
+    both_ways(distinct_triples._mark_duplicates, fill)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2), st.integers(-1, 1), st.integers(1, 3)), max_size=20))
@@ -107,8 +123,8 @@ def test_noting_partitions_gives_the_same_both_ways(rows: list[tuple[int, int, i
         place_all(places, keys, len(keys))
         return [places]
 
-    both_ways(partitions.note, fill)
-    both_ways(partitions.place_all, entered)
+    both_ways(partition_times.note, fill)
+    both_ways(partition_times.place_all, entered)
 
 
 @given(st.lists(st.integers(-1, 10), min_size=1, max_size=20))
@@ -155,9 +171,9 @@ def test_hashes_are_the_same_both_ways(texts: list[str], seed: int, nulls: bool)
 
         return fill
 
-    both_ways(hashes.hash_numbers, filled(words, valid, nulls, found=given[0]))
-    both_ways(hashes.hash_texts, filled(text, ends, np.arange(len(ends)), valid, found=given[0]))
-    both_ways(hashes.hash_literals, lambda hashed: [hashed(1, text, np.uint64(seed))])
+    both_ways(row_hashes.hash_numbers, filled(words, valid, nulls, found=given[0]))
+    both_ways(row_hashes.hash_texts, filled(text, ends, np.arange(len(ends)), valid, found=given[0]))
+    both_ways(row_hashes.hash_literals, lambda hashed: [hashed(1, text, np.uint64(seed))])
     both_ways(fingerprints.hash_texts, filled(text, ends, found=given[1]))
     kinds, bits = np.arange(len(ends)) - 1, np.arange(len(ends))
     both_ways(fingerprints.hash_values, filled(kinds, bits, kinds > 0, words, found=given[1]))
@@ -172,10 +188,10 @@ def test_what_has_more_than_a_little_to_do_is_compiled(
     monkeypatch: pytest.MonkeyPatch, kept: bool, awake: bool, times: int
 ) -> None:
     monkeypatch.setattr(interpreted, "LITTLE", 2 * (interpreted.CALL + 5) * times)
-    monkeypatch.setattr(interpreted, "is_kept", lambda compiled: kept)
+    monkeypatch.setattr(interpreted, "is_cached", lambda compiled: kept)
     monkeypatch.setattr(interpreted, "_awake", [True] * awake)
 
-    @sparing(len)
+    @lazy_entry(len)
     def doubled(numbers):  # type: ignore[no-untyped-def]
         return numbers * 2
 
@@ -189,4 +205,4 @@ def test_what_has_more_than_a_little_to_do_is_compiled(
 def test_a_long_text_is_much_to_do() -> None:
     text = np.full(1 << 20, ord("0"), np.uint8)
     ends = np.array([len(text)])
-    assert tags.classify.work(text, ends, 0, 1, None, None) > interpreted.LITTLE
+    assert value_kinds.classify.work(text, ends, 0, 1, None, None) > interpreted.LITTLE

@@ -16,8 +16,8 @@ from oracle import sase_cases
 from oracle.sase_kinds import of_all_kinds
 from strategies import examples
 from strategies.spaseq import Case, cases
-from thence.kernel import machine
-from thence.rdf import interpreted
+from thence.jit import interpreted
+from thence.kernel.automaton import machine
 
 pytestmark = pytest.mark.numba
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-import thence.kernel.contiguity
-import thence.kernel.vocabulary
+import thence.kernel.automaton.contiguity
+import thence.kernel.automaton.dictionary_pruning
 from flows import flow_of
 from strategies.spaseq import Case, cases
 from test_spaseq_agrees import told_by_the_engine, told_by_the_oracle
-from thence.kernel.memory import RUN_CAPACITY
-from thence.lang.spaseq import parse
-from thence.plan.sequences import plan
-from thence.rdf.columns import encode
+from thence.columns.event_batch import encode
+from thence.kernel.automaton.memory import RUN_CAPACITY
+from thence.lang.spaseq.parser import parse
+from thence.plan.automaton.spaseq import plan
 from thence.rdf.events import Event
 
 pytestmark = pytest.mark.numba
@@ -45,6 +45,6 @@ def test_a_long_stream_of_ever_new_terms_leaves_little_behind() -> None:
 @given(case=cases())
 def test_forgetting_as_often_as_possible_changes_nothing(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thence.kernel.vocabulary, "_FEW", 0)
-        patch.setattr(thence.kernel.contiguity, "_FEW", 0)
+        patch.setattr(thence.kernel.automaton.dictionary_pruning, "_FEW", 0)
+        patch.setattr(thence.kernel.automaton.contiguity, "_FEW", 0)
         assert told_by_the_engine(case, cuts=list(range(12))) == told_by_the_oracle(case)

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks import cut, in_blocks
-from thence.rdf import csv_blocks, jsonl
+from thence.io import csv_blocks, jsonl
+from thence.io.event_files import read_batches, read_events
+from thence.io.jsonl import read_jsonl
+from thence.io.nquads import events_of, read_nquads
+from thence.io.trig import trig_chunks
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_batches, read_events
-from thence.rdf.jsonl import read_jsonl
 from thence.rdf.limits import Limits
-from thence.rdf.nquads import events_of, read_nquads
-from thence.rdf.trig import trig_chunks
-from thence.spark import parts
+from thence.spark.sources import file_splits
 
 pytestmark = pytest.mark.numba
 
@@ -127,9 +127,9 @@ def test_parts_of_json_lines_are_read_as_each_line_by_itself(
     found: list[Event | BadEvent] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jsonl, "_BLOCK", size)
-        patch.setattr(parts, "_WINDOW", size)
-        for part in parts.parts_of(str(path), stream="s", split=split):
-            for each in parts.read_part(part, namespace=X, limits=LIMITS):
+        patch.setattr(file_splits, "_WINDOW", size)
+        for part in file_splits.split_file(str(path), stream="s", split=split):
+            for each in file_splits.read_split(part, namespace=X, limits=LIMITS):
                 found += [each] if isinstance(each, BadEvent) else list(each)
     assert without_labels(list(map(summary, found))) == without_labels(line_by_line(data))
 
@@ -251,9 +251,9 @@ def test_parts_of_quads_have_each_good_event_and_each_bad_one_once(
     path: Path = tmp_path_factory.getbasetemp() / "any.nq"
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "_WINDOW", window)
-        found = parts.parts_of(str(path), stream="s", split=split)
-    check((each for part in found for each in parts.read_part(part, namespace=X, limits=LARGE)), good, bad)
+        patch.setattr(file_splits, "_WINDOW", window)
+        found = file_splits.split_file(str(path), stream="s", split=split)
+    check((each for part in found for each in file_splits.read_split(part, namespace=X, limits=LARGE)), good, bad)
 
 
 @given(quad_files(), CHUNKS)

@@ -14,13 +14,13 @@ from flows import flow_of
 from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.errors import InputError
-from thence.kernel import drain
-from thence.lang.spaseq import parse
-from thence.local import timeline
-from thence.local.columns import column_names
-from thence.local.tables import Collected
-from thence.plan.sequences import plan
+from thence.kernel.automaton import match_buffer
+from thence.lang.spaseq.parser import parse
+from thence.local import time_order
+from thence.local.match_table import MatchTable
+from thence.plan.automaton.spaseq import plan
 from thence.rdf.times import Domain
+from thence.runtime.column_names import column_names
 
 pytestmark = pytest.mark.numba
 
@@ -45,12 +45,12 @@ def test_a_table_has_the_rows_of_the_matches_in_their_order(case: Case) -> None:
     runner = flow_of(program, known)
     rows = list(runner.run(streams))
     names = [column.variable.name for column in program.query.form.columns]  # type: ignore[union-attr]
-    collected, sorted_at_once = Collected(program, runner.columns), Collected(program, runner.columns)
-    flow_of(program, known).collect(timeline.in_time(streams), collected)
+    collected, sorted_at_once = MatchTable(program, runner.columns), MatchTable(program, runner.columns)
+    flow_of(program, known).collect(time_order.in_time_order(streams), collected)
     table = collected.table(Domain.TICKS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drain, "_MANY", 1)  # as if there were many
-        flow_of(program, known).collect(timeline.in_time(streams), sorted_at_once)
+        patch.setattr(match_buffer, "_MANY", 1)  # as if there were many
+        flow_of(program, known).collect(time_order.in_time_order(streams), sorted_at_once)
     assert sorted_at_once.table(Domain.TICKS).to_pylist() == table.to_pylist()
     assert table["start"].to_pylist() == [row.start for row in rows]
     assert table["end"].to_pylist() == [row.end for row in rows]
@@ -76,7 +76,7 @@ def test_numbers_are_numbers_where_all_are_of_one_kind_and_else_texts() -> None:
 
 
 def test_a_column_is_of_one_type_in_all_of_its_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timeline, "_TOGETHER", 2)
+    monkeypatch.setattr(time_order, "_TOGETHER", 2)
     values = ["1", "2", '"x"', "true", "1.5", ":y", "3e0"]
     events = [
         each
@@ -90,7 +90,7 @@ def test_a_column_is_of_one_type_in_all_of_its_stretches(monkeypatch: pytest.Mon
 
 
 def test_what_is_unbound_is_null_beside_numbers_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timeline, "_TOGETHER", 2)
+    monkeypatch.setattr(time_order, "_TOGETHER", 2)
     events = [event(1, ":h :is 1 ."), event(2, ":h :was 1 ."), event(3, ":h :is 2 ; :note 5 ; :tells 'x' .")]
     events += [event(4, ":h :was 1 ."), event(5, ":h :is 3 ; :note 6 ; :tells 'y' ."), event(6, ":h :was 1 .")]
     optional = QUERY.format(form="SELECT ?a ?n ?t", sign=",").replace(
@@ -189,5 +189,5 @@ def test_matches_that_are_read_in_their_order_are_the_same(case: Case) -> None:
 
     expected = rows()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drain, "_MANY", 1)
+        patch.setattr(match_buffer, "_MANY", 1)
         assert rows() == expected

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import thence
-from thence.local.results import Match
+from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
 
@@ -30,8 +30,8 @@ def told(match: object) -> tuple[object, ...]:
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Terms that nothing holds any more are dropped, and others numbered anew, after every few events."""
-    monkeypatch.setattr("thence.kernel.sequence._FEW", 2)
-    monkeypatch.setattr("thence.kernel.vocabulary._FEW", 2)
+    monkeypatch.setattr("thence.kernel.automaton.step._FEW", 2)
+    monkeypatch.setattr("thence.kernel.automaton.dictionary_pruning._FEW", 2)
 
 
 @pytest.mark.usefixtures("forgetful")

@@ -28,25 +28,14 @@ from thence.algebra.expressions import (
     Operation,
     Variable,
 )
-from thence.algebra.patterns import (
-    Bgp,
-    Extend,
-    Filter,
-    Join,
-    LeftJoin,
-    Minus,
-    Pattern,
-    TriplePattern,
-    Union,
-    Values,
-)
-from thence.lang.sparql import parse_expression, parse_pattern
+from thence.algebra.patterns import Bgp, Extend, Filter, Join, LeftJoin, Minus, Pattern, TriplePattern, Union, Values
+from thence.columns.event_batch import encode
+from thence.lang.sparql.parser import parse_expression, parse_pattern
 from thence.match.casts import CASTS as cast_targets
-from thence.match.choice import reason_for_plain
-from thence.match.errors import ExpressionError
+from thence.match.evaluator_choice import reason_for_plain
+from thence.match.expression_errors import ExpressionError
 from thence.match.functions import call
 from thence.match.solve import solutions
-from thence.rdf.columns import encode
 from thence.rdf.events import Event
 from thence.rdf.iris import resolve
 from thence.rdf.terms import IRI, BlankNode, Literal, Triple

@@ -6,11 +6,11 @@ import pytest
 
 from thence.algebra.expressions import Expression, Not, Variable
 from thence.algebra.patterns import Bgp, Filter, LeftJoin, Pattern, TriplePattern
+from thence.columns.dictionary import UNBOUND
+from thence.columns.event_batch import encode
 from thence.errors import LimitError
-from thence.lang.sparql import parse_pattern
-from thence.match import errors, join, solve
-from thence.rdf.columns import encode
-from thence.rdf.dictionary import UNBOUND
+from thence.lang.sparql.parser import parse_pattern
+from thence.match import expression_errors, hash_join, solve
 from thence.rdf.events import Event
 from thence.rdf.terms import IRI, XSD, Literal, Triple
 
@@ -33,7 +33,7 @@ def test_algebra_that_is_deeper_than_any_text_is_refused(vectorise: bool) -> Non
 
 @pytest.mark.parametrize("vectorise", [True, False])
 def test_a_product_of_products_is_refused_before_memory_ends(vectorise: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(join, "MAX_ROWS", 2000)
+    monkeypatch.setattr(hash_join, "MAX_ROWS", 2000)
     monkeypatch.setattr(solve, "MAX_SOLUTIONS", 2000)
     event = Event(0, [Triple(P, P, Literal(str(i))) for i in range(45)])
     pattern = Bgp(tuple(TriplePattern(Variable(f"s{i}"), P, Variable(f"o{i}")) for i in range(9)))
@@ -49,11 +49,11 @@ def test_a_text_that_is_doubled_again_and_again_is_an_error_before_memory_ends(s
     batch = encode([Event(0, [Triple(P, P, Literal("aaa"))])])
     found = solve.solutions(parse_pattern(f"{{ ?s ?p ?x0 {binds} }}"), batch, vectorise=vectorise)
     lengths = [len(batch.terms[int(ids[0])].value) for ids in found.columns.values() if ids[0] != UNBOUND]
-    assert 1 << 12 < max(lengths) <= errors.MAX_TEXT
+    assert 1 << 12 < max(lengths) <= expression_errors.MAX_TEXT
 
 
 def test_a_group_that_is_too_long_for_one_text_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "MAX_TEXT", 10)
+    monkeypatch.setattr(expression_errors, "MAX_TEXT", 10)
     pattern = parse_pattern("{ SELECT (GROUP_CONCAT(?x; SEPARATOR='--') AS ?all) { ?s ?p ?x } }")
     for texts, bound in ((["abc", "def"], True), (["abc", "def", "g"], False)):
         batch = encode([Event(0, [Triple(P, P, Literal(text)) for text in texts])])

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks import in_blocks
-from thence.rdf.columns import EventBatch, encode
+from thence.columns.event_batch import EventBatch, encode
+from thence.io.nquads import read_nquads
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
-from thence.rdf.nquads import read_nquads
 from thence.rdf.terms import BlankNode
 from thence.rdf.times import Domain
 

@@ -13,7 +13,7 @@ from oracle.spaseq_query import Selection, Unary
 from strategies.spaseq import Case, Options, cases, text
 from test_spaseq_agrees import told_by_the_engine, told_by_the_oracle
 from thence import optimize
-from thence.lang.spaseq import parse
+from thence.lang.spaseq.parser import parse
 from thence.optimize import RULES, Rule, late_graph, rewritten
 
 pytestmark = pytest.mark.numba

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 
 import thence
 from tables import tables
+from thence.columns.column_batch import ColumnBatch
 from thence.errors import InputError, LimitError
-from thence.local import given as given_streams
-from thence.local.finite import predicates_read
-from thence.local.results import Problem
-from thence.rdf import parquet, tabular
-from thence.rdf.column_batch import ColumnBatch
+from thence.io import event_tables, parquet
+from thence.io.event_files import read_batches
+from thence.io.parquet import times_between
+from thence.kernel.attributes import predicates_read
+from thence.local import inputs as given_streams
 from thence.rdf.events import BadEvent
-from thence.rdf.files import read_batches
-from thence.rdf.parquet import times_between
 from thence.rdf.terms import IRI
-from thence.rdf.typed import RDF_TYPE, predicate_term
+from thence.rdf.typed_events import RDF_TYPE, predicate_term
+from thence.runtime.results import Problem
 
 pytestmark = pytest.mark.numba
 
@@ -56,13 +56,13 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def rows_of(query: str, streams: Any) -> tuple[list[tuple[Any, ...]], thence.local.results.Counts]:  # type: ignore[name-defined]
+def rows_of(query: str, streams: Any) -> tuple[list[tuple[Any, ...]], thence.runtime.results.Counts]:  # type: ignore[name-defined]
     found = thence.parse(query).match(streams)
     made = [(m.start, m.end, *(m.bindings[n].value for n in "cpq")) for m in found if isinstance(m, thence.Match)]
     return made, found.counts
 
 
-def table_of(query: str, streams: Any) -> tuple[list[tuple[Any, ...]], thence.local.results.Counts]:  # type: ignore[name-defined]
+def table_of(query: str, streams: Any) -> tuple[list[tuple[Any, ...]], thence.runtime.results.Counts]:  # type: ignore[name-defined]
     found = thence.parse(query).match(streams)
     table = found.table()
     assert table.column_names == ["start", "end", "c", "p", "q"]
@@ -137,13 +137,13 @@ def test_only_patterns_of_one_subject_and_known_predicates_are_asked_for_some_co
 
 def test_a_table_reads_only_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[tuple[str, ...]] = []
-    whole = tabular.Table.read
+    whole = event_tables.EventTable.read
 
     def reading(self: Any, record: Any, *rest: Any) -> Iterator[Any]:
         read.append(tuple(record.schema.names))
         yield from whole(self, record, *rest)
 
-    monkeypatch.setattr(tabular.Table, "read", reading)
+    monkeypatch.setattr(event_tables.EventTable, "read", reading)
     path = written(tmp_path / "s.parquet", ticks(20))
     thence.parse(QUERY).match(path).table()
     assert set(read) == {("time", "subject", "price", "note")}
@@ -208,7 +208,7 @@ def test_bad_rows_of_a_file_in_order_come_among_the_matches(tmp_path: Path) -> N
 
 def test_a_file_that_changes_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "s.parquet", ticks(100)[::-1])
-    monkeypatch.setattr(given_streams.Source, "times", lambda self: (0, 100))
+    monkeypatch.setattr(given_streams.StreamInput, "times", lambda self: (0, 100))
     with pytest.raises(InputError, match="has changed while it was read"):
         list(thence.parse(QUERY).match(path))
 

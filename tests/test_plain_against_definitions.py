@@ -26,7 +26,7 @@ from thence.algebra.patterns import (
     PathPattern,
     PathSequence,
     Pattern,
-    Slot,
+    PatternTerm,
     TriplePattern,
     Union,
     Values,
@@ -34,9 +34,9 @@ from thence.algebra.patterns import (
     ZeroOrOne,
 )
 from thence.match.context import Context, Solution
-from thence.match.expressions import attempt, passes
-from thence.match.plain import evaluate
-from thence.rdf.dataset import Dataset, Graph
+from thence.match.expression_evaluator import attempt, passes
+from thence.match.plain_evaluator import evaluate
+from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 
 NODES = [IRI("x:a"), IRI("x:b"), IRI("x:c"), BlankNode("n"), IRI("x:p")]
@@ -52,7 +52,7 @@ Pair = tuple[Term, Term]
 # The definitions
 
 
-def defined(pattern: Pattern, dataset: Dataset, graph: Graph) -> list[Solution]:
+def defined(pattern: Pattern, dataset: Dataset, graph: IndexedGraph) -> list[Solution]:
     """eval(D(G), pattern)."""
 
     def of(part: Pattern) -> list[Solution]:
@@ -106,7 +106,7 @@ def left_join(left: list[Solution], right: list[Solution], condition: Expression
     return found
 
 
-def bgp(pattern: Bgp, graph: Graph) -> list[Solution]:
+def bgp(pattern: Bgp, graph: IndexedGraph) -> list[Solution]:
     found: list[Solution] = [{}]
     for triple in pattern.triples:
         if isinstance(triple, TriplePattern):
@@ -118,7 +118,7 @@ def bgp(pattern: Bgp, graph: Graph) -> list[Solution]:
     return [{name: term for name, term in a.items() if not name.name.startswith("_:")} for a in found]
 
 
-def matches(slots: tuple[Slot, ...], rows: Graph | list[Pair]) -> Iterator[Solution]:
+def matches(slots: tuple[PatternTerm, ...], rows: IndexedGraph | list[Pair]) -> Iterator[Solution]:
     """One solution for each row that fits; a blank node of the pattern is a variable."""
     for row in rows:
         found: Solution = {}
@@ -130,7 +130,7 @@ def matches(slots: tuple[Slot, ...], rows: Graph | list[Pair]) -> Iterator[Solut
             yield found
 
 
-def ways(path: Path, graph: Graph, ends: set[Term]) -> Counter[Pair]:
+def ways(path: Path, graph: IndexedGraph, ends: set[Term]) -> Counter[Pair]:
     """How often a path joins two terms: nodes of the graph, or the ends that the pattern itself names."""
     nodes = {*graph.nodes, *ends}
     match path:
@@ -169,9 +169,9 @@ def closure(pairs: set[Pair]) -> set[Pair]:
 # Random cases
 
 
-def graphs() -> st.SearchStrategy[Graph]:
+def graphs() -> st.SearchStrategy[IndexedGraph]:
     subjects, objects = st.sampled_from(NODES), st.sampled_from(NODES + NUMBERS)
-    return st.lists(st.builds(Triple, subjects, st.sampled_from(PREDICATES), objects), max_size=16).map(Graph)
+    return st.lists(st.builds(Triple, subjects, st.sampled_from(PREDICATES), objects), max_size=16).map(IndexedGraph)
 
 
 def paths() -> st.SearchStrategy[Path]:
@@ -237,7 +237,7 @@ def counted(solutions: list[Solution]) -> Counter[frozenset[tuple[Variable, Term
 
 @given(PATTERNS, graphs(), graphs(), graphs())
 def test_a_pattern_has_the_solutions_that_the_definitions_give_it(
-    pattern: Pattern, default: Graph, first: Graph, second: Graph
+    pattern: Pattern, default: IndexedGraph, first: IndexedGraph, second: IndexedGraph
 ) -> None:
     data = Dataset(default, {NAMES[0]: first, NAMES[1]: second})
     assert counted(evaluate(pattern, data)) == counted(defined(pattern, data, default))
@@ -245,7 +245,7 @@ def test_a_pattern_has_the_solutions_that_the_definitions_give_it(
 
 @given(st.builds(PathPattern, SLOT, paths(), SLOT), st.lists(TRIPLE, max_size=1), graphs())
 def test_a_path_leads_where_its_definition_says_as_often_as_it_says(
-    path: PathPattern, triples: list[TriplePattern], graph: Graph
+    path: PathPattern, triples: list[TriplePattern], graph: IndexedGraph
 ) -> None:
     data = Dataset(graph)
     for order in ((path, *triples), (*triples, path)):

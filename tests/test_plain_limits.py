@@ -8,9 +8,9 @@ from sparql_data import answer, dataset, rows
 from thence.algebra.expressions import Expression, Not, Variable
 from thence.algebra.patterns import Ask, Bgp, Filter, LeftJoin, Pattern, TriplePattern
 from thence.errors import LimitError
-from thence.match.plain import evaluate
-from thence.match.queries import run
-from thence.rdf.dataset import Dataset, Graph
+from thence.match.plain_evaluator import evaluate
+from thence.match.sparql_queries import run
+from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, XSD, Literal, Triple
 
 LOOP = ":a :p :a ."
@@ -45,7 +45,7 @@ def test_algebra_that_is_deeper_than_any_text_is_refused() -> None:
     for _ in range(5000):
         pattern = LeftJoin(TRIPLE, pattern)
         condition = Not(condition)
-    data = Dataset(Graph([Triple(*(IRI("http://example.org/p"),) * 3)]))
+    data = Dataset(IndexedGraph([Triple(*(IRI("http://example.org/p"),) * 3)]))
     for deep in (pattern, Filter(condition, TRIPLE)):
         with pytest.raises(LimitError, match="nested too deeply"):
             evaluate(deep, data)

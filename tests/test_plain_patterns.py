@@ -5,8 +5,8 @@ from __future__ import annotations
 from sparql_data import answer, bag, dataset, rows
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Bgp, TriplePattern
-from thence.match.plain import evaluate
-from thence.rdf.dataset import Dataset, Graph
+from thence.match.plain_evaluator import evaluate
+from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, BlankNode, Literal, Triple
 
 HOUSES = ":h1 :watts 10 ; :in :street . :h2 :watts 20 ; :in :street . :h3 :watts 30 . :street :name 'Elm' ."
@@ -182,5 +182,5 @@ def test_the_algebra_can_be_evaluated_without_any_text() -> None:
     a, p = IRI("http://example.org/a"), IRI("http://example.org/p")
     triples = [Triple(a, p, Literal("x")), Triple(a, p, BlankNode("n"))]
     pattern = Bgp((TriplePattern(a, Variable("p"), Variable("o")),))
-    found = evaluate(pattern, Dataset(Graph(triples)))
+    found = evaluate(pattern, Dataset(IndexedGraph(triples)))
     assert [solution[Variable("o")] for solution in found] == [Literal("x"), BlankNode("n")]

@@ -11,7 +11,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 import thence
-from thence.plan.sequences import plan
+from thence.plan.automaton.spaseq import plan
 for path in sorted(Path(sys.argv[1]).glob("*.spaseq")):
     print(path.name, plan(thence.parse(path).algebra).fingerprint())
 """

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import thence
-from thence.local.results import Match, Problem
-from thence.rdf.columns import encode
+from thence.columns.event_batch import encode
 from thence.rdf.events import BadEvent
 from thence.rdf.terms import IRI, BlankNode
+from thence.runtime.results import Match, Problem
 
 pytestmark = pytest.mark.numba
 

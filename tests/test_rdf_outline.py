@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thence.rdf.outline import Outline, Stop, whole_items
+from thence.rdf.turtle_outline import Outline, ScanStop, whole_items
 
 ITEMS = [
     "@prefix ex: <http://e.x/> .",
@@ -32,11 +32,11 @@ def ends(data: bytes, size: int) -> list[int]:
     """Where items end, read in blocks of one size."""
     outline, found, rest, base = Outline(nesting=200), [], b"", 0
     for block in [data[i : i + size] for i in range(0, len(data), size)] + [b""]:
-        buffer, position, stop = rest + block, 0, Stop.STATEMENT
-        while stop is not Stop.MORE:
+        buffer, position, stop = rest + block, 0, ScanStop.STATEMENT
+        while stop is not ScanStop.MORE:
             stop, position = outline.scan(buffer, position, final=not block)
-            assert stop is not Stop.FAULT, (outline.fault, buffer[position:])
-            if stop is not Stop.MORE:
+            assert stop is not ScanStop.FAULT, (outline.fault, buffer[position:])
+            if stop is not ScanStop.MORE:
                 found.append(base + position)
         rest, base = buffer[position:], base + position
     return found
@@ -81,10 +81,10 @@ def test_the_quick_look_sees_no_end_that_is_none(items: list[str]) -> None:
 def test_what_can_not_be_right_stops_the_scan_for_good(text: str, reason: str, refused: bool) -> None:
     outline = Outline(nesting=3)
     stop, _ = outline.scan(text.encode(), 0, final=True)
-    assert stop is Stop.FAULT
+    assert stop is ScanStop.FAULT
     assert outline.fault is not None
     assert reason in outline.fault.reason
     assert outline.fault.refused is refused
-    assert outline.scan(b" .", 0, final=True) == (Stop.FAULT, 0)
+    assert outline.scan(b" .", 0, final=True) == (ScanStop.FAULT, 0)
     outline.reset()
-    assert outline.scan(b"x .", 0, final=True) == (Stop.STATEMENT, 3)
+    assert outline.scan(b"x .", 0, final=True) == (ScanStop.STATEMENT, 3)

@@ -13,9 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thence.errors import InputError, LimitError, Place, RdfError
+from thence.io.gunzip import open_input
+from thence.io.stores import from_store, nquads_of
+from thence.rdf.document_parser import parse
+from thence.rdf.formats import Format
 from thence.rdf.limits import Limits
-from thence.rdf.oxigraph import Labels, rdf_11, to_ox_quad
-from thence.rdf.read import Format, from_store, nquads_of, open_input, parse
+from thence.rdf.oxigraph import BlankNodeLabels, rdf_11, to_ox_quad
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Quad
 
 S, P, G = (IRI(f"http://e/{name}") for name in "spg")
@@ -246,11 +249,11 @@ WRITTEN = st.builds(Quad, NODES | IRIS, IRIS, NODES | IRIS | LITERALS, st.none()
 
 @given(st.lists(WRITTEN, min_size=1, max_size=8))
 def test_labels_are_made_steady_in_the_nodes_of_written_quads_and_nowhere_else(quads: list[Quad]) -> None:
-    labels, expected = Labels(), []
+    labels, expected = BlankNodeLabels(), []
     for quad in quads:
         terms = (BlankNode(labels.of(term.value)) if isinstance(term, BlankNode) else term for term in quad)
         expected.append(Quad(*terms))  # type: ignore[arg-type]
-    made = rdf_11(ox.serialize(map(to_ox_quad, quads), format=ox.RdfFormat.N_QUADS), Labels())
+    made = rdf_11(ox.serialize(map(to_ox_quad, quads), format=ox.RdfFormat.N_QUADS), BlankNodeLabels())
     assert list(parse(made, Format.N_QUADS)) == expected
 
 
@@ -270,6 +273,6 @@ def test_what_only_rdf_12_has_is_refused_in_written_quads(object: str, refused: 
     line = f"<x:s> <x:p> {object} .\n".encode()
     if refused:
         with pytest.raises(RdfError, match=r"RDF 1\.2 is not supported"):
-            rdf_11(line, Labels())
+            rdf_11(line, BlankNodeLabels())
     else:
-        assert rdf_11(line, Labels()) == line
+        assert rdf_11(line, BlankNodeLabels()) == line

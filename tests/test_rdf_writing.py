@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thence.errors import InputError, RdfError
+from thence.rdf.document_parser import parse
+from thence.rdf.formats import Format
 from thence.rdf.oxigraph import to_ox_quad
-from thence.rdf.read import Format, parse
+from thence.rdf.serializer import serialize
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Quad, Term, Triple
-from thence.rdf.write import serialize
 
 S, P = IRI("http://e/s"), IRI("http://e/p")
 

@@ -13,14 +13,14 @@ import thence
 from flows import flow_of, restart
 from shards import Pipeline
 from thence.cli import main
-from thence.kernel.memory import NEVER
-from thence.lang.sase import parse as parse_sase
-from thence.local.results import Match, Problem
-from thence.plan.components import plan as plan_components
-from thence.plan.sequences import plan
+from thence.columns.event_batch import encode
+from thence.kernel.automaton.memory import NEVER
+from thence.lang.sase.parser import parse as parse_sase
+from thence.plan.automaton.sase import plan as plan_components
+from thence.plan.automaton.spaseq import plan
 from thence.program.solutions import Row
-from thence.rdf.columns import encode
 from thence.rdf.values import literal
+from thence.runtime.results import Match, Problem
 
 pytestmark = pytest.mark.numba
 

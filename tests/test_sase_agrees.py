@@ -24,14 +24,14 @@ from oracle.sase_query import Event as OracleEvent
 from oracle.sase_query import Query
 from oracle.sase_text import text
 from strategies import examples
-from thence.algebra.components import ComponentQuery
-from thence.kernel.memory import NEVER
-from thence.lang.sase import parse
+from thence.algebra.sase import ComponentQuery
+from thence.columns.event_batch import EventBatch, encode
+from thence.kernel.automaton.memory import NEVER
+from thence.lang.sase.parser import parse
 from thence.local.flow import LocalFlow
-from thence.plan.components import plan
-from thence.program.sequence import SequenceProgram
+from thence.plan.automaton.sase import plan
+from thence.program.automaton.program import SequenceProgram
 from thence.program.solutions import Row
-from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
 from thence.rdf.terms import Literal
 

@@ -17,8 +17,8 @@ from oracle.sase_composed_cases import Text, texts
 from oracle.sase_query import Event
 from strategies import examples
 from test_sase_agrees import of_engine, plain, typed
-from thence.local.results import Match
-from thence.rdf.typed import DEFAULT_NAMESPACE, RDF_TYPE
+from thence.rdf.typed_events import DEFAULT_NAMESPACE, RDF_TYPE
+from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
 

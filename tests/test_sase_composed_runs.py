@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import thence
-from thence.lang import sase
+from thence.columns.event_batch import encode
+from thence.lang.sase import parser as sase
 from thence.local.flow import LocalFlow
-from thence.plan.components import compile_query
-from thence.rdf.columns import encode
+from thence.plan.automaton.sase import compile_query
 
 pytestmark = pytest.mark.numba
 

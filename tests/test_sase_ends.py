@@ -10,11 +10,11 @@ import pytest
 import thence
 from flows import flow_of, restart
 from shards import Pipeline
-from thence.lang.sase import parse
-from thence.local.results import Match
-from thence.plan.components import plan
-from thence.program.sequence import SequenceProgram
-from thence.rdf.columns import encode
+from thence.columns.event_batch import encode
+from thence.lang.sase.parser import parse
+from thence.plan.automaton.sase import plan
+from thence.program.automaton.program import SequenceProgram
+from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
 

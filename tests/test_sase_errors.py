@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from thence.errors import QueryError
-from thence.lang.sase import parse
+from thence.lang.sase.parser import parse
 
 
 def complaint(text: str) -> str:

@@ -10,8 +10,8 @@ from hypothesis import given
 import thence
 from oracle.sase_cases import Case, cases
 from oracle.sase_text import text
-from thence.algebra.show_components import condition_text
-from thence.lang.sase import parse
+from thence.algebra.show_sase import condition_text
+from thence.lang.sase.parser import parse
 
 QUERY = """
 PATTERN SEQ(Stock+ a[], ~Halt h, Stock b)

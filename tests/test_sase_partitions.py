@@ -12,8 +12,8 @@ import thence
 from shards import Pipeline
 from test_sase_values import found, rdf
 from thence.kernel import attributes
-from thence.lang.sase import parse
-from thence.plan.components import plan
+from thence.lang.sase.parser import parse
+from thence.plan.automaton.sase import plan
 
 pytestmark = pytest.mark.numba
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 import thence
 from thence.cli import main
-from thence.cli.plain import json_text
-from thence.local.results import Match
-from thence.rdf.files import read_events
+from thence.cli.plain_json import json_text
+from thence.io.event_files import read_events
+from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from thence.algebra.components import (
+from thence.algebra.expressions import Call, Compare, Comparison, Not, Or, Variable
+from thence.algebra.sase import (
+    AggregateName,
     Attribute,
+    ClosureAggregate,
     ComponentQuery,
     Composite,
-    Index,
+    EventIndex,
+    EventRange,
     Length,
+    MatchAggregates,
     Name,
-    Range,
     Return,
-    Sequence,
     Strategy,
-    Summarised,
-    Summary,
-    Totals,
+    ValueSequence,
 )
-from thence.algebra.expressions import Call, Compare, Comparison, Not, Or, Variable
-from thence.algebra.show_components import condition_text, key_text
+from thence.algebra.show_sase import condition_text, key_text
 from thence.errors import QueryError
-from thence.lang.sase import parse
+from thence.lang.sase.parser import parse
 from thence.rdf.terms import IRI, XSD, Literal
 
 
@@ -111,27 +111,27 @@ def test_what_a_condition_names() -> None:
     )
     x, y = Name("x"), Name("y")
     assert set(found.references.values()) == {
-        Attribute("a", Index.FIRST, x),
-        Attribute("a", Index.EACH, x),
-        Attribute("a", Index.BEFORE, x),
-        Attribute("a", Index.EACH, y),
-        Summarised(Summary.AVG, "a", Range.BEFORE, y),
+        Attribute("a", EventIndex.FIRST, x),
+        Attribute("a", EventIndex.EACH, x),
+        Attribute("a", EventIndex.BEFORE, x),
+        Attribute("a", EventIndex.EACH, y),
+        ClosureAggregate(AggregateName.AVG, "a", EventRange.BEFORE, y),
         Length("a"),
-        Attribute("b", Index.ALONE, x),
-        Attribute("a", Index.LAST, x),
-        Attribute("b", Index.ALONE, y),
-        Summarised(Summary.HIGHEST, "a", Range.ALL, y, 2),
-        Attribute("b", Index.ALONE, Name("z")),
-        Summarised(Summary.COUNT, "a", Range.ALL, None),
+        Attribute("b", EventIndex.ALONE, x),
+        Attribute("a", EventIndex.LAST, x),
+        Attribute("b", EventIndex.ALONE, y),
+        ClosureAggregate(AggregateName.HIGHEST, "a", EventRange.ALL, y, 2),
+        Attribute("b", EventIndex.ALONE, Name("z")),
+        ClosureAggregate(AggregateName.COUNT, "a", EventRange.ALL, None),
     }
 
 
 def test_in_backquotes_len_is_an_attribute() -> None:
     found = block("PATTERN SEQ(A+ a[], B b) WHERE b.`LEN` = a.LEN ^ b.len = 1 RETURN b.x")
     assert [*found.references.values()][:3] == [
-        Attribute("b", Index.ALONE, Name("LEN")),
+        Attribute("b", EventIndex.ALONE, Name("LEN")),
         Length("a"),
-        Attribute("b", Index.ALONE, Name("len")),
+        Attribute("b", EventIndex.ALONE, Name("len")),
     ]
     assert condition_text(found.conditions[0]) == "b.`LEN` = a.LEN"
 
@@ -155,10 +155,10 @@ def test_what_is_given() -> None:
     assert isinstance(found.form, Return)
     given = {item.name: item.given for item in found.form.items}
     assert list(given) == ["a[1].x", "xs", "b.(x,y)", "both", "b.x+1", "a[a.LEN].(x)"]
-    assert given["xs"] == Sequence("a", x)
-    assert given["b.(x,y)"] == Composite("b", Index.ALONE, (x, y))
+    assert given["xs"] == ValueSequence("a", x)
+    assert given["b.(x,y)"] == Composite("b", EventIndex.ALONE, (x, y))
     assert given["both"] == Composite("a", None, (x, y))
-    assert given["a[a.LEN].(x)"] == Composite("a", Index.LAST, (x,))
+    assert given["a[a.LEN].(x)"] == Composite("a", EventIndex.LAST, (x,))
 
 
 def test_a_column_without_as_is_called_by_its_text_without_spaces_but_those_in_quotes() -> None:
@@ -200,10 +200,10 @@ def test_a_result_has_a_type_and_a_stream_that_feeds_another_query() -> None:
 
 def test_totals() -> None:
     found = block("PATTERN SEQ(A+ a[]) WHERE [k] WITHIN 5 TICKS AGGREGATE count(*) AS n, sum(a[].x) BY k")
-    assert isinstance(found.form, Totals)
+    assert isinstance(found.form, MatchAggregates)
     assert [(total.name, total.summary, total.of) for total in found.form.totals] == [
-        ("n", Summary.COUNT, None),
-        ("sum(a[].x)", Summary.SUM, Sequence("a", Name("x"))),
+        ("n", AggregateName.COUNT, None),
+        ("sum(a[].x)", AggregateName.SUM, ValueSequence("a", Name("x"))),
     ]
     assert found.form.by == (Name("k"),)
 
@@ -257,7 +257,7 @@ def test_partitions_are_by_expressions_over_attributes_of_one_event(written: str
 
 def test_a_group_of_aggregate_may_be_what_partition_by_computes() -> None:
     found = block("PATTERN A a WHERE [y] ^ PARTITION BY (k+1) % 2, k AGGREGATE count(*) AS n BY (k + 1)%2, y")
-    assert isinstance(found.form, Totals)
+    assert isinstance(found.form, MatchAggregates)
     assert found.form.by == (found.partition[0], Name("y"))
     assert found.columns == ("(k+1)%2", "y", "n")
 

@@ -10,10 +10,10 @@ from oracle.sase_cases import aggregate_cases, queries
 from oracle.sase_legal import problems
 from oracle.sase_query import ANY, Equivalence, PartitionBy, Query
 from oracle.sase_text import key_name, text
-from thence.algebra.components import ComponentQuery
-from thence.algebra.show_components import key_text
+from thence.algebra.sase import ComponentQuery
+from thence.algebra.show_sase import key_text
 from thence.errors import QueryError
-from thence.lang.sase import parse
+from thence.lang.sase.parser import parse
 
 
 def read(query: Query) -> ComponentQuery:

@@ -9,10 +9,10 @@ import pytest
 
 import thence
 from shards import Numbered, plain
-from thence.local.domains import TimeDomain
 from thence.rdf.times import Domain
-from thence.spark.output import RowWriter
-from thence.spark.stages import Answering, Packing
+from thence.runtime.time_domain import TimeDomain
+from thence.spark.worker.output_rows import RowWriter
+from thence.spark.worker.stages import Answering, Packing
 
 pytestmark = pytest.mark.numba
 

@@ -9,11 +9,11 @@ import pytest
 
 from flows import flow_of, restart
 from shards import Pipeline
-from thence.kernel.memory import live
-from thence.lang.sase import parse
-from thence.plan.components import plan
-from thence.program.sequence import SequenceProgram
-from thence.rdf.columns import encode
+from thence.columns.event_batch import encode
+from thence.kernel.automaton.memory import live_runs
+from thence.lang.sase.parser import parse
+from thence.plan.automaton.sase import plan
+from thence.program.automaton.program import SequenceProgram
 from thence.rdf.events import Event
 from thence.rdf.terms import Literal
 
@@ -41,13 +41,15 @@ def test_a_closure_that_was_taken_on_is_dropped_by_the_next_event(closure: str, 
     runner = flow_of(program)
     events = [Event(time, {"type": "A", "k": 1}) for time in range(2000)]
     assert list(runner.run({"events": [encode(events, stream="events")]})) == []
-    assert live(runner.hosts[0].state.memory) <= 2 * len(events)  # each event begins a run, and each of these goes on
+    assert live_runs(runner.hosts[0].state.memory) <= 2 * len(
+        events
+    )  # each event begins a run, and each of these goes on
     with_one = [Event(0, {"type": "A", "k": 1}), *(Event(t, {"type": "A", "k": 1, "x": t}) for t in range(1, 500))]
     alone = flow_of(
         program_of(f"PATTERN SEQ(A+ a[], B b) WHERE {closure} {{ [k] ^ a[1].x IS NULL }} ^ {after} {{ }} RETURN a.LEN")
     )
     list(alone.run({"events": [encode(with_one, stream="events")]}))
-    assert live(alone.hosts[0].state.memory) <= 2
+    assert live_runs(alone.hosts[0].state.memory) <= 2
 
 
 @pytest.mark.parametrize("strategy", ["strict_contiguity", "partition_contiguity"])

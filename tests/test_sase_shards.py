@@ -18,8 +18,8 @@ from oracle.sase_kinds import of_all_kinds
 from shards import Pipeline
 from strategies import examples
 from test_sase_agrees import plain, read, typed
-from thence.plan.components import plan
-from thence.program.sequence import SequenceProgram
+from thence.plan.automaton.sase import plan
+from thence.program.automaton.program import SequenceProgram
 from thence.rdf.terms import XSD_STRING, Literal
 
 pytestmark = pytest.mark.numba

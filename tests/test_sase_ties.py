@@ -14,7 +14,7 @@ from oracle.sase import rows
 from oracle.sase_notation import read as notation
 from oracle.sase_query import Event
 from test_sase_agrees import encoded, read
-from thence.plan.components import plan
+from thence.plan.automaton.sase import plan
 
 pytestmark = pytest.mark.numba
 

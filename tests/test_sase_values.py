@@ -13,8 +13,8 @@ import pytest
 from pyarrow import parquet
 
 import thence
-from thence.kernel import components
-from thence.local.tables import plain
+from thence.kernel.automaton import history_conditions
+from thence.local.match_table import python_cell
 from thence.rdf.terms import XSD
 
 PREFIXES = "@prefix ex: <http://example.org/> . @prefix fo: <http://example.com/> . "
@@ -28,11 +28,11 @@ def rdf(time: int, text: str) -> thence.Event:
 def found(query: str, events: list[thence.Event]) -> list[dict[str, Any]]:
     """By match, which must be what pushing one by one gives."""
     read = thence.parse(query, language="sase+")
-    rows = [{name: plain(cell) for name, cell in match.bindings.items()} for match in read.match(events)]  # type: ignore[union-attr]
+    rows = [{name: python_cell(cell) for name, cell in match.bindings.items()} for match in read.match(events)]  # type: ignore[union-attr]
     if "AGGREGATE" not in query:
         engine = read.engine()
         pushed = [answer for event in events for answer in engine.push(event)] + engine.close()
-        assert [{name: plain(cell) for name, cell in match.bindings.items()} for match in pushed] == rows  # type: ignore[union-attr]
+        assert [{name: python_cell(cell) for name, cell in match.bindings.items()} for match in pushed] == rows  # type: ignore[union-attr]
     return rows
 
 
@@ -195,7 +195,7 @@ def test_a_long_series_that_must_be_absent_is_looked_for_without_recursion() -> 
 
 
 def test_too_many_series_that_must_be_absent_are_an_error_with_a_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(components, "_MOST_SERIES", 1000)
+    monkeypatch.setattr(history_conditions, "_MOST_SERIES", 1000)
     query = "PATTERN SEQ(A a, ~(T+ t[]), B b) WHERE sum(t[].x) > 1000 RETURN a.x"
     events = [thence.Event(0, {"type": "A"}), *(thence.Event(t, {"type": "T", "x": 1}) for t in range(1, 30))]
     with pytest.raises(thence.LimitError, match=r"more than 1,000 series .* Try: skip_till_next_match\(t\[\]\)"):

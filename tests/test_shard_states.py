@@ -16,9 +16,9 @@ from shards import Given, Pipeline
 from strategies.spaseq import Case, cases
 from test_engine_agrees import given_event, query_of
 from test_spaseq_agrees import background
+from thence.columns.array_codec import pack_arrays, unpack_arrays
 from thence.errors import InputError
-from thence.kernel.arrays import read, written
-from thence.plan.sequences import plan
+from thence.plan.automaton.spaseq import plan
 from thence.rdf.times import Domain
 from thence.runtime import saved_state
 
@@ -139,18 +139,18 @@ def forged(saved: bytes, data: st.DataObject, spoilt: list[np.dtype[Any]]) -> by
     elif head["waiting"]:
         place = data.draw(st.integers(3, first - 1))
         arrays[place] = np.frombuffer(_spoilt(arrays[place].tobytes(), data, spoilt), np.uint8)
-    return saved_state.sealed(written(head, arrays))
+    return saved_state.sealed(pack_arrays(head, arrays))
 
 
 def _parts(content: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    head, reader = read(content)
+    head, reader = unpack_arrays(content)
     return head, [reader.next().copy() for _ in head.pop("arrays")]
 
 
 def _spoilt(content: bytes, data: st.DataObject, spoilt: list[np.dtype[Any]]) -> bytes:
     head, arrays = _parts(content)
     _spoil(data.draw(st.sampled_from(arrays)), data, spoilt)
-    return written(head, arrays)
+    return pack_arrays(head, arrays)
 
 
 def _spoil(array: NDArray[Any], data: st.DataObject, spoilt: list[np.dtype[Any]]) -> None:

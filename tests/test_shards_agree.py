@@ -16,11 +16,11 @@ from shards import Pipeline
 from strategies.spaseq import Case, cases
 from test_engine_agrees import Told, given_event, matched_rows, query_of, summary, tell
 from test_spaseq_agrees import background
-from thence.kernel import vocabulary
-from thence.local.columns import column_names
-from thence.local.watermarks import Watermark
-from thence.plan.sequences import plan
+from thence.kernel.automaton import dictionary_pruning
+from thence.plan.automaton.spaseq import plan
 from thence.rdf.terms import XSD_STRING, Literal
+from thence.runtime.column_names import column_names
+from thence.runtime.watermark import Watermark
 
 pytestmark = pytest.mark.numba
 
@@ -132,7 +132,7 @@ def test_matches_that_show_the_same_make_an_event_each() -> None:
 
 
 def test_a_state_that_is_saved_after_every_few_events_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vocabulary, "_FEW", 100)
+    monkeypatch.setattr(dictionary_pruning, "_FEW", 100)
     query = thence.parse("""PREFIX : <http://example.org/> SELECT ?h ?w WITHIN 50 TICKS FROM STREAM S <http://example.org/s>
         { SEQ (A ; B) DEFINE GPM A ON S { ?h :watts ?w } DEFINE GPM B ON S { ?h :watts 0 } }""")
     graph = "<http://example.org/h{0}> <http://example.org/watts> {0} ."

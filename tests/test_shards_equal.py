@@ -21,14 +21,14 @@ from shards import Pipeline
 from strategies.spaseq import Case, Options, cases, turtle
 from test_engine_agrees import matched_rows, query_of
 from test_spaseq_agrees import background
-from thence.local.columns import column_names
-from thence.local.domains import TimeDomain
-from thence.plan.sequences import plan
+from thence.plan.automaton.spaseq import plan
 from thence.rdf.events import BadEvent
 from thence.rdf.terms import XSD_STRING, BlankNode, Literal, Term
 from thence.rdf.times import Domain
-from thence.spark.decode import Decoder, decoder
-from thence.spark.stages import Packing
+from thence.runtime.column_names import column_names
+from thence.runtime.time_domain import TimeDomain
+from thence.spark.sources.row_decoder import Decoder, decoder
+from thence.spark.worker.stages import Packing
 
 pytestmark = pytest.mark.numba
 

@@ -16,13 +16,13 @@ from shards import Given, Pipeline, plain
 from strategies.spaseq import Case, cases
 from test_engine_agrees import given_event, query_of
 from test_spaseq_agrees import background
-from thence.local.domains import TimeDomain
-from thence.local.watermarks import Watermark
-from thence.plan.sequences import plan
+from thence.plan.automaton.spaseq import plan
 from thence.rdf.times import Domain
-from thence.spark.decode import decoder
-from thence.spark.output import RowWriter
-from thence.spark.stages import Packing
+from thence.runtime.time_domain import TimeDomain
+from thence.runtime.watermark import Watermark
+from thence.spark.sources.row_decoder import decoder
+from thence.spark.worker.output_rows import RowWriter
+from thence.spark.worker.stages import Packing
 
 pytestmark = pytest.mark.numba
 

@@ -24,7 +24,7 @@ from thence.algebra.patterns import (
     ZeroOrMore,
 )
 from thence.algebra.show import show
-from thence.lang.sparql import parse_expression, parse_pattern, parse_query
+from thence.lang.sparql.parser import parse_expression, parse_pattern, parse_query
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 
 X, Y = Variable("x"), Variable("y")

@@ -14,7 +14,7 @@ import pytest
 
 import thence
 from cluster_driver import QUERY
-from thence.spark.ship import zipped
+from thence.spark.session.ship import zipped
 
 DRIVER = Path(__file__).with_name("cluster_driver.py")
 PATIENCE = 600  # seconds for what takes thirty on a quiet machine
@@ -66,5 +66,7 @@ def test_what_is_sent_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     assert (path.name, path.read_bytes()) == (again.name, again.read_bytes())
     with zipfile.ZipFile(path) as content:
         names = content.namelist()
-    assert {"thence/__init__.py", "pyspark_thence/__init__.py", "shipped/thence/kernel/machine.py"} <= set(names)
+    assert {"thence/__init__.py", "pyspark_thence/__init__.py", "shipped/thence/kernel/automaton/machine.py"} <= set(
+        names
+    )
     assert not [name for name in names if "__pycache__" in name]

@@ -13,10 +13,10 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from thence.spark.daemon import _is_installed
-from thence.spark.settled import settled
+from thence.spark.session.daemon import _is_installed
+from thence.spark.worker.gc_freeze import freeze_loaded_objects
 
-FOUND = "import thence.spark.daemon, pyspark; print(pyspark.__file__)"
+FOUND = "import thence.spark.session.daemon, pyspark; print(pyspark.__file__)"
 
 
 def imported_beside(zipped: Path) -> str:
@@ -47,14 +47,14 @@ def is_searched(kept: object) -> bool:
 def test_what_has_been_loaded_is_searched_no_more_and_a_few_objects_of_a_task_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("thence.spark.settled._left", 2)
+    monkeypatch.setattr("thence.spark.worker.gc_freeze._left", 2)
     loaded: list[list[None]] = [[] for _ in range(30_000)]
     try:
         assert is_searched(loaded)
-        settled()
+        freeze_loaded_objects()
         assert not is_searched(loaded)
         task: list[list[None]] = [[] for _ in range(1_000)]
-        settled()
+        freeze_loaded_objects()
         assert is_searched(task)
     finally:
         gc.unfreeze()

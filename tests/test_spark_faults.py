@@ -21,7 +21,7 @@ from pyarrow import parquet
 
 import thence
 from streaming_driver import QUERY
-from thence.spark.session import _SETTINGS, _sockets
+from thence.spark.session.session import _SETTINGS, _sockets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

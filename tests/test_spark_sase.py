@@ -26,7 +26,7 @@ from test_sase_agrees import typed
 from test_sase_shards import told, told_rows
 from test_spark_goldens import taken
 from thence.rdf.formats import Format
-from thence.rdf.write import serialize
+from thence.rdf.serializer import serialize
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from thence.errors import InputError
+from thence.io.event_files import read_events
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_events
 from thence.rdf.times import Domain
-from thence.spark.files import Options
+from thence.spark.sources.source_options import SourceOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,11 +24,11 @@ def test_files_of_a_folder_come_in_the_order_in_which_they_were_written(tmp_path
     for number, name in enumerate(["c.nq", "a.nq", "b.nq", ".hidden", "_temporary"]):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (number // 2, number // 2))
-    found = Options.of({"path": str(tmp_path), "stream": "S"}).files()
+    found = SourceOptions.of({"path": str(tmp_path), "stream": "S"}).files()
     assert [file.stream for file in found] == ["S/a.nq", "S/c.nq", "S/b.nq"]
-    assert [file.stream for file in Options.of({"path": str(tmp_path / "c.nq"), "stream": "S"}).files()] == ["S"]
-    assert [file.stream for file in Options.of({"path": f"file:{tmp_path}/c.nq"}).files()] == ["c.nq"]
-    assert len(Options.of({"path": str(tmp_path / "[ab].nq")}).files()) == 2
+    assert [file.stream for file in SourceOptions.of({"path": str(tmp_path / "c.nq"), "stream": "S"}).files()] == ["S"]
+    assert [file.stream for file in SourceOptions.of({"path": f"file:{tmp_path}/c.nq"}).files()] == ["c.nq"]
+    assert len(SourceOptions.of({"path": str(tmp_path / "[ab].nq")}).files()) == 2
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_cant_be_read_is_refused_with_a_cure(tmp_path: Path, given_options:
     for name in ("a.csv", "a.txt"):
         (tmp_path / name).touch()
     with pytest.raises(InputError) as error:
-        Options.of({name: value.format(tmp_path) for name, value in given_options.items()}).files()
+        SourceOptions.of({name: value.format(tmp_path) for name, value in given_options.items()}).files()
     assert reason in str(error.value)
 
 
@@ -57,7 +57,7 @@ def test_what_cant_be_read_is_refused_with_a_cure(tmp_path: Path, given_options:
 
 
 def stream_reader(folder: Path, **options: str) -> Any:
-    from thence.spark.source import EventSource, schema_of
+    from thence.spark.sources.event_source import EventSource, schema_of
 
     return EventSource({"path": str(folder), **options}).streamReader(schema_of(Domain.TICKS))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thence.errors import QueryError
-from thence.lang.sparql import parse_query
+from thence.lang.sparql.parser import parse_query
 
 
 def refusal(text: str) -> QueryError:

@@ -11,9 +11,9 @@ from lark import Token
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Bgp, Extend, Filter, Graph, Join, Pattern
 from thence.errors import QueryError
-from thence.lang.groups import Group
-from thence.lang.queries import QueryReader
-from thence.lang.sparql import parse_pattern
+from thence.lang.sparql.group_reader import GroupDraft
+from thence.lang.sparql.parser import parse_pattern
+from thence.lang.sparql.query_reader import QueryReader
 from thence.lang.syntax import Syntax
 from thence.lang.text import text
 from thence.rdf.terms import IRI
@@ -38,10 +38,10 @@ class EventQuery:
 
 
 class EventReader(QueryReader):
-    def event_query(self, _: None, within: Token, group: Group) -> EventQuery:
+    def event_query(self, _: None, within: Token, group: GroupDraft) -> EventQuery:
         return EventQuery(int(within), group.whole)
 
-    def event_graph_pattern(self, name: Variable | IRI, group: Group) -> Pattern:
+    def event_graph_pattern(self, name: Variable | IRI, group: GroupDraft) -> Pattern:
         return Graph(name, group.whole)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from thence.algebra.show import show
 from thence.errors import QueryError
-from thence.lang.sparql import parse_query
+from thence.lang.sparql.parser import parse_query
 
 LINES = (
     "SELECT CONSTRUCT ASK DESCRIBE WHERE FROM NAMED DISTINCT REDUCED PREFIX BASE GROUP BY HAVING ORDER ASC DESC LIMIT",

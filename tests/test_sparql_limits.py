@@ -11,7 +11,7 @@ import pytest
 from thence.algebra.chains import DEPTH, depth
 from thence.algebra.show import show
 from thence.errors import QueryError
-from thence.lang.sparql import parse_expression, parse_pattern, parse_query
+from thence.lang.sparql.parser import parse_expression, parse_pattern, parse_query
 
 NESTED: list[Callable[[int], object]] = [
     lambda n: parse_query("ASK" + "{" * n + "}" * n),

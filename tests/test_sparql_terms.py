@@ -6,7 +6,7 @@ import pytest
 
 from thence.algebra.patterns import Bgp, Construct, TriplePattern
 from thence.errors import QueryError
-from thence.lang.sparql import parse_expression, parse_pattern, parse_query
+from thence.lang.sparql.parser import parse_expression, parse_pattern, parse_query
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 

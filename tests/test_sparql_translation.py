@@ -55,7 +55,7 @@ from thence.algebra.patterns import (
     ZeroOrOne,
 )
 from thence.algebra.variables import columns, in_scope
-from thence.lang.sparql import parse_expression, parse_pattern, parse_query
+from thence.lang.sparql.parser import parse_expression, parse_pattern, parse_query
 from thence.rdf.terms import IRI, RDF, XSD, BlankNode, Literal
 
 S, O, X, Y = (Variable(name) for name in "soxy")  # noqa: E741

@@ -20,15 +20,15 @@ from oracle.spaseq_rows import Cell, rows
 from oracle.spaseq_rows import Row as OracleRow
 from oracle.spaseq_text import NAMESPACE
 from strategies.spaseq import Case, cases, tell, text, turtle
-from thence.kernel.memory import NEVER
-from thence.lang.spaseq import parse
+from thence.columns.event_batch import EventBatch, encode
+from thence.io.background_data import load_background
+from thence.kernel.automaton.memory import NEVER
+from thence.lang.spaseq.parser import parse
 from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
-from thence.plan.sequences import plan
+from thence.plan.automaton.spaseq import plan
 from thence.program.solutions import Row
-from thence.rdf.columns import EventBatch, encode
 from thence.rdf.events import Event
-from thence.rdf.store import load_background
 from thence.rdf.terms import IRI, BlankNode, Literal, Term
 from thence.rdf.values import is_number, value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thence.errors import QueryError
-from thence.lang.spaseq import parse
+from thence.lang.spaseq.parser import parse
 
 CLAUSES = "WITHIN 9 TICKS FROM STREAM S1 <x:s> FROM STREAM S2 <x:t>"
 GPMS = "DEFINE GPM A ON S1 { ?a <x:p> ?x } DEFINE GPM B ON S2 { ?b <x:p> ?y } DEFINE GPM C ON S1 { ?c <x:q> ?z }"

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 import thence
-from thence.local.results import Match
-from thence.rdf.read import Format, parse
+from thence.rdf.document_parser import parse
+from thence.rdf.formats import Format
 from thence.rdf.terms import Triple
+from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
 

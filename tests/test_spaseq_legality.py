@@ -14,10 +14,10 @@ from oracle.spaseq_query import Aggregate, Column, Query, Unary, uses
 from oracle.spaseq_rows import columns
 from oracle.terms import Var, integer
 from strategies.spaseq import queries, text
-from thence.algebra.closures import arms, locals_of, occurrences, variables_of
-from thence.algebra.sequences import Part, SelectRows
+from thence.algebra.spaseq import SelectRows, SequencePart
+from thence.algebra.spaseq_analysis import arms, locals_of, occurrences, variables_of
 from thence.errors import QueryError
-from thence.lang.spaseq import parse
+from thence.lang.spaseq.parser import parse
 
 
 @st.composite
@@ -91,5 +91,5 @@ def test_arms_locals_and_columns_are_those_of_the_definitions(query: Query) -> N
     assert [column.variable.name for column in read.form.columns] == [column.name for column in columns(query)]
 
 
-def _names(part: Part) -> list[str]:
+def _names(part: SequencePart) -> list[str]:
     return [found.gpm for found in occurrences(part.operand)]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from thence.algebra.chains import DEPTH
 from thence.algebra.show import show
 from thence.errors import QueryError
-from thence.lang.spaseq import parse
-from thence.lang.spaseq_reader import LONGEST, OPTIONALS
+from thence.lang.spaseq.parser import parse
+from thence.lang.spaseq.reader import LONGEST, OPTIONALS
 
 A = "DEFINE GPM A ON S { ?a <x:p> ?x }"
 SECONDS = 20  # what takes a second on an idle machine

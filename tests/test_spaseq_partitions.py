@@ -9,8 +9,8 @@ from oracle.spaseq_cases import ask, graph, pattern
 from oracle.spaseq_query import Event, Gpm, Query
 from strategies.spaseq import Case, text
 from test_spaseq_agrees import background, batches_of, told_by_the_engine, told_by_the_oracle, told_row
-from thence.lang.spaseq import parse
-from thence.plan.sequences import plan
+from thence.lang.spaseq.parser import parse
+from thence.plan.automaton.spaseq import plan
 
 pytestmark = pytest.mark.numba
 

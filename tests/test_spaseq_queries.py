@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 import thence
 from thence.cli import main
-from thence.cli.formats import writer
-from thence.local.results import Match
-from thence.rdf.files import read_events
+from thence.cli.result_formats import writer
+from thence.io.event_files import read_events
+from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
 

@@ -7,9 +7,9 @@ from hypothesis import given
 
 from sequences import sequence_queries
 from thence.algebra.patterns import Graph, LeftJoin
-from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show import show
-from thence.lang.spaseq import parse
+from thence.algebra.spaseq import SequenceQuery
+from thence.lang.spaseq.parser import parse
 
 
 @given(sequence_queries())

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from thence.algebra.closures import arms, locals_of, occurrences, variables_of
 from thence.algebra.expressions import Arithmetic, Operation, Variable
 from thence.algebra.patterns import Bgp, Graph, Join, LeftJoin, SubSelect, TriplePattern
-from thence.algebra.sequences import (
-    Column,
+from thence.algebra.spaseq import (
     Conjunction,
     ConstructEvents,
     Disjunction,
     IterationAggregate,
     IterationFunction,
     Occurrence,
-    Part,
     Quantifier,
+    SelectColumn,
     Selection,
     SelectRows,
+    SequencePart,
     SequenceQuery,
     Stream,
     Window,
 )
-from thence.lang.sparql import parse_expression, parse_pattern
-from thence.lang.spaseq import parse
+from thence.algebra.spaseq_analysis import arms, locals_of, occurrences, variables_of
+from thence.lang.sparql.parser import parse_expression, parse_pattern
+from thence.lang.spaseq.parser import parse
 from thence.rdf.terms import IRI, BlankNode
 from thence.rdf.times import Domain, Span
 
@@ -45,21 +45,24 @@ def query(
 def test_sequence_operators_bind_loosest_then_or_then_and_then_the_unary_ones() -> None:
     a, b, c, d = (Occurrence(name, place) for place, name in enumerate("ABCD"))
     assert query("A, B; C: D").sequence == (
-        Part(None, a), Part(Selection.STRICT, b), Part(Selection.NEXT, c), Part(Selection.ANY, d),
-    )  # fmt: skip
+        SequencePart(None, a),
+        SequencePart(Selection.STRICT, b),
+        SequencePart(Selection.NEXT, c),
+        SequencePart(Selection.ANY, d),
+    )
     assert query("A | B & C; D+").sequence == (
-        Part(None, Disjunction(a, Conjunction(b, c))), Part(Selection.NEXT, d, Quantifier.PLUS),
+        SequencePart(None, Disjunction(a, Conjunction(b, c))), SequencePart(Selection.NEXT, d, Quantifier.PLUS),
     )  # fmt: skip
-    assert query("(A | B) & C").sequence == (Part(None, Conjunction(Disjunction(a, b), c)),)
-    assert query("A | B | C").sequence == (Part(None, Disjunction(Disjunction(a, b), c)),)
+    assert query("(A | B) & C").sequence == (SequencePart(None, Conjunction(Disjunction(a, b), c)),)
+    assert query("A | B | C").sequence == (SequencePart(None, Disjunction(Disjunction(a, b), c)),)
 
 
 def test_unary_operators_are_about_a_gpm_or_a_group_in_parentheses() -> None:
     a, b, c = (Occurrence(name, place) for place, name in enumerate("ABC"))
     assert query("(A & B)+; C?").sequence == (
-        Part(None, Conjunction(a, b), Quantifier.PLUS), Part(Selection.NEXT, c, Quantifier.OPTIONAL),
+        SequencePart(None, Conjunction(a, b), Quantifier.PLUS), SequencePart(Selection.NEXT, c, Quantifier.OPTIONAL),
     )  # fmt: skip
-    assert query("A; ((B))!").sequence[1] == Part(Selection.NEXT, b, Quantifier.NOT)
+    assert query("A; ((B))!").sequence[1] == SequencePart(Selection.NEXT, b, Quantifier.NOT)
 
 
 @pytest.mark.parametrize("written", ["A:B", "A : B", "A\n:\nB # comment\n", "(A):(B)"])
@@ -75,7 +78,7 @@ def test_a_name_is_any_word(name: str) -> None:
         f"SELECT (COUNT({name}) AS ?n) FROM STREAM {name} <x:s> {{ SEQ ({name}+) DEFINE GPM {name} ON {name} {{ }} }}"
     )
     read = parse(text)
-    assert read.sequence == (Part(None, Occurrence(name, 0), Quantifier.PLUS),)
+    assert read.sequence == (SequencePart(None, Occurrence(name, 0), Quantifier.PLUS),)
     assert (read.gpms[0].name, read.gpms[0].stream, read.streams[0].name) == (name, name, name)
 
 
@@ -191,7 +194,7 @@ def test_a_gpm_may_be_empty_or_a_sub_select() -> None:
 # SELECT and CONSTRUCT
 
 
-def columns(select: str, sequence: str = "A, B+", **gpms: str) -> tuple[Column, ...]:
+def columns(select: str, sequence: str = "A, B+", **gpms: str) -> tuple[SelectColumn, ...]:
     form = query(sequence, select=select, **(gpms or {"B": "?b :v ?y"})).form
     assert isinstance(form, SelectRows)
     return form.columns
@@ -199,20 +202,20 @@ def columns(select: str, sequence: str = "A, B+", **gpms: str) -> tuple[Column, 
 
 def test_a_star_is_all_variables_that_are_not_negated_in_the_order_of_the_text() -> None:
     found = columns("SELECT *", "B; C!; A", A="GRAPH :g { ?y :q ?a } ?a :p ?x", C="?c :p ?n", B="?b :r ?a")
-    assert found == tuple(map(Column, (Y, A, X, B)))
+    assert found == tuple(map(SelectColumn, (Y, A, X, B)))
 
 
 def test_a_column_that_stands_twice_is_one() -> None:
-    assert columns("SELECT ?a ?x ?a") == (Column(A), Column(X))
+    assert columns("SELECT ?a ?x ?a") == (SelectColumn(A), SelectColumn(X))
 
 
 def test_distinct_is_read() -> None:
-    assert query(select="SELECT DISTINCT ?a").form == SelectRows((Column(A),), distinct=True)
+    assert query(select="SELECT DISTINCT ?a").form == SelectRows((SelectColumn(A),), distinct=True)
 
 
 def test_an_expression_may_name_the_columns_to_its_left() -> None:
     _, second = columns("SELECT (?x + 1 AS ?n) (?n * 2 AS ?m)")
-    assert second == Column(Variable("m"), parse_expression("?n * 2"))
+    assert second == SelectColumn(Variable("m"), parse_expression("?n * 2"))
 
 
 def test_aggregates_stand_apart_each_under_one_name() -> None:
@@ -220,9 +223,9 @@ def test_aggregates_stand_apart_each_under_one_name() -> None:
     one, two = Variable(".0"), Variable(".1")
     counted = IterationAggregate(IterationFunction.COUNT, "B")
     summed = IterationAggregate(IterationFunction.SUM, Y)
-    assert count == Column(Variable("n"), one, ((one, counted),))
-    assert both == Column(Variable("m"), Arithmetic(Operation.DIVIDE, two, one), ((two, summed), (one, counted)))
-    assert again == Column(Variable("s"), two, ((two, summed),))
+    assert count == SelectColumn(Variable("n"), one, ((one, counted),))
+    assert both == SelectColumn(Variable("m"), Arithmetic(Operation.DIVIDE, two, one), ((two, summed), (one, counted)))
+    assert again == SelectColumn(Variable("s"), two, ((two, summed),))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thence.errors import QueryError
-from thence.lang.spaseq import parse
+from thence.lang.spaseq.parser import parse
 
 CLAUSES = "WITHIN 9 TICKS FROM STREAM S <x:s>"
 

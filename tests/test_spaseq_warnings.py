@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thence.lang.spaseq import parse
+from thence.lang.spaseq.parser import parse
 
 
 def warned(sequence: str, *, clauses: str = "WITHIN 9 TICKS", **gpms: str) -> tuple[str, ...]:

@@ -15,10 +15,10 @@ from flows import flow_of
 from strategies.spaseq import Case, cases, text
 from test_spaseq_agrees import background, batches_of
 from thence.cli import main
-from thence.lang.spaseq import parse
-from thence.local.results import Match, Problem
-from thence.plan.sequences import plan
+from thence.lang.spaseq.parser import parse
+from thence.plan.automaton.spaseq import plan
 from thence.runtime.host import TimedOut
+from thence.runtime.results import Match, Problem
 
 pytestmark = pytest.mark.numba
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thence.rdf.columns import EventBatch
+from thence.columns.event_batch import EventBatch
+from thence.io.nquads import events_of
+from thence.io.trig import trig_chunks
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
-from thence.rdf.nquads import events_of
-from thence.rdf.trig import trig_chunks
 
 pytestmark = pytest.mark.numba
 

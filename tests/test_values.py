@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thence.rdf import numbers
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, Date, DateTime, Duration, date_time_at, parse_date_time
 from thence.rdf.numbers import MAX_DIGITS, Float, Number
-from thence.rdf.temporal import XSD_DAY_TIME_DURATION, Date, DateTime, Duration, date_time_at, parse_date_time
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 from thence.rdf.values import LangString, literal, python, value
 

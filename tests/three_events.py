@@ -14,18 +14,18 @@ import numpy as np
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Bgp, TriplePattern
-from thence.algebra.sequences import Stream
-from thence.kernel.soundness import check_array, check_within, sure
+from thence.algebra.spaseq import Stream
+from thence.columns.dictionary import Terms
+from thence.columns.term_values import ValueColumn
+from thence.columns.texts import Texts
+from thence.kernel.array_checks import check_array, check_within, require
 from thence.program.dataflow import Dataflow, one_stage
 from thence.program.description import Arrow, Box, Description
 from thence.program.operator import Environment, Expired, Feature, ShardKey
 from thence.program.output import Distinct, term_rows
-from thence.program.sequence import Table
 from thence.program.solutions import Deferred, EventLists, Solutions
-from thence.program.values import Values
-from thence.rdf.dictionary import Terms
+from thence.program.tables import Table
 from thence.rdf.terms import IRI
-from thence.rdf.texts import Texts
 from thence.rdf.times import Domain
 
 LENGTH, KEY, NEVER = 10, Variable("k"), 2**63 - 1
@@ -102,7 +102,7 @@ class ThreeEventsOperator:
         state.events = arrays.next()
         check_array(state.events, np.int64, -1, 5)
         check_within(state.events[:, 2], 0, next_ref, "an event")
-        sure((state.events[:, 1] < len(state.terms)).all(), "a key is no term")
+        require((state.events[:, 1] < len(state.terms)).all(), "a key is no term")
         return state
 
     def describe(self, program: ThreeEvents) -> Description:
@@ -116,7 +116,7 @@ def solutions(windows: list[Any], terms: Terms) -> Solutions:
     def column(place: int, which: int) -> Any:
         return np.array([each[which, place] for each in windows], np.int64)
 
-    keys = Values(column(0, 0), column(1, 0))
+    keys = ValueColumn(column(0, 0), column(1, 0))
     refs = np.concatenate([each[:, 2] for each in windows]) if windows else np.empty(0, np.int64)
     lists = EventLists(np.cumsum([0, *map(len, windows)]), refs, np.zeros(len(refs), np.int64))
     times = column(4, 0) + LENGTH, column(3, 0), column(4, -1)

@@ -14,14 +14,14 @@ import thence
 from onspark.session import consumed
 from onspark.timing import CONSOLE, asked, measured, show
 from stocks import queries, ticks
-from thence.local.domains import TimeDomain
-from thence.local.finite import predicates_read
-from thence.plan.sequences import plan
+from thence.kernel.attributes import predicates_read
+from thence.plan.automaton.spaseq import plan
 from thence.rdf.times import Domain
-from thence.spark.decode import decoder
-from thence.spark.scans import scanned
-from thence.spark.selecting import narrowed, selected
-from thence.spark.stages import PACKED, Packing
+from thence.runtime.time_domain import TimeDomain
+from thence.spark.driver.column_selection import narrowed_decoder, selected_columns
+from thence.spark.sources.parquet_scans import parquet_scan
+from thence.spark.sources.row_decoder import decoder
+from thence.spark.worker.stages import PACKED, Packing
 
 STRICT = queries.strict(queries.V, 1_000_000)
 NEXT = queries.skip_till_next(queries.V, 10_000)
@@ -96,12 +96,12 @@ def overhead(spark: SparkSession, path: Path, events: int, repeat: int, where: s
     frame = spark.read.parquet(str(path))
     program = plan(thence.parse(STRICT).algebra)
     reads = decoder("S", to_arrow_schema(frame.schema, timezone="UTC"), namespace="http://example.org/")
-    narrow = narrowed(reads, predicates_read(thence.parse(STRICT).dataflow()).get("S"))
-    sent = selected(frame, reads, narrow)
+    narrow = narrowed_decoder(reads, predicates_read(thence.parse(STRICT).dataflow()).get("S"))
+    sent = selected_columns(frame, reads, narrow)
     shards = spark.sparkContext.defaultParallelism
     domain = TimeDomain(Domain.TICKS, "ticks")
     packing = Packing(program, "S", narrow, domain, shards, False, True)
-    scan = scanned(frame, reads, narrow)
+    scan = parquet_scan(frame, reads, narrow)
     assert scan is not None, "workers would not read the file themselves"
     numbers, reader = scan
     reading = Packing(program, "S", reader, domain, shards, False, True)
@@ -122,7 +122,7 @@ def overhead(spark: SparkSession, path: Path, events: int, repeat: int, where: s
             "Spark alone: scan": lambda: consumed(sent),
             "Spark alone: scan, to Python and back": lambda: consumed(sent.mapInArrow(passed_on, sent.schema)),
             "sent by Spark, packed": lambda: consumed(sent.mapInArrow(packed, from_arrow_schema(PACKED))),
-            "how a DataFrame is read: asked": lambda: scanned(frame, reads, narrow),
+            "how a DataFrame is read: asked": lambda: parquet_scan(frame, reads, narrow),
             "read by workers, packed": lambda: consumed(chunks),
             "read by workers, packed and shuffled": lambda: consumed(
                 chunks.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")

@@ -17,7 +17,7 @@ _SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
     # these three as docs/spark.md says
-    "spark.python.daemon.module": "thence.spark.daemon",
+    "spark.python.daemon.module": "thence.spark.session.daemon",
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"

@@ -9,17 +9,17 @@ from pathlib import Path
 import pyarrow as pa
 
 import thence
+from thence.columns.column_batch import ColumnBatch, RowPositions
+from thence.io.event_files import read_batches
+from thence.io.event_tables import EventTable
+from thence.kernel.automaton.memory import FREE, NEVER, RUN_CAPACITY
 from thence.kernel.automaton.operator import AutomatonOperator
-from thence.kernel.memory import FREE, NEVER, RUN_CAPACITY
-from thence.kernel.rows import Arrived
-from thence.plan.sequences import plan
+from thence.plan.automaton.spaseq import plan
+from thence.program.automaton.program import SequenceProgram
 from thence.program.dataflow import Stage
-from thence.program.sequence import SequenceProgram
-from thence.rdf.column_batch import ColumnBatch, Places
-from thence.rdf.files import read_batches
+from thence.program.extracted import ArrivedBatch
 from thence.rdf.limits import Limits
-from thence.rdf.tabular import Table
-from thence.rdf.typed import DEFAULT_NAMESPACE
+from thence.rdf.typed_events import DEFAULT_NAMESPACE
 from thence.runtime.event_log import BatchLog
 from thence.runtime.host import Host
 
@@ -36,10 +36,10 @@ def read(path: Path) -> Iterator[ColumnBatch]:
 
 def as_batches(records: Iterable[pa.RecordBatch]) -> Iterator[ColumnBatch]:
     """Ticks that never were in a file, as a file's would come."""
-    table = Table("ticks", "S", DEFAULT_NAMESPACE, Limits())
+    table = EventTable("ticks", "S", DEFAULT_NAMESPACE, Limits())
     first = 0
     for record in records:
-        for batch in table.read(record, Places(first, record.num_rows)):
+        for batch in table.read(record, RowPositions(first, record.num_rows)):
             assert isinstance(batch, ColumnBatch), batch
             yield batch
         first += record.num_rows
@@ -76,7 +76,7 @@ def kernel(program: SequenceProgram, batches: Iterable[ColumnBatch]) -> Stepped:
     return last
 
 
-def _count(host: Host, arrived: list[Arrived], watermark: int) -> int:
+def _count(host: Host, arrived: list[ArrivedBatch], watermark: int) -> int:
     return sum(len(found) for found, _ in host.emit(host.extract(arrived), watermark, ordered=False))
 
 

@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from thence.spark.source import EventSource as DefaultSource
+from thence.spark.sources.event_source import EventSource as DefaultSource
 
 __all__ = ["DefaultSource"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hostile.made import MiB, made
+from thence.io.event_files import read_events
+from thence.io.jsonl import read_jsonl
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_events
-from thence.rdf.jsonl import read_jsonl
 from thence.rdf.limits import Limits
 
 pytestmark = pytest.mark.usefixtures("bounded")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from thence.rdf import interpreted
-from thence.rdf.columns import EventBatch
+from thence.columns.event_batch import EventBatch
+from thence.io.event_files import read_batches
+from thence.io.nquads import read_nquads
+from thence.jit import interpreted
 from thence.rdf.events import BadEvent
-from thence.rdf.files import read_batches
 from thence.rdf.limits import Limits
-from thence.rdf.nquads import read_nquads
 
 pytestmark = pytest.mark.usefixtures("however_many")
 

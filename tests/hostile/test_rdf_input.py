@@ -10,7 +10,10 @@ import pytest
 
 from hostile.made import MiB, made
 from thence.errors import InputError, LimitError, RdfError, ThenceError
-from thence.rdf.read import Format, nquads_of, open_input, parse
+from thence.io.gunzip import open_input
+from thence.io.stores import nquads_of
+from thence.rdf.document_parser import parse
+from thence.rdf.formats import Format
 
 pytestmark = pytest.mark.usefixtures("bounded")
 

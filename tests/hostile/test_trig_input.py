@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hostile.made import MiB, made
+from thence.io.event_files import read_events
+from thence.io.trig import trig_chunks
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.files import read_events
 from thence.rdf.limits import Limits
-from thence.rdf.trig import trig_chunks
 
 pytestmark = pytest.mark.usefixtures("bounded")
 

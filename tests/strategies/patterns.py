@@ -20,7 +20,7 @@ from thence.algebra.patterns import (
     LeftJoin,
     Minus,
     Pattern,
-    Slot,
+    PatternTerm,
     TriplePattern,
     Union,
     Values,
@@ -119,11 +119,11 @@ class Maker:
         return Values(tuple(names), tuple(tuple(self.choices.pick(options) for _ in names) for _ in rows))
 
     def bgp(self) -> Bgp:
-        places: dict[Term, Slot] = {}  # one term mostly becomes one variable, so that the triples join
+        places: dict[Term, PatternTerm] = {}  # one term mostly becomes one variable, so that the triples join
         many = self.choices.pick((1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 4, 0))
         return Bgp(tuple(self.triple(places) for _ in range(many)))
 
-    def triple(self, places: dict[Term, Slot]) -> TriplePattern:
+    def triple(self, places: dict[Term, PatternTerm]) -> TriplePattern:
         known = self.triples and self.choices.number(0, 7) < 7
         subject, predicate, object_ = self.choices.pick(self.triples if known else all_triples(self.world))
         assert isinstance(predicate, IRI)
@@ -134,7 +134,9 @@ class Maker:
             self.slot(object_, places, VARIABLES[1:6], constants=3),
         )
 
-    def slot(self, term: Term, places: dict[Term, Slot], names: Sequence[Variable], *, constants: int) -> Slot:
+    def slot(
+        self, term: Term, places: dict[Term, PatternTerm], names: Sequence[Variable], *, constants: int
+    ) -> PatternTerm:
         """A place of a triple pattern; so many of 16 are the term itself."""
         choice = self.choices.number(0, 15)
         if choice == 15:

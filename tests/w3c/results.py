@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pyoxigraph as ox
 
 from thence.algebra.expressions import Variable
-from thence.match.queries import Result, Solutions
+from thence.match.sparql_queries import Result, SelectResult
 from thence.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term, Triple
 from thence.rdf.values import is_number, literal, value
 from w3c.manifest import File
@@ -70,9 +70,9 @@ def _term(term: object, scope: str) -> Term:
 # Formats
 
 
-def _solutions(names: Sequence[str], rows: Iterable[dict[str, Term]]) -> Solutions:
+def _solutions(names: Sequence[str], rows: Iterable[dict[str, Term]]) -> SelectResult:
     variables = tuple(Variable(name) for name in names)
-    return Solutions(variables, tuple({Variable(name): term for name, term in row.items()} for row in rows))
+    return SelectResult(variables, tuple({Variable(name): term for name, term in row.items()} for row in rows))
 
 
 def _read_xml(file: File) -> Result:
@@ -118,7 +118,7 @@ def _json_term(term: dict[str, str]) -> Term:
             return Literal(term["value"], term.get("datatype", XSD + "string"), term.get("xml:lang"))
 
 
-def _read_csv(file: File) -> Solutions:
+def _read_csv(file: File) -> SelectResult:
     names, *rows = csv.reader(io.StringIO(file.text()))
     return _solutions(names, [_csv_row(names, row) for row in rows])
 
@@ -128,7 +128,7 @@ def _csv_row(names: list[str], row: list[str]) -> dict[str, Term]:
     return {name: BlankNode(cell[2:]) if cell.startswith("_:") else Literal(cell) for name, cell in cells if cell}
 
 
-def _read_tsv(file: File) -> Solutions:
+def _read_tsv(file: File) -> SelectResult:
     head, *lines = file.text().splitlines()
     names = [name.removeprefix("?") for name in head.split("\t")]
     rows = []
@@ -177,7 +177,7 @@ def differences(expected: Expected, found: Result, *, ordered: bool, reduced: bo
         return None if wanted is found else f"expected {wanted}, found {found}"
     if isinstance(wanted, frozenset) != isinstance(found, frozenset):
         return "expected rows and found triples, or the other way round"
-    if isinstance(wanted, Solutions) and isinstance(found, Solutions):
+    if isinstance(wanted, SelectResult) and isinstance(found, SelectResult):
         if {v.name for v in wanted.variables} != {v.name for v in found.variables}:
             return f"expected variables {wanted.variables}, found {found.variables}"
         left, right = _rows(wanted, wanted.variables, ordered), _rows(found, wanted.variables, ordered)
@@ -191,7 +191,7 @@ def differences(expected: Expected, found: Result, *, ordered: bool, reduced: bo
     return f"expected\n{_shown(left)}\nfound\n{_shown(right)}"
 
 
-def _rows(solutions: Solutions, variables: Sequence[Variable], ordered: bool) -> list[Row]:
+def _rows(solutions: SelectResult, variables: Sequence[Variable], ordered: bool) -> list[Row]:
     rows = [tuple(row.get(variable) for variable in variables) for row in solutions.rows]
     return [(Literal(f"row {place}"), *row) for place, row in enumerate(rows)] if ordered else rows
 

@@ -9,14 +9,15 @@ from collections.abc import Iterable
 import pyoxigraph as ox
 import pytest
 
+from thence.columns.dictionary import UNBOUND
 from thence.errors import RdfError
-from thence.rdf.dictionary import UNBOUND
+from thence.io.nquads_lines import scan_quads
+from thence.io.trig import trig_chunks
+from thence.rdf.document_parser import parse
 from thence.rdf.events import BadEvent
-from thence.rdf.lines import scan_quads
+from thence.rdf.formats import Format
 from thence.rdf.oxigraph import to_ox_quad
-from thence.rdf.read import Format, parse
 from thence.rdf.terms import Quad
-from thence.rdf.trig import trig_chunks
 from w3c.manifest import Entry, File, entries, needs_data, parameters
 
 pytestmark = pytest.mark.usefixtures("however_many")

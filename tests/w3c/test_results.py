@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thence.algebra.expressions import Variable
-from thence.match.queries import Result, Solutions
+from thence.match.sparql_queries import Result, SelectResult
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 from w3c.results import Expected, differences, isomorphic
 
@@ -13,9 +13,9 @@ X, Y = Variable("x"), Variable("y")
 A, B, P = IRI("x:a"), IRI("x:b"), IRI("x:p")
 
 
-def table(*rows: tuple[Term | None, Term | None]) -> Solutions:
+def table(*rows: tuple[Term | None, Term | None]) -> SelectResult:
     filled = tuple({name: term for name, term in zip((X, Y), row, strict=True) if term is not None} for row in rows)
-    return Solutions((X, Y), filled)
+    return SelectResult((X, Y), filled)
 
 
 def same(expected: Result, found: Result, *, ordered: bool = False, reduced: bool = False) -> bool:

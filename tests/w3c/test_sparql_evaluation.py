@@ -10,17 +10,17 @@ from random import Random
 import pytest
 
 from thence.algebra.patterns import Pattern, Select, SparqlQuery
-from thence.lang.sparql import parse_query
-from thence.match import plain
+from thence.lang.sparql.parser import parse_query
+from thence.match import plain_evaluator
 from thence.match.context import Context, Solution
-from thence.match.queries import Solve, run
-from thence.rdf.dataset import Dataset, Graph
+from thence.match.sparql_queries import Solve, run
+from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, XSD, Literal
 from w3c import vectorised
 from w3c.manifest import PUBLISHED, Entry, File, data_folder, entries, needs_data
 from w3c.results import differences, read_graph, read_result
 
-EVALUATORS: dict[str, Solve] = {"plain": plain.solutions, "vectorised": vectorised.solutions}
+EVALUATORS: dict[str, Solve] = {"plain": plain_evaluator.solutions, "vectorised": vectorised.solutions}
 """What gives the solutions of WHERE; every one must pass every test."""
 
 KINDS = {"QueryEvaluationTest", "CSVResultFormatTest"}
@@ -89,11 +89,11 @@ def runs_vectorised(entry: Entry) -> bool:
 
 def dataset_of(entry: Entry, query: SparqlQuery) -> Dataset:
     """The test's graphs, and those that the query's FROM names."""
-    default = Graph(triple for file in entry.data for triple in read_graph(file))
-    named = {IRI(file.iri): Graph(read_graph(file)) for file in entry.named}
+    default = IndexedGraph(triple for file in entry.data for triple in read_graph(file))
+    named = {IRI(file.iri): IndexedGraph(read_graph(file)) for file in entry.named}
     for name in (*query.dataset.default, *query.dataset.named):
         folder = data_folder()
         assert folder is not None
         path = Path(folder) / name.value.removeprefix(PUBLISHED)
-        named[name] = Graph(read_graph(File(name.value, path)))
+        named[name] = IndexedGraph(read_graph(File(name.value, path)))
     return Dataset(default, named)

@@ -6,7 +6,7 @@ import pytest
 
 from thence.algebra.show import show
 from thence.errors import QueryError
-from thence.lang.sparql import parse_query
+from thence.lang.sparql.parser import parse_query
 from w3c.manifest import Entry, entries, needs_data, parameters
 
 QUERIES = tuple(

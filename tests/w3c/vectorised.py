@@ -8,21 +8,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from thence.algebra.patterns import Pattern
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.event_batch import EventBatch
 from thence.errors import InputError
-from thence.match import plain, vectorised
+from thence.io.background_data import BackgroundData
+from thence.match import plain_evaluator, vectorised_evaluator
 from thence.match.background import Background
-from thence.match.choice import reason_for_plain
 from thence.match.context import Context, Solution
-from thence.rdf.columns import EventBatch
-from thence.rdf.dataset import Dataset, Graph
-from thence.rdf.dictionary import UNBOUND, Terms
-from thence.rdf.store import BackgroundData
+from thence.match.evaluator_choice import reason_for_plain
+from thence.rdf.dataset import Dataset, IndexedGraph
 
 
 def solutions(pattern: Pattern, dataset: Dataset, context: Context) -> Iterator[Solution]:
     """Vectorised where that applies, else plain."""
     found = evaluated(pattern, dataset, context)
-    return plain.solutions(pattern, dataset, context) if found is None else iter(found)
+    return plain_evaluator.solutions(pattern, dataset, context) if found is None else iter(found)
 
 
 def evaluated(pattern: Pattern, dataset: Dataset, context: Context) -> list[Solution] | None:
@@ -36,7 +36,7 @@ def evaluated(pattern: Pattern, dataset: Dataset, context: Context) -> list[Solu
     background = Background(BackgroundData(terms, named))
     try:
         background.check(pattern)
-        found = vectorised.evaluate(pattern, batch, background, context)
+        found = vectorised_evaluator.evaluate(pattern, batch, background, context)
     except InputError:
         return None
     return [
@@ -45,7 +45,7 @@ def evaluated(pattern: Pattern, dataset: Dataset, context: Context) -> list[Solu
     ]
 
 
-def _batch(graph: Graph, terms: Terms) -> EventBatch:
+def _batch(graph: IndexedGraph, terms: Terms) -> EventBatch:
     ids = terms.add_all(term for triple in graph for term in triple).reshape(-1, 3)
     zero = np.zeros(1, np.int64)
     return EventBatch(

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from thence.algebra.expressions import Expression, Variable
 from thence.rdf.terms import IRI, BlankNode, Literal, Term
 
-Slot: TypeAlias = Variable | IRI | BlankNode | Literal
+PatternTerm: TypeAlias = Variable | IRI | BlankNode | Literal
 """A place in a triple pattern. A blank node there is a variable that can't be selected (18.2.1)."""
 
 
@@ -72,18 +72,18 @@ Path: TypeAlias = IRI | Inverse | PathSequence | Alternative | ZeroOrMore | OneO
 
 @dataclass(frozen=True, slots=True)
 class TriplePattern:
-    subject: Slot
+    subject: PatternTerm
     predicate: Variable | IRI
-    object: Slot
+    object: PatternTerm
 
 
 @dataclass(frozen=True, slots=True)
 class PathPattern:
     """A triple pattern whose predicate is a path that 18.2.2.4 leaves a path."""
 
-    subject: Slot
+    subject: PatternTerm
     path: Path
-    object: Slot
+    object: PatternTerm
 
 
 # Patterns (18.2.2.5 – 18.2.2.8, 18.5)

@@ -39,11 +39,11 @@ from thence.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
-from thence.algebra.sequences import SequenceQuery
 from thence.algebra.show_expressions import expression_items, path_items, term_text
 from thence.algebra.show_patterns import group_items, template_items, triple_items, values_items
-from thence.algebra.show_sequences import sequence_items
-from thence.algebra.writing import Group, Item, on_lines, write
+from thence.algebra.show_spaseq import sequence_items
+from thence.algebra.spaseq import SequenceQuery
+from thence.algebra.text_writer import BracedGroup, TextItem, on_lines, write
 from thence.rdf.terms import IRI, BlankNode
 
 Node: TypeAlias = SequenceQuery | SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | BlankNode
@@ -52,7 +52,7 @@ Node: TypeAlias = SequenceQuery | SparqlQuery | Pattern | TriplePattern | PathPa
 def show(node: Node) -> str:
     """The text of a query (SPARQL or SPAseQ), of a pattern (a group with its braces), an expression, a path or a term.
 
-    >>> from thence.lang.sparql import parse_query
+    >>> from thence.lang.sparql.parser import parse_query
     >>> print(show(parse_query("SELECT * { ?s <x:p>/<x:q>* 1 OPTIONAL { ?s a ?t FILTER(?t != <x:T>) } } LIMIT 5")))
     SELECT * WHERE {
       ?s <x:p> _:b0 .
@@ -83,7 +83,7 @@ def _base(node: object) -> IRI | None:
     return None
 
 
-def _items(node: Node) -> list[Item]:
+def _items(node: Node) -> list[TextItem]:
     match node:
         case SequenceQuery():
             return sequence_items(node)
@@ -96,16 +96,16 @@ def _items(node: Node) -> list[Item]:
         case BlankNode():
             return [term_text(node)]
         case Bgp() | Join() | LeftJoin() | Filter() | Union() | Graph() | Extend() | Minus() | Values() | SubSelect():
-            return [Group(node)]
+            return [BracedGroup(node)]
         case _:
             return expression_items(node)
 
 
-def _group(pattern: Pattern) -> list[Item]:
+def _group(pattern: Pattern) -> list[TextItem]:
     return group_items(pattern, lambda sub_select: _query(sub_select.select))
 
 
-def _query(query: SparqlQuery) -> list[Item]:
+def _query(query: SparqlQuery) -> list[TextItem]:
     match query:
         case Select():
             lines = [_select_clause(query)]
@@ -120,13 +120,13 @@ def _query(query: SparqlQuery) -> list[Item]:
             assert_never(query)
     sources = _dataset(query.dataset)
     if query.where is not None and sources:
-        sources.append(["WHERE ", Group(query.where)])
+        sources.append(["WHERE ", BracedGroup(query.where)])
     elif query.where is not None:
-        lines[-1] += [" WHERE ", Group(query.where)]
+        lines[-1] += [" WHERE ", BracedGroup(query.where)]
     return on_lines([*lines, *sources, *_modifiers(query.modifiers)])
 
 
-def _select_clause(query: Select) -> list[Item]:
+def _select_clause(query: Select) -> list[TextItem]:
     quantifier = "DISTINCT " if query.distinct else "REDUCED " if query.reduced else ""
     if query.columns is None:
         return ["SELECT ", quantifier, "*"]
@@ -134,21 +134,21 @@ def _select_clause(query: Select) -> list[Item]:
     return ["SELECT ", quantifier, *columns[1:]]
 
 
-def _column(column: Projection) -> list[Item]:
+def _column(column: Projection) -> list[TextItem]:
     return [str(column.variable)] if column.expression is None else _named(column.expression, column.variable)
 
 
-def _named(expression: Expression, variable: Variable) -> list[Item]:
+def _named(expression: Expression, variable: Variable) -> list[TextItem]:
     return ["(", partial(expression_items, expression), f" AS {variable})"]
 
 
-def _dataset(dataset: DatasetClause) -> list[list[Item]]:
+def _dataset(dataset: DatasetClause) -> list[list[TextItem]]:
     sources = [*(f"FROM {iri}" for iri in dataset.default), *(f"FROM NAMED {iri}" for iri in dataset.named)]
     return [[source] for source in sources]
 
 
-def _modifiers(modifiers: Modifiers) -> list[list[Item]]:
-    lines: list[list[Item]] = []
+def _modifiers(modifiers: Modifiers) -> list[list[TextItem]]:
+    lines: list[list[TextItem]] = []
     if modifiers.group is not None:
         lines.append(["GROUP BY", *(item for key in modifiers.group for item in (" ", *_group_key(key)))])
     if modifiers.having:
@@ -164,13 +164,13 @@ def _modifiers(modifiers: Modifiers) -> list[list[Item]]:
     return lines
 
 
-def _group_key(key: GroupKey) -> list[Item]:
+def _group_key(key: GroupKey) -> list[TextItem]:
     return _bracketed(key.expression) if key.variable is None else _named(key.expression, key.variable)
 
 
-def _order_key(key: OrderKey) -> list[Item]:
+def _order_key(key: OrderKey) -> list[TextItem]:
     return ["DESC" if key.descending else "ASC", "(", partial(expression_items, key.expression), ")"]
 
 
-def _bracketed(expression: Expression) -> list[Item]:
+def _bracketed(expression: Expression) -> list[TextItem]:
     return [str(expression)] if isinstance(expression, Variable) else ["(", partial(expression_items, expression), ")"]

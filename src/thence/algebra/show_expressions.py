@@ -38,7 +38,7 @@ from thence.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
-from thence.algebra.writing import Group, Item, separated
+from thence.algebra.text_writer import BracedGroup, TextItem, separated
 from thence.rdf.terms import IRI, RDF, XSD, Literal, Term
 
 _BARE: Final = {
@@ -49,7 +49,7 @@ _BARE: Final = {
 }
 
 
-class Binding(IntEnum):
+class Precedence(IntEnum):
     """How tightly an expression binds; an operand that binds less tightly than its place needs brackets."""
 
     OR = 1
@@ -76,34 +76,34 @@ def verb_text(verb: Variable | IRI) -> str:
     return "a" if verb == IRI(RDF + "type") else str(verb)
 
 
-def expression_items(expression: Expression, place: int = Binding.OR) -> list[Item]:
+def expression_items(expression: Expression, place: int = Precedence.OR) -> list[TextItem]:
     """An expression, in brackets if it binds less tightly than its place needs."""
     binding = _binding(expression)
     items = _expression(expression)
     return ["(", *items, ")"] if binding < place else items
 
 
-def _binding(expression: Expression) -> Binding:
+def _binding(expression: Expression) -> Precedence:
     match expression:
         case Or():
-            return Binding.OR
+            return Precedence.OR
         case And():
-            return Binding.AND
+            return Precedence.AND
         case Compare() | In() | Not(In()):
-            return Binding.RELATION
+            return Precedence.RELATION
         case Arithmetic(Operation.ADD | Operation.SUBTRACT):
-            return Binding.SUM
+            return Precedence.SUM
         case Arithmetic():
-            return Binding.PRODUCT
+            return Precedence.PRODUCT
         case Not(Exists()):
-            return Binding.PRIMARY
+            return Precedence.PRIMARY
         case Not() | Negate() | Plus():
-            return Binding.UNARY
+            return Precedence.UNARY
         case _:
-            return Binding.PRIMARY
+            return Precedence.PRIMARY
 
 
-def _expression(expression: Expression) -> list[Item]:
+def _expression(expression: Expression) -> list[TextItem]:
     match expression:
         case Variable() | IRI() | Literal():
             return [term_text(expression)]
@@ -116,7 +116,7 @@ def _expression(expression: Expression) -> list[Item]:
         case Not(In() as found):
             return [_at(found.operand, 4), " NOT IN ", *_arguments(found.choices)]
         case Not(Exists() as exists):
-            return ["NOT EXISTS ", Group(exists.pattern)]
+            return ["NOT EXISTS ", BracedGroup(exists.pattern)]
         case Not():
             return ["!", _at(expression.operand, 7)]
         case Negate():
@@ -129,7 +129,7 @@ def _expression(expression: Expression) -> list[Item]:
 
 def _built_in(
     expression: Bound | If | Coalesce | Exists | Call | Cast | Aggregate,
-) -> list[Item]:
+) -> list[TextItem]:
     match expression:
         case Bound():
             return [f"BOUND({expression.variable})"]
@@ -138,7 +138,7 @@ def _built_in(
         case Coalesce():
             return ["COALESCE", *_arguments(expression.choices)]
         case Exists():
-            return ["EXISTS ", Group(expression.pattern)]
+            return ["EXISTS ", BracedGroup(expression.pattern)]
         case Call():
             written = expression.arguments[:1] if expression.function == "IRI" else expression.arguments
             return [expression.function, *_arguments(written)]
@@ -150,17 +150,17 @@ def _built_in(
             assert_never(expression)
 
 
-def _aggregate(aggregate: Aggregate) -> list[Item]:
-    operand: Item = "*" if aggregate.operand is None else _at(aggregate.operand, 1)
+def _aggregate(aggregate: Aggregate) -> list[TextItem]:
+    operand: TextItem = "*" if aggregate.operand is None else _at(aggregate.operand, 1)
     separator = "" if aggregate.separator is None else f"; SEPARATOR = {Literal(aggregate.separator)}"
     return [aggregate.function.value, "(", "DISTINCT " if aggregate.distinct else "", operand, separator, ")"]
 
 
-def _chain(expression: Or | And | Arithmetic) -> list[Item]:
+def _chain(expression: Or | And | Arithmetic) -> list[TextItem]:
     """A left-leaning chain without brackets, as far as the parser would build it so."""
     binding = _binding(expression)
     few = FEW if isinstance(expression, Or | And) else None  # a chain of sums is never balanced
-    items: list[Item] = []
+    items: list[TextItem] = []
     first: Expression = expression
     operands = 1
     while isinstance(first, Or | And | Arithmetic) and _binding(first) == binding and operands != few:
@@ -182,51 +182,51 @@ def _sign(expression: Or | And | Arithmetic) -> str:
             assert_never(expression)
 
 
-def _at(expression: Expression, place: int) -> Item:
+def _at(expression: Expression, place: int) -> TextItem:
     return partial(expression_items, expression, place)
 
 
-def _unsigned(operand: Expression) -> Item:
+def _unsigned(operand: Expression) -> TextItem:
     """A sign before a bare number would be read as part of it."""
-    return f"({term_text(operand)})" if isinstance(operand, Literal) else _at(operand, Binding.PRIMARY)
+    return f"({term_text(operand)})" if isinstance(operand, Literal) else _at(operand, Precedence.PRIMARY)
 
 
-def _arguments(arguments: tuple[Expression, ...], *, distinct: bool = False) -> list[Item]:
-    listed = separated(", ", [_at(argument, Binding.OR) for argument in arguments])
+def _arguments(arguments: tuple[Expression, ...], *, distinct: bool = False) -> list[TextItem]:
+    listed = separated(", ", [_at(argument, Precedence.OR) for argument in arguments])
     return ["(", "DISTINCT " if distinct else "", *listed, ")"]
 
 
 # Paths
 
 
-class PathBinding(IntEnum):
+class PathPrecedence(IntEnum):
     ALTERNATIVE = 1
     SEQUENCE = 2
     ELEMENT = 3
     PRIMARY = 4
 
 
-def path_items(path: Path, place: int = PathBinding.ALTERNATIVE) -> list[Item]:
+def path_items(path: Path, place: int = PathPrecedence.ALTERNATIVE) -> list[TextItem]:
     """A path, in brackets if it binds less tightly than its place needs."""
     match path:
         case IRI():
             return [verb_text(path)]
         case Alternative():
             items = _path_chain(path)
-            return ["(", *items, ")"] if place > PathBinding.ALTERNATIVE else items
+            return ["(", *items, ")"] if place > PathPrecedence.ALTERNATIVE else items
         case PathSequence():
             items = _path_chain(path)
-            return ["(", *items, ")"] if place > PathBinding.SEQUENCE else items
+            return ["(", *items, ")"] if place > PathPrecedence.SEQUENCE else items
         case Inverse():
             # `^` takes an element with its `*`, so what it stands before may be one; as an operand it may not be itself
             inner = path.path
             below = 3 if isinstance(inner, ZeroOrMore | OneOrMore | ZeroOrOne) else 4
             items = ["^", partial(path_items, inner, below)]
-            return ["(", *items, ")"] if place > PathBinding.ELEMENT else items
+            return ["(", *items, ")"] if place > PathPrecedence.ELEMENT else items
         case ZeroOrMore() | OneOrMore() | ZeroOrOne():
             sign = {ZeroOrMore: "*", OneOrMore: "+", ZeroOrOne: "?"}[type(path)]
-            items = [partial(path_items, path.path, PathBinding.PRIMARY), sign]
-            return ["(", *items, ")"] if place > PathBinding.ELEMENT else items
+            items = [partial(path_items, path.path, PathPrecedence.PRIMARY), sign]
+            return ["(", *items, ")"] if place > PathPrecedence.ELEMENT else items
         case NegatedSet():
             members = [*map(verb_text, path.forward), *(f"^{verb_text(iri)}" for iri in path.backward)]
             return ["!(", "|".join(members), ")"]
@@ -234,9 +234,9 @@ def path_items(path: Path, place: int = PathBinding.ALTERNATIVE) -> list[Item]:
             assert_never(path)
 
 
-def _path_chain(path: Alternative | PathSequence) -> list[Item]:
+def _path_chain(path: Alternative | PathSequence) -> list[TextItem]:
     sign, below = ("|", 2) if isinstance(path, Alternative) else ("/", 3)
-    items: list[Item] = []
+    items: list[TextItem] = []
     first: Path = path
     operands = 1
     while isinstance(first, Alternative | PathSequence) and type(first) is type(path) and operands < FEW:

@@ -22,56 +22,58 @@ from thence.algebra.patterns import (
     Values,
 )
 from thence.algebra.show_expressions import expression_items, path_items, term_text, verb_text
-from thence.algebra.writing import Group, Item, Layout, on_lines, separated
+from thence.algebra.text_writer import BracedGroup, LayoutMark, TextItem, on_lines, separated
 
 EMPTY = Bgp(())
 
 
-def group_items(pattern: Pattern, select: Callable[[SubSelect], list[Item]]) -> list[Item]:
+def group_items(pattern: Pattern, select: Callable[[SubSelect], list[TextItem]]) -> list[TextItem]:
     """`{ … }`, which the parser reads as the pattern."""
     if pattern == EMPTY:
         return ["{ }"]
     body = select(pattern) if isinstance(pattern, SubSelect) else _lines(pattern)
-    return ["{", Layout.INDENT, Layout.LINE, *body, Layout.DEDENT, Layout.LINE, "}"]
+    return ["{", LayoutMark.INDENT, LayoutMark.LINE, *body, LayoutMark.DEDENT, LayoutMark.LINE, "}"]
 
 
-def triple_items(triple: TriplePattern | PathPattern) -> list[Item]:
-    verb: list[Item] = [verb_text(triple.predicate)] if isinstance(triple, TriplePattern) else path_items(triple.path)
+def triple_items(triple: TriplePattern | PathPattern) -> list[TextItem]:
+    verb: list[TextItem] = (
+        [verb_text(triple.predicate)] if isinstance(triple, TriplePattern) else path_items(triple.path)
+    )
     return [term_text(triple.subject), " ", *verb, " ", term_text(triple.object)]
 
 
-def triples_items(triples: Sequence[TriplePattern | PathPattern]) -> list[Item]:
+def triples_items(triples: Sequence[TriplePattern | PathPattern]) -> list[TextItem]:
     """Triples a line each."""
     return on_lines([[*triple_items(triple), " ."] for triple in triples])
 
 
-def template_items(triples: Sequence[TriplePattern]) -> list[Item]:
+def template_items(triples: Sequence[TriplePattern]) -> list[TextItem]:
     """The template of CONSTRUCT, with its braces."""
     if not triples:
         return ["{ }"]
-    return ["{", Layout.INDENT, Layout.LINE, *triples_items(triples), Layout.DEDENT, Layout.LINE, "}"]
+    return ["{", LayoutMark.INDENT, LayoutMark.LINE, *triples_items(triples), LayoutMark.DEDENT, LayoutMark.LINE, "}"]
 
 
-def values_items(values: Values) -> list[Item]:
+def values_items(values: Values) -> list[TextItem]:
     names = " ".join(map(str, values.variables))
     rows = [" ".join("UNDEF" if term is None else term_text(term) for term in row) for row in values.rows]
     return [f"VALUES ({names}) {{ ", *(f"({row}) " for row in rows), "}"]
 
 
-def _lines(pattern: Pattern) -> list[Item]:
+def _lines(pattern: Pattern) -> list[TextItem]:
     """What stands between a group's braces. Only the outermost filter is the group's own; any other has a group too."""
     if isinstance(pattern, Filter):
         return on_lines([*elements(pattern.pattern), _filter(pattern)])
     return on_lines(elements(pattern))
 
 
-def _filter(pattern: Filter) -> list[Item]:
+def _filter(pattern: Filter) -> list[TextItem]:
     return ["FILTER (", partial(expression_items, pattern.condition), ")"]
 
 
-def elements(pattern: Pattern) -> list[list[Item]]:
+def elements(pattern: Pattern) -> list[list[TextItem]]:
     """The elements of a group, from the tree's left spine: the last one is at its top."""
-    found: list[list[Item]] = []
+    found: list[list[TextItem]] = []
     joined: list[Pattern] = []  # operands of the joins in hand, last first
     while True:
         match pattern:
@@ -82,7 +84,7 @@ def elements(pattern: Pattern) -> list[list[Item]]:
             case LeftJoin():
                 left, element = pattern.left, _optional(pattern)
             case Minus():
-                left, element = pattern.left, ["MINUS ", Group(pattern.right)]
+                left, element = pattern.left, ["MINUS ", BracedGroup(pattern.right)]
             case Extend():
                 bound = partial(expression_items, pattern.expression)
                 left, element = pattern.pattern, ["BIND (", bound, f" AS {pattern.variable})"]
@@ -93,19 +95,19 @@ def elements(pattern: Pattern) -> list[list[Item]]:
         joined, pattern = [], left
 
 
-def _optional(pattern: LeftJoin) -> list[Item]:
+def _optional(pattern: LeftJoin) -> list[TextItem]:
     """The group's own filter is the condition: a filter that is part of the right side needs braces of its own."""
     right: Pattern = pattern.right
     if pattern.condition is not None:
-        return ["OPTIONAL ", Group(Filter(pattern.condition, right))]
+        return ["OPTIONAL ", BracedGroup(Filter(pattern.condition, right))]
     if isinstance(right, Filter):
-        return ["OPTIONAL { ", Group(right), " }"]
-    return ["OPTIONAL ", Group(right)]
+        return ["OPTIONAL { ", BracedGroup(right), " }"]
+    return ["OPTIONAL ", BracedGroup(right)]
 
 
-def _operands(patterns: list[Pattern]) -> list[list[Item]]:
+def _operands(patterns: list[Pattern]) -> list[list[TextItem]]:
     """Joined patterns as elements. Two neighbouring runs of triples would be read as one: the second gets braces."""
-    elements: list[list[Item]] = []
+    elements: list[list[TextItem]] = []
     after_triples = False
     for pattern in patterns:
         if isinstance(pattern, Bgp) and not after_triples:
@@ -117,22 +119,22 @@ def _operands(patterns: list[Pattern]) -> list[list[Item]]:
     return elements
 
 
-def _element(pattern: Pattern) -> list[Item]:
+def _element(pattern: Pattern) -> list[TextItem]:
     match pattern:
         case Union():
             return _union(pattern)
         case Graph():
-            return [f"GRAPH {pattern.name} ", Group(pattern.pattern)]
+            return [f"GRAPH {pattern.name} ", BracedGroup(pattern.pattern)]
         case Values():
             return values_items(pattern)
         case _:
-            return [Group(pattern)]
+            return [BracedGroup(pattern)]
 
 
-def _union(pattern: Union) -> list[Item]:
-    arms: list[Item] = []
+def _union(pattern: Union) -> list[TextItem]:
+    arms: list[TextItem] = []
     first: Pattern = pattern
     while isinstance(first, Union) and len(arms) < FEW - 1:
-        arms.insert(0, Group(first.right))
+        arms.insert(0, BracedGroup(first.right))
         first = first.left
-    return separated(" UNION ", [Group(first), *arms])
+    return separated(" UNION ", [BracedGroup(first), *arms])

@@ -34,8 +34,8 @@ from thence.algebra.patterns import (
     Minus,
     PathPattern,
     Pattern,
+    PatternTerm,
     Select,
-    Slot,
     SubSelect,
     TriplePattern,
     Union,
@@ -47,7 +47,7 @@ from thence.rdf.terms import IRI, Literal
 def in_scope(pattern: Pattern) -> tuple[Variable, ...]:
     """The pattern's variables in the order of its text, each once; not those of FILTER and of MINUS's right side.
 
-    >>> from thence.lang.sparql import parse_pattern
+    >>> from thence.lang.sparql.parser import parse_pattern
     >>> print(*in_scope(parse_pattern("{ ?a <x:p> [] MINUS { ?b <x:q> ?a } BIND(1 AS ?c) FILTER(?d) }")))
     ?a ?c
     """
@@ -65,7 +65,7 @@ def columns(select: Select) -> tuple[Variable, ...]:
 def mentioned(expression: Expression) -> frozenset[Variable]:
     """The variables that an expression names itself; the pattern of an EXISTS is a world of its own.
 
-    >>> from thence.lang.sparql import parse_expression
+    >>> from thence.lang.sparql.parser import parse_expression
     >>> sorted(str(v) for v in mentioned(parse_expression("?a + ?b > 1 && EXISTS { ?c ?d ?e }")))
     ['?a', '?b']
     """
@@ -146,7 +146,7 @@ def _giving(pattern: Pattern) -> Sequence[Pattern | Variable]:
             assert_never(pattern)
 
 
-def _slots(triple: TriplePattern | PathPattern) -> tuple[Slot, ...]:
+def _slots(triple: TriplePattern | PathPattern) -> tuple[PatternTerm, ...]:
     if isinstance(triple, TriplePattern):
         return (triple.subject, triple.predicate, triple.object)
     return (triple.subject, triple.object)

@@ -1,4 +1,4 @@
-"""SASE+ in Python, for those who would rather not write a text: `pattern` makes the query that the text would."""
+"""SASE+ in Python: `pattern` builds the query that a text would."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from thence.algebra.components import Component, Key, Strategy
-from thence.algebra.show_components import name_text
+from thence.algebra.sase import Component, Key, Strategy
+from thence.algebra.show_sase import name_text
 from thence.builders.sase_values import ATOM, Cut, Many, Named, One, PatternReader, Value, name_of, value, word
 from thence.errors import InputError
-from thence.lang import sase
-from thence.lang.sase_draft import (
-    Block,
+from thence.lang.sase import parser as sase
+from thence.lang.sase.draft import (
+    DraftBlock,
     DraftItem,
     DraftReturn,
     DraftTotals,
-    Group,
-    Partition,
-    Placed,
-    Same,
+    EquivalenceTest,
+    PartitionAttributes,
+    PlacedItem,
+    StrategyGroup,
     column_name,
 )
-from thence.lang.sase_reader import ANY
+from thence.lang.sase.reader import ANY
 from thence.query.languages import language_named
 from thence.query.options import Duration, absolute_namespace, duration
 from thence.query.query import Query
-from thence.rdf.typed import DEFAULT_NAMESPACE
+from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 
 def one(type: Named, name: str) -> One:
@@ -101,9 +101,9 @@ def pattern(*components: One | Many, streams: str | Iterable[str] = (), namespac
     if not components or not all(isinstance(each, One | Many) for each in components):
         raise InputError('A pattern is of components. Try: pattern(many("Stock", "a"), one("Stock", "b"))')
     reader = PatternReader(each._component for each in components)
-    names = tuple(Placed(name, 0) for name in ([streams] if isinstance(streams, str) else streams))
+    names = tuple(PlacedItem(name, 0) for name in ([streams] if isinstance(streams, str) else streams))
     form, places = DraftReturn((), None, None, 0), {each.variable: 0 for each in reader.components}
-    block = Block(reader.text, names, reader.components, (), None, None, form, {}, places)
+    block = DraftBlock(reader.text, names, reader.components, (), None, None, form, {}, places)
     return Pattern(block, ("",), absolute_namespace(namespace) or DEFAULT_NAMESPACE)
 
 
@@ -111,7 +111,7 @@ def pattern(*components: One | Many, streams: str | Iterable[str] = (), namespac
 class Pattern:
     """A query that is not yet whole. Its methods make another one, with something added."""
 
-    _block: Block
+    _block: DraftBlock
     _parts: tuple[str, ...]  # what errors call the places of its drafts
     _namespace: str
 
@@ -125,14 +125,14 @@ class Pattern:
 
     def same(self, *attributes: Named) -> Pattern:
         """`[attributes]`: all events of a match have the same."""
-        return self._with(Same(_names(attributes, "same"), 0))
+        return self._with(EquivalenceTest(_names(attributes, "same"), 0))
 
     def partition_by(self, *keys: Named | Value) -> Pattern:
         """`PARTITION BY(keys)`: attributes, or what is computed of them, `attribute("house") % 10`."""
         if not keys:
             raise InputError('partition_by needs an attribute. Try: partition_by("symbol")')
         made = replace(self, _parts=(*self._parts, "partition_by"))
-        return made._with(Partition(tuple(made._key(each) for each in keys), 0))
+        return made._with(PartitionAttributes(tuple(made._key(each) for each in keys), 0))
 
     def strict_contiguity(self, *components: One | Many | Cut) -> Pattern:
         """These ignore no event."""
@@ -155,7 +155,7 @@ class Pattern:
         if self._block.window is not None:
             raise InputError("within stands twice. Try: one of them")
         span = PatternReader().within(duration(window, option="within"))
-        return replace(self, _block=replace(self._block, window=Placed(span, 0)))
+        return replace(self, _block=replace(self._block, window=PlacedItem(span, 0)))
 
     def having(self, *conditions: Value) -> Pattern:
         """`HAVING condition ^ condition …`: of whole matches."""
@@ -164,7 +164,7 @@ class Pattern:
             made, reader = made._reading(each, "having(a.length > 2)")
             before, plain = made._block.having, reader.plain(each._part)
             both = plain if before is None else reader.both(before.value, word("AND"), plain)
-            made = replace(made, _block=replace(made._block, having=Placed(both, reader.here)))
+            made = replace(made, _block=replace(made._block, having=PlacedItem(both, reader.here)))
         return made
 
     def returns(self, *values: Value, **named: Any) -> Query:
@@ -175,7 +175,7 @@ class Pattern:
     def aggregate(self, *totals: Value, by: Named | Value | Iterable[Named | Value] = (), **named: Value) -> Query:
         """`AGGREGATE total, …, total AS name, … BY keys`: over all matches."""
         made, items = self._columns(totals, named, "aggregate(a.all.price.sum(), n=count())")
-        keys = tuple(Placed(made._key(each), 0) for each in ([by] if isinstance(by, Named | Value) else by))
+        keys = tuple(PlacedItem(made._key(each), 0) for each in ([by] if isinstance(by, Named | Value) else by))
         return made._query(DraftTotals(items, keys, 0))
 
     def _key(self, given: Named | Value) -> Key:
@@ -183,7 +183,7 @@ class Pattern:
 
     def _with(self, item: Any) -> Pattern:
         """With one more thing in WHERE, at the last place."""
-        items = (*self._block.items, Placed(item, len(self._parts) - 1))
+        items = (*self._block.items, PlacedItem(item, len(self._parts) - 1))
         return replace(self, _block=replace(self._block, items=items))
 
     def _reading(self, given: Value, example: str, *, said: str = "") -> tuple[Pattern, PatternReader]:
@@ -210,7 +210,7 @@ class Pattern:
             for c, each in zip(found, components, strict=True)
         )
         made = replace(self, _parts=(*self._parts, strategy.value))
-        return made._with(Group(strategy, selected, (), at))
+        return made._with(StrategyGroup(strategy, selected, (), at))
 
     def _columns(
         self, values: tuple[Value, ...], named: dict[str, Any], example: str

@@ -1,4 +1,4 @@
-"""What a pattern in Python asks of its events: attributes, and what operators and functions make of them.
+"""Values and conditions in a Python pattern: attributes of events, and operators and functions over them.
 
 The rules are those of the reader of SASE+, called by Python and not by a grammar: none of the language's stands here.
 """
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from lark import Token
 
 from thence.algebra.chains import chain
-from thence.algebra.components import Component, Index, Key, Length, Name, Range, Reference
 from thence.algebra.expressions import And, Expression, Variable
-from thence.algebra.show_components import name_text
+from thence.algebra.sase import Component, EventIndex, EventRange, Key, Length, Name, Reference
+from thence.algebra.show_sase import name_text
 from thence.errors import InputError, QueryError
-from thence.lang.sase_reader import ComponentReader
+from thence.lang.sase.reader import SaseReader
 from thence.lang.text import Text
 from thence.rdf.terms import IRI
-from thence.rdf.typed import value_term
+from thence.rdf.typed_events import value_term
 
 Named: TypeAlias = str | IRI
 """A type or an attribute: a column's or a local name, or whole as an IRI."""
@@ -31,7 +31,7 @@ _OR, _AND, _NOT, _COMPARED, _SUM, _PRODUCT, _NEGATIVE, ATOM = range(8)
 
 
 @dataclass(frozen=True, slots=True)
-class _Said(Text):
+class _PatternText(Text):
     """There is no text: an error tells at which part of the pattern it is, and Python's traceback has the line."""
 
     parts: tuple[str, ...]
@@ -41,11 +41,11 @@ class _Said(Text):
         return QueryError(f"pattern{at}: {reason}", hint=hint)
 
 
-class PatternReader(ComponentReader):
+class PatternReader(SaseReader):
     """The reader of SASE+ for what Python says, part by part; it stands at the last of them."""
 
     def __init__(self, known: Iterable[Component] = (), parts: tuple[str, ...] = ("",)) -> None:
-        super().__init__(_Said("", "", "pattern", (), parts))
+        super().__init__(_PatternText("", "", "pattern", (), parts))
         self.here = len(parts) - 1
         for each in known:
             self.component((each.type, each.closure), (word(each.variable), each.closure), negated=each.negated)
@@ -90,20 +90,20 @@ class PatternReader(ComponentReader):
     def either(self, left: Any, _: Token, right: Any) -> Expression:
         return self.alternatives(left, right)
 
-    def which(self, written: Token, which: Index | Range, names: list[Name], several: bool) -> Any:
+    def which(self, written: Token, which: EventIndex | EventRange, names: list[Name], several: bool) -> Any:
         """`a[which]`, `a[which].name`, `a[which].(name, …)`."""
         match which:
-            case Index.ALONE:
+            case EventIndex.ALONE:
                 return self.composite(written, *names) if several else self.alone(written, *names)
-            case Range.ALL if several:
+            case EventRange.ALL if several:
                 return self.all_composites(written, written, *names)
-            case Range.ALL:
+            case EventRange.ALL:
                 return self.all_values(written, written, *names) if names else self.all_events(written, written)
-            case Range.BEFORE if not several:
+            case EventRange.BEFORE if not several:
                 return self.running(written, word("i"), word("-"), word("1"), *names)
-            case Index() if not several:
+            case EventIndex() if not several:
                 return self.indexed(written, (which, self.here), *names)
-        index = which if isinstance(which, Index) else Index.BEFORE
+        index = which if isinstance(which, EventIndex) else EventIndex.BEFORE
         return self.indexed_composite(written, (index, self.here), *names)
 
 
@@ -267,11 +267,11 @@ def name_of(given: Named) -> Name:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Events:
+class EventsOfComponent:
     """Events of a component. Their attributes are `b.price` or `b["odd name"]`, and several at once `b["x", "y"]`."""
 
     _component: Component
-    _which: Index | Range = Index.ALONE
+    _which: EventIndex | EventRange = EventIndex.ALONE
 
     def __getattr__(self, name: str) -> Value:
         if name.startswith("_"):  # Python asks for what it calls so
@@ -285,7 +285,7 @@ class Events:
         return self._read(f".{name_text(name_of(names))}", [name_of(names)])
 
     def __repr__(self) -> str:
-        which = f"{self._component.variable}.LEN" if self._which is Index.LAST else self._which.value
+        which = f"{self._component.variable}.LEN" if self._which is EventIndex.LAST else self._which.value
         return self._component.variable + (f"[{which}]" if self._component.closure else "")
 
     def _read(self, text: str, names: list[Name], *, several: bool = False) -> Value:
@@ -293,7 +293,7 @@ class Events:
         return reader.made(PatternReader.which, f"{self!r}{text}", ATOM, variable, self._which, names, several)
 
 
-class SeveralEvents(Events):
+class SeveralEvents(EventsOfComponent):
     """`a[]` or `a[..i-1]`: events that can be counted, and whose values are several."""
 
     __slots__ = ()
@@ -310,7 +310,7 @@ class Cut:
     component: Component
 
 
-class One(Events):
+class One(EventsOfComponent):
     """`T b`: one event, whose attributes are `b.price`."""
 
     __slots__ = ()
@@ -337,34 +337,34 @@ class Many:
     _component: Component
 
     @property
-    def first(self) -> Events:
+    def first(self) -> EventsOfComponent:
         """`a[1]`."""
-        return Events(self._component, Index.FIRST)
+        return EventsOfComponent(self._component, EventIndex.FIRST)
 
     @property
-    def last(self) -> Events:
+    def last(self) -> EventsOfComponent:
         """`a[a.LEN]`."""
-        return Events(self._component, Index.LAST)
+        return EventsOfComponent(self._component, EventIndex.LAST)
 
     @property
-    def each(self) -> Events:
+    def each(self) -> EventsOfComponent:
         """`a[i]`."""
-        return Events(self._component, Index.EACH)
+        return EventsOfComponent(self._component, EventIndex.EACH)
 
     @property
-    def previous(self) -> Events:
+    def previous(self) -> EventsOfComponent:
         """`a[i-1]`, the one before each."""
-        return Events(self._component, Index.BEFORE)
+        return EventsOfComponent(self._component, EventIndex.BEFORE)
 
     @property
     def earlier(self) -> SeveralEvents:
         """`a[..i-1]`, all before each."""
-        return SeveralEvents(self._component, Range.BEFORE)
+        return SeveralEvents(self._component, EventRange.BEFORE)
 
     @property
     def all(self) -> SeveralEvents:
         """`a[]`."""
-        return SeveralEvents(self._component, Range.ALL)
+        return SeveralEvents(self._component, EventRange.ALL)
 
     @property
     def length(self) -> Value:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from thence.cli.formats import is_plain
-from thence.cli.queries import read_query, takes_a_query
+from thence.cli.query_argument import read_query, takes_a_query
+from thence.cli.result_formats import is_plain
 
 if TYPE_CHECKING:
     from thence.query.query import Query

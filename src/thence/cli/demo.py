@@ -38,17 +38,17 @@ DEMOS = {
 def demo(name: str) -> None:
     """Run a query over small streams, and show its matches: of a smart grid (RDF, in SPAseQ), or of stocks (a table, in
     SASE+)."""
-    from thence.cli.compiling import compilation_told
-    from thence.cli.formats import writer
-    from thence.cli.outlets import told
-    from thence.local.results import Match
+    from thence.cli.compile_notice import compile_notice
+    from thence.cli.result_formats import writer
+    from thence.cli.run_output import counts_sentence
     from thence.query.query import parse
+    from thence.runtime.results import Match
 
     shown = DEMOS[name]
     query = parse(EXAMPLES / shown.query)
     query = replace(query, prefixes={**query.prefixes, **shown.prefixes})
     click.echo((EXAMPLES / shown.query).read_text(encoding="utf-8"))
-    with compilation_told():
+    with compile_notice():
         files = {stream: EXAMPLES / file for stream, file in shown.streams.items()}
         matching = query.match(files, background=shown.background and EXAMPLES / shown.background)
         table = writer("table", sys.stdout, query)
@@ -56,4 +56,4 @@ def demo(name: str) -> None:
             assert isinstance(match, Match)
             table.write(match)
     table.end()
-    click.echo(told(matching.counts))
+    click.echo(counts_sentence(matching.counts))

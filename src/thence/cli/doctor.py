@@ -12,8 +12,8 @@ def doctor(ctx: click.Context) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from thence.cli.checks import CHECKS
-    from thence.cli.tables import table
+    from thence.cli.doctor_checks import CHECKS
+    from thence.cli.text_tables import table
 
     findings = [check() for check in CHECKS]
     console = Console()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from thence.cli.queries import read_query, takes_a_query
+from thence.cli.query_argument import read_query, takes_a_query
 
 
 @click.command()

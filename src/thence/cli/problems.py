@@ -1,4 +1,4 @@
-"""What became of bad and late events: written as jsonl where that is asked for, the first one told in any case."""
+"""Bad and late events: written as jsonl on request; the first one is always reported."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from thence.cli.formats import problem_line
-from thence.cli.outlets import opened
-from thence.cli.tables import spelt_out
+from thence.cli.result_formats import problem_line
+from thence.cli.run_output import open_for_writing
+from thence.cli.text_tables import escape_controls
 
 if TYPE_CHECKING:
-    from thence.local.results import Problem
+    from thence.runtime.results import Problem
 
-Found = TypeVar("Found")
+Answered = TypeVar("Answered")
 
 _LONGEST = 300  # characters that are told of one
 
@@ -29,9 +29,9 @@ class Problems:
     first: Problem | None = None
     _file: TextIO | None = field(default=None, repr=False)
 
-    def matches_of(self, found: Iterator[Found | Problem]) -> Iterator[Found]:
+    def matches_of(self, found: Iterator[Answered | Problem]) -> Iterator[Answered]:
         """The matches; each problem is noted as it comes."""
-        from thence.local.results import Problem
+        from thence.runtime.results import Problem
 
         for each in found:
             if isinstance(each, Problem):
@@ -51,7 +51,7 @@ class Problems:
             return None
         reason = self.first.reason if len(self.first.reason) <= _LONGEST else self.first.reason[:_LONGEST] + "…"
         all_of_them = "" if self.path else ". To see them all: --problems PATH"
-        return f"the first of them: {spelt_out(f'{_place(self.first)}: {reason}')}{all_of_them}"
+        return f"the first of them: {escape_controls(f'{_place(self.first)}: {reason}')}{all_of_them}"
 
     def _note(self, problem: Problem) -> None:
         self.first = self.first or problem
@@ -60,7 +60,7 @@ class Problems:
 
     def _opened(self, path: Path) -> TextIO:
         if self._file is None:
-            self._file = opened(path, self.mode)
+            self._file = open_for_writing(path, self.mode)
         return self._file
 
 

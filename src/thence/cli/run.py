@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from thence.cli.formats import FORMATS
-from thence.cli.outlets import progress, tell, told, written
-from thence.cli.queries import read_query, takes_a_query
-from thence.cli.streams import are_small, given_background, given_streams
+from thence.cli.query_argument import read_query, takes_a_query
+from thence.cli.result_formats import FORMATS
+from thence.cli.run_output import counts_sentence, output_file, progress, report_counts
+from thence.cli.stream_options import are_small, background_paths, stream_paths
 from thence.errors import InputError, LimitError
 
 if TYPE_CHECKING:
-    from thence.cli.formats import Answer, Writer
+    from thence.cli.result_formats import Answer, Writer
     from thence.query.query import Query
-    from thence.spark.session import Launch
+    from thence.spark.session.session import Launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,14 @@ def run(
     """Run a query over event files and print its matches."""
     ends = not watch and checkpoint is None
     with _launched(quick=ends and are_small(streams)) if engine == "spark" else nullcontext() as launch:
-        from thence.cli.formats import check_format
+        from thence.cli.result_formats import check_format
 
         read = read_query(query, language, namespace)
         check_format(format, read, events=events)
         chosen = Run(
             query=read,
-            streams=given_streams(streams, read),
-            background=given_background(background),
+            streams=stream_paths(streams, read),
+            background=background_paths(background),
             format=format,
             output=output,
             events=events,
@@ -147,16 +147,16 @@ def run(
 
 
 def _launched(*, quick: bool) -> Launch:
-    from thence.spark.session import Launch
+    from thence.spark.session.session import Launch
 
     return Launch(debug=bool(click.get_current_context().find_root().params.get("debug")), quick=quick)
 
 
 def _run_here(run: Run) -> None:
     """In this process."""
-    from thence.cli.compiling import compilation_told
-    from thence.cli.formats import writer
+    from thence.cli.compile_notice import compile_notice
     from thence.cli.problems import Problems
+    from thence.cli.result_formats import writer
 
     for option, given in (("--watch", run.watch), ("--checkpoint", run.checkpoint), ("--shards", run.shards)):
         if given:
@@ -175,16 +175,16 @@ def _run_here(run: Run) -> None:
     found = noted.matches_of(matching)
     try:
         with ExitStack() as opened:
-            opened.enter_context(compilation_told())
-            opened.enter_context(progress(lambda: told(counts), output=run.output, format=run.format))
+            opened.enter_context(compile_notice())
+            opened.enter_context(progress(lambda: counts_sentence(counts), output=run.output, format=run.format))
             opened.callback(noted.close)
             first = list(islice(found, 1))  # by then all is read: what is wrong with a file leaves no half output
-            out = opened.enter_context(written(run.output))
+            out = opened.enter_context(output_file(run.output))
             write(chain(first, found), writer(run.format, out, run.query, events=run.events))
     except LimitError:  # it failed while running: how far it came is told in any case
-        tell(counts, noted)
+        report_counts(counts, noted)
         raise
-    tell(counts, noted)
+    report_counts(counts, noted)
 
 
 def write(matches: Iterable[Answer], writer: Writer) -> None:

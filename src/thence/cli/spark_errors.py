@@ -1,4 +1,4 @@
-"""What went wrong on Spark, told as everywhere: our own errors come back from workers inside of Java's."""
+"""Errors on Spark, reported as elsewhere: our own come back from workers inside Java's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 400
 
 
 @contextmanager
-def told_as_ours() -> Iterator[None]:
+def raised_as_ours() -> Iterator[None]:
     """Inside, an error of Spark that one of ours has caused is that one; another is a sentence."""
     try:
         yield

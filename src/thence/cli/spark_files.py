@@ -14,13 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from thence.errors import InputError
-from thence.local.given import Source, sources
-from thence.rdf.files import is_parquet
+from thence.io.event_files import is_parquet
+from thence.local.inputs import StreamInput, stream_inputs
 from thence.rdf.times import Domain
-from thence.spark.reading import PartReader, domain_of, file_parts
+from thence.spark.sources.split_reader import SplitReader, domain_of, file_splits
 
 if TYPE_CHECKING:
-    from thence.local.domains import TimeDomain
+    from thence.runtime.time_domain import TimeDomain
 
 _PATTERN = re.compile(r"[*?\[\]{}\\]")
 """What Spark would take for a pattern of names."""
@@ -28,16 +28,16 @@ _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "datetime"}
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class StreamFiles:
     """The files of a stream, each with what the ids of its events begin with that have none."""
 
     stream: str
     labels: Mapping[str, str]
 
     @classmethod
-    def of(cls, stream: str, paths: Sequence[str]) -> Files:
+    def of(cls, stream: str, paths: Sequence[str]) -> StreamFiles:
         """Files, and all files of folders; an InputError for one that can't be read."""
-        found = sources(stream, [each for path in paths for each in _in(path)], namespace="")
+        found = stream_inputs(stream, [each for path in paths for each in _in(path)], namespace="")
         return cls(stream, {_path(source): source.label for source in found})
 
     @property
@@ -68,7 +68,7 @@ def _in(path: str) -> list[str]:
     return found
 
 
-def _path(source: Source) -> str:
+def _path(source: StreamInput) -> str:
     assert isinstance(source.value, str)
     return source.value
 
@@ -88,30 +88,32 @@ def _is_spark_s(kind: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class SparkInput:
     """What `all_rows` reads: DataFrames, and for those of files' parts how they are read."""
 
     frames: dict[str, DataFrame] = field(default_factory=dict)
-    readers: dict[str, PartReader] = field(default_factory=dict)
+    readers: dict[str, SplitReader] = field(default_factory=dict)
 
 
-def finite_input(spark: SparkSession, files: Sequence[Files], namespace: str, domains: Mapping[str, Domain]) -> Input:
+def finite_input(
+    spark: SparkSession, files: Sequence[StreamFiles], namespace: str, domains: Mapping[str, Domain]
+) -> SparkInput:
     """Files that are read to their end. `domains` are those of the streams whose files have events."""
-    found = Input()
+    found = SparkInput()
     for each in files:
         if each.are_tables_of_spark:
             found.frames[each.stream] = _united(
                 [_with_ids(spark.read.parquet(_full(path)), F.lit(label)) for path, label in each.labels.items()]
             )
             continue
-        parts = tuple(part for path, label in each.labels.items() for part in file_parts(_full(path), label=label))
-        found.readers[each.stream] = PartReader(parts, namespace, domains.get(each.stream))
+        parts = tuple(part for path, label in each.labels.items() for part in file_splits(_full(path), label=label))
+        found.readers[each.stream] = SplitReader(parts, namespace, domains.get(each.stream))
         rows = max(1, len(parts))  # of an empty DataFrame, Spark would leave out all that follows, and tell no counts
         found.frames[each.stream] = spark.range(0, rows, 1, rows)
     return found
 
 
-def settle(domain: TimeDomain, files: Sequence[Files], namespace: str) -> dict[str, Domain]:
+def settle_time_domain(domain: TimeDomain, files: Sequence[StreamFiles], namespace: str) -> dict[str, Domain]:
     """What the times of streams are, by their first events: an InputError if the query's are others."""
     found = {}
     for each in files:
@@ -124,9 +126,9 @@ def settle(domain: TimeDomain, files: Sequence[Files], namespace: str) -> dict[s
 
 def growing_input(
     spark: SparkSession, streams: Mapping[str, Sequence[str]], namespace: str, domain: TimeDomain
-) -> Input:
+) -> SparkInput:
     """Files and folders that are read as they grow."""
-    return Input(
+    return SparkInput(
         {
             name: _united(
                 [

@@ -1,5 +1,5 @@
-"""What of a run's output is whole: kept beside Spark's checkpoint, so that a run that is killed and started anew writes
-the rows of each micro-batch once.
+"""A journal of the output, kept beside Spark's checkpoint: a run that is killed and restarted writes the rows of each
+micro-batch once.
 
 Before a micro-batch's rows are written, the journal notes its number and how long the files are; after they are on the
 disk, that it is done. Spark repeats a micro-batch that it does not know to be done: if we know that it is, nothing is

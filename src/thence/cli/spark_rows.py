@@ -1,4 +1,4 @@
-"""What Spark answers as writers take it: a row of text and structs as a match, or as a problem."""
+"""Decodes rows that Spark returns into matches and problems."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from thence.local.results import Problem
+from thence.rdf.document_parser import parse
 from thence.rdf.events import Event
 from thence.rdf.formats import Format
-from thence.rdf.read import parse
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from thence.rdf.times import Domain
+from thence.runtime.results import Problem
 
 if TYPE_CHECKING:
     from thence.program.solutions import Cell
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SparkMatch:
     """A match that was found elsewhere: its events are known by their ids."""
 
     times: tuple[int, int]
@@ -31,7 +31,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class RowLayout:
     """Where what stands in a row of `all_rows`: two times, cells, match_id, events, four columns of a problem, and what
     rows are ordered by."""
 
@@ -48,7 +48,7 @@ class Layout:
         """The columns that rows are ordered by."""
         return self.cells + 8, self.cells + 9, self.cells + 10
 
-    def answers(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Found | Problem]:
+    def answers(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[SparkMatch | Problem]:
         """Rows in the order of times, as matches in the order of `match`; problems, which have no time, come first."""
         times = self.order
         for (certain, *_), group in groupby(rows, key=lambda row: tuple(row[number] for number in times)):
@@ -62,12 +62,12 @@ class Layout:
         problem, reason, event, stream = row[self.cells + 4 : self.cells + 8]
         return Problem(problem, reason, stream, text=event)
 
-    def _match(self, row: tuple[Any, ...]) -> Found:
+    def _match(self, row: tuple[Any, ...]) -> SparkMatch:
         ids = tuple(row[self.cells + 3])
         if self.query.constructs:
-            return Found((row[0], row[1]), {}, ids, self.domain, self._event(*row[:4]))
+            return SparkMatch((row[0], row[1]), {}, ids, self.domain, self._event(*row[:4]))
         cells = zip(self.query.columns, row[2 : 2 + self.cells], strict=True)
-        return Found(
+        return SparkMatch(
             (row[0], row[1]), {name: _cell(cell) for name, cell in cells if cell is not None}, ids, self.domain
         )
 
@@ -76,7 +76,7 @@ class Layout:
         return Event.from_columns(time, end, self.domain, name, tuple(triples))
 
 
-def _place(found: Found) -> tuple[tuple[str, ...], str]:
+def _place(found: SparkMatch) -> tuple[tuple[str, ...], str]:
     """What stands where among matches of the same times: by ids, then by what they bind, as `match` has it."""
     return found.event_ids, repr(sorted(found.bindings.items(), key=lambda item: item[0]))
 

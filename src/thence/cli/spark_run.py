@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 
-from thence.cli.formats import writer
 from thence.cli.java import check_java
-from thence.cli.outlets import progress, several, starting, tell, told, written
 from thence.cli.problems import Problems
+from thence.cli.result_formats import writer
 from thence.cli.run import Run, write
-from thence.cli.spark_errors import told_as_ours
-from thence.cli.spark_files import Files, finite_input, settle
-from thence.cli.spark_rows import Found, Layout
+from thence.cli.run_output import counted_noun, counts_sentence, output_file, progress, report_counts, starting
+from thence.cli.spark_errors import raised_as_ours
+from thence.cli.spark_files import StreamFiles, finite_input, settle_time_domain
+from thence.cli.spark_rows import RowLayout, SparkMatch
 from thence.errors import InputError
-from thence.local.domains import TimeDomain
-from thence.local.results import Counts, Problem
 from thence.query.options import background_of, duration, most_runs
 from thence.rdf.times import MAX_TIME
-from thence.spark.composed import dataflow_rows
-from thence.spark.pipeline import Settings
-from thence.spark.session import Launch, NoJavaError
-from thence.spark.spool import in_order, spooled
+from thence.runtime.results import Counts, Problem
+from thence.runtime.time_domain import TimeDomain
+from thence.spark.driver.dataflow_rows import dataflow_rows
+from thence.spark.driver.pipeline import Settings
+from thence.spark.driver.spool import in_order, spooled
+from thence.spark.session.session import Launch, NoJavaError
 
 if TYPE_CHECKING:
     from thence.match.background import Background
     from thence.program.dataflow import Dataflow
-    from thence.spark.reading import PartReader
+    from thence.spark.sources.split_reader import SplitReader
 
 
 def run_on_spark(run: Run, launch: Launch) -> None:
@@ -71,7 +71,7 @@ class Prepared:
     background: Background
     read: list[Observation] = field(default_factory=list)  # of finite input
 
-    def rows(self, frames: Mapping[str, DataFrame], readers: Mapping[str, PartReader] | None = None) -> DataFrame:
+    def rows(self, frames: Mapping[str, DataFrame], readers: Mapping[str, SplitReader] | None = None) -> DataFrame:
         """All answers. Of finite input, `read` observes the events."""
 
         def observed() -> Observation | None:
@@ -102,7 +102,7 @@ def prepared(run: Run) -> Prepared:
     return Prepared(run, dataflow, domain, settings, background_of(run.background, dataflow))
 
 
-def counted(answers: Iterable[Found | Problem], counts: Counts) -> Iterator[Found | Problem]:
+def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator[SparkMatch | Problem]:
     """The same answers, each counted as it passes. Events that are none were counted with the others."""
     for each in answers:
         if not isinstance(each, Problem):
@@ -115,9 +115,9 @@ def counted(answers: Iterable[Found | Problem], counts: Counts) -> Iterator[Foun
 
 
 def _run_to_the_end(run: Run, launch: Launch) -> None:
-    files = [Files.of(name, paths) for name, paths in run.streams.items()]
+    files = [StreamFiles.of(name, paths) for name, paths in run.streams.items()]
     doing = prepared(run)
-    domains = settle(doing.domain, files, doing.settings.namespace)
+    domains = settle_time_domain(doing.domain, files, doing.settings.namespace)
     counts, noted = Counts(), Problems(run.problems)
     begun, started = time.monotonic(), list[SparkSession]()
     with ExitStack() as opened:
@@ -125,8 +125,8 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
         opened.enter_context(progress(shown, output=run.output, format=run.format))
         spark = session(launch)
         started.append(spark)
-        opened.enter_context(told_as_ours())
-        layout = Layout(run.query, doing.domain.known)
+        opened.enter_context(raised_as_ours())
+        layout = RowLayout(run.query, doing.domain.known)
         given = finite_input(spark, files, doing.settings.namespace, domains)
         rows = doing.rows(given.frames, given.readers)
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
@@ -135,9 +135,9 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
         opened.callback(noted.close)
         found = noted.matches_of(counted(layout.answers(in_order(made, by=layout.order)), counts))
         first = list(islice(found, 1))
-        out = opened.enter_context(written(run.output))
+        out = opened.enter_context(output_file(run.output))
         write(chain(first, found), writer(run.format, out, run.query, events=run.events))
-    tell(counts, noted)
+    report_counts(counts, noted)
 
 
 def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> str:
@@ -146,8 +146,10 @@ def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> s
     if not started:
         return starting(begun)
     if counts.events:
-        return f"{told(counts)}, {counts.events / seconds:,.0f} events/s"
+        return f"{counts_sentence(counts)}, {counts.events / seconds:,.0f} events/s"
     tracker = started[0].sparkContext.statusTracker()
     stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-    done = [f"{stage.numCompletedTasks} of {several(stage.numTasks, 'task', 'tasks')}" for stage in stages if stage]
+    done = [
+        f"{stage.numCompletedTasks} of {counted_noun(stage.numTasks, 'task', 'tasks')}" for stage in stages if stage
+    ]
     return f"{seconds:.0f} s, {', '.join(done) or 'preparing'}"

@@ -14,20 +14,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thence.cli.formats import writer
-from thence.cli.outlets import opened, progress, starting, tell, told
 from thence.cli.problems import Problems
+from thence.cli.result_formats import writer
 from thence.cli.run import Run
-from thence.cli.spark_errors import our_error, told_as_ours
+from thence.cli.run_output import counts_sentence, open_for_writing, progress, report_counts, starting
+from thence.cli.spark_errors import our_error, raised_as_ours
 from thence.cli.spark_files import growing_input
 from thence.cli.spark_journal import Journal
-from thence.cli.spark_rows import Layout
+from thence.cli.spark_rows import RowLayout
 from thence.cli.spark_run import Prepared, counted, prepared, session
 from thence.errors import InputError
-from thence.local.results import Counts
-from thence.spark.pipeline import COUNTS, READ, STATE, STREAMING_SHARDS
-from thence.spark.session import Launch
-from thence.spark.spool import in_order, spooled
+from thence.runtime.results import Counts
+from thence.spark.driver.pipeline import COUNTS, READ, STATE, STREAMING_SHARDS
+from thence.spark.driver.spool import in_order, spooled
+from thence.spark.session.session import Launch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,21 +49,21 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         checkpoint = _made(run.checkpoint) if run.checkpoint else Path(folder, "checkpoint")
         paths = [path for path in (run.output, run.problems) if path is not None]
         journal = Journal.of(checkpoint, paths, _kept_for(doing)) if run.checkpoint else None
-        begun, outlets = time.monotonic(), list[Outlet]()
+        begun, outlets = time.monotonic(), list[MicroBatchWriter]()
         shown = lambda: outlets[0].how_far() if outlets else starting(begun)  # noqa: E731
         kept.enter_context(progress(shown, output=run.output, format=run.format))
         spark = session(launch)
-        kept.enter_context(told_as_ours())
+        kept.enter_context(raised_as_ours())
         given = growing_input(spark, run.streams, doing.settings.namespace, doing.domain)
         rows = doing.rows(given.frames)
-        outlet = Outlet(run, Layout(run.query, doing.domain.known), folder, journal)
+        outlet = MicroBatchWriter(run, RowLayout(run.query, doing.domain.known), folder, journal)
         outlet.open()
         stream = rows.writeStream.foreachBatch(outlet.take).option("checkpointLocation", str(checkpoint))
         timed = stream.trigger(processingTime=_EVERY) if run.watch else stream.trigger(availableNow=True)
         outlets.append(outlet)
         with _interrupts_us_alone():
             outlet.follow(timed.start())
-    tell(outlet.counts, outlet.noted)
+    report_counts(outlet.counts, outlet.noted)
 
 
 def _kept_for(doing: Prepared) -> dict[str, Any]:
@@ -75,11 +75,11 @@ def _kept_for(doing: Prepared) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class Outlet:
+class MicroBatchWriter:
     """Writes what micro-batches give, each in its order and once."""
 
     run: Run
-    layout: Layout
+    layout: RowLayout
     folder: str
     journal: Journal | None
     counts: Counts = field(default_factory=Counts)
@@ -101,7 +101,7 @@ class Outlet:
         mode = "w" if self.journal is None or self.journal.is_new else "a"
         for path in (self.run.output, self.run.problems):
             if path is not None:
-                opened(path, mode).close()
+                open_for_writing(path, mode).close()
 
     def take(self, rows: DataFrame, batch: int) -> None:
         """The rows of a micro-batch; Spark calls it, from a thread of its own."""
@@ -140,7 +140,7 @@ class Outlet:
         if self.run.output is None:
             yield sys.stdout
             return
-        with opened(self.run.output, "a") as file:
+        with open_for_writing(self.run.output, "a") as file:
             yield file
 
     def follow(self, query: StreamingQuery) -> None:
@@ -182,7 +182,7 @@ class Outlet:
     def how_far(self) -> str:
         seconds = max(time.monotonic() - self._began, 0.1)
         rate = self.counts.events / seconds
-        return f"{told(self.counts)}, {rate:,.0f} events/s, state {self._state / _MIB:,.1f} MiB"
+        return f"{counts_sentence(self.counts)}, {rate:,.0f} events/s, state {self._state / _MIB:,.1f} MiB"
 
 
 def _observed(progress: Any, metric: str) -> list[Any]:

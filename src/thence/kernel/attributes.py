@@ -1,64 +1,70 @@
-"""Events as SASE+ sees them: a type and attributes, read off the columns of typed events or the triples of RDF ones;
-and what each event can be taken for, by what it says alone."""
+"""Extracts types and attributes of events, from the columns of typed events or the triples of RDF events; and tests
+which components of SASE+ each event alone fits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from sys import float_info
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.algebra.components import Name
 from thence.algebra.expressions import Variable
+from thence.algebra.sase import Name
 from thence.algebra.variables import mentioned
-from thence.kernel.pointers import pointer
-from thence.kernel.predicates import ASK, TRUE, test
-from thence.kernel.rows import Arrived, Matched, concatenated, times_of, write_values
-from thence.kernel.star import imported, star_predicates
+from thence.columns import value_kinds
+from thence.columns.column_batch import Batch, ColumnBatch
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.event_batch import EventBatch
+from thence.columns.tagged_values import NON_CANONICAL, untag
+from thence.columns.term_values import ValueColumn, term_of, values_of, write_values
+from thence.jit.interpreted import lazy_entry
+from thence.jit.pointers import pointer
+from thence.kernel.automaton.machine_rows import times_of
+from thence.kernel.automaton.predicates import ASK, TRUE, test
 from thence.match.context import Context, Solution
-from thence.match.expressions import attempt, passes
-from thence.program.image import AT_CODES, BEYOND, FIRST, RANGE_WIDTH
-from thence.program.opcodes import DEPTH
-from thence.program.sequence import AllTriples, Attributes, Fit, Table
-from thence.program.values import NON_CANONICAL, Values, term_of, values_of
-from thence.rdf import tags
-from thence.rdf.column_batch import Batch, ColumnBatch
-from thence.rdf.columns import EventBatch
-from thence.rdf.dictionary import UNBOUND, Terms
-from thence.rdf.interpreted import sparing
+from thence.match.expression_evaluator import attempt, passes
+from thence.match.star_patterns import imported, star_predicates
+from thence.program.automaton.image import AT_CODES, BEYOND, FIRST, RANGE_WIDTH
+from thence.program.automaton.opcodes import DEPTH
+from thence.program.dataflow import Dataflow
+from thence.program.extracted import ArrivedBatch, BindingTable, concatenate_bindings
+from thence.program.tables import AllTriples, Attributes, Fit, Table
 from thence.rdf.numbers import canonical, to_double
-from thence.rdf.tagged import untag
 from thence.rdf.terms import IRI, XSD, Literal, Term
 from thence.rdf.times import Domain, format_time
-from thence.rdf.typed import RDF_TYPE, predicate_term
+from thence.rdf.typed_events import RDF_TYPE, predicate_term
 from thence.rdf.values import is_number
 from thence.rdf.values import value as term_value
+
+if TYPE_CHECKING:
+    from thence.rdf.terms import IRI
 
 Mask = NDArray[np.bool_]
 
 
-def events_as_rows(
+def attribute_bindings(
     table: Table,
-    arrived: Sequence[Arrived],
+    arrived: Sequence[ArrivedBatch],
     terms: Terms,
     context: Context,
     refused: dict[int, str],
-) -> Matched:
+) -> BindingTable:
     """The events of a table's stream, a row for each; without those that fit nothing, where they do not count. An event
     with two values for one attribute has none of them, and is noted in `refused`."""
     parts = [_rows_of(table, each, terms, context, refused) for each in arrived if each.stream == table.stream]
-    return concatenated(parts, table.variables)
+    return concatenate_bindings(parts, table.variables)
 
 
 def _rows_of(
     table: Table,
-    arrived: Arrived,
+    arrived: ArrivedBatch,
     terms: Terms,
     context: Context,
     refused: dict[int, str],
-) -> Matched:
+) -> BindingTable:
     pattern, batch = table.pattern, arrived.batch
     assert isinstance(pattern, Attributes)
     namespace = pattern.namespace
@@ -72,16 +78,16 @@ def _rows_of(
     compared = {}
     for column, key in pattern.keys:
         values = found[key] if isinstance(key, Name) else _computed(pattern, key, found, len(batch), terms, context)
-        compared[column] = as_equality_sees(values, terms)
+        compared[column] = normalised_for_equality(values, terms)
     fits = np.zeros(len(batch), np.int64)
     good = np.ones(len(batch), np.bool_)
     good[list(repeated)] = False
     for bit, fit in enumerate(pattern.fits):
         fits |= _fitting(pattern, fit, found, compared, types, good, terms, context).astype(np.int64) << bit
     columns = compared | {Variable(f".{name}"): values for name, values in found.items()}
-    columns[Variable("fits")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), fits)
-    columns[Variable("time")] = Values(np.full(len(fits), tags.INTEGER, np.uint16), batch.ends)
-    rows = Matched(
+    columns[Variable("fits")] = ValueColumn(np.full(len(fits), value_kinds.INTEGER, np.uint16), fits)
+    columns[Variable("time")] = ValueColumn(np.full(len(fits), value_kinds.INTEGER, np.uint16), batch.ends)
+    rows = BindingTable(
         *times_of(batch),
         (arrived.first_ref + np.arange(len(batch))).reshape(-1, 1),
         {variable: columns[variable] for variable in table.variables},
@@ -96,23 +102,23 @@ TIME = Name("time")
 """What events have without an attribute of that name."""
 
 
-def _or_else(values: Values, others: Values) -> Values:
+def _or_else(values: ValueColumn, others: ValueColumn) -> ValueColumn:
     """Values, and where there is none, others."""
-    none = values.tags == tags.NONE
-    return Values(np.where(none, others.tags, values.tags), np.where(none, others.bits, values.bits))
+    none = values.tags == value_kinds.NONE
+    return ValueColumn(np.where(none, others.tags, values.tags), np.where(none, others.bits, values.bits))
 
 
-def _times(batch: Batch, terms: Terms) -> Values:
+def _times(batch: Batch, terms: Terms) -> ValueColumn:
     """The times of events as values: integers, or dates."""
     if not len(batch) or Domain(int(batch.domains[0])) is Domain.TICKS:
-        return Values(np.full(len(batch), tags.INTEGER, np.uint16), batch.ends)
+        return ValueColumn(np.full(len(batch), value_kinds.INTEGER, np.uint16), batch.ends)
     kinds, where = np.unique(batch.ends, return_inverse=True)
     own = Terms()
     dates = (Literal(format_time(time, Domain.DATETIME), XSD + "dateTime") for time in kinds.tolist())
     return values_of(own.add_all(dates)[where], own, terms)
 
 
-_Read = tuple[dict[Name, Values], dict[Name, Mask], dict[int, str]]
+_Read = tuple[dict[Name, ValueColumn], dict[Name, Mask], dict[int, str]]
 
 
 def _of_columns(pattern: Attributes, batch: ColumnBatch, terms: Terms, namespace: str) -> _Read:
@@ -124,7 +130,7 @@ def _of_columns(pattern: Attributes, batch: ColumnBatch, terms: Terms, namespace
     for name in _types(pattern):
         of = batch.column(RDF_TYPE)
         assert of is not None
-        types[name] = _is_of_type(name, of.bits, of.tags != tags.NONE, batch.terms, namespace)
+        types[name] = _is_of_type(name, of.bits, of.tags != value_kinds.NONE, batch.terms, namespace)
     return found, types, {}
 
 
@@ -132,7 +138,7 @@ def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace:
     kinds, numbers = np.unique(batch.predicates, return_inverse=True)
     predicates = [term if isinstance(term := batch.terms[int(kind)], IRI) else IRI("") for kind in kinds.tolist()]
     events, of_subject = batch.event_of_triple, _of_subject(batch, numbers == _index(predicates, RDF_TYPE))
-    found: dict[Name, Values] = {}
+    found: dict[Name, ValueColumn] = {}
     repeated: dict[int, str] = {}
     for name in pattern.names:
         named = [number for number, each in enumerate(predicates) if _is_named(each, name, namespace)]
@@ -152,12 +158,12 @@ def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace:
     return found, types, repeated
 
 
-def repeated_in(batch: Batch, pattern: Attributes) -> dict[int, str]:
+def repeated_attributes(batch: Batch, pattern: Attributes) -> dict[int, str]:
     """The events of a batch that cannot be read as typed events, by number, and why."""
     return {} if isinstance(batch, ColumnBatch) else _of_triples(pattern, batch, Terms(), pattern.namespace)[2]
 
 
-def predicates_of(table: Table) -> frozenset[IRI] | None:
+def needed_predicates(table: Table) -> frozenset[IRI] | None:
     """The predicates that a table reads of typed events; None if it may read all."""
     if isinstance(table.pattern, AllTriples):
         return None
@@ -222,36 +228,38 @@ _FEW_DIGITS = 10**15
 """Decimals of fewer digits than this one has are all different as doubles."""
 
 
-def as_equality_sees(values: Values, terms: Terms) -> Values:
+def normalised_for_equality(values: ValueColumn, terms: Terms) -> ValueColumn:
     """Values of which equal ones are the same: `1` and `1.0` are one number; what is not a number equals nothing, and
     is none."""
     kinds, bits = np.array(values.tags, np.uint16), np.array(values.bits)
     named = np.flatnonzero(kinds == NON_CANONICAL)
     if len(named):
         kinds[named], bits[named] = terms.tags[bits[named]], terms.bits[bits[named]]
-    kinds[kinds == tags.DECIMAL] = tags.INTEGER  # one without places
-    of = kinds & np.uint16(tags.KIND_MASK)
-    rounded = np.flatnonzero((of == tags.DOUBLE) | (of == tags.FLOAT))
-    decimal = np.flatnonzero((of == tags.DECIMAL) & (np.abs(bits) < _FEW_DIGITS))
+    kinds[kinds == value_kinds.DECIMAL] = value_kinds.INTEGER  # one without places
+    of = kinds & np.uint16(value_kinds.KIND_MASK)
+    rounded = np.flatnonzero((of == value_kinds.DOUBLE) | (of == value_kinds.FLOAT))
+    decimal = np.flatnonzero((of == value_kinds.DECIMAL) & (np.abs(bits) < _FEW_DIGITS))
     numbers = bits.view(np.float64)[rounded]
-    fractions = bits[decimal] / np.power(10.0, kinds[decimal] >> tags.SCALE_SHIFT)
+    fractions = bits[decimal] / np.power(10.0, kinds[decimal] >> value_kinds.SCALE_SHIFT)
     for rows, found in ((rounded, numbers), (decimal, fractions)):
         whole = (np.floor(found) == found) & (np.abs(found) < 2.0**63)
-        kinds[rows] = np.where(np.isnan(found), tags.NONE, np.where(whole, tags.INTEGER, tags.DOUBLE))
+        kinds[rows] = np.where(
+            np.isnan(found), value_kinds.NONE, np.where(whole, value_kinds.INTEGER, value_kinds.DOUBLE)
+        )
         bits[rows] = np.where(whole, np.where(whole, found, 0).astype(np.int64), found.view(np.int64))
-    large = np.flatnonzero((of == tags.OTHER) | ((of == tags.DECIMAL) & (np.abs(bits) >= _FEW_DIGITS)))
+    large = np.flatnonzero((of == value_kinds.OTHER) | ((of == value_kinds.DECIMAL) & (np.abs(bits) >= _FEW_DIGITS)))
     if len(large):
         pairs = np.stack([kinds[large].astype(np.int64), bits[large]], axis=1)
         distinct, where = np.unique(pairs, axis=0, return_inverse=True)
         alike = np.array([_of_many_digits(tag, value, terms) for tag, value in distinct.tolist()], np.int64)
         kinds[large], bits[large] = alike[where.reshape(-1)].T
-    return Values(kinds, bits)
+    return ValueColumn(kinds, bits)
 
 
 def _of_many_digits(tag: int, bits: int, terms: Terms) -> tuple[int, int]:
     """A number of more digits than the fast reading has, so that equal ones are the same whatever their types; what is
     no number stays."""
-    if tag == tags.OTHER:
+    if tag == value_kinds.OTHER:
         term = terms[bits]
         number = term_value(term) if isinstance(term, Literal) else None
     else:
@@ -260,20 +268,20 @@ def _of_many_digits(tag: int, bits: int, terms: Terms) -> tuple[int, int]:
         return tag, bits
     if isinstance(number, float):
         if isnan(number):
-            return tags.NONE, 0
+            return value_kinds.NONE, 0
         is_whole = number.is_integer() and abs(number) < 2.0**63
-        return (tags.INTEGER, int(number)) if is_whole else (tags.DOUBLE, _bits_of(number))
+        return (value_kinds.INTEGER, int(number)) if is_whole else (value_kinds.DOUBLE, _bits_of(number))
     text = canonical(number)
     whole, _, fraction = text.partition(".")
     digits, scale = int(whole + fraction), len(fraction)
     if not scale and -(2**63) <= digits < 2**63:
-        return tags.INTEGER, digits
+        return value_kinds.INTEGER, digits
     double = to_double(number)
     if (scale and abs(digits) < _FEW_DIGITS and abs(double) >= float_info.min) or double == number:
-        return tags.DOUBLE, _bits_of(double)
-    if scale <= tags.MAX_SCALE and -(2**63) <= digits < 2**63:
-        return tags.DECIMAL | scale << tags.SCALE_SHIFT, digits
-    return tags.OTHER, terms.add(Literal(text, XSD + "decimal"))
+        return value_kinds.DOUBLE, _bits_of(double)
+    if scale <= value_kinds.MAX_SCALE and -(2**63) <= digits < 2**63:
+        return value_kinds.DECIMAL | scale << value_kinds.SCALE_SHIFT, digits
+    return value_kinds.OTHER, terms.add(Literal(text, XSD + "decimal"))
 
 
 def _bits_of(double: float) -> int:
@@ -286,8 +294,8 @@ def _bits_of(double: float) -> int:
 def _fitting(
     pattern: Attributes,
     fit: Fit,
-    found: Mapping[Name, Values],
-    compared: Mapping[Variable, Values],
+    found: Mapping[Name, ValueColumn],
+    compared: Mapping[Variable, ValueColumn],
     types: Mapping[Name, Mask],
     good: Mask,
     terms: Terms,
@@ -295,7 +303,7 @@ def _fitting(
 ) -> Mask:
     fits = good if fit.type is None else good & types[fit.type]
     for key in fit.present:
-        fits = fits & (compared[key].tags != tags.NONE)
+        fits = fits & (compared[key].tags != value_kinds.NONE)
     rows = np.flatnonzero(fits)
     if not fit.predicates or not len(rows):
         return fits
@@ -309,7 +317,7 @@ def _fitting(
 
 
 def _holding(
-    pattern: Attributes, predicate: int, values: Mapping[Name, Values], count: int, terms: Terms, context: Context
+    pattern: Attributes, predicate: int, values: Mapping[Name, ValueColumn], count: int, terms: Terms, context: Context
 ) -> Mask:
     """The events of which a predicate is true."""
     cells, width = _cells(values, count)
@@ -322,7 +330,7 @@ def _holding(
     return held
 
 
-def _cells(values: Mapping[Name, Values], count: int) -> tuple[NDArray[np.int64], int]:
+def _cells(values: Mapping[Name, ValueColumn], count: int) -> tuple[NDArray[np.int64], int]:
     """A frame for each event, with room for a stack behind them; and how wide a frame is."""
     width = max(2 * len(values), 1)
     cells = np.zeros(count * width + 2 * DEPTH, np.int64)
@@ -332,7 +340,7 @@ def _cells(values: Mapping[Name, Values], count: int) -> tuple[NDArray[np.int64]
     return cells, width
 
 
-def _solution(values: Mapping[Name, Values], row: int, terms: Terms) -> Solution:
+def _solution(values: Mapping[Name, ValueColumn], row: int, terms: Terms) -> Solution:
     found = {}
     for name, each in values.items():
         term = term_of(int(each.tags[row]), int(each.bits[row]), terms)
@@ -342,13 +350,13 @@ def _solution(values: Mapping[Name, Values], row: int, terms: Terms) -> Solution
 
 
 def _computed(
-    pattern: Attributes, number: int, found: Mapping[Name, Values], count: int, terms: Terms, context: Context
-) -> Values:
+    pattern: Attributes, number: int, found: Mapping[Name, ValueColumn], count: int, terms: Terms, context: Context
+) -> ValueColumn:
     """What an expression is for each event; none, where it is an error. What the machine can't tell is asked of the
     plain evaluator, once for all events that are alike in what the expression names."""
     cells, width = _cells(found, count)
     truths = np.empty(count, np.int64)
-    made = Values(np.empty(count, np.uint16), np.empty(count, np.int64))
+    made = ValueColumn(np.empty(count, np.uint16), np.empty(count, np.int64))
     _compute_all(pattern.image, number, cells, width, terms.tags, terms.bits, truths, made.tags, made.bits)
     rows = np.flatnonzero(truths == ASK)
     if not len(rows):
@@ -370,7 +378,7 @@ def _tests(image, predicate, cells, width, term_tags, term_bits, truths, *made):
     return len(truths) * (20 + 2 * (image[code + BEYOND] - image[code + FIRST]))
 
 
-@sparing(_tests)
+@lazy_entry(_tests)
 def _compute_all(image, predicate, cells, width, term_tags, term_bits, truths, value_tags, value_bits):
     """What `test` has computed it leaves where its stack begins: a number, a boolean, or none for an error."""
     stack = len(truths) * width
@@ -381,10 +389,21 @@ def _compute_all(image, predicate, cells, width, term_tags, term_bits, truths, v
         value_tags[row], value_bits[row] = cells[stack], cells[stack + 1]
 
 
-@sparing(_tests)
+@lazy_entry(_tests)
 def _test_all(image, predicate, cells, width, term_tags, term_bits, truths):
     stack = len(truths) * width
     for row in range(len(truths)):
         truths[row] = test(
             pointer(image), predicate, pointer(cells), row * width, stack, pointer(term_tags), pointer(term_bits)
         )
+
+
+def predicates_read(dataflow: Dataflow) -> dict[str, frozenset[IRI]]:
+    """The predicates that a dataflow reads, of each stream of which it does not read all."""
+    found: dict[str, frozenset[IRI]] = {}
+    for stream in dataflow.streams:
+        tables = [table for stage in dataflow.stages for table in stage.program.tables if table.stream == stream.name]
+        known = [predicates for table in tables if (predicates := needed_predicates(table)) is not None]
+        if len(known) == len(tables):
+            found[stream.name] = frozenset().union(*known)
+    return found

@@ -1,4 +1,4 @@
-"""Complete matches joined with the background: the GRAPH blocks that no choice of an event depends on (Definition 15).
+"""Joins complete matches with the background: the GRAPH blocks on which no choice of an event depends (Definition 15).
 
 What is done once for each match would else be done for each event and each run.
 """
@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
-from thence.algebra.sequences import LateGraph
+from thence.algebra.spaseq import LateGraph
 from thence.algebra.variables import in_scope
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.term_values import term_of, values_of
+from thence.columns.value_kinds import NONE
 from thence.match import Background
-from thence.match.background import ABSENT, Foreign
+from thence.match.background import ABSENT, ForeignSolutions
+from thence.match.background_lookup import look_up
 from thence.match.context import Context
-from thence.match.lookup import looked_up
+from thence.match.solution_table import ColumnVariable, Ids, SolutionTable
 from thence.match.solve import background_solutions
-from thence.match.table import Ids, Name, Table
-from thence.program.sequence import SequenceProgram
-from thence.program.values import term_of, values_of
-from thence.rdf.dictionary import UNBOUND, Terms
-from thence.rdf.tags import NONE
+from thence.program.automaton.program import SequenceProgram
 
 if TYPE_CHECKING:
-    from thence.kernel.sequence import Matches
+    from thence.kernel.automaton.step import Matches
 
 Rows = NDArray[np.int64]
 
@@ -63,7 +63,7 @@ def _joined(
     for matches in listed:
         asked = _having(matches, late.place)
         left = _asked(matches, asked, columns, terms, background.data.terms)
-        known = looked_up(late.block, left, background, context)
+        known = look_up(late.block, left, background, context)
         if known is None:
             known = background_solutions(late.block, background, context)
         lefts, rights = known.pairs(left)
@@ -82,13 +82,13 @@ def _having(matches: Matches, place: int) -> Rows:
     return found
 
 
-def _asked(matches: Matches, rows: Rows, columns: dict[Variable, int], terms: Terms, target: Terms) -> Table:
+def _asked(matches: Matches, rows: Rows, columns: dict[Variable, int], terms: Terms, target: Terms) -> SolutionTable:
     """What some of the matches have bound of a block's variables, in the background's ids."""
-    ids: dict[Name, Ids] = {
+    ids: dict[ColumnVariable, Ids] = {
         variable: _ids(matches.tags[rows, column], matches.bits[rows, column], terms, target)
         for variable, column in columns.items()
     }
-    return Table(len(rows), ids, None)
+    return SolutionTable(len(rows), ids, None)
 
 
 def _ids(tags: Rows, bits: Rows, terms: Terms, target: Terms) -> Ids:
@@ -110,7 +110,7 @@ def _pieces(rows: Rows) -> Iterator[slice]:
 
 
 def _merged(
-    matches: Matches, rows: Rows, solutions: Rows, columns: dict[Variable, int], terms: Terms, known: Foreign
+    matches: Matches, rows: Rows, solutions: Rows, columns: dict[Variable, int], terms: Terms, known: ForeignSolutions
 ) -> Matches:
     """μ ∪ μ' for each pair of a match and a solution (-1: none); a set of mappings, where SPARQL gives a bag."""
     taken = matches.take(rows)

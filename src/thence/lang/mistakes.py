@@ -1,4 +1,4 @@
-"""Mistakes that people make: how each is recognised, what is said of it, and what may cure it."""
+"""Common mistakes in queries: how each is recognised, its message and its hint."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from lark import Token
 
+from thence.hints import closest
 from thence.lang.text import Text
 from thence.lang.words import END, FUNCTIONS, IRIS, TERMS, Words, name
 
@@ -24,8 +25,8 @@ _LONGEST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """Where reading stopped, and what is known about it."""
+class ParseFailure:
+    """Where the parser stopped, and what is known about it."""
 
     text: Text
     at: int
@@ -69,158 +70,158 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
-    """What is wrong, what may cure it, and where, if not where reading stopped."""
+class Diagnosis:
+    """The reason, the hint, and the place, if it is not where the parser stopped."""
 
     reason: str
     hint: str = ""
     at: int | None = None
 
 
-Mistake: TypeAlias = Callable[[Failure], Complaint | None]
+Mistake: TypeAlias = Callable[[ParseFailure], Diagnosis | None]
 
 # One mistake, one function: the reason and the hint, or None where it is not this mistake.
 
 
-def _update(failure: Failure) -> Complaint | None:
+def _update(failure: ParseFailure) -> Diagnosis | None:
     if failure.word in _UPDATES and "_SELECT" in failure.accepted and "_ASK" in failure.accepted:
-        return Complaint(f"{failure.word} changes data; a query only reads it.", "SELECT, CONSTRUCT, ASK or DESCRIBE")
+        return Diagnosis(f"{failure.word} changes data; a query only reads it.", "SELECT, CONSTRUCT, ASK or DESCRIBE")
     return None
 
 
-def _end(failure: Failure) -> Complaint | None:
+def _end(failure: ParseFailure) -> Diagnosis | None:
     if failure.kind != END:
         return None
     if failure.opened:
         innermost = failure.opened[-1]
-        return Complaint(f'The "{innermost}" at {failure.place(innermost)} is never closed.', CLOSING[innermost])
-    return Complaint(f"Expected {failure.expected}, found the end of the text.", failure.words.only(failure.accepted))
+        return Diagnosis(f'The "{innermost}" at {failure.place(innermost)} is never closed.', CLOSING[innermost])
+    return Diagnosis(f"Expected {failure.expected}, found the end of the text.", failure.words.only(failure.accepted))
 
 
-def _bracket(failure: Failure) -> Complaint | None:
+def _bracket(failure: ParseFailure) -> Diagnosis | None:
     if failure.found not in CLOSING.values():
         return None
     if all(CLOSING[bracket] != failure.found for bracket in failure.opened):
-        return Complaint(f"This {failure.shown} closes nothing.")
+        return Diagnosis(f"This {failure.shown} closes nothing.")
     innermost = failure.opened[-1]
     if failure.found == CLOSING[innermost]:
         return None
     reason = f'Found {failure.shown}, but the "{innermost}" at {failure.place(innermost)} is still open.'
-    return Complaint(reason, CLOSING[innermost])
+    return Diagnosis(reason, CLOSING[innermost])
 
 
-def _long_string(failure: Failure) -> Complaint | None:
+def _long_string(failure: ParseFailure) -> Diagnosis | None:
     """Three quotes that no other three close are read as an empty string and the beginning of a second one."""
     before = failure.before
     if before is None or before not in ('""', "''") or before.end_pos != failure.at:
         return None
     if not failure.found.startswith(before[0]):
         return None
-    return Complaint("The string that begins here is never closed.", before[0] * 3, at=before.start_pos)
+    return Diagnosis("The string that begins here is never closed.", before[0] * 3, at=before.start_pos)
 
 
-def _string(failure: Failure) -> Complaint | None:
+def _string(failure: ParseFailure) -> Diagnosis | None:
     if failure.found not in ('"', "'"):
         return None
     quote, rest = failure.found, failure.text.read[failure.at + 1 :]
     closed = re.match(rf"(?:[^{quote}\\\r\n]|\\.)*+{quote}", rest)
     if closed is None:
-        return Complaint("The string that begins here is not closed on its line.", f"{quote * 3} around several lines")
+        return Diagnosis("The string that begins here is not closed on its line.", f"{quote * 3} around several lines")
     escaped = (found[1] for found in _ESCAPE.finditer(closed[0]))
     character = next((character for character in escaped if character not in "tbnrf\"'\\"), "")
-    return Complaint(f'A string can\'t have "\\{character}" in it.', f"\\\\{character} for a backslash")
+    return Diagnosis(f'A string can\'t have "\\{character}" in it.', f"\\\\{character} for a backslash")
 
 
-def _iri(failure: Failure) -> Complaint | None:
+def _iri(failure: ParseFailure) -> Diagnosis | None:
     if failure.found != "<" or not failure.accepted & IRIS:
         return None
     wrong = _IN_IRI.search(failure.text.read, failure.at + 1)
     if wrong is None:
-        return Complaint('The IRI that begins here has no ">".')
+        return Diagnosis('The IRI that begins here has no ">".')
     named = {" ": "a space", "\n": "a line break", "\r": "a line break", "\t": "a tab"}.get(wrong[0], f'"{wrong[0]}"')
-    return Complaint(f"An IRI can't have {named} in it.")
+    return Diagnosis(f"An IRI can't have {named} in it.")
 
 
-def _operator(failure: Failure) -> Complaint | None:
+def _operator(failure: ParseFailure) -> Diagnosis | None:
     if "LOGICAL_AND" not in failure.accepted and "EQUAL" not in failure.accepted:
         if failure.found == "=" and failure.before == "=":
-            return Complaint('Equality is written with one "=".', "=")
+            return Diagnosis('Equality is written with one "=".', "=")
         return None
     if failure.word in _SPELLED_OUT:
-        return Complaint(f"{failure.shown} is no operator.", _SPELLED_OUT[failure.word])
+        return Diagnosis(f"{failure.shown} is no operator.", _SPELLED_OUT[failure.word])
     if failure.found == "<>":
-        return Complaint('"<>" is no operator.', "!=")
+        return Diagnosis('"<>" is no operator.', "!=")
     if failure.kind == "IRIREF":
-        return Complaint(f"{failure.shown} reads as an IRI.", 'spaces around "<"')
+        return Diagnosis(f"{failure.shown} reads as an IRI.", 'spaces around "<"')
     return None
 
 
-def _filter(failure: Failure) -> Complaint | None:
+def _filter(failure: ParseFailure) -> Diagnosis | None:
     if failure.before is not None and name(failure.before.type) == "_FILTER" and failure.kind in TERMS:
-        return Complaint(
+        return Diagnosis(
             f"FILTER needs parentheses around its condition, found {failure.shown}.", f"FILTER({failure.short} …)"
         )
     return None
 
 
-def _column(failure: Failure) -> Complaint | None:
+def _column(failure: ParseFailure) -> Diagnosis | None:
     in_select = {"VAR1", "LPAR"} <= failure.accepted and not failure.accepted & IRIS
     if in_select and failure.found == "," and "_WHERE" in failure.accepted:
-        return Complaint("The columns of SELECT are parted by spaces, without commas.", "SELECT ?a ?b")
+        return Diagnosis("The columns of SELECT are parted by spaces, without commas.", "SELECT ?a ?b")
     if in_select and failure.kind in FUNCTIONS:
-        return Complaint(
+        return Diagnosis(
             "An expression in SELECT needs parentheses and a name.", f"({failure.found.upper()}(…) AS ?name)"
         )
     return None
 
 
-def _name(failure: Failure) -> Complaint | None:
+def _name(failure: ParseFailure) -> Diagnosis | None:
     if failure.found == ")" and "_AS" in failure.accepted and "RPAR" not in failure.accepted:
-        return Complaint("An expression needs a name here.", "AS ?name)")
+        return Diagnosis("An expression needs a name here.", "AS ?name)")
     return None
 
 
-def _glued(failure: Failure) -> Complaint | None:
+def _glued(failure: ParseFailure) -> Diagnosis | None:
     known = {*failure.words.keywords(failure.words.spellings)}
     for keyword in failure.words.keywords(failure.accepted):
         rest = failure.word.removeprefix(keyword)
         if not failure.kind and rest != failure.word and (rest in known or rest.isdecimal()):
-            return Complaint(f"A space is missing after {keyword}.", f"{keyword} {rest}")
+            return Diagnosis(f"A space is missing after {keyword}.", f"{keyword} {rest}")
     return None
 
 
-def _misspelt(failure: Failure) -> Complaint | None:
+def _misspelt(failure: ParseFailure) -> Diagnosis | None:
     if not failure.word or failure.kind:
         return None
     close = get_close_matches(failure.word, failure.words.keywords(failure.accepted), n=1, cutoff=0.8)
     if close:
-        return Complaint(f"{failure.shown} is not known here.", close[0])
+        return Diagnosis(f"{failure.shown} is not known here.", close[0])
     if "FUNCTION_1" in failure.accepted and failure.text.read.startswith("(", failure.at + len(failure.found)):
-        return Complaint(
+        return Diagnosis(
             f"{failure.shown} is no known function.", f"an IRI for one of your own, as in ex:{failure.short}(…)"
         )
     if failure.accepted == {"PNAME_NS"}:
-        return Complaint('A prefix ends with ":".', f"{failure.short}:")
+        return Diagnosis('A prefix ends with ":".', f"{failure.short}:")
     if failure.accepted & IRIS:
-        return Complaint(f"{failure.shown} is neither a keyword nor a term.", f"?{failure.short} or :{failure.short}")
+        return Diagnosis(f"{failure.shown} is neither a keyword nor a term.", f"?{failure.short} or :{failure.short}")
     return None
 
 
-def _union(failure: Failure) -> Complaint | None:
+def _union(failure: ParseFailure) -> Diagnosis | None:
     if failure.kind == "_UNION":
-        return Complaint("UNION stands between two groups.", "{ … } UNION { … }")
+        return Diagnosis("UNION stands between two groups.", "{ … } UNION { … }")
     return None
 
 
-def _dot(failure: Failure) -> Complaint | None:
+def _dot(failure: ParseFailure) -> Diagnosis | None:
     if {"DOT", "SEMICOLON"} <= failure.accepted and failure.kind in TERMS:
-        return Complaint(f'A "." is missing between two triple patterns, before {failure.shown}.', f". {failure.short}")
+        return Diagnosis(f'A "." is missing between two triple patterns, before {failure.shown}.', f". {failure.short}")
     return None
 
 
-def plain(failure: Failure) -> Complaint:
+def plain(failure: ParseFailure) -> Diagnosis:
     """What is said where no mistake is recognised."""
-    return Complaint(f"Expected {failure.expected}, found {failure.shown}.", failure.words.only(failure.accepted))
+    return Diagnosis(f"Expected {failure.expected}, found {failure.shown}.", failure.words.only(failure.accepted))
 
 
 MISTAKES: tuple[Mistake, ...] = (
@@ -239,3 +240,19 @@ MISTAKES: tuple[Mistake, ...] = (
     _union,
     _dot,
 )
+
+_UNITS = "SECONDS, MINUTES, HOURS, DAYS or TICKS"
+
+
+def duration(failure: ParseFailure) -> Diagnosis | None:
+    if failure.follows("_WITHIN"):
+        return Diagnosis(f"WITHIN needs a duration, found {failure.told}.", "WITHIN 10 MINUTES")
+    return None
+
+
+def unit(failure: ParseFailure) -> Diagnosis | None:
+    if "UNIT" not in failure.accepted or not failure.word:
+        return None
+    if closest(failure.word, failure.words.keywords(failure.accepted)):
+        return None  # a keyword, misspelt
+    return Diagnosis(f"{failure.shown} is no unit of time.", _UNITS)

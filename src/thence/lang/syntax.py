@@ -8,10 +8,10 @@ from typing import Any
 
 from lark import Lark, Token, Tree, UnexpectedInput
 
-from thence.lang.complaints import complain
+from thence.lang.diagnosis import diagnose
 from thence.lang.long_chains import LongChains
 from thence.lang.mistakes import CLOSING, Mistake
-from thence.lang.tables import GRAMMARS, parser_of
+from thence.lang.parser_cache import GRAMMARS, parser_of
 from thence.lang.text import Text
 from thence.lang.words import Words, words_of
 
@@ -58,7 +58,7 @@ class Syntax:
                     opened.pop()
             tree: Tree[Token] = parser.feed_eof(before)  # type: ignore[no-untyped-call]
         except UnexpectedInput as error:
-            raise complain(text, error, parser, opened, before, self._words, self._mistakes) from None
+            raise diagnose(text, error, parser, opened, before, self._words, self._mistakes) from None
         return tree
 
 

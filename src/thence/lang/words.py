@@ -1,4 +1,4 @@
-"""Terminals in people's words."""
+"""Terminals of a grammar as error messages name them."""
 
 from __future__ import annotations
 

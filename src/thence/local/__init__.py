@@ -1,0 +1,1 @@
+"""A query in one process: inputs, finite runs, the engine for pushed events."""

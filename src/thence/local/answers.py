@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from thence.columns.event_batch import EventBatch
 from thence.local.flow import LocalFlow
-from thence.local.results import Counts, Located, Match, Problem
 from thence.program.solutions import Row
-from thence.rdf.columns import EventBatch
 from thence.rdf.events import Event
 from thence.rdf.times import Domain
+from thence.runtime.results import Counts, LocatedBatch, Match, Problem
 
 _FEW = 1024
 """Input objects that are retained without asking whether their batches still are."""
@@ -24,7 +24,7 @@ class Answers:
     counts: Counts = field(default_factory=Counts)
     objects: dict[int, tuple[EventBatch, Sequence[Event]]] = field(default_factory=dict)  # by identity of the terms
     _look_at: int = _FEW
-    _latest: tuple[Located, ...] = field(default=(), repr=False)  # of the last match
+    _latest: tuple[LocatedBatch, ...] = field(default=(), repr=False)  # of the last match
 
     def remember(self, batch: EventBatch, events: Sequence[Event]) -> None:
         """Note which objects a batch was encoded from; its parts have the same dictionary."""
@@ -50,7 +50,7 @@ class Answers:
             events = tuple(batch.held(ref).event() for batch, ref in located)
             yield Problem("timed_out", each.reason, each.stream, events[-1], events=events, bindings=each.row.bindings)
 
-    def _located(self, refs: Sequence[int]) -> tuple[Located, ...]:
+    def _located(self, refs: Sequence[int]) -> tuple[LocatedBatch, ...]:
         """The batch that each of some events is in: often the same for all, and the same as for the last match."""
         found = []
         batch = self._latest[0] if self._latest else None
@@ -63,13 +63,13 @@ class Answers:
             self._latest = located
         return self._latest
 
-    def _find(self, ref: int) -> Located:
+    def _find(self, ref: int) -> LocatedBatch:
         arrived = self.flow.log.find(ref)
         batch, first = arrived.batch, arrived.first_ref
         if not isinstance(batch, EventBatch) or id(batch.terms) not in self.objects:
-            return Located(batch, first, first + len(batch))
+            return LocatedBatch(batch, first, first + len(batch))
         whole, events = self.objects[id(batch.terms)]
-        return Located(batch, first, first + len(batch), events, int(whole.positions[0]))
+        return LocatedBatch(batch, first, first + len(batch), events, int(whole.positions[0]))
 
     def _evict(self) -> None:
         """Drop the objects of batches that the flow has evicted."""

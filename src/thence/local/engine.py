@@ -7,20 +7,20 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import overload
 
-from thence.algebra.sequences import Stream
+from thence.algebra.spaseq import Stream
+from thence.columns.event_batch import EventBatch, encode
 from thence.errors import InputError, LimitError
-from thence.kernel.memory import NEVER
+from thence.kernel.automaton.memory import NEVER
 from thence.local.answers import Answers
-from thence.local.domains import TimeDomain
-from thence.local.given import stream_name
-from thence.local.results import Counts, Match, Problem, named
-from thence.local.watermarks import Watermark
-from thence.rdf.columns import EventBatch, encode
+from thence.local.inputs import stream_name
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.terms import IRI
 from thence.rdf.times import parse_time
-from thence.rdf.typed import DEFAULT_NAMESPACE
+from thence.rdf.typed_events import DEFAULT_NAMESPACE
 from thence.runtime.reasons import late_reason
+from thence.runtime.results import Counts, Match, Problem, with_id
+from thence.runtime.time_domain import TimeDomain
+from thence.runtime.watermark import Watermark
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Engine:
         if self.watermark.now is not None and event.end < self.watermark.now:
             return self._late(name, event)
         self.counts.events += 1
-        heappush(self._waiting, (event.end, next(self._order), name, named(event, f"{name}:{ordinal}")))
+        heappush(self._waiting, (event.end, next(self._order), name, with_id(event, f"{name}:{ordinal}")))
         self.watermark.see(name, event.end)
         return self._go_on()
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thence.kernel.memory import NEVER
-from thence.kernel.rows import Arrived
-from thence.local.tables import Collected
-from thence.local.timeline import in_time
+from thence.columns.event_batch import encode
+from thence.kernel.automaton.memory import NEVER
+from thence.local.match_table import MatchTable
+from thence.local.time_order import in_time_order
 from thence.program.dataflow import Dataflow
+from thence.program.extracted import ArrivedBatch
 from thence.program.operator import Environment
 from thence.program.solutions import Row
-from thence.rdf.columns import encode
 from thence.rdf.times import Domain
 from thence.runtime.event_log import BatchLog
 from thence.runtime.host import Host, TimedOut
 from thence.runtime.ordering import Ordered
 
 if TYPE_CHECKING:
-    from thence.rdf.column_batch import Batch
+    from thence.columns.column_batch import Batch
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class LocalFlow:
     domain: Domain = field(init=False, default=Domain.TICKS)
     _derived: int = field(init=False, default=0)  # events that stages have made
     _latest: int | None = field(init=False, default=None)  # the time of the latest event from outside
-    _waiting: dict[tuple[int, str], list[Arrived]] = field(init=False, default_factory=dict)
+    _waiting: dict[tuple[int, str], list[ArrivedBatch]] = field(init=False, default_factory=dict)
     """By stage and stream: derived events beyond the stage's watermark."""
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class LocalFlow:
         yield from found[0] if len(found) == 1 else merge(*map(list, found), key=self._place)
         self._after(watermark)
 
-    def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collected) -> None:
+    def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: MatchTable) -> None:
         """All rows of streams in the order of time, as columns, in the order of `feed`."""
         if len(self.hosts) > 1:
             into.add_rows(row for batches, watermark in stretches for row in self.feed(batches, watermark))
@@ -84,14 +84,14 @@ class LocalFlow:
 
     def run(self, streams: Mapping[str, Sequence[Batch]]) -> Iterator[Row]:
         """All rows of finite streams, whatever order their events are in."""
-        for batches, watermark in in_time(streams):
+        for batches, watermark in in_time_order(streams):
             yield from self.feed(batches, watermark)
 
     def ids(self, row: Row) -> list[str]:
         """The ids of a row's events, in pattern order."""
         return [self.log.id(ref) for ref in row.refs]
 
-    def rejected(self) -> Iterator[tuple[Arrived, int, str]]:
+    def rejected(self) -> Iterator[tuple[ArrivedBatch, int, str]]:
         """The events since the last call that extraction refused: batch, number in it, and reason; each once, whichever
         stages refuse it."""
         found: dict[int, str] = {}
@@ -102,9 +102,9 @@ class LocalFlow:
             arrived = self.log.find(ref)
             yield arrived, ref - arrived.first_ref, reason
 
-    def _added(self, batches: Mapping[str, Sequence[Batch]]) -> dict[str, list[Arrived]]:
+    def _added(self, batches: Mapping[str, Sequence[Batch]]) -> dict[str, list[ArrivedBatch]]:
         """Events from outside, as the log knows them."""
-        found: dict[str, list[Arrived]] = {}
+        found: dict[str, list[ArrivedBatch]] = {}
         for name, listed in batches.items():
             found[name] = [self.log.add(name, batch) for batch in listed if len(batch)]
             for arrived in found[name]:
@@ -113,7 +113,7 @@ class LocalFlow:
                 self._latest = last if self._latest is None else max(self._latest, last)
         return found
 
-    def _ordered(self, host: Host, streams: Mapping[str, list[Arrived]], watermark: int) -> Iterator[Ordered]:
+    def _ordered(self, host: Host, streams: Mapping[str, list[ArrivedBatch]], watermark: int) -> Iterator[Ordered]:
         read = [
             arrived
             for stream in host.stage.program.streams
@@ -133,7 +133,7 @@ class LocalFlow:
             return watermark
         return min(watermark, self._latest)
 
-    def _upto(self, host: Host, stream: str, listed: Sequence[Arrived], time: int) -> list[Arrived]:
+    def _upto(self, host: Host, stream: str, listed: Sequence[ArrivedBatch], time: int) -> list[ArrivedBatch]:
         """The events of a stream up to a time, those that waited for it first; later ones wait. Only derived events,
         which are in the order of time, are ever later than the watermark of a stage that reads them."""
         if stream not in self.dataflow.derived:
@@ -155,7 +155,7 @@ class LocalFlow:
             row.event = event
             yield row
 
-    def _feed_stream(self, host: Host, found: Iterator[Ordered], streams: dict[str, list[Arrived]]) -> None:
+    def _feed_stream(self, host: Host, found: Iterator[Ordered], streams: dict[str, list[ArrivedBatch]]) -> None:
         """Add the events that a stage makes to the stream that it feeds, in the order of time."""
         assert host.stage.feeds is not None
         name = host.stage.feeds.stream
@@ -177,8 +177,8 @@ class LocalFlow:
             self.log.retain(np.concatenate([*(host.held() for host in self.hosts), np.array(others, np.int64)]))
 
 
-def _part(arrived: Arrived, first: int, last: int) -> Arrived:
+def _part(arrived: ArrivedBatch, first: int, last: int) -> ArrivedBatch:
     """Some events of a batch that is in the order of time."""
     if first == 0 and last == len(arrived.batch):
         return arrived
-    return Arrived(arrived.stream, arrived.batch.take(np.arange(first, last)), arrived.first_ref + first)
+    return ArrivedBatch(arrived.stream, arrived.batch.take(np.arange(first, last)), arrived.first_ref + first)

@@ -1,8 +1,8 @@
 """Graph patterns over events: `solutions` gives the answers of a pattern in each event of a batch."""
 
 from thence.match.background import NO_BACKGROUND, Background
-from thence.match.choice import reason_for_plain
+from thence.match.evaluator_choice import reason_for_plain
+from thence.match.solution_table import SolutionTable
 from thence.match.solve import solutions
-from thence.match.table import Table
 
-__all__ = ["NO_BACKGROUND", "Background", "Table", "reason_for_plain", "solutions"]
+__all__ = ["NO_BACKGROUND", "Background", "SolutionTable", "reason_for_plain", "solutions"]

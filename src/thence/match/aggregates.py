@@ -10,12 +10,12 @@ from thence.algebra.expressions import Aggregate, AggregateFunction, Exists, Exp
 from thence.algebra.patterns import GroupKey
 from thence.match.arithmetic import number, written
 from thence.match.context import Context, Solution
-from thence.match.errors import ExpressionError, check_length
-from thence.match.expressions import attempt
+from thence.match.expression_errors import ExpressionError, check_length
+from thence.match.expression_evaluator import attempt
 from thence.match.functions import str_
 from thence.match.mappings import distinct
 from thence.rdf import numbers
-from thence.rdf.compare import order_key, tie_key
+from thence.rdf.comparison import order_key, tie_key
 from thence.rdf.numbers import Number
 from thence.rdf.terms import IRI, Literal, Term
 from thence.rdf.values import literal
@@ -92,7 +92,7 @@ def _total_key(term: Term) -> tuple[Any, ...]:
 # Aggregates inside expressions (18.2.4.1): each becomes a variable agg_i, which the group then binds
 
 
-class Aggregated:
+class AggregateVariables:
     """The aggregates met in a query's expressions, each with the variable that stands for it."""
 
     def __init__(self, named: Iterable[Variable]) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from thence.algebra.expressions import Operation
-from thence.match.errors import ExpressionError
+from thence.match.expression_errors import ExpressionError
 from thence.rdf import numbers
-from thence.rdf.numbers import EXACT, Number
-from thence.rdf.temporal import (
+from thence.rdf.dates import (
     XSD_DAY_TIME_DURATION,
     XSD_DURATION,
     Date,
@@ -20,6 +19,7 @@ from thence.rdf.temporal import (
     add_to_time,
     seconds_between,
 )
+from thence.rdf.numbers import EXACT, Number
 from thence.rdf.terms import Literal, Term
 from thence.rdf.values import Value, is_number, literal, value
 

@@ -14,48 +14,48 @@ import numpy as np
 
 from thence.algebra.expressions import Call
 from thence.algebra.patterns import Graph, Pattern
-from thence.algebra.walk import nodes
+from thence.algebra.traversal import nodes
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.event_batch import EventBatch
 from thence.errors import InputError
-from thence.match import table as tables
+from thence.io.background_data import BackgroundData
+from thence.match import solution_table as tables
 from thence.match.context import Context
-from thence.match.join import Index, join_rows
-from thence.match.table import Ids, JoinKeys, Name, Rows, Table
-from thence.rdf.columns import EventBatch
-from thence.rdf.dataset import Graph as PlainGraph
+from thence.match.hash_join import JoinIndex, join_rows
+from thence.match.solution_table import ColumnVariable, Ids, JoinKeys, Rows, SolutionTable
 from thence.rdf.dataset import GraphName
-from thence.rdf.dictionary import UNBOUND, Terms
-from thence.rdf.store import BackgroundData
+from thence.rdf.dataset import IndexedGraph as PlainGraph
 from thence.rdf.terms import IRI
 
-Evaluate = Callable[[Pattern, EventBatch], Table]
+Evaluate = Callable[[Pattern, EventBatch], SolutionTable]
 
 ABSENT = -2  # an id that no row has, not even as unbound
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Foreign:
+class ForeignSolutions:
     """Solutions in the ids of another dictionary, about no event."""
 
-    table: Table
+    table: SolutionTable
     terms: Terms
-    indexes: dict[JoinKeys, Index] = field(default_factory=dict)
-    always: dict[Name, bool] = field(default_factory=dict)  # which columns are bound in every row
+    indexes: dict[JoinKeys, JoinIndex] = field(default_factory=dict)
+    always: dict[ColumnVariable, bool] = field(default_factory=dict)  # which columns are bound in every row
 
-    def imported(self, terms: Terms) -> Table:
+    def imported(self, terms: Terms) -> SolutionTable:
         """The same solutions in the ids of `terms`."""
         columns = {name: _translated(ids, self.terms, terms.add_texts) for name, ids in self.table.columns.items()}
-        return Table(len(self.table), columns, None)
+        return SolutionTable(len(self.table), columns, None)
 
-    def restricted(self, left: Table, terms: Terms) -> Table:
+    def restricted(self, left: SolutionTable, terms: Terms) -> SolutionTable:
         """Those solutions that some row of `left` is compatible with, in the ids of `terms`."""
         shared = [name for name in left.columns if name in self.table.columns]
         if not shared:
             return self.imported(terms)
         columns = {name: _translated(left.columns[name], terms, self.terms.find_texts) for name in shared}
-        _, rights = self.pairs(Table(len(left), columns, None))
-        return Foreign(self.table.take(np.unique(rights)), self.terms).imported(terms)
+        _, rights = self.pairs(SolutionTable(len(left), columns, None))
+        return ForeignSolutions(self.table.take(np.unique(rights)), self.terms).imported(terms)
 
-    def pairs(self, left: Table) -> tuple[Rows, Rows]:
+    def pairs(self, left: SolutionTable) -> tuple[Rows, Rows]:
         """Which rows of a table in these ids, about no event, go with which solutions: by the left row. What does not
         depend on `left` is found out once, since there may be far more solutions than rows."""
         shared = [name for name in left.columns if name in self.table.columns]
@@ -66,7 +66,7 @@ class Foreign:
             self.indexes[keys] = keys.index(self.table)
         return join_rows(keys.of(left), self.indexes[keys])
 
-    def _binds_always(self, name: Name) -> bool:
+    def _binds_always(self, name: ColumnVariable) -> bool:
         if name not in self.always:
             self.always[name] = self.table.binds_always(name)
         return self.always[name]
@@ -89,7 +89,7 @@ class Background:
     too, which IRI() asks for), and its graphs as the plain evaluator reads them."""
 
     data: BackgroundData = field(default_factory=BackgroundData)
-    cache: dict[tuple[Graph, str | None], Foreign] = field(default_factory=dict)
+    cache: dict[tuple[Graph, str | None], ForeignSolutions] = field(default_factory=dict)
     plain: dict[GraphName, PlainGraph] = field(default_factory=dict)
     lookups: dict[GraphName, object] = field(default_factory=dict)
 
@@ -103,23 +103,23 @@ class Background:
                     f"Supply it with background={{{node.name.value!r}: PATH}} or --background {node.name.value}=PATH."
                 )
 
-    def solutions(self, block: Graph, context: Context, evaluate: Evaluate) -> Foreign:
+    def solutions(self, block: Graph, context: Context, evaluate: Evaluate) -> ForeignSolutions:
         """`GRAPH name { pattern }` over the background; evaluated once, unless it asks for the time."""
         key = (block, context.base)
         found = self.cache.get(key)
         if found is None:
-            found = Foreign(self._solve(block, evaluate), self.data.terms)
+            found = ForeignSolutions(self._solve(block, evaluate), self.data.terms)
             if not any(isinstance(node, Call) and node.function == "NOW" for node in nodes(block)):
                 self.cache[key] = found
         return found
 
-    def _solve(self, block: Graph, evaluate: Evaluate) -> Table:
+    def _solve(self, block: Graph, evaluate: Evaluate) -> SolutionTable:
         if isinstance(block.name, IRI):
             return _timeless(evaluate(block.pattern, self.graph(block.name)))
-        found = Table(0, {block.name: np.empty(0, np.int32)}, np.empty(0, np.int32))
+        found = SolutionTable(0, {block.name: np.empty(0, np.int32)}, np.empty(0, np.int32))
         for name in self.data.named:
             solutions = evaluate(block.pattern, self.graph(name))
-            here = Table(1, {block.name: self.data.terms.add_all([name])}, None)
+            here = SolutionTable(1, {block.name: self.data.terms.add_all([name])}, None)
             found = tables.union(found, tables.join(solutions, here))
         return _timeless(found)
 
@@ -152,8 +152,8 @@ class NamedGraphs(Mapping[GraphName, PlainGraph]):
         return len(self.background.data.named)
 
 
-def _timeless(table: Table) -> Table:
-    return Table(len(table), table.columns, None)
+def _timeless(table: SolutionTable) -> SolutionTable:
+    return SolutionTable(len(table), table.columns, None)
 
 
 NO_BACKGROUND = Background()

@@ -7,16 +7,16 @@ from heapq import heapify, heappop, heappush
 from typing import TypeAlias, cast
 
 from thence.algebra.expressions import Variable
-from thence.algebra.patterns import Bgp, PathPattern, Slot, TriplePattern
+from thence.algebra.patterns import Bgp, PathPattern, PatternTerm, TriplePattern
 from thence.match.context import Solution
 from thence.match.paths import ends, pairs
-from thence.rdf.dataset import Graph
+from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import BlankNode, Term
 
 Unknown: TypeAlias = Variable | BlankNode
 """What a pattern leaves open; a blank node is open too, but no part of the solution (18.3.1)."""
 
-Step: TypeAlias = TriplePattern | PathPattern
+PatternStep: TypeAlias = TriplePattern | PathPattern
 
 Instance: TypeAlias = dict[Unknown, Term]
 """μ and σ together: the values of variables and of blank nodes."""
@@ -26,12 +26,12 @@ class BgpMatcher:
     """A basic graph pattern over one graph. `outer` has been put in for variables before (18.6, substitute): it acts
     as terms in the pattern do."""
 
-    def __init__(self, bgp: Bgp, graph: Graph, outer: Solution) -> None:
+    def __init__(self, bgp: Bgp, graph: IndexedGraph, outer: Solution) -> None:
         self._patterns = bgp.triples
         self._has_blank_nodes = any(isinstance(u, BlankNode) for triple in bgp.triples for u in _unknowns(triple))
         self._graph = graph
         self._outer = outer
-        self._orders: dict[frozenset[Variable], list[Step]] = {}
+        self._orders: dict[frozenset[Variable], list[PatternStep]] = {}
 
     def solutions(self, given: Solution) -> Iterator[Solution]:
         """Join({given}, eval(D(G), bgp)): each as often as there are ways to place the blank nodes."""
@@ -45,7 +45,7 @@ class BgpMatcher:
         return ({name: term for name, term in one.items() if isinstance(name, Variable)} for one in found)
 
 
-def _instances(steps: list[Step], graph: Graph, start: Instance, outer: Solution) -> Iterator[Instance]:
+def _instances(steps: list[PatternStep], graph: IndexedGraph, start: Instance, outer: Solution) -> Iterator[Instance]:
     """Depth first, with a stack of our own: a pattern may have thousands of triples."""
     if not steps:
         yield start
@@ -61,20 +61,22 @@ def _instances(steps: list[Step], graph: Graph, start: Instance, outer: Solution
             stack.append(_step(steps[len(stack)], graph, instance, outer))
 
 
-def _step(pattern: Step, graph: Graph, instance: Instance, outer: Solution) -> Iterator[Instance]:
+def _step(pattern: PatternStep, graph: IndexedGraph, instance: Instance, outer: Solution) -> Iterator[Instance]:
     if isinstance(pattern, PathPattern):
         return _path_step(pattern, graph, instance, outer)
     return _triple_step(pattern, graph, instance, outer)
 
 
-def _known(slot: Slot, instance: Instance, outer: Solution) -> Term | None:
+def _known(slot: PatternTerm, instance: Instance, outer: Solution) -> Term | None:
     """The term in a place of the pattern, if it is known by now."""
     if isinstance(slot, Variable):
         return instance.get(slot) or outer.get(slot)
     return instance.get(slot) if isinstance(slot, BlankNode) else slot
 
 
-def _triple_step(pattern: TriplePattern, graph: Graph, instance: Instance, outer: Solution) -> Iterator[Instance]:
+def _triple_step(
+    pattern: TriplePattern, graph: IndexedGraph, instance: Instance, outer: Solution
+) -> Iterator[Instance]:
     slots = (pattern.subject, pattern.predicate, pattern.object)
     terms = [_known(slot, instance, outer) for slot in slots]
     open_ = [(place, slot) for place, slot in enumerate(slots) if terms[place] is None]
@@ -88,21 +90,23 @@ def _triple_step(pattern: TriplePattern, graph: Graph, instance: Instance, outer
             yield found
 
 
-def _path_step(pattern: PathPattern, graph: Graph, instance: Instance, outer: Solution) -> Iterator[Instance]:
+def _path_step(pattern: PathPattern, graph: IndexedGraph, instance: Instance, outer: Solution) -> Iterator[Instance]:
     for start, end in _path_pairs(pattern, graph, instance, outer):
         found = dict(instance)
         if _place(found, pattern.subject, start) and _place(found, pattern.object, end):
             yield found
 
 
-def _place(instance: Instance, slot: Slot, term: Term) -> bool:
+def _place(instance: Instance, slot: PatternTerm, term: Term) -> bool:
     """Put a term in its place; False where another stands there."""
     if isinstance(slot, Variable | BlankNode):
         return instance.setdefault(slot, term) == term
     return slot == term
 
 
-def _path_pairs(pattern: PathPattern, graph: Graph, instance: Instance, outer: Solution) -> Iterator[tuple[Term, Term]]:
+def _path_pairs(
+    pattern: PathPattern, graph: IndexedGraph, instance: Instance, outer: Solution
+) -> Iterator[tuple[Term, Term]]:
     """Starts and ends that may fit. From a term of the pattern a path may have length zero even where the graph lacks
     the term; a variable stands for nodes of the graph alone."""
     subject, object_ = _known(pattern.subject, {}, outer), _known(pattern.object, {}, outer)
@@ -123,7 +127,9 @@ def _path_pairs(pattern: PathPattern, graph: Graph, instance: Instance, outer: S
 # The order of the steps
 
 
-def _ordered(patterns: Sequence[Step], graph: Graph, domain: Iterable[Unknown], outer: Solution) -> list[Step]:
+def _ordered(
+    patterns: Sequence[PatternStep], graph: IndexedGraph, domain: Iterable[Unknown], outer: Solution
+) -> list[PatternStep]:
     """Again and again the one that promises the fewest triples, given what is bound by then."""
     if len(patterns) < 2:
         return list(patterns)
@@ -132,7 +138,7 @@ def _ordered(patterns: Sequence[Step], graph: Graph, domain: Iterable[Unknown], 
     for place, pattern in enumerate(patterns):
         for unknown in _unknowns(pattern):
             users.setdefault(unknown, []).append(place)
-    bound, ordered = set(domain), dict[int, Step]()
+    bound, ordered = set(domain), dict[int, PatternStep]()
     heap = [(_cost(pattern, sizes[place], bound), place) for place, pattern in enumerate(patterns)]
     heapify(heap)
     while heap:
@@ -147,7 +153,7 @@ def _ordered(patterns: Sequence[Step], graph: Graph, domain: Iterable[Unknown], 
     return list(ordered.values())
 
 
-def _size(pattern: Step, graph: Graph, outer: Solution) -> float:
+def _size(pattern: PatternStep, graph: IndexedGraph, outer: Solution) -> float:
     """How many triples have the pattern's own terms; a path may lead anywhere."""
     if isinstance(pattern, PathPattern):
         known = _known(pattern.subject, {}, outer) or _known(pattern.object, {}, outer)
@@ -156,7 +162,7 @@ def _size(pattern: Step, graph: Graph, outer: Solution) -> float:
     return float(graph.count(*(_known(slot, {}, outer) for slot in slots)))
 
 
-def _cost(pattern: Step, size: float, bound: set[Unknown]) -> float:
+def _cost(pattern: PatternStep, size: float, bound: set[Unknown]) -> float:
     """What is bound but not known yet is taken to leave the root of the triples."""
     for unknown in _unknowns(pattern):
         if unknown in bound:
@@ -164,6 +170,6 @@ def _cost(pattern: Step, size: float, bound: set[Unknown]) -> float:
     return size
 
 
-def _unknowns(pattern: Step) -> set[Unknown]:
+def _unknowns(pattern: PatternStep) -> set[Unknown]:
     verb = pattern.predicate if isinstance(pattern, TriplePattern) else None
     return {slot for slot in (pattern.subject, verb, pattern.object) if isinstance(slot, Variable | BlankNode)}

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from thence.match.arithmetic import written
-from thence.match.errors import ExpressionError
+from thence.match.expression_errors import ExpressionError
 from thence.rdf import numbers
-from thence.rdf.temporal import (
+from thence.rdf.dates import (
     XSD_DAY_TIME_DURATION,
     XSD_DURATION,
     XSD_YEAR_MONTH_DURATION,
     Date,
     DateTime,
     Duration,
-    Part,
+    PartialDate,
     Time,
 )
 from thence.rdf.terms import IRI, XSD, XSD_STRING, Literal, Term
@@ -129,14 +129,14 @@ def _to_time(given: Value) -> Time | None:
     return Time(given.hour, given.minute, given.second, given.zone) if isinstance(given, DateTime | Time) else None
 
 
-def _to_part(*, year: bool = False, month: bool = False, day: bool = False) -> Callable[[Value], Part | None]:
-    def part(given: Value) -> Part | None:
-        if isinstance(given, Part):
+def _to_part(*, year: bool = False, month: bool = False, day: bool = False) -> Callable[[Value], PartialDate | None]:
+    def part(given: Value) -> PartialDate | None:
+        if isinstance(given, PartialDate):
             shape = (given.year is not None, given.month is not None, given.day is not None)
             return given if shape == (year, month, day) else None
         if not isinstance(given, DateTime | Date):
             return None
-        return Part(
+        return PartialDate(
             given.year if year else None, given.month if month else None, given.day if day else None, given.zone
         )
 

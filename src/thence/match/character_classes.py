@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
 
-from thence.match.errors import ExpressionError
+from thence.match.expression_errors import ExpressionError
 from thence.match.unicode_blocks import BLOCKS
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]

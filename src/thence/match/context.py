@@ -1,4 +1,4 @@
-"""What an expression may ask for beyond the solution in hand."""
+"""The context of an expression: time, base IRI, randomness, the data of EXISTS."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Pattern
-from thence.rdf.dataset import Dataset, Graph
+from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import BlankNode, Literal, Term
 
 Solution: TypeAlias = dict[Variable, Term]
 """A solution mapping μ (18.1.8): variables that are unbound are not in it."""
 
 
-class Labels:
+class SolutionLabels:
     """The blank nodes that BNODE("label") makes in one solution: `with labels:` a new one is looked at."""
 
     __slots__ = ("_known", "_outside")
@@ -53,9 +53,9 @@ class Context:
     base: str | None = None
     random: Random = field(default_factory=Random, compare=False)  # Random(seed) makes RAND, UUID and BNODE repeatable
     dataset: Dataset = field(default_factory=Dataset, compare=False)
-    graph: Graph = field(default_factory=Graph, compare=False)  # the active graph (13)
+    graph: IndexedGraph = field(default_factory=IndexedGraph, compare=False)  # the active graph (13)
     outer: Solution = field(default_factory=dict)  # what EXISTS has put in for variables (18.6, substitute)
-    labels: Labels = field(default_factory=Labels, compare=False)
+    labels: SolutionLabels = field(default_factory=SolutionLabels, compare=False)
     exists: ExistsCheck | None = None
 
     def fresh(self) -> BlankNode:

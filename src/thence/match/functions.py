@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 from uuid import UUID
 
-from thence.match import dates, strings
+from thence.match import date_functions, string_functions
 from thence.match.arithmetic import number, written
 from thence.match.context import Context
-from thence.match.errors import ExpressionError
+from thence.match.expression_errors import ExpressionError
 from thence.match.regex import regex
-from thence.match.strings import simple_literal, string_literal
+from thence.match.string_functions import simple_literal, string_literal
 from thence.rdf import numbers
 from thence.rdf.iris import is_absolute, resolve
 from thence.rdf.numbers import Number
@@ -119,37 +119,37 @@ FUNCTIONS: dict[str, Function] = {
     "ISNUMERIC": is_numeric,
     "STRDT": strdt,
     "STRLANG": strlang,
-    "STRLEN": strings.strlen,
-    "SUBSTR": strings.substr,
-    "UCASE": strings.ucase,
-    "LCASE": strings.lcase,
-    "STRSTARTS": strings.strstarts,
-    "STRENDS": strings.strends,
-    "CONTAINS": strings.contains,
-    "STRBEFORE": strings.strbefore,
-    "STRAFTER": strings.strafter,
-    "ENCODE_FOR_URI": strings.encode_for_uri,
-    "CONCAT": strings.concat,
-    "LANGMATCHES": strings.langmatches,
+    "STRLEN": string_functions.strlen,
+    "SUBSTR": string_functions.substr,
+    "UCASE": string_functions.ucase,
+    "LCASE": string_functions.lcase,
+    "STRSTARTS": string_functions.strstarts,
+    "STRENDS": string_functions.strends,
+    "CONTAINS": string_functions.contains,
+    "STRBEFORE": string_functions.strbefore,
+    "STRAFTER": string_functions.strafter,
+    "ENCODE_FOR_URI": string_functions.encode_for_uri,
+    "CONCAT": string_functions.concat,
+    "LANGMATCHES": string_functions.langmatches,
     "REGEX": regex_,
     "REPLACE": replace,
     "ABS": _numeric(numbers.absolute),
     "ROUND": _numeric(numbers.round_half_up),
     "CEIL": _numeric(numbers.ceiling),
     "FLOOR": _numeric(numbers.floor),
-    "YEAR": dates.year,
-    "MONTH": dates.month,
-    "DAY": dates.day,
-    "HOURS": dates.hours,
-    "MINUTES": dates.minutes,
-    "SECONDS": dates.seconds,
-    "TIMEZONE": dates.timezone,
-    "TZ": dates.tz,
-    "MD5": strings.digest("md5"),
-    "SHA1": strings.digest("sha1"),
-    "SHA256": strings.digest("sha256"),
-    "SHA384": strings.digest("sha384"),
-    "SHA512": strings.digest("sha512"),
+    "YEAR": date_functions.year,
+    "MONTH": date_functions.month,
+    "DAY": date_functions.day,
+    "HOURS": date_functions.hours,
+    "MINUTES": date_functions.minutes,
+    "SECONDS": date_functions.seconds,
+    "TIMEZONE": date_functions.timezone,
+    "TZ": date_functions.tz,
+    "MD5": string_functions.digest("md5"),
+    "SHA1": string_functions.digest("sha1"),
+    "SHA256": string_functions.digest("sha256"),
+    "SHA384": string_functions.digest("sha384"),
+    "SHA512": string_functions.digest("sha512"),
 }
 """The functions of their arguments alone: the same terms always give the same term."""
 

@@ -9,11 +9,11 @@ from itertools import islice
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import GroupKey, Modifiers, OrderKey, Projection, Values
 from thence.algebra.variables import has_aggregate
-from thence.match.aggregates import Aggregated, group
+from thence.match.aggregates import AggregateVariables, group
 from thence.match.context import Context, Solution
-from thence.match.expressions import attempt, passes
+from thence.match.expression_evaluator import attempt, passes
 from thence.match.mappings import Partners, merge
-from thence.rdf.compare import order_key, tie_key
+from thence.rdf.comparison import order_key, tie_key
 
 
 def modified(
@@ -23,7 +23,7 @@ def modified(
     having, order = modifiers.having, modifiers.order
     if modifiers.group is not None or any(map(has_aggregate, _expressions(columns, modifiers))):
         named = {column.variable for column in columns if column.expression is not None}
-        aggregated = Aggregated({*_names(modifiers.group or ()), *named})
+        aggregated = AggregateVariables({*_names(modifiers.group or ()), *named})
         columns = [_lifted(column, aggregated) for column in columns]
         having = tuple(aggregated.lift(condition) for condition in having)
         order = tuple(replace(key, expression=aggregated.lift(key.expression)) for key in order)
@@ -92,7 +92,7 @@ def _names(keys: Sequence[GroupKey]) -> Iterator[Variable]:
             yield key.expression
 
 
-def _lifted(column: Projection, aggregated: Aggregated) -> Projection:
+def _lifted(column: Projection, aggregated: AggregateVariables) -> Projection:
     """`SELECT ?v` of a variable that is no key selects SAMPLE(?v)."""
     if column.expression is not None:
         return Projection(column.variable, aggregated.lift(column.expression))
@@ -101,7 +101,7 @@ def _lifted(column: Projection, aggregated: Aggregated) -> Projection:
 
 
 def _grouped(
-    solutions: Iterable[Solution], keys: Sequence[GroupKey] | None, aggregated: Aggregated, context: Context
+    solutions: Iterable[Solution], keys: Sequence[GroupKey] | None, aggregated: AggregateVariables, context: Context
 ) -> Iterator[Solution]:
     """AggregateJoin: one solution a group, binding the keys that have a name and the aggregates. Without GROUP BY all
     solutions, be there none, are one group."""

@@ -16,11 +16,11 @@ from thence.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
-from thence.rdf.dataset import Graph
+from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI, Term
 
 
-def ends(path: Path, start: Term, graph: Graph, *, backward: bool = False) -> Iterable[Term]:
+def ends(path: Path, start: Term, graph: IndexedGraph, *, backward: bool = False) -> Iterable[Term]:
     """Where a path from `start` ends; `backward`: where one that ends there starts. The graph may lack `start`."""
     match path:
         case IRI():
@@ -47,7 +47,7 @@ def ends(path: Path, start: Term, graph: Graph, *, backward: bool = False) -> It
             assert_never(path)
 
 
-def reachable(path: Path, starts: Iterable[Term], graph: Graph, *, backward: bool) -> Iterable[Term]:
+def reachable(path: Path, starts: Iterable[Term], graph: IndexedGraph, *, backward: bool) -> Iterable[Term]:
     """ALP (18.4): the starts and all that the path, taken again and again, leads to."""
     visited = dict.fromkeys(starts)
     waiting = list(visited)
@@ -59,7 +59,7 @@ def reachable(path: Path, starts: Iterable[Term], graph: Graph, *, backward: boo
     return visited
 
 
-def pairs(path: Path, graph: Graph) -> Iterator[tuple[Term, Term]]:
+def pairs(path: Path, graph: IndexedGraph) -> Iterator[tuple[Term, Term]]:
     """All starts and ends of a path in the graph, neither being known."""
     match path:
         case IRI():
@@ -80,7 +80,7 @@ def pairs(path: Path, graph: Graph) -> Iterator[tuple[Term, Term]]:
             assert_never(path)
 
 
-def _negated_ends(path: NegatedSet, start: Term, graph: Graph, *, backward: bool) -> Iterator[Term]:
+def _negated_ends(path: NegatedSet, start: Term, graph: IndexedGraph, *, backward: bool) -> Iterator[Term]:
     """NPS (18.4): one triple with none of these predicates; `^` looks at triples the other way round."""
     for excluded, against in _directions(path):
         if backward != against:
@@ -89,7 +89,7 @@ def _negated_ends(path: NegatedSet, start: Term, graph: Graph, *, backward: bool
             yield from (t.object for t in graph.match(start) if t.predicate not in excluded)
 
 
-def _negated_pairs(path: NegatedSet, graph: Graph) -> Iterator[tuple[Term, Term]]:
+def _negated_pairs(path: NegatedSet, graph: IndexedGraph) -> Iterator[tuple[Term, Term]]:
     for excluded, against in _directions(path):
         for subject, predicate, object_ in graph:
             if predicate not in excluded:

@@ -14,7 +14,7 @@ from typing import Any
 import re2
 
 from thence.match.character_classes import CharacterClass, Escape
-from thence.match.errors import ExpressionError, check_length
+from thence.match.expression_errors import ExpressionError, check_length
 
 MAX_PATTERN = 10_000  # characters
 MAX_DEPTH = 100  # groups or classes within each other
@@ -120,7 +120,7 @@ def translate(pattern: str, flags: str = "") -> Translation:
     ignore_case = "i" in flags
     if "q" in flags:
         return Translation(f"{'(?i)' * ignore_case}{_quoted(pattern)}", 0)
-    reader = _Reader(_without_space(pattern) if "x" in flags else pattern, ignore_case)
+    reader = _Translator(_without_space(pattern) if "x" in flags else pattern, ignore_case)
     body = reader.whole()
     modes = "".join(flag for flag in "ims" if flag in flags)
     return Translation(f"(?{modes}){body}" if modes else body, reader.groups)
@@ -174,7 +174,7 @@ def _replacement_parts(replacement: str, groups: int) -> list[str | int]:
     return parts
 
 
-class _Reader:
+class _Translator:
     """A recursive descent through XPath's grammar of regular expressions, writing RE2's as it goes."""
 
     def __init__(self, pattern: str, ignore_case: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from thence.algebra.sequences import SequenceQuery
+from thence.algebra.spaseq import SequenceQuery
 from thence.optimize.early_filters import early_filters
 from thence.optimize.late_graph import late_graph
 from thence.optimize.place_exists import place_exists

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from thence.algebra.closures import alternatives, certain_in, locals_of, occurrences
 from thence.algebra.expressions import Expression, Variable
-from thence.algebra.sequences import Part, Quantifier, SequenceQuery
+from thence.algebra.spaseq import Quantifier, SequencePart, SequenceQuery
+from thence.algebra.spaseq_analysis import alternatives, certain_in, locals_of, occurrences
 from thence.algebra.variables import mentioned
 from thence.optimize.repeatable import repeatable
 
@@ -34,7 +34,7 @@ def early_filters(query: SequenceQuery) -> SequenceQuery:
     return replace(query, sequence=tuple(parts))
 
 
-def _asked(query: SequenceQuery, part: Part) -> list[Expression]:
+def _asked(query: SequenceQuery, part: SequencePart) -> list[Expression]:
     """The conditions that each alternative of a part's operand has. Not those with RAND() and the like, which may hold
     the next time."""
     sets = [

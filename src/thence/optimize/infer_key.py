@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from thence.algebra.certain import always_bound
-from thence.algebra.closures import certain_in, locals_of, occurrences, whole_pattern
 from thence.algebra.expressions import Variable
-from thence.algebra.sequences import Operand, SequenceQuery
+from thence.algebra.guarantees import always_bound
+from thence.algebra.spaseq import Operand, SequenceQuery
+from thence.algebra.spaseq_analysis import certain_in, locals_of, occurrences, whole_pattern
 
 
 def shard_key(query: SequenceQuery) -> tuple[Variable, ...]:
     """The variables that every GPM of the sequence binds in each of its matches, negated ones too, and that keep one
     value through a run: events that differ in them never meet. Empty if there are none.
 
-    >>> from thence.lang.spaseq import parse
+    >>> from thence.lang.spaseq.parser import parse
     >>> query = parse('''SELECT * WITHIN 9 TICKS FROM STREAM S <x:s> { SEQ (A ; B+ , N! ; A)
     ...     DEFINE GPM A ON S { ?house <x:a> ?a } DEFINE GPM B ON S { ?house <x:b> ?b }
     ...     DEFINE GPM N ON S { ?house <x:off> 1 } }''')

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from thence.algebra.certain import always_bound
-from thence.algebra.closures import occurrences, variables_of
 from thence.algebra.expressions import Variable
+from thence.algebra.guarantees import always_bound
 from thence.algebra.patterns import Graph
-from thence.algebra.sequences import Gpm, LateGraph, Part, Quantifier, Selection, SequenceQuery
+from thence.algebra.spaseq import Gpm, LateGraph, Quantifier, Selection, SequencePart, SequenceQuery
+from thence.algebra.spaseq_analysis import occurrences, variables_of
 from thence.algebra.variables import in_scope, mentioned
-from thence.match.choice import reason_for_plain
+from thence.match.evaluator_choice import reason_for_plain
 from thence.optimize.repeatable import repeatable
 
 
@@ -32,7 +32,7 @@ def late_graph(query: SequenceQuery) -> SequenceQuery:
     return replace(query, gpms=tuple(gpms.values()), late=tuple(late))
 
 
-def _chooses_by_time_alone(index: int, part: Part) -> bool:
+def _chooses_by_time_alone(index: int, part: SequencePart) -> bool:
     """Whether it does not matter to any other event if the part's event finds something in the background."""
     free = index == 0 or part.selection in (Selection.STRICT, Selection.ANY)
     return free and part.quantifier in (Quantifier.ONE, Quantifier.OPTIONAL)

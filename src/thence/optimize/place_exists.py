@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from thence.algebra.expressions import Exists, Expression, Variable
-from thence.algebra.sequences import Gpm, SequenceQuery
 from thence.algebra.show import show
+from thence.algebra.spaseq import Gpm, SequenceQuery
+from thence.algebra.traversal import conjuncts
 from thence.algebra.variables import mentioned, parts
 from thence.errors import QueryError
 from thence.optimize.push_filters import decided_by, push
-from thence.optimize.split_filters import conjuncts
 
 
 def place_exists(query: SequenceQuery) -> SequenceQuery:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from thence.algebra.certain import always_bound
-from thence.algebra.closures import occurrences, variables_of, whole_pattern
 from thence.algebra.expressions import Expression, Variable
+from thence.algebra.guarantees import always_bound
 from thence.algebra.patterns import Filter, Join, Pattern
-from thence.algebra.sequences import Gpm, SequenceQuery
+from thence.algebra.spaseq import Gpm, SequenceQuery
+from thence.algebra.spaseq_analysis import occurrences, variables_of, whole_pattern
+from thence.algebra.traversal import nodes
 from thence.algebra.variables import in_scope, mentioned
-from thence.algebra.walk import nodes
 
 
 def push_filters(query: SequenceQuery) -> SequenceQuery:

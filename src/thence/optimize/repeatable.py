@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thence.algebra.expressions import Call, Exists
-from thence.algebra.walk import nodes
+from thence.algebra.traversal import nodes
 
 _CHANGING = frozenset({"RAND", "UUID", "STRUUID", "BNODE", "NOW"})
 
@@ -11,7 +11,7 @@ _CHANGING = frozenset({"RAND", "UUID", "STRUUID", "BNODE", "NOW"})
 def repeatable(node: object) -> bool:
     """False if chance, the time, or a graph that is not at hand later has a say in it.
 
-    >>> from thence.lang.sparql import parse_expression
+    >>> from thence.lang.sparql.parser import parse_expression
     >>> repeatable(parse_expression("?a > 1")), repeatable(parse_expression("?a > RAND()"))
     (True, False)
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from thence.algebra.sequences import SequenceQuery
-from thence.algebra.walk import conjuncts as conjuncts  # others import it from here
+from thence.algebra.spaseq import SequenceQuery
+from thence.algebra.traversal import conjuncts  # others import it from here
 
 
 def split_filters(query: SequenceQuery) -> SequenceQuery:

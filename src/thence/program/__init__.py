@@ -1,0 +1,1 @@
+"""Compiled queries: what plans write and kernels execute. Immutable."""

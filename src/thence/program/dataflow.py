@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from thence.algebra.sequences import Stream
+from thence.algebra.spaseq import Stream
 from thence.errors import InputError
 from thence.program.operator import Feature, Operator, Program
 from thence.program.output import Events, Rows
 
 if TYPE_CHECKING:
-    from thence.program.sequence import Table
+    from thence.program.tables import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.patterns import Pattern
-from thence.algebra.sequences import Stream
+from thence.algebra.spaseq import Stream
+from thence.columns.dictionary import Terms
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.output import Output
 from thence.program.solutions import Solutions
-from thence.rdf.dictionary import Terms
 from thence.rdf.terms import Term
 
 if TYPE_CHECKING:
-    from thence.kernel.arrays import Reader
-    from thence.kernel.found import Found
+    from thence.columns.array_codec import ArrayReader
     from thence.program.description import Description
-    from thence.program.sequence import Table
+    from thence.program.extracted import Extracted
+    from thence.program.tables import Table
 
 Ints = NDArray[np.int64]
 
@@ -163,7 +163,7 @@ class Operator(Protocol[P, S]):
         ...
 
     def step(
-        self, program: P, state: S, extracted: Found, watermark: int, environment: Environment
+        self, program: P, state: S, extracted: Extracted, watermark: int, environment: Environment
     ) -> Iterator[Solutions]:
         """The solutions that become certain with these events, none of which is before an earlier step's, and because
         no event before `watermark` will come. The end of input is a watermark of NEVER."""
@@ -181,7 +181,9 @@ class Operator(Protocol[P, S]):
         """The state as a head for JSON and arrays, without what no later event can need."""
         ...
 
-    def restore(self, program: P, head: dict[str, Any], arrays: Reader, next_ref: int, environment: Environment) -> S:
+    def restore(
+        self, program: P, head: dict[str, Any], arrays: ArrayReader, next_ref: int, environment: Environment
+    ) -> S:
         """The state of a snapshot. InputError if head or arrays cannot be those of a snapshot: they may be forged. Refs
         of events are below `next_ref`."""
         ...

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.program.values import Values, term_of
-from thence.rdf.dictionary import Terms
+from thence.columns.dictionary import Terms
+from thence.columns.term_values import ValueColumn, term_of
 from thence.rdf.events import Event
 from thence.rdf.terms import Term
 
@@ -37,7 +37,7 @@ class EventLists:
     offsets: Ints
     refs: Ints
     places: Ints
-    values: tuple[Values, ...] = ()
+    values: tuple[ValueColumn, ...] = ()
 
     @classmethod
     def none(cls, solutions: int) -> EventLists:
@@ -93,9 +93,9 @@ class Solutions:
     names: tuple[str, ...]
     terms: Terms
     events: Deferred
-    columns: tuple[Values, ...] | None = None
+    columns: tuple[ValueColumn, ...] | None = None
     compute: Callable[[int], Mapping[str, Cell]] | None = None
-    identity: Callable[[], tuple[Values, ...]] = tuple
+    identity: Callable[[], tuple[ValueColumn, ...]] = tuple
     is_sorted: bool = False
     """Whether they are known to be in the order of certainty, end and start, with no two equal in all three."""
     is_compact: bool = False
@@ -173,8 +173,8 @@ def as_one(parts: Sequence[Solutions]) -> Solutions:
     )
 
 
-def _joined(columns: Sequence[Values]) -> Values:
-    return Values(np.concatenate([each.tags for each in columns]), np.concatenate([each.bits for each in columns]))
+def _joined(columns: Sequence[ValueColumn]) -> ValueColumn:
+    return ValueColumn(np.concatenate([each.tags for each in columns]), np.concatenate([each.bits for each in columns]))
 
 
 def _cut(values: Ints, offsets: Ints) -> Iterator[tuple[int, ...]]:

@@ -13,11 +13,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from thence.errors import InputError
-from thence.lang.names import closest, listed
+from thence.hints import closest, listed
 from thence.program.operator import Feature
 
 if TYPE_CHECKING:
-    from thence.algebra.queries import QueryAlgebra
+    from thence.algebra.query_algebra import QueryAlgebra
     from thence.program.dataflow import Dataflow
 
 
@@ -66,12 +66,17 @@ LANGUAGES: tuple[Language, ...] = (
         "SPAseQ",
         ".spaseq",
         r"\bGPM\b",
-        "thence.lang.spaseq:parse",
-        "thence.plan.sequences:compile_query",
+        "thence.lang.spaseq.parser:parse",
+        "thence.plan.automaton.spaseq:compile_query",
         frozenset({_BACKGROUND, _TIMED_OUT}),
     ),
     Language(
-        "sase+", "SASE+", ".sase", r"\bPATTERN\b", "thence.lang.sase:parse", "thence.plan.components:compile_query"
+        "sase+",
+        "SASE+",
+        ".sase",
+        r"\bPATTERN\b",
+        "thence.lang.sase.parser:parse",
+        "thence.plan.automaton.sase:compile_query",
     ),
     Language("rsep-ql", "RSEP-QL", ".rsepql", _WINDOWS),
     Language("tef-sparql", "TEF-SPARQL", ".tefsparql", _FACTS),

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from thence.algebra.sequences import Stream
+from thence.algebra.spaseq import Stream
 from thence.errors import InputError
-from thence.local.given import stream_name
+from thence.io.background_data import load_background
+from thence.local.inputs import stream_name
 from thence.match.background import NO_BACKGROUND, Background
 from thence.program.dataflow import Dataflow
 from thence.program.operator import Feature
-from thence.program.sequence import AllTriples, Attributes
+from thence.program.tables import AllTriples, Attributes
 from thence.rdf.iris import is_absolute
-from thence.rdf.store import load_background
 from thence.rdf.times import Domain, Span, parse_duration
 
 if TYPE_CHECKING:

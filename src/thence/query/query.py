@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thence.algebra.queries import QueryAlgebra
+from thence.algebra.query_algebra import QueryAlgebra
 from thence.errors import InputError, QueryError
 from thence.local.answers import Answers
-from thence.local.domains import TimeDomain
 from thence.local.engine import Engine
-from thence.local.finite import Matching
+from thence.local.finite_run import Matching
 from thence.local.flow import LocalFlow
-from thence.local.given import by_stream, sources
-from thence.local.watermarks import Watermark
+from thence.local.inputs import inputs_by_stream, stream_inputs
 from thence.program.dataflow import Dataflow, connected
 from thence.program.operator import Environment, Feature
 from thence.query.languages import LANGUAGES, Language, language_named, recognised
@@ -30,6 +28,8 @@ from thence.query.options import (
     reject_unsupported,
 )
 from thence.rdf.times import MAX_TIME
+from thence.runtime.time_domain import TimeDomain
+from thence.runtime.watermark import Watermark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
@@ -134,7 +134,7 @@ class Query:
         ['7']
         """
         streams = self.dataflow().streams
-        from thence.local.given import stream_name
+        from thence.local.inputs import stream_name
 
         found = {stream_name(name, streams): each for name, each in feeders.items()}
         made = replace(self, feeders={**self.feeders, **found})
@@ -182,8 +182,8 @@ class Query:
         """
         dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
         inputs = {
-            name: sources(name, value, namespace=dataflow.namespace)
-            for name, value in by_stream(streams, dataflow.streams).items()
+            name: stream_inputs(name, value, namespace=dataflow.namespace)
+            for name, value in inputs_by_stream(streams, dataflow.streams).items()
         }
         domain = TimeDomain.of(self.algebra.time_kind, {"lateness": duration(lateness, option="lateness")})
         answers = self._answers(dataflow, background, max_runs, timed_out)
@@ -236,7 +236,7 @@ class Query:
         They are counted in any case: in streaming, in the query's progress, by metrics whose names begin with `counts`;
         in batch, by the Observation that it can be.
         """
-        from thence.query.frames import frames_of  # Spark is heavy, and only needed here
+        from thence.query.dataframes import frames_of  # Spark is heavy, and only needed here
 
         dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
         frames = frames_of(streams, columns, dataflow.streams)

@@ -1,0 +1,1 @@
+"""RDF terms and their values; times; graphs and events; parsing and serialising documents (pyoxigraph)."""

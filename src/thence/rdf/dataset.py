@@ -16,11 +16,11 @@ Key: TypeAlias = int | tuple[int, int]
 _SMALL = 12  # an event's graph: looking at every triple is faster than building an index
 
 
-class Graph:
+class IndexedGraph:
     """A set of triples, in the order given, that never changes. Indexes are made when first asked for.
 
     >>> a, b, p = IRI("http://example.org/a"), IRI("http://example.org/b"), IRI("http://example.org/p")
-    >>> graph = Graph([Triple(a, p, b), Triple(b, p, a)])
+    >>> graph = IndexedGraph([Triple(a, p, b), Triple(b, p, a)])
     >>> [str(triple.subject) for triple in graph.match(object=a)]
     ['<http://example.org/b>']
     """
@@ -45,7 +45,7 @@ class Graph:
 
     def __eq__(self, other: object) -> bool:
         """The same triples, whatever their order."""
-        return isinstance(other, Graph) and self._triples.keys() == other._triples.keys()
+        return isinstance(other, IndexedGraph) and self._triples.keys() == other._triples.keys()
 
     __hash__ = None  # type: ignore[assignment]  # as large as it may be, it makes a poor key
 
@@ -111,5 +111,5 @@ class Graph:
 class Dataset:
     """A default graph, and named ones (SPARQL 1.1, 13.1)."""
 
-    default: Graph = field(default_factory=Graph)
-    named: Mapping[GraphName, Graph] = field(default_factory=dict)
+    default: IndexedGraph = field(default_factory=IndexedGraph)
+    named: Mapping[GraphName, IndexedGraph] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Events: a graph with a time, from Python objects; typed events as RDF; and what could not be read."""
+"""`Event`: a graph with a time, built from Python objects; `BadEvent`: input that is no event."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from thence.errors import InputError, LimitError
+from thence.rdf.document_parser import parse
+from thence.rdf.formats import Format
 from thence.rdf.limits import Limits
-from thence.rdf.read import Format, parse
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from thence.rdf.times import Domain, Instant, parse_time
-from thence.rdf.typed import DEFAULT_NAMESPACE, encodable, typed_triples
+from thence.rdf.typed_events import DEFAULT_NAMESPACE, encodable, typed_triples
 
 _LIMITS = Limits()
 
@@ -92,8 +93,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class BadEvent:
-    """What stood where an event should: the stream, the line where it begins (from 1; 0: not known), why it is none,
-    and its text.
+    """Input that is no event: its stream, its first line (from 1; 0: unknown), the reason, and its text.
 
     >>> BadEvent("power", 7, "no time", "x" * 10_000).text[-7:]
     'xxxxxx…'

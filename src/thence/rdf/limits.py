@@ -1,4 +1,4 @@
-"""How much of anything is read at once: input is not trusted."""
+"""Limits for untrusted input."""
 
 from __future__ import annotations
 

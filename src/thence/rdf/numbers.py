@@ -23,6 +23,7 @@ from decimal import (
     Overflow,
     Underflow,
 )
+from math import isinf, isnan
 from typing import TypeAlias
 
 EXACT = Context(
@@ -340,3 +341,16 @@ def cast_to_string(number: Number) -> str:
         if 1e-6 <= abs(number) < 1e6:
             return _plain(Decimal(shortest(number)))
     return canonical(number)
+
+
+def shortest_text(number: float) -> str:
+    """A double as Python writes it, which reads better than XML Schema's canonical form.
+
+    >>> shortest_text(10.5), shortest_text(-0.0), shortest_text(1e22), shortest_text(float("-inf"))
+    ('10.5', '-0.0', '1e+22', '-INF')
+    """
+    if isnan(number):
+        return "NaN"
+    if isinf(number):
+        return "INF" if number > 0 else "-INF"
+    return repr(float(number))

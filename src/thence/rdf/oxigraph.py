@@ -1,4 +1,4 @@
-"""Our terms and pyoxigraph's: the one place where they meet."""
+"""Converts between our terms and pyoxigraph's."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pyoxigraph as ox
 
 from thence.errors import RdfError
 from thence.rdf.formats import Format
-from thence.rdf.outline import RDF_12
 from thence.rdf.terms import IRI, BlankNode, Literal, Quad, Term
+from thence.rdf.turtle_outline import RDF_12
 
 OxTerm: TypeAlias = ox.NamedNode | ox.BlankNode | ox.Literal
 
@@ -32,11 +32,11 @@ _CACHED = 50_000  # terms; and only short ones, so that a cache stays small what
 _SHORT = 200
 
 
-class Labels:
+class BlankNodeLabels:
     """Labels for blank nodes. pyoxigraph labels anonymous ones at random: they are numbered instead, so that a document
     always reads the same. A document's own labels of either form are numbered with them, so that none is taken twice.
 
-    >>> labels = Labels()
+    >>> labels = BlankNodeLabels()
     >>> labels.of("d684ec134b6e42bc190808778ab5dd7c"), labels.of("anon0"), labels.of("house1")
     ('anon0', 'anon1', 'house1')
     """
@@ -65,7 +65,7 @@ class Labels:
 class FromOx:
     """Turns pyoxigraph's quads into ours, each frequent IRI into one object."""
 
-    def __init__(self, labels: Labels | None = None) -> None:
+    def __init__(self, labels: BlankNodeLabels | None = None) -> None:
         self._labels = labels
         self._iris: dict[str, IRI] = {}
 
@@ -115,10 +115,10 @@ _TRIPLE_TERM = re.compile(rb"^\S++ \S++ <<", re.MULTILINE)
 _DIRECTION = re.compile(rb"^\S++ \S++ " + _STRING + rb"@[A-Za-z0-9-]*?--", re.MULTILINE)
 
 
-def rdf_11(quads: bytes, labels: Labels) -> bytes:
+def rdf_11(quads: bytes, labels: BlankNodeLabels) -> bytes:
     """N-Quads that pyoxigraph has written, with steady labels. What only RDF 1.2 has is refused.
 
-    >>> rdf_11(b'_:d684ec134b6e42bc1908 <x:p> "_:d684ec134b6e42bc1908 " .\\n', Labels())
+    >>> rdf_11(b'_:d684ec134b6e42bc1908 <x:p> "_:d684ec134b6e42bc1908 " .\\n', BlankNodeLabels())
     b'_:anon0 <x:p> "_:d684ec134b6e42bc1908 " .\\n'
     """
     # only few documents have these bytes at all, and a search for them costs next to nothing

@@ -10,8 +10,8 @@ from numbers import Integral
 from typing import Final, NamedTuple
 
 from thence.errors import InputError
-from thence.rdf.temporal import date_from_epoch, days_from_epoch, days_in_month
-from thence.rdf.temporal import parse_duration as parse_xsd_duration
+from thence.rdf.dates import date_from_epoch, days_from_epoch, days_in_month
+from thence.rdf.dates import parse_duration as parse_xsd_duration
 from thence.rdf.terms import XSD, XSD_STRING, Literal
 
 MIN_TIME: Final = -(2**63)

@@ -8,7 +8,7 @@ xsd:decimal                                  `Decimal`
 xsd:float, xsd:double                        `Float`, `float`
 xsd:boolean, xsd:string                      `bool`, `str`
 rdf:langString                               `LangString`
-xsd:dateTime, date, time, gYear …            `DateTime`, `Date`, `Time`, `Part`
+xsd:dateTime, date, time, gYear …            `DateTime`, `Date`, `Time`, `PartialDate`
 xsd:duration and its two derived types       `Duration`
 any other, and ill-typed literals            None: there is no value
 ===========================================  =======================================
@@ -24,15 +24,14 @@ from decimal import Decimal
 from typing import TypeAlias, TypeGuard
 
 from thence.rdf import numbers
-from thence.rdf.numbers import EXACT, MAX_DIGITS, Float, Number
-from thence.rdf.temporal import (
+from thence.rdf.dates import (
     XSD_DAY_TIME_DURATION,
     XSD_DURATION,
     XSD_YEAR_MONTH_DURATION,
     Date,
     DateTime,
     Duration,
-    Part,
+    PartialDate,
     Time,
     parse_date,
     parse_date_time,
@@ -40,6 +39,7 @@ from thence.rdf.temporal import (
     parse_part,
     parse_time,
 )
+from thence.rdf.numbers import EXACT, MAX_DIGITS, Float, Number
 from thence.rdf.terms import XSD, XSD_STRING, Literal, Term
 
 XSD_INTEGER = XSD + "integer"
@@ -60,7 +60,7 @@ class LangString:
     language: str
 
 
-Value: TypeAlias = Number | bool | str | LangString | DateTime | Date | Time | Part | Duration
+Value: TypeAlias = Number | bool | str | LangString | DateTime | Date | Time | PartialDate | Duration
 
 INTEGER_RANGES: dict[str, tuple[int | None, int | None]] = {
     XSD_INTEGER: (None, None),
@@ -133,7 +133,7 @@ def _ranged(least: int | None, most: int | None) -> Callable[[str], int | None]:
     return lambda text: _parse_integer(text, least, most)
 
 
-def _part(name: str) -> Callable[[str], Part | None]:
+def _part(name: str) -> Callable[[str], PartialDate | None]:
     return lambda text: parse_part(name, text)
 
 
@@ -188,11 +188,11 @@ def literal(value: Value) -> Literal:
             return Literal(str(value), XSD_DATE)
         case Time():
             return Literal(str(value), XSD_TIME)
-        case Part():
+        case PartialDate():
             return Literal(str(value), XSD + _part_name(value))
 
 
-def _part_name(part: Part) -> str:
+def _part_name(part: PartialDate) -> str:
     names = (("Year", part.year), ("Month", part.month), ("Day", part.day))
     return "g" + "".join(name for name, number in names if number is not None)
 

@@ -9,14 +9,14 @@ from uuid import UUID
 
 from thence.algebra.expressions import Variable
 from thence.match.context import Context
-from thence.match.queries import instance
+from thence.match.sparql_queries import instance
 from thence.program.dataflow import Stage
 from thence.program.output import Events
 from thence.program.solutions import Cell
 from thence.rdf.events import Event, distinct
 from thence.rdf.terms import Term
 from thence.rdf.times import Domain
-from thence.rdf.typed import typed_triples
+from thence.rdf.typed_events import typed_triples
 
 
 def derived_event(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.rows import Arrived
-from thence.rdf.texts import Texts, joined
+from thence.columns.texts import Texts, concatenate_texts
+from thence.program.extracted import ArrivedBatch
 
 if TYPE_CHECKING:
-    from thence.rdf.column_batch import Batch
+    from thence.columns.column_batch import Batch
 
 Ints = NDArray[np.int64]
 
@@ -46,16 +46,16 @@ class BatchLog:
     """Batches by ref, refs ascending."""
 
     next_ref: int = 0
-    batches: list[Arrived] = field(default_factory=list)
+    batches: list[ArrivedBatch] = field(default_factory=list)
     _look_at: int = _FEW_BATCHES
 
-    def add(self, stream: str, batch: Batch) -> Arrived:
-        arrived = Arrived(stream, batch, self.next_ref)
+    def add(self, stream: str, batch: Batch) -> ArrivedBatch:
+        arrived = ArrivedBatch(stream, batch, self.next_ref)
         self.next_ref += len(batch)
         self.batches.append(arrived)
         return arrived
 
-    def find(self, ref: int) -> Arrived:
+    def find(self, ref: int) -> ArrivedBatch:
         """The batch that an event is in."""
         return self.batches[bisect_right(self.batches, ref, key=lambda arrived: arrived.first_ref) - 1]
 
@@ -91,7 +91,7 @@ class IdLog:
 
     next_ref: int = 0
     refs: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    texts: Texts = field(default_factory=lambda: joined([]))
+    texts: Texts = field(default_factory=lambda: concatenate_texts([]))
     retained: int = 0  # how many there were after the last `retain`
     _added: list[tuple[Ints, Texts]] = field(default_factory=list)
     _dense: int = field(init=False)  # from this position on, each ref is one more than the ref before it
@@ -127,7 +127,7 @@ class IdLog:
         self.refs = np.concatenate([self.refs, refs])
         if refs[-1] - refs[0] + 1 != len(refs):
             self._dense = len(self.refs)
-        self.texts = joined([self.texts, *(texts for _, texts in self._added)])
+        self.texts = concatenate_texts([self.texts, *(texts for _, texts in self._added)])
         self._added = []
 
     @property

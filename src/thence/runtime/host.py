@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.arrays import Reader
-from thence.kernel.found import Found, found_in
-from thence.kernel.rows import Arrived
-from thence.kernel.soundness import sure
+from thence.columns.array_codec import ArrayReader
+from thence.columns.dictionary import Terms
+from thence.columns.texts import Texts
+from thence.kernel.array_checks import require
+from thence.kernel.extract import extract
 from thence.program.dataflow import Stage
+from thence.program.extracted import ArrivedBatch, Extracted
 from thence.program.operator import Environment, Expired
 from thence.program.output import Rows
 from thence.program.solutions import Row, Solutions
-from thence.rdf.dictionary import Terms
 from thence.rdf.events import Event
-from thence.rdf.texts import Texts
 from thence.rdf.times import Domain, format_time
 from thence.runtime.derived_events import derived_event
 from thence.runtime.distinct import Seen
@@ -69,15 +69,15 @@ class Host:
         self.stage.operator.prune(self.stage.program, self.state)
         return self.state.terms  # type: ignore[no-any-return]
 
-    def extract(self, arrived: Sequence[Arrived]) -> Found:
+    def extract(self, arrived: Sequence[ArrivedBatch]) -> Extracted:
         """What the program asks of some events."""
         environment = self.environment
-        return found_in(
+        return extract(
             self.stage.program, arrived, self.prepare(), environment.background, environment.context, self.rejected
         )
 
     def emit(
-        self, extracted: Found, watermark: int, *, latest: int | None = None, ordered: bool = True
+        self, extracted: Extracted, watermark: int, *, latest: int | None = None, ordered: bool = True
     ) -> Iterator[Ordered]:
         """The rows that become certain. `latest` is the time of the latest event of all inputs, if others know of it.
         Unless they must be `ordered`, rows may come as the operator emits them."""
@@ -138,17 +138,17 @@ class Host:
         seen = None if self.seen is None else sorted(self.seen.rows.items())
         return {"operator": head, "next_ref": self.log.next_ref, "seen": seen}, arrays
 
-    def restore(self, head: dict[str, Any], arrays: Reader) -> None:
+    def restore(self, head: dict[str, Any], arrays: ArrayReader) -> None:
         """Continue from a snapshot. InputError if it cannot be one."""
         inner, next_ref, seen = head.get("operator"), head.get("next_ref"), head.get("seen")
-        sure(isinstance(inner, dict), "its head is not that of a state")
-        sure(type(next_ref) is int and 0 <= next_ref < 2**63, "its head has no number of events")
+        require(isinstance(inner, dict), "its head is not that of a state")
+        require(type(next_ref) is int and 0 <= next_ref < 2**63, "its head has no number of events")
         assert isinstance(inner, dict) and isinstance(next_ref, int)
         self.log.next_ref = next_ref
         self.state = self.stage.operator.restore(self.stage.program, inner, arrays, next_ref, self.environment)
-        sure((seen is None) == (self.seen is None), "its head has rows of another query")
+        require((seen is None) == (self.seen is None), "its head has rows of another query")
         if self.seen is not None:
-            sure(isinstance(seen, list) and all(map(_is_seen, seen)), "its head has something else than rows")
+            require(isinstance(seen, list) and all(map(_is_seen, seen)), "its head has something else than rows")
             self.seen.rows = dict(seen or ())
 
 

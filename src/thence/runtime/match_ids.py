@@ -9,12 +9,12 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 import numpy as np
 
-from thence.kernel.fingerprints import Words, as_hexadecimal, hash_events, hash_texts, hash_values
+from thence.columns.dictionary import Terms
+from thence.columns.fingerprints import Words, as_hexadecimal, hash_events, hash_texts, hash_values
+from thence.columns.term_values import ValueColumn
+from thence.columns.texts import Texts
+from thence.columns.value_columns import holds_term_id
 from thence.program.solutions import Solutions
-from thence.program.values import Values
-from thence.rdf.dictionary import Terms
-from thence.rdf.texts import Texts
-from thence.rdf.value_columns import names_a_term
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -36,10 +36,10 @@ def match_ids(solutions: Solutions, event_ids: Texts, *, stage: int = 1) -> Text
     return as_hexadecimal(found)
 
 
-def _add_values(columns: Sequence[Values], terms: Terms, found: Words) -> None:
+def _add_values(columns: Sequence[ValueColumn], terms: Terms, found: Words) -> None:
     for column in columns:
         kinds, values = np.array(column.tags), np.array(column.bits)
-        hash_values(kinds, values, names_a_term(kinds), terms.hashes, found)
+        hash_values(kinds, values, holds_term_id(kinds), terms.hashes, found)
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.drain import sorted_by_times
-from thence.kernel.strided import read_columns
+from thence.jit.strided_columns import read_columns
+from thence.kernel.automaton.match_buffer import sorted_by_times
 from thence.program.solutions import Cell, Solutions, as_one
 from thence.runtime.event_log import EventLog
 from thence.runtime.match_ids import match_ids

@@ -11,8 +11,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from thence.columns.array_codec import ArrayReader, pack_arrays, unpack_arrays
 from thence.errors import InputError
-from thence.kernel.arrays import Reader, read, written
 
 VERSION = 6
 """Of the format and of what its arrays mean, operators' included: raised by every change of either."""
@@ -23,12 +23,12 @@ _DIGEST = 32
 
 def save(head: dict[str, Any], arrays: list[NDArray[Any]], *, fingerprint: str, shards: int) -> bytes:
     """A state of a query with so many shards as bytes."""
-    return sealed(written({"version": VERSION, "query": fingerprint, "shards": shards, **head}, arrays))
+    return sealed(pack_arrays({"version": VERSION, "query": fingerprint, "shards": shards, **head}, arrays))
 
 
-def restore(saved: bytes, *, fingerprint: str, shards: int) -> tuple[dict[str, Any], Reader]:
+def restore(saved: bytes, *, fingerprint: str, shards: int) -> tuple[dict[str, Any], ArrayReader]:
     """What was saved. InputError if it is damaged, or was saved by another version, query or number of shards."""
-    head, arrays = read(unsealed(saved))
+    head, arrays = unpack_arrays(unsealed(saved))
     if head.get("version") != VERSION:
         raise InputError(
             f"The checkpoint was written by version {head.get('version')} of the state's format, and this is version "

@@ -1,0 +1,1 @@
+"""A query on Spark. Only this package and `cli` import pyspark."""

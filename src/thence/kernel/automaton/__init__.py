@@ -1,0 +1,1 @@
+"""The automaton operator: steps runs over rows in the order of time, compiled."""

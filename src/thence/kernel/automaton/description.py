@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from thence.algebra.components import ComponentQuery
-from thence.kernel.automaton.component_description import component_description
-from thence.kernel.automaton.sequence_description import sequence_description
+from thence.algebra.sase import ComponentQuery
+from thence.kernel.automaton.sase_description import component_description
+from thence.kernel.automaton.spaseq_description import sequence_description
+from thence.program.automaton.program import SequenceProgram
 from thence.program.description import Description
-from thence.program.sequence import SequenceProgram
 
 
 def describe(program: SequenceProgram) -> Description:

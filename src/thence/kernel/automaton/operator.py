@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.algebra.closures import occurrences
-from thence.algebra.components import Totals
-from thence.algebra.sequences import SequenceQuery
-from thence.kernel import codec
-from thence.kernel.arrays import Reader
-from thence.kernel.found import Found
-from thence.kernel.memory import AT_NODES, KEEP_EXPIRED, NEVER, NODES, REF, region
-from thence.kernel.projection import all_bound, solutions, total_solutions
-from thence.kernel.sequence import Matches, SequenceState, begin, initial_state, take
-from thence.kernel.timeouts import timed_out, waited_for
-from thence.kernel.totals import add_matches
+from thence.algebra.sase import MatchAggregates
+from thence.algebra.spaseq import SequenceQuery
+from thence.algebra.spaseq_analysis import occurrences
+from thence.columns.array_codec import ArrayReader
+from thence.kernel.automaton import snapshot
+from thence.kernel.automaton.match_aggregates import add_matches
+from thence.kernel.automaton.memory import AT_NODES, KEEP_EXPIRED, NEVER, NODES, REF, region
+from thence.kernel.automaton.projection import all_bound, solutions, total_solutions
+from thence.kernel.automaton.step import Matches, SequenceState, begin, initial_state, take
+from thence.kernel.automaton.timeouts import timed_out, waited_for
+from thence.program.automaton.program import SequenceProgram
 from thence.program.description import Description
+from thence.program.extracted import Extracted
 from thence.program.operator import Environment, Expired
-from thence.program.sequence import SequenceProgram
 from thence.program.solutions import Solutions
 
 Ints = NDArray[np.int64]
@@ -39,7 +39,12 @@ class AutomatonOperator:
         begin(program, state)
 
     def step(
-        self, program: SequenceProgram, state: SequenceState, extracted: Found, watermark: int, environment: Environment
+        self,
+        program: SequenceProgram,
+        state: SequenceState,
+        extracted: Extracted,
+        watermark: int,
+        environment: Environment,
     ) -> Iterator[Solutions]:
         found = take(
             program,
@@ -51,7 +56,7 @@ class AutomatonOperator:
             max_runs=environment.max_runs,
         )
         form = program.query.form
-        if isinstance(form, Totals):
+        if isinstance(form, MatchAggregates):
             for matches in found:
                 add_matches(program, program.components, state, state.totals, matches)
             if environment.running or watermark == NEVER:
@@ -74,17 +79,17 @@ class AutomatonOperator:
         return refs[refs >= 0]  # where merged histories meet is no event
 
     def snapshot(self, program: SequenceProgram, state: SequenceState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-        return codec.snapshot(program, state)
+        return snapshot.snapshot(program, state)
 
     def restore(
         self,
         program: SequenceProgram,
         head: dict[str, Any],
-        arrays: Reader,
+        arrays: ArrayReader,
         next_ref: int,
         environment: Environment,
     ) -> SequenceState:
-        return _keeping(codec.restore(program, head, arrays, next_ref), environment)
+        return _keeping(snapshot.restore(program, head, arrays, next_ref), environment)
 
     def describe(self, program: SequenceProgram) -> Description:
         from thence.kernel.automaton.description import describe  # only `explain` needs it

@@ -1,0 +1,72 @@
+"""The `thence` command itself: its options, and how errors are reported.
+
+Exit status: 0 done, 1 failed while running, 2 the call, a file or the query is wrong.
+"""
+
+from __future__ import annotations
+
+import traceback
+from typing import IO, Any
+
+import click
+
+from thence import __version__
+from thence.errors import InputError, QueryError, RdfError, ThenceError
+
+
+class CommandFailure(click.ClickException):
+    """An error as the user sees it: one sentence on stderr, for a query also the faulty line with its caret."""
+
+    def __init__(self, message: str, *, caret: str = "") -> None:
+        super().__init__(message)
+        self.caret = caret
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"thence: {self.message}", file=file, err=file is None)
+        if self.caret:
+            click.echo(self.caret, file=file, err=file is None)
+
+
+class WrongCall(CommandFailure):
+    """The call, a file or the query is wrong: nothing was run."""
+
+    exit_code = 2
+
+
+def failure(error: Exception) -> CommandFailure:
+    """What to tell about an error.
+
+    >>> failure(InputError("There is no file power.trig.")).exit_code
+    2
+    """
+    match error:
+        case QueryError():
+            return WrongCall(str(error), caret=error.caret)
+        case InputError() | RdfError():
+            return WrongCall(str(error))
+        case ThenceError():
+            return CommandFailure(str(error))
+        case _:
+            reason = f"a fault in Thence itself, {type(error).__name__}: {error}"
+            return CommandFailure(f"{reason}. Run it with `thence --debug …` and report what that prints.")
+
+
+class CommandGroup(click.Group):
+    """Turns every error of a command into a `CommandFailure`; `--debug` shows the stack trace before it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise  # click ends these cleanly
+        except Exception as error:
+            if ctx.params.get("debug"):
+                traceback.print_exception(error)
+            raise failure(error) from error
+
+
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="thence")
+@click.option("--debug", is_flag=True, help="Show the stack trace of an error.")
+def main(debug: bool) -> None:
+    """Complex event processing over RDF graph streams and plain DataFrames."""

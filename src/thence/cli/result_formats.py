@@ -1,0 +1,421 @@
+"""Output formats of matches: table, JSON lines, CSV, TSV, SPARQL results; RDF for constructed events.
+
+A writer takes the matches one by one; only the table waits for the last.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from thence.errors import InputError
+from thence.runtime.column_names import column_names
+
+if TYPE_CHECKING:
+    from thence.program.solutions import Cell
+    from thence.query.query import Query
+    from thence.rdf.events import Event
+    from thence.rdf.terms import Term
+    from thence.rdf.times import Domain
+    from thence.runtime.results import Problem
+
+FORMATS = ("table", "jsonl", "csv", "tsv", "json", "trig", "ttl")
+ROWS = frozenset({"table", "jsonl", "csv", "tsv", "json"})
+EVENTS = frozenset({"table", "jsonl", "trig", "ttl"})
+
+
+class Answer(Protocol):
+    """What is written: a `Match`, or what Spark found."""
+
+    @property
+    def times(self) -> tuple[int, int]: ...
+    @property
+    def bindings(self) -> Mapping[str, Cell]: ...
+    @property
+    def event_ids(self) -> tuple[str, ...]: ...
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def constructed(self) -> Event | None: ...
+
+
+class Writer(ABC):
+    """Writes matches to a file; `begin` before the first, `end` after the last."""
+
+    def __init__(self, file: TextIO, columns: Sequence[str], *, events: bool) -> None:
+        self.file = file
+        self.columns = tuple(columns)
+        self.events = events
+
+    def begin(self) -> None:  # noqa: B027  (most formats have nothing there)
+        """What stands before all matches."""
+
+    @abstractmethod
+    def write(self, match: Answer) -> None:
+        """One match."""
+
+    def end(self) -> None:  # noqa: B027
+        """What stands after all matches."""
+
+
+def check_format(format: str, query: Query, *, events: bool) -> None:
+    """InputError if the format can't hold what the query gives."""
+    if query.constructs and format not in EVENTS:
+        raise InputError(f"CONSTRUCT makes events, which {format} can't hold. Try: --format jsonl, trig, ttl or table")
+    if query.constructs and events:
+        raise InputError("--events adds a column to the rows of SELECT; this query is a CONSTRUCT.")
+    if not query.constructs and format not in ROWS:
+        raise InputError(f"SELECT gives rows, which {format} can't hold. Try: --format jsonl, csv, tsv, json or table")
+
+
+def is_plain(query: Query) -> bool:
+    """Whether it emits plain values, not RDF terms."""
+    return query.dataflow().is_plain
+
+
+def writer(format: str, file: TextIO, query: Query, *, events: bool = False) -> Writer:
+    """The writer of a format."""
+    plain = is_plain(query)
+    match format:
+        case "table":
+            return TableWriter(file, query, events=events)
+        case "jsonl" if query.constructs:
+            return EventLines(file, query.columns, events=events)
+        case "jsonl":
+            return (PlainLines if plain else JsonLines)(file, query.columns, events=events)
+        case "csv":
+            return (PlainCsvWriter if plain else CsvWriter)(file, query.columns, events=events)
+        case "tsv":
+            return (PlainTsvWriter if plain else TsvWriter)(file, query.columns, events=events)
+        case "json":
+            return ResultsJson(file, query.columns, events=events)
+        case "trig":
+            return TrigWriter(file, (), events=False)
+        case "ttl":
+            return TurtleWriter(file, (), events=False)
+        case _:
+            raise InputError(f'There is no format "{format}". Try: {", ".join(FORMATS)}')
+
+
+def json_cell(cell: Cell | None) -> object:
+    """A cell as SPARQL 1.1 Query Results JSON has it; several terms as an array.
+
+    >>> from thence.rdf.terms import Literal
+    >>> json_cell(Literal("7", "http://www.w3.org/2001/XMLSchema#integer"))
+    {'type': 'literal', 'value': '7', 'datatype': 'http://www.w3.org/2001/XMLSchema#integer'}
+    """
+    match cell:
+        case None:
+            return None
+        case tuple():
+            return [json_cell(each) for each in cell]
+        case Mapping():
+            return {name: json_cell(each) for name, each in cell.items()}
+    return _json_term(cell)
+
+
+def _json_term(term: Term) -> dict[str, str]:
+    from thence.rdf.terms import IRI, XSD_STRING, BlankNode, Literal
+
+    match term:
+        case IRI():
+            return {"type": "uri", "value": term.value}
+        case BlankNode():
+            return {"type": "bnode", "value": term.value}
+        case Literal(language=str(language)):
+            return {"type": "literal", "value": term.value, "xml:lang": language}
+        case Literal():
+            plain = {"type": "literal", "value": term.value}
+            return plain if term.datatype == XSD_STRING else {**plain, "datatype": term.datatype}
+
+
+def json_time(time: int, match: Answer | Event) -> int | str:
+    """An integer for ticks, else ISO 8601."""
+    from thence.rdf.times import Domain, format_time
+
+    return time if match.domain is Domain.TICKS else format_time(time, match.domain)
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+class JsonLines(Writer):
+    """One object a match."""
+
+    def write(self, match: Answer) -> None:
+        start, end = (json_time(time, match) for time in match.times)
+        bindings = {name: json_cell(match.bindings[name]) for name in self.columns if name in match.bindings}
+        row: dict[str, object] = {"start": start, "end": end, "bindings": bindings}
+        if self.events:
+            row["events"] = list(match.event_ids)
+        self.file.write(_line(row))
+
+
+class PlainLines(Writer):
+    """One object a match, with plain values: SASE+ knows no terms."""
+
+    def write(self, match: Answer) -> None:
+        from thence.cli.plain_json import json_text
+
+        start, end = (json.dumps(json_time(time, match)) for time in match.times)
+        bound = {name: match.bindings[name] for name in self.columns if name in match.bindings}
+        ids = f', "events": {json.dumps(match.event_ids, ensure_ascii=False)}' if self.events else ""
+        self.file.write(f'{{"start": {start}, "end": {end}, "bindings": {json_text(bound)}{ids}}}\n')
+
+
+class EventLines(Writer):
+    """Constructed events, one a line, as an event file has them."""
+
+    def write(self, match: Answer) -> None:
+        event = match.constructed
+        assert event is not None
+        time, end = json_time(event.start, event), json_time(event.end, event)
+        self.file.write(_line({"time": time, "end": end, "id": event.id, "graph": _turtle(event).rstrip()}))
+
+
+class CsvWriter(Writer):
+    """SPARQL 1.1 Query Results CSV: values without their types. A line ends in a line feed."""
+
+    def begin(self) -> None:
+        self._write_row(["start", "end", *column_names(self.columns), *(["events"] if self.events else [])])
+
+    def write(self, match: Answer) -> None:
+        times = [str(json_time(time, match)) for time in match.times]
+        cells = [self._cell(match.bindings.get(name)) for name in self.columns]
+        ids = [json.dumps(match.event_ids, ensure_ascii=False)] if self.events else []
+        self._write_row([*times, *cells, *ids])
+
+    def _cell(self, cell: Cell | None) -> str:
+        return _plain(cell)
+
+    def _write_row(self, cells: Sequence[str]) -> None:
+        self.file.write(",".join(map(_quoted, cells)) + "\n")
+
+
+class PlainCsvWriter(CsvWriter):
+    """Sequences and composites as plain JSON, in which numbers are numbers."""
+
+    def _cell(self, cell: Cell | None) -> str:
+        from thence.cli.plain_json import json_text
+
+        return json_text(cell) if isinstance(cell, tuple | Mapping) else _plain(cell)
+
+
+def _quoted(text: str) -> str:
+    """RFC 4180. Python's own writer leaves a lone carriage return bare, and its own reader then ends the row there.
+
+    >>> print(_quoted("plain"), _quoted('a "b", c'))
+    plain "a ""b"", c"
+    """
+    return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
+
+
+def _plain(cell: Cell | None) -> str:
+    from thence.rdf.terms import BlankNode
+
+    if cell is None:
+        return ""
+    if isinstance(cell, tuple | Mapping):
+        return json.dumps(_texts(cell, lambda term: term.value), ensure_ascii=False)
+    return str(cell) if isinstance(cell, BlankNode) else cell.value
+
+
+class TsvWriter(Writer):
+    """Terms as SPARQL 1.1 Query Results TSV writes them, with their types."""
+
+    def begin(self) -> None:
+        names = ["start", "end", *column_names(self.columns), *(["events"] if self.events else [])]
+        self.file.write("\t".join(names) + "\n")
+
+    def write(self, match: Answer) -> None:
+        times = [str(json_time(time, match)) for time in match.times]
+        cells = [self._cell(match.bindings.get(name)) for name in self.columns]
+        ids = [_escaped(json.dumps(match.event_ids, ensure_ascii=False))] if self.events else []
+        self.file.write("\t".join([*times, *cells, *ids]) + "\n")
+
+    def _cell(self, cell: Cell | None) -> str:
+        return _tsv(cell)
+
+
+class PlainTsvWriter(TsvWriter):
+    """Sequences and composites as plain JSON, in which numbers are numbers."""
+
+    def _cell(self, cell: Cell | None) -> str:
+        from thence.cli.plain_json import json_text
+
+        return _escaped(json_text(cell)) if isinstance(cell, tuple | Mapping) else _tsv(cell)
+
+
+def _tsv(cell: Cell | None) -> str:
+    from thence.cli.text_tables import short
+
+    if isinstance(cell, tuple | Mapping):
+        return _escaped(json.dumps(_texts(cell, str), ensure_ascii=False))
+    return _escaped(short(cell, {}))
+
+
+def _texts(cell: Cell | None, text: Callable[[Any], str]) -> object:
+    """Several terms, or a composite, with each term as its text."""
+    match cell:
+        case None:
+            return None
+        case tuple():
+            return [_texts(each, text) for each in cell]
+        case Mapping():
+            return {name: _texts(each, text) for name, each in cell.items()}
+    return text(cell)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\t", "\\t")  # line breaks are escaped already
+
+
+class ResultsJson(Writer):
+    """SPARQL 1.1 Query Results JSON, with start and end as variables. COLLECT and events are arrays."""
+
+    def begin(self) -> None:
+        self.names = column_names(self.columns)
+        variables = ["start", "end", *self.names, *(["events"] if self.events else [])]
+        self.file.write(f'{{"head": {json.dumps({"vars": variables}, ensure_ascii=False)}, "results": {{"bindings": [')
+        self.separator = "\n"
+
+    def write(self, match: Answer) -> None:
+        from thence.rdf.terms import Literal
+        from thence.rdf.times import time_literal
+
+        start, end = (json_cell(time_literal(time, match.domain)) for time in match.times)
+        row: dict[str, object] = {"start": start, "end": end}
+        for name, variable in zip(self.names, self.columns, strict=True):
+            if variable in match.bindings:
+                row[name] = json_cell(match.bindings[variable])
+        if self.events:
+            row["events"] = [json_cell(Literal(id)) for id in match.event_ids]
+        self.file.write(self.separator + json.dumps(row, ensure_ascii=False))
+        self.separator = ",\n"
+
+    def end(self) -> None:
+        self.file.write("\n]}}\n")
+
+
+class TrigWriter(Writer):
+    """Constructed events as named graphs, each followed by its time."""
+
+    def write(self, match: Answer) -> None:
+        from thence.rdf.formats import Format
+        from thence.rdf.serializer import serialize
+        from thence.rdf.terms import IRI, PROV, Quad, Triple
+        from thence.rdf.times import time_literal
+
+        event = match.constructed
+        assert event is not None
+        assert event.id is not None
+        name = IRI(event.id)
+        time = Triple(name, IRI(PROV + "generatedAtTime"), time_literal(event.end, event.domain))
+        quads = [Quad(*triple, name) for triple in event.triples]
+        self.file.write(serialize([*quads, time], Format.TRIG).decode())
+
+
+class TurtleWriter(Writer):
+    """The triples of constructed events, without their times."""
+
+    def write(self, match: Answer) -> None:
+        assert match.constructed is not None
+        self.file.write(_turtle(match.constructed))
+
+
+def _turtle(event: Event) -> str:
+    from thence.rdf.formats import Format
+    from thence.rdf.serializer import serialize
+
+    return serialize(event.triples, Format.TURTLE).decode()
+
+
+class TableWriter(Writer):
+    """A table for people, with prefixed names."""
+
+    def __init__(self, file: TextIO, query: Query, *, events: bool) -> None:
+        super().__init__(file, query.columns, events=events)
+        self.prefixes = query.prefixes
+        self.constructs = query.constructs
+        self.plain = is_plain(query)
+        self.rows: list[list[str]] = []
+
+    def write(self, match: Answer) -> None:
+        from thence.cli.text_tables import graph
+        from thence.rdf.times import format_time
+
+        if match.constructed is not None:
+            event = match.constructed
+            self.rows.append([format_time(event.end, event.domain), graph(event.triples, self.prefixes)])
+            return
+        times = [format_time(time, match.domain) for time in match.times]
+        cells = [self._cell(match.bindings.get(name)) for name in self.columns]
+        self.rows.append([*times, *cells, *(["\n".join(match.event_ids)] if self.events else [])])
+
+    def _cell(self, cell: Cell | None) -> str:
+        from thence.cli.plain_json import plain_text
+        from thence.cli.text_tables import short
+        from thence.rdf.terms import Literal
+
+        match cell:
+            case tuple():
+                composites = any(isinstance(each, Mapping) for each in cell)
+                return ("\n" if composites else ", ").join(self._cell(each) for each in cell)
+            case Mapping():
+                return " ".join(f"{name}={self._cell(each)}" for name, each in cell.items())
+            case Literal() if self.plain:
+                return plain_text(cell).replace("\n", "\\n")
+        return short(cell, self.prefixes)
+
+    def end(self) -> None:
+        from rich.console import Console
+
+        from thence.cli.text_tables import blocks, fits, table
+
+        if not self.rows:
+            return
+        names = [name if self.plain else f"?{name}" for name in column_names(self.columns)]
+        columns = (
+            ["time", "graph"] if self.constructs else ["start", "end", *names, *(["events"] if self.events else [])]
+        )
+        # nobody's terminal: as wide as it must be, within reason
+        width = None if self.file.isatty() or "COLUMNS" in os.environ else 160
+        console = Console(file=self.file, width=width)
+        if fits(columns, self.rows, console.width):
+            console.print(table("", columns, self.rows))
+            return
+        for block in blocks(columns, self.rows, titles=1 if self.constructs else 2):
+            console.print(block, overflow="fold", highlight=False)
+
+
+def problem_line(problem: Problem) -> str:
+    """A problem as a line of JSON: the event by its id, with its graph, or the text that stood in its place."""
+    event = problem.text if problem.event is None else problem.event.id
+    told: dict[str, object] = {
+        "problem": problem.problem,
+        "reason": problem.reason,
+        "event": event,
+        "stream": problem.stream,
+    }
+    if problem.problem == "timed_out":
+        told["events"] = [event.id for event in problem.events]
+        told["bindings"] = {name: json_cell(cell) for name, cell in problem.bindings.items()}
+    elif problem.event is not None:
+        told["graph"] = _beginning(problem.event)
+    return _line(told if problem.line is None else {**told, "line": problem.line})
+
+
+def _beginning(event: Event) -> str:
+    """An event's graph as N-Triples, as much of it as is kept of an event that can't be read."""
+    from thence.rdf.events import BadEvent
+
+    graph = ""
+    for triple in event.triples:
+        if len(graph) > BadEvent.LONGEST:
+            break
+        graph += " ".join(map(str, triple)) + " .\n"
+    return graph if len(graph) <= BadEvent.LONGEST else graph[: BadEvent.LONGEST] + "…"

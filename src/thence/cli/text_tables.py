@@ -1,0 +1,108 @@
+"""Terms, events and answers as text tables (rich) with prefixed names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+PLAIN = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
+"""Datatypes whose literals Turtle writes without quotes."""
+
+_SPELT_OUT = {code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"} | {9: "\\t"}
+
+
+def short(term: Term | None, prefixes: Mapping[str, str]) -> str:
+    """A term as Turtle would write it, an unbound variable as nothing.
+
+    >>> grid = {"": "http://example.org/grid#"}
+    >>> short(IRI("http://example.org/grid#house1"), grid), short(Literal("420", XSD + "integer"), grid)
+    (':house1', '420')
+    >>> short(Literal("restarted", language="en"), grid), short(None, grid)
+    ('"restarted"@en', '')
+    """
+    match term:
+        case None:
+            return ""
+        case IRI(value=iri):
+            fitting = [name for name, start in prefixes.items() if iri.startswith(start)]
+            longest = max(fitting, key=lambda name: len(prefixes[name]), default=None)
+            return str(term) if longest is None else f"{longest}:{iri.removeprefix(prefixes[longest])}"
+        case Literal(datatype=datatype, value=value) if datatype in PLAIN:
+            return value
+        case BlankNode() | Literal():
+            return str(term)
+
+
+def graph(triples: Iterable[Triple], prefixes: Mapping[str, str]) -> str:
+    """The triples of an event as Turtle would write them, one line a subject.
+
+    >>> car, house, full = (IRI(f"http://example.org/{name}") for name in ("car", "house", "full"))
+    >>> triples = [Triple(car, IRI("http://example.org/in"), house), Triple(car, full, Literal("0.6", XSD + "decimal"))]
+    >>> print(graph(triples, {"": "http://example.org/"}))
+    :car :in :house ; :full 0.6
+    """
+
+    def line(subject: Term, group: Iterable[Triple]) -> str:
+        pairs = (f"{short(triple.predicate, prefixes)} {short(triple.object, prefixes)}" for triple in group)
+        return f"{short(subject, prefixes)} {' ; '.join(pairs)}"
+
+    return "\n".join(line(subject, group) for subject, group in groupby(triples, key=lambda triple: triple.subject))
+
+
+def escape_controls(text: str) -> str:
+    """A text on one line, without what would steer the terminal.
+
+    >>> print(escape_controls("a" + chr(27) + "b" + chr(10) + "c"))
+    a\\u001bb c
+    """
+    return " ".join(text.translate(_SPELT_OUT).split("\n"))
+
+
+def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether a table is pleasant to read in so many characters: at most a fifth of what stands in it is folded.
+
+    >>> fits(["start", "?house"], [["12", "http://example.org/house1"]], 40), fits(["a"] * 9, [["12345678"] * 9], 40)
+    (True, False)
+    """
+    from rich.cells import cell_len
+
+    lines = [[line for cell in column for line in cell.split("\n")] for column in zip(columns, *rows, strict=True)]
+    longest = [max(cell_len(line.translate(_SPELT_OUT)) for line in column) for column in lines]
+    return sum(longest) + 3 * len(columns) + 1 <= width * 1.2
+
+
+def blocks(columns: Sequence[str], rows: Iterable[Sequence[str]], *, titles: int) -> Iterator[Text]:
+    """The rows one below the other, where a table would be too wide: a line for each of their cells, under the first
+    ones, which are a row's title."""
+    from rich.text import Text
+
+    wide = max((len(column) for column in columns[titles:]), default=0)
+    for row in rows:
+        made = Text(" - ".join(row[:titles]), style="bold")
+        for column, cell in zip(columns[titles:], row[titles:], strict=True):
+            told = cell.translate(_SPELT_OUT).split("\n")
+            made.append(f"\n  {column:{wide}}  {told[0]}", style="not bold")
+            for line in told[1:]:
+                made.append(f"\n  {'':{wide}}  {line}", style="not bold")
+        yield made
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
+    """A table of text as it is: what looks like markup in the data is none, and what would steer the terminal is
+    spelt out."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=title or None, title_justify="left")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")  # a long IRI is broken, never cut
+    for row in rows:
+        drawn.add_row(*(cell if isinstance(cell, Text) else Text(cell.translate(_SPELT_OUT)) for cell in row))
+    return drawn

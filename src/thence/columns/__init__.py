@@ -1,0 +1,1 @@
+"""Terms, values and events as columns: the dictionary of terms, kinds of values, batches of events."""

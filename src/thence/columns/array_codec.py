@@ -1,0 +1,81 @@
+"""Encodes arrays as bytes, with a head that describes them. No pickle: the bytes are not trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.errors import InputError
+
+_KINDS = frozenset({"bool", "uint8", "uint16", "int32", "int64", "uint64"})
+_UNIT = 8
+"""Arrays begin at multiples of this, as compiled code wants them."""
+
+
+def pack_arrays(head: dict[str, Any], arrays: Iterable[NDArray[Any]]) -> bytes:
+    """A head and arrays as bytes.
+
+    >>> head, arrays = unpack_arrays(pack_arrays({"a": 1}, [np.arange(3)]))
+    >>> head["a"], arrays.next().tolist()
+    (1, [0, 1, 2])
+    """
+    listed = [np.ascontiguousarray(array) for array in arrays]
+    described = head | {"arrays": [[str(array.dtype), list(array.shape)] for array in listed]}
+    text = json.dumps(described).encode()
+    text += b" " * (-(len(text) + _UNIT) % _UNIT)
+    parts: list[bytes | memoryview] = [len(text).to_bytes(_UNIT, "little"), text]
+    for array in listed:
+        parts += [array.data.cast("B") if array.size else b"", bytes(-array.nbytes % _UNIT)]
+    return b"".join(parts)
+
+
+def unpack_arrays(content: bytes | memoryview) -> tuple[dict[str, Any], ArrayReader]:
+    """What was written. InputError if it can't have been."""
+    size = int.from_bytes(content[:_UNIT], "little")
+    if size > len(content) - _UNIT:
+        raise InputError("The arrays are not whole: they end before their head does.")
+    try:
+        head: dict[str, Any] = json.loads(bytes(content[_UNIT : _UNIT + size]))
+        described = [(kind, _shape(shape)) for kind, shape in head["arrays"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InputError("The arrays are no arrays of ours: their head can't be read.") from None
+    return head, ArrayReader(content, described, _UNIT + size)
+
+
+def _shape(found: list[int]) -> list[int]:
+    if not all(type(length) is int and length >= 0 for length in found):
+        raise ValueError("no shape")
+    return found
+
+
+@dataclass(slots=True)
+class ArrayReader:
+    """Gives out arrays, one after the other: views, which can't be written to."""
+
+    content: bytes | memoryview
+    described: list[tuple[str, list[int]]]
+    position: int
+    number: int = 0
+
+    def next(self) -> NDArray[Any]:
+        if self.number == len(self.described):
+            raise InputError("The arrays are not whole: there are fewer than there should be.")
+        kind, shape = self.described[self.number]
+        count = 1
+        for length in shape:
+            count *= length
+        if kind not in _KINDS:
+            raise InputError(f"The arrays are no arrays of ours: one is of {str(kind)[:20]!r}.")
+        dtype = np.dtype(kind)
+        size = count * dtype.itemsize
+        if self.position + size > len(self.content):
+            raise InputError("The arrays are not whole: their bytes end too early.")
+        array = np.frombuffer(self.content, dtype, count, self.position).reshape(shape)
+        self.position += size + -size % _UNIT
+        self.number += 1
+        return array

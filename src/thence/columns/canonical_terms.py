@@ -1,0 +1,113 @@
+"""Terms that tag and 64 bits represent exactly: literals in canonical form, and doubles in their shortest form."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.dictionary import Terms
+from thence.columns.tagged_values import NON_CANONICAL, SHORTEST, tagged_literal
+from thence.columns.value_kinds import BOOLEAN, DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MASK, OTHER
+from thence.jit.compiled import inner
+from thence.jit.interpreted import lazy_entry
+from thence.rdf.numbers import shortest_text
+from thence.rdf.values import XSD_DOUBLE, parse
+
+_SUFFIXES = {
+    INTEGER: b'"^^<http://www.w3.org/2001/XMLSchema#integer>',
+    DECIMAL: b'"^^<http://www.w3.org/2001/XMLSchema#decimal>',
+}
+_DOUBLE_SUFFIX = f'"^^<{XSD_DOUBLE}>'
+_INTEGER_SUFFIX = len(_SUFFIXES[INTEGER])
+_DECIMAL_SUFFIX = len(_SUFFIXES[DECIMAL])
+
+
+def as_values(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.bool_]]:
+    """Some terms as tag and 64 bits that say which term it is, whole: equal pairs, equal terms, and the reverse. And
+    whether the bits are the term's id: a number is its value if its text is canonical or, for a double, the shortest.
+
+    >>> from thence.rdf.terms import Literal
+    >>> terms = Terms()
+    >>> ids = terms.add_all(Literal(text, XSD_DOUBLE) for text in ("10.5", "1.05E1", "10.50"))
+    >>> as_values(terms, ids)[0].tolist() == [SHORTEST, DOUBLE, NON_CANONICAL]
+    True
+    """
+    tags, bits = terms.tags[ids], terms.bits[ids]
+    kinds = tags & KIND_MASK
+    if (kinds < OTHER).all():  # IRIs, blank nodes and texts, as most columns are
+        return tags, ids.astype(np.int64), np.ones(len(ids), np.bool_)
+    is_value = are_canonical(terms, ids)
+    # one whose digits are too many for the fast reading has no value in the dictionary
+    for row in np.flatnonzero(~is_value & ((kinds == DOUBLE) | (kinds == OTHER))).tolist():
+        number = _shortest(terms.text_of(int(ids[row])))
+        if number is not None:
+            tags[row], bits[row], is_value[row] = SHORTEST, np.float64(number).view(np.int64), True
+    named = np.where(kinds <= OTHER, kinds, NON_CANONICAL)
+    return np.where(is_value, tags, named).astype(np.uint16), np.where(is_value, bits, ids), ~is_value
+
+
+def _shortest(text: str) -> float | None:
+    """The number that a term is if it is the double which a typed event would write so."""
+    if not text.endswith(_DOUBLE_SUFFIX):
+        return None
+    lexical = text[1 : -len(_DOUBLE_SUFFIX)]
+    number = parse(lexical, XSD_DOUBLE)
+    return number if isinstance(number, float) and shortest_text(number) == lexical else None
+
+
+def are_canonical(terms: Terms, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether each of some terms is a number or boolean in its canonical form."""
+    kinds = terms.tags[ids] & KIND_MASK
+    canonical = np.zeros(len(ids), np.bool_)
+    # floats and booleans are rare in streams, and the shortest digits of a float are no matter of a few lines
+    one_by_one = (kinds == DOUBLE) | (kinds == FLOAT) | (kinds == BOOLEAN)
+    _mark_exact(terms.text, terms.ends, ids, kinds, canonical)
+    for row in np.flatnonzero(one_by_one).tolist():
+        index = int(ids[row])
+        canonical[row] = terms.text_of(index) == str(tagged_literal(int(terms.tags[index]), int(terms.bits[index])))
+    return canonical
+
+
+def _bytes(text, ends, ids, kinds, canonical):
+    return int((ends[ids] - np.where(ids > 0, ends[ids - 1], 0)).sum())
+
+
+@lazy_entry(_bytes)
+def _mark_exact(text, ends, ids, kinds, canonical):
+    for row in range(len(ids)):
+        start = ends[ids[row] - 1] if ids[row] > 0 else 0
+        stop = ends[ids[row]]
+        if kinds[row] == INTEGER:
+            # types derived from xsd:integer are other terms: their suffix is longer or shorter, or ends otherwise
+            canonical[row] = _has_name(text, stop, 105, 110, 116) and _digits_are_canonical(
+                text, start + 1, stop - _INTEGER_SUFFIX, False
+            )
+        elif kinds[row] == DECIMAL:
+            canonical[row] = _digits_are_canonical(text, start + 1, stop - _DECIMAL_SUFFIX, True)
+
+
+@inner
+def _has_name(text, stop, first, second, third):
+    """Whether the datatype is `#integer`: seven letters that begin so."""
+    return text[stop - 9] == 35 and text[stop - 8] == first and text[stop - 7] == second and text[stop - 6] == third
+
+
+@inner
+def _digits_are_canonical(text, i, stop, fraction):
+    negative = i < stop and text[i] == 45
+    if negative:
+        i += 1
+    if i == stop or not 48 <= text[i] <= 57:
+        return False
+    if text[i] == 48 and i + 1 < stop and text[i + 1] != 46:
+        return False
+    point = False
+    only_zero = True
+    for k in range(i, stop):
+        if text[k] == 46:
+            if point or not fraction or k + 1 == stop:
+                return False
+            point = True
+        elif text[k] != 48:
+            only_zero = False
+    return not (negative and only_zero) and not (point and text[stop - 1] == 48)

@@ -1,0 +1,1 @@
+"""Event files, tables and stores, read into batches of events."""

@@ -1,0 +1,135 @@
+"""Background data as columns: a graph is a batch of one event that has no time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.distinct_triples import without_duplicates
+from thence.columns.event_batch import EventBatch
+from thence.columns.value_kinds import BLANK, KIND_MASK
+from thence.errors import RdfError
+from thence.io.nquads_lines import scan_quads
+from thence.io.stores import nquads_of
+from thence.rdf.dataset import GraphName
+from thence.rdf.terms import IRI, Literal, Term
+
+Ids = NDArray[np.int32]
+
+
+@dataclass(slots=True, eq=False)
+class BackgroundData:
+    """Graphs by name, and one without a name that answers for every name."""
+
+    terms: Terms = field(default_factory=Terms)
+    named: dict[GraphName, EventBatch] = field(default_factory=dict)
+    unnamed: EventBatch | None = None
+
+    def has(self, name: GraphName) -> bool:
+        """Whether there is something for `GRAPH <name>` to read."""
+        return name in self.named or (self.unnamed is not None and isinstance(name, IRI))
+
+    def graph(self, name: GraphName) -> EventBatch | None:
+        """What `GRAPH <name>` reads; None if there is no such graph."""
+        found = self.named.get(name)
+        if self.unnamed is None or not isinstance(name, IRI):
+            return found
+        return self.unnamed if found is None else _one_graph(self.terms, [_triples(found), _triples(self.unnamed)])
+
+
+def load_background(sources: Any) -> BackgroundData:
+    """Background data from a path, an rdflib or pyoxigraph object, several of them, or a mapping from graph names to
+    them.
+
+    Where a mapping names the graph, triples of the source's default graph go there; a source's own named graphs keep
+    their names.
+    """
+    data = BackgroundData()
+    parts: dict[GraphName | None, list[tuple[Ids, Ids, Ids]]] = {}
+    for number, (name, source) in enumerate(_named(sources)):
+        graphs: set[GraphName | None] = set()
+        for quads in _columns(source, data.terms, f"bg-{number}_"):  # as no stream's labels begin
+            for graph in np.unique(quads[3]).tolist():
+                key = name if graph == UNBOUND else _graph_name(data.terms[graph])
+                graphs.add(key)
+                rows = np.flatnonzero(quads[3] == graph)
+                parts.setdefault(key, []).append((quads[0][rows], quads[1][rows], quads[2][rows]))
+        if name is not None or not graphs:
+            parts.setdefault(name, [])  # what was given is there, be it empty
+    for key, triples in parts.items():
+        graph_batch = _one_graph(data.terms, triples)
+        if key is None:
+            data.unnamed = graph_batch
+        else:
+            data.named[key] = graph_batch
+    return data
+
+
+def _graph_name(term: Term) -> GraphName:
+    assert not isinstance(term, Literal), "no RDF format has literals as graph names"
+    return term
+
+
+def _named(sources: Any) -> Iterator[tuple[IRI | None, Any]]:
+    if isinstance(sources, Mapping):
+        for name, source in sources.items():
+            graph = name if isinstance(name, IRI) or name is None else IRI(str(name))
+            yield from ((graph, each) for each in _several(source))
+    else:
+        yield from ((None, each) for each in _several(sources))
+
+
+def _several(sources: Any) -> Iterable[Any]:
+    return sources if isinstance(sources, list | tuple) else [sources]
+
+
+def _columns(source: Any, terms: Terms, prefix: str) -> Iterator[tuple[Ids, Ids, Ids, Ids]]:
+    """The quads of a source as columns, a piece at a time; blank nodes are the source's own."""
+    place = str(source) if isinstance(source, str | Path) else type(source).__name__
+    line = 1
+    own = f"_:{prefix}".encode()
+    for data in nquads_of(source):
+        quads = scan_quads(data, terms=terms)
+        for number, reason in quads.errors.items():
+            raise RdfError(f"{place}:{line + number}: {reason}")
+        line += data.count(b"\n")
+        columns = (quads.subjects, quads.predicates, quads.objects, quads.graphs)
+        blank = (terms.tags & KIND_MASK) == BLANK
+        for ids in (quads.subjects, quads.objects, quads.graphs):
+            rows = np.flatnonzero((ids != UNBOUND) & blank[ids])
+            distinct, where = np.unique(ids[rows], return_inverse=True)
+            labels = (text.removeprefix(b"_:") for text in terms.texts(distinct))
+            ids[rows] = terms.add_texts([own + label for label in labels])[where]
+        yield columns
+
+
+def _triples(batch: EventBatch) -> tuple[Ids, Ids, Ids]:
+    return batch.subjects, batch.predicates, batch.objects
+
+
+def _one_graph(terms: Terms, parts: list[tuple[Ids, Ids, Ids]]) -> EventBatch:
+    nothing = np.empty(0, np.int32)
+    subjects, predicates, objects = (
+        np.concatenate(columns) for columns in zip((nothing, nothing, nothing), *parts, strict=True)
+    )
+    offsets = np.array([0, len(subjects)], np.int64)
+    keep = without_duplicates(offsets, subjects, predicates, objects)
+    no_time = np.zeros(1, np.int64)
+    return EventBatch(
+        terms=terms,
+        offsets=np.array([0, int(keep.sum())], np.int64),
+        subjects=subjects[keep],
+        predicates=predicates[keep],
+        objects=objects[keep],
+        starts=no_time,
+        ends=no_time,
+        domains=np.zeros(1, np.uint8),
+        ids=np.full(1, UNBOUND, np.int32),
+        positions=no_time,
+    )

@@ -1,0 +1,102 @@
+"""Event files: `.nq`, `.trig` and `.jsonl`, plain and gzipped, and tables, as batches of columns or one event at a
+time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, BinaryIO
+
+from thence.columns.event_batch import EventBatch, encode
+from thence.errors import InputError
+from thence.io.gunzip import open_input
+from thence.io.jsonl import read_jsonl
+from thence.io.nquads import events_of, read_nquads
+from thence.io.trig import trig_chunks
+from thence.rdf.events import BadEvent, Event
+from thence.rdf.limits import Limits
+from thence.rdf.typed_events import DEFAULT_NAMESPACE
+
+if TYPE_CHECKING:
+    from thence.columns.column_batch import Batch
+    from thence.rdf.terms import IRI
+
+_TOGETHER = 4096
+"""Events of a `.jsonl` file that become one batch."""
+
+
+def read_batches(
+    path: str | os.PathLike[str],
+    *,
+    stream: str | None = None,
+    limits: Limits | None = None,
+    namespace: str = DEFAULT_NAMESPACE,
+    wanted: Collection[IRI] | None = None,
+) -> Iterator[Batch | BadEvent]:
+    """The events of a file in batches, in the file's order, with what could not be read between them. Memory stays
+    constant, however large the file. `stream` names the stream in ids and problems; by default it is the file's name.
+    `namespace` is that of the names in typed events. With `wanted`, their triples may be left out, but for those with
+    one of these predicates.
+    """
+    limits = limits or Limits()
+    name = os.path.basename(os.fspath(path))
+    stream = stream or name
+    if is_parquet(path):
+        from thence.io.parquet import read_parquet  # heavy
+
+        open_input(path).close()  # so that a missing file is told as ever
+        yield from read_parquet(path, stream=stream, limits=limits, namespace=namespace, wanted=wanted)
+        return
+    if name.lower().removesuffix(".gz").endswith(".csv"):
+        from thence.io.csv_files import read_csv  # heavy
+
+        yield from read_csv(path, stream=stream, limits=limits, namespace=namespace)
+        return
+    with open_input(path, limits=limits) as source:
+        match name.lower().removesuffix(".gz").rpartition(".")[2]:
+            case "nq":
+                yield from read_nquads(source, stream=stream, limits=limits)
+            case "trig":
+                yield from _trig(source, stream, limits)
+            case "jsonl":
+                found = read_jsonl(source, stream_name=stream, limits=limits, namespace=namespace)
+                yield from batches(found, stream=stream)
+            case _:
+                raise InputError(
+                    f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig, .jsonl or .csv, or these "
+                    "with .gz, or .parquet"
+                )
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).lower().endswith(".parquet")
+
+
+def read_events(
+    path: str | os.PathLike[str], *, stream: str | None = None, limits: Limits | None = None
+) -> Iterator[Event | BadEvent]:
+    """The events of a file, one at a time, with what could not be read between them."""
+    for found in read_batches(path, stream=stream, limits=limits):
+        if isinstance(found, BadEvent):
+            yield found
+        else:
+            yield from found
+
+
+def batches(
+    events: Iterable[Event | BadEvent], *, stream: str = "stream", first: int = 0
+) -> Iterator[EventBatch | BadEvent]:
+    """Events as columns, some thousand at a time; what was bad passes through. Positions are counted from `first`."""
+    remaining = iter(events)
+    while some := list(islice(remaining, _TOGETHER)):
+        good = [event for event in some if isinstance(event, Event)]
+        if good:
+            yield encode(good, stream=stream, first=first)
+        first += len(good)
+        yield from (event for event in some if isinstance(event, BadEvent))
+
+
+def _trig(source: BinaryIO, stream: str, limits: Limits) -> Iterator[EventBatch | BadEvent]:
+    pieces = trig_chunks(source, stream_name=stream, limits=limits)
+    return events_of(pieces, stream=stream, limits=limits)

@@ -1,0 +1,1 @@
+"""Numba support: compiled functions and their cache, interpretation until a function is hot, bare pointers."""

@@ -1,0 +1,232 @@
+"""SASE+ conditions that the machine can't decide: they are evaluated on a run's history, and negations on finished
+matches (semantics, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.expressions import Variable
+from thence.algebra.sase import ComponentQuery, Name, Strategy
+from thence.columns.dictionary import Terms
+from thence.columns.term_values import term_of
+from thence.errors import LimitError
+from thence.kernel.automaton.condition_evaluator import ConditionEvaluator, EventAttributes
+from thence.kernel.automaton.memory import AT_NODES, AT_RUNS, ITERATED, NODE, PARENT, PLACE, ROW, RUN, region
+from thence.kernel.automaton.predicates import FALSE, TRUE
+from thence.match.context import Context
+from thence.program.automaton.program import Components, Conjunct, Negation, SequenceProgram
+
+if TYPE_CHECKING:
+    from thence.kernel.automaton.step import Matches, SequenceState
+    from thence.program.extracted import BindingTable
+
+ComponentEvents = dict[str, list[EventAttributes]]
+
+
+def attributes_of_event(names: Sequence[Name], cells: Sequence[int], terms: Terms) -> EventAttributes:
+    """An event's attributes, of tag and bits of each."""
+    found = {}
+    for number, name in enumerate(names):
+        term = term_of(cells[2 * number], cells[2 * number + 1], terms)
+        if term is not None:
+            found[name] = term
+    return found
+
+
+def evaluate_on_history(
+    program: SequenceProgram, conjunct: Conjunct, state: SequenceState, rows: NDArray[np.int64], context: Context
+) -> int:
+    """The truth of a condition that the machine could not decide: of the run's events and the next one."""
+    memory, components = state.memory, program.components
+    assert isinstance(program.query, ComponentQuery)
+    chosen: ComponentEvents = {component.variable: [] for component in components.positive}
+    run = int(memory[RUN])
+    if run >= 0:
+        nodes = region(memory, AT_NODES)
+        node = int(region(memory, AT_RUNS)[run, NODE])
+        while node >= 0:
+            found = nodes[node].tolist()
+            component = components.positive[found[PLACE]].variable
+            chosen[component].append(attributes_of_event(components.names, found[ITERATED:], state.terms))
+            node = found[PARENT]
+    for events in chosen.values():
+        events.reverse()
+    row = rows.ravel()[int(memory[ROW]) : int(memory[ROW]) + rows.shape[1]].tolist()
+    chosen[conjunct.component].append(
+        attributes_of_event(components.names, row[program.automaton.row_values :], state.terms)
+    )
+    return (
+        TRUE
+        if ConditionEvaluator(program.query, context).holds(conjunct.condition, chosen, conjunct.component)
+        else FALSE
+    )
+
+
+def events_by_component(components: Components, matches: Matches, number: int, terms: Terms) -> ComponentEvents:
+    """The events of a match, by component."""
+    chosen: ComponentEvents = {component.variable: [] for component in components.positive}
+    first, last = int(matches.offsets[number]), int(matches.offsets[number + 1])
+    for node in matches.history.events.nodes[first:last].tolist():
+        component = components.positive[node[PLACE]].variable
+        chosen[component].append(attributes_of_event(components.names, node[ITERATED:], terms))
+    return chosen
+
+
+# Negation
+
+
+def without_negated(
+    program: SequenceProgram, components: Components, state: SequenceState, matches: Matches, context: Context
+) -> Matches:
+    """The matches in which nothing is there that must be absent."""
+    if not components.negations:
+        return matches
+    assert isinstance(program.query, ComponentQuery)
+    judge = ConditionEvaluator(program.query, context)
+    absent = [_Absent(program, components, negation, state, judge) for negation in components.negations]
+    kept = [n for n in range(len(matches)) if not any(each.is_there(matches, n) for each in absent)]
+    return matches.take(np.array(kept, np.int64))
+
+
+_MOST_SERIES = 100_000
+"""That are tried in one gap: with skip-till-any there are as many as sets of events."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """One that may be what must be absent: whether it fits as the first, or as a later one of a series."""
+
+    time: int
+    first: bool
+    later: bool
+    values: EventAttributes
+
+
+@dataclass(slots=True)
+class _Absent:
+    """A negated component, and the events among which it is looked for."""
+
+    program: SequenceProgram
+    components: Components
+    negation: Negation
+    state: SequenceState
+    judge: ConditionEvaluator
+
+    def is_there(self, matches: Matches, number: int) -> bool:
+        after, before = self._gap(matches, number)
+        events = self._between(after, before, matches, number)
+        if not events:
+            return False
+        chosen = events_by_component(self.components, matches, number, self.state.terms)
+        chosen[self.negation.component.variable] = []
+        if not self.negation.component.closure:
+            return any(event.first and self._selects(chosen, event) for event in events)
+        instants = [list(group) for _, group in groupby(events, key=lambda event: event.time)]
+        return any(
+            self._takes(chosen, event, instants[place + 1 :])
+            for place, instant in enumerate(instants)
+            for event in instant
+        )
+
+    def _gap(self, matches: Matches, number: int) -> tuple[int, int]:
+        """The times between which it must not be, both exclusive."""
+        nodes = matches.history.events.nodes[matches.offsets[number] : matches.offsets[number + 1]]
+        times = nodes[:, ITERATED + 2 * len(self.components.names) + 1]
+        after = int(times[nodes[:, PLACE] == self.negation.before].max())
+        if self.negation.after < 0:
+            return after, int(times[0]) + self.program.automaton.window + 1
+        return after, int(times[nodes[:, PLACE] == self.negation.after].min())
+
+    def _between(self, after: int, before: int, matches: Matches, number: int) -> list[_Event]:
+        """The events of a gap that may count, in the order of time: those that can be taken, and those that break a
+        contiguous series."""
+        found = []
+        for rows in self.state.negated.values():
+            inside = np.flatnonzero((rows.end > after) & (rows.end < before))
+            fits = rows.columns[Variable("fits")].bits[inside]
+            fits[~self._alike(rows, inside, self.components.tested, matches, number)] = 0
+            counts = fits & (1 << self.negation.fits | 1 << max(self.negation.fits_later, 0)) != 0
+            if self.negation.component.strategy is Strategy.STRICT:
+                counts[:] = True
+            elif self.negation.component.strategy is Strategy.PARTITION:
+                counts |= self._alike(rows, inside, self.components.parted, matches, number)
+            found += [
+                self._event(rows, row, can)
+                for row, can in zip(inside[counts].tolist(), fits[counts].tolist(), strict=True)
+            ]
+        return sorted(found, key=lambda event: event.time)
+
+    def _alike(
+        self, rows: BindingTable, chosen: NDArray[np.int64], by: Sequence[Variable], matches: Matches, number: int
+    ) -> NDArray[np.bool_]:
+        """Which of some events have the values that all events of a match have."""
+        alike = np.ones(len(chosen), np.bool_)
+        for variable in by:
+            values, slot = rows.columns[variable], self.program.outputs.index(variable)
+            alike &= values.tags[chosen] == matches.tags[number, slot]
+            alike &= values.bits[chosen] == matches.bits[number, slot]
+        return alike
+
+    def _event(self, rows: BindingTable, row: int, fits: int) -> _Event:
+        columns = [rows.columns[Variable(f".{name}")] for name in self.components.names]
+        cells = [int(cell) for values in columns for cell in (values.tags[row], values.bits[row])]
+        later = self.negation.fits_later >= 0 and bool(fits >> self.negation.fits_later & 1)
+        values = attributes_of_event(self.components.names, cells, self.state.terms)
+        return _Event(int(rows.end[row]), bool(fits >> self.negation.fits & 1), later, values)
+
+    def _selects(self, chosen: ComponentEvents, event: _Event) -> bool:
+        """θ_select, of the negated component."""
+        variable = self.negation.component.variable
+        earlier = chosen[variable]
+        if not (event.later if earlier else event.first):
+            return False
+        longer = {**chosen, variable: [*earlier, event.values]}
+        asked = self.negation.later if earlier else self.negation.conditions
+        return all(self.judge.holds(condition, longer, variable) for condition in asked)
+
+    def _takes(self, chosen: ComponentEvents, event: _Event, rest: list[list[_Event]]) -> bool:
+        """Whether some series that begins with an event satisfies all that is asked of it."""
+        waiting = [(chosen, event, 0)]
+        tried = 0
+        while waiting:
+            so_far, taken, place = waiting.pop()
+            if not self._selects(so_far, taken):
+                continue
+            variable = self.negation.component.variable
+            longer = {**so_far, variable: [*so_far[variable], taken.values]}
+            if all(self.judge.holds(condition, longer) for condition in self.negation.ends):
+                return True
+            tried += 1
+            if tried > _MOST_SERIES:
+                raise LimitError(
+                    f"There are more than {_MOST_SERIES:,} series that ~({variable}[]) may mean in one gap. "
+                    f"Try: skip_till_next_match({variable}[]), or a shorter WITHIN"
+                )
+            waiting += self._later(longer, rest, place)
+        return False
+
+    def _later(
+        self, chosen: ComponentEvents, rest: list[list[_Event]], place: int
+    ) -> list[tuple[ComponentEvents, _Event, int]]:
+        """What a series may go on with, and from where on then."""
+        found = []
+        for number in range(place, len(rest)):
+            found += [(chosen, event, number + 1) for event in rest[number]]
+            if not all(self._skips(chosen, event) for event in rest[number]):
+                break
+        return found
+
+    def _skips(self, chosen: ComponentEvents, event: _Event) -> bool:
+        match self.negation.component.strategy:
+            case Strategy.STRICT | Strategy.PARTITION:
+                return False
+            case Strategy.NEXT:
+                return not self._selects(chosen, event)
+            case Strategy.ANY:
+                return True

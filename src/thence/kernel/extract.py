@@ -1,0 +1,80 @@
+"""Extraction: what a program asks of each event alone, before any state is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from thence.columns.column_batch import Batch
+from thence.columns.dictionary import Terms
+from thence.columns.term_values import values_of
+from thence.kernel.attributes import attribute_bindings, repeated_attributes
+from thence.kernel.bindings import pattern_bindings
+from thence.match import Background
+from thence.match.context import Context
+from thence.program.extracted import ArrivedBatch, BindingTable, Extracted, concatenate_bindings
+from thence.program.operator import Program
+from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Attributes, Table
+
+
+def extract(
+    program: Program,
+    arrived: Sequence[ArrivedBatch],
+    terms: Terms,
+    background: Background,
+    context: Context,
+    refused: dict[int, str],
+) -> Extracted:
+    """What is extracted from some batches. Terms are entered into `terms`; an event that exceeds a limit, or that a
+    table cannot read, matches nothing and is noted in `refused`, by ref."""
+    tables = tuple(_extracted(table, arrived, terms, background, context, refused) for table in program.tables)
+    times = [each.batch.ends for each in arrived]
+    together = times[0] if len(times) == 1 else np.concatenate(times) if times else np.empty(0, np.int64)
+    return Extracted(tables, together, len(together))
+
+
+def _extracted(
+    table: Table,
+    arrived: Sequence[ArrivedBatch],
+    terms: Terms,
+    background: Background,
+    context: Context,
+    refused: dict[int, str],
+) -> BindingTable:
+    match table.pattern:
+        case Attributes():
+            return attribute_bindings(table, arrived, terms, context, refused)
+        case AllTriples():
+            return _triples(table, arrived, terms)
+        case _:
+            return pattern_bindings(table, arrived, terms, background, context, refused)
+
+
+def _triples(table: Table, arrived: Sequence[ArrivedBatch], terms: Terms) -> BindingTable:
+    """The triples of events, in document order."""
+    parts = []
+    for each in arrived:
+        if each.stream != table.stream:
+            continue
+        batch = each.batch.as_events()
+        ids = {SUBJECT: batch.subjects, PREDICATE: batch.predicates, OBJECT: batch.objects}
+        events = batch.event_of_triple.astype(np.int64)
+        columns = {name: values_of(ids[name], batch.terms, terms) for name in table.variables}
+        refs = (each.first_ref + events).reshape(-1, 1)
+        times = batch.starts[events], batch.ends[events]
+        parts.append(BindingTable(*times, refs, columns, np.ones(len(events), np.bool_)))
+    return concatenate_bindings(parts, table.variables)
+
+
+def rejected_by(tables: Sequence[Table], batch: Batch, background: Background) -> dict[int, str]:
+    """The events of a batch that some tables refuse, by number, and why: the first reason where there are several."""
+    found: dict[int, str] = {}
+    for table in reversed(tables):
+        if isinstance(table.pattern, Attributes):
+            found |= repeated_attributes(batch, table.pattern)
+        else:
+            refused: dict[int, str] = {}
+            _extracted(table, [ArrivedBatch(table.stream, batch, 0)], Terms(), background, Context(), refused)
+            found |= refused
+    return found

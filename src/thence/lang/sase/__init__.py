@@ -1,0 +1,1 @@
+"""SASE+: grammar, reader, checks."""

@@ -1,0 +1,139 @@
+"""Which SASE+ query feeds which: FROM, IN STREAM, UNION."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TypeAlias
+
+from thence.algebra.sase import UNNAMED, Composite
+from thence.algebra.sase import ValueSequence as Values
+from thence.hints import closest
+from thence.lang.sase.draft import DraftBlock, DraftReturn, DraftTotals, PlacedItem
+from thence.lang.text import Text
+
+DraftUnion: TypeAlias = tuple[DraftBlock, ...]
+
+
+def check_composition(text: Text, unions: Sequence[DraftUnion]) -> list[int]:
+    """The numbers of the queries in an order in which each comes after those that feed it."""
+    made: dict[str, list[int]] = {}
+    for number, union in enumerate(unions):
+        for stream in _streams(union):
+            made.setdefault(stream.value, []).append(number)
+    feeds = {
+        number: {source for block in union for stream in _reads(block) for source in made.get(stream, ())}
+        for number, union in enumerate(unions)
+    }
+    order = _ordered(text, unions, feeds)
+    asked = _read(unions)
+    _check_last(text, unions[-1], asked)
+    for number, union in enumerate(unions[:-1]):
+        _check_read(text, unions, number, asked)
+        _check_fed(text, union)
+    for union in unions:
+        _check_forms(text, union)
+    _check_windows(text, unions)
+    return order
+
+
+def _streams(union: DraftUnion) -> list[PlacedItem]:
+    """Those that it makes."""
+    return [block.stream for block in union if block.stream is not None]
+
+
+def _reads(block: DraftBlock) -> list[str]:
+    return [stream.value for stream in block.streams] or [UNNAMED]
+
+
+def _read(unions: Sequence[DraftUnion]) -> dict[str, int]:
+    """The streams that queries read, each with the number of the first that does."""
+    found: dict[str, int] = {}
+    for number, union in enumerate(unions):
+        for block in union:
+            for stream in _reads(block):
+                found.setdefault(stream, number)
+    return found
+
+
+def _ordered(text: Text, unions: Sequence[DraftUnion], feeds: Mapping[int, set[int]]) -> list[int]:
+    try:
+        return list(TopologicalSorter(feeds).static_order())
+    except CycleError as error:
+        first, *others = (_feeding(unions[source], unions[reader]) for source, reader in pairwise(error.args[1]))
+        way = f' by way of "{others[0].value}"{" and others" * (len(others) > 1)}' if others else ""
+        reason = f'The stream "{first.value}" would feed itself{way}.'
+        raise text.error(reason, first.at, hint="another name after IN STREAM") from None
+
+
+def _feeding(source: DraftUnion, reader: DraftUnion) -> PlacedItem:
+    """The first stream by which one feeds the other."""
+    asked = _read([reader])
+    return next(stream for stream in _streams(source) if stream.value in asked)
+
+
+def _check_last(text: Text, last: DraftUnion, asked: Mapping[str, int]) -> None:
+    for stream in _streams(last):
+        if stream.value in asked:
+            reason = f'The last query is the answer, and query {asked[stream.value] + 1} reads its "{stream.value}".'
+            raise text.error(reason, stream.at, hint="the query that reads it after this one")
+
+
+def _check_read(text: Text, unions: Sequence[DraftUnion], number: int, asked: Mapping[str, int]) -> None:
+    """Of a query that is not the last, some other reads what each of its blocks gives."""
+    union = unions[number]
+    for block in union:
+        if isinstance(block.form, DraftTotals):
+            reason = f"AGGREGATE makes no events: what query {number + 1} gives, no other can read."
+            raise text.error(reason, block.form.at, hint="RETURN … IN STREAM name, or AGGREGATE in the last query")
+        if block.stream is None and len(union) > 1:
+            reason = f"Of what query {number + 1} gives, a part goes nowhere."
+            raise text.error(reason, block.form.at, hint="IN STREAM name in each block of the UNION")
+        if block.stream is None:
+            reason = f"What query {number + 1} gives, no other reads."
+            raise text.error(reason, block.form.at, hint="IN STREAM name, and FROM name in another")
+        if block.stream.value not in asked:
+            _check_near(text, block.stream, unions, number)
+
+
+def _check_near(text: Text, stream: PlacedItem, unions: Sequence[DraftUnion], number: int) -> None:
+    """No query reads the stream: perhaps one says its name a little differently."""
+    made = {each.value for union in unions for each in _streams(union)}
+    asked = [each for union in unions for block in union for each in block.streams if each.value not in made]
+    near = closest(stream.value, (each.value for each in asked))
+    if near:
+        at = next(each.at for each in asked if each.value == near)
+        raise text.error(f'No query makes the stream "{near}".', at, hint=f"FROM {stream.value}")
+    reason = f'No other query reads the stream "{stream.value}", which query {number + 1} makes.'
+    raise text.error(reason, stream.at, hint=f"FROM {stream.value} in another query")
+
+
+def _check_fed(text: Text, union: DraftUnion) -> None:
+    """What others read are events, whose attributes have one value."""
+    for block in union:
+        for item in block.form.items:
+            if item.text in ("type", "subject"):
+                reason = f'An event that is made has its "{item.text}" already.'
+                raise text.error(reason, item.at, hint="another name after AS")
+            given = item.given
+            if isinstance(given, Values) or (isinstance(given, Composite) and given.index is None):
+                reason = f'"{item.text}" has several values, and is to be an attribute of an event.'
+                raise text.error(reason, item.at, hint="a[1].…, a[a.LEN].… or an aggregate")
+
+
+def _check_forms(text: Text, union: DraftUnion) -> None:
+    first = isinstance(union[0].form, DraftReturn)
+    for block in union:
+        if isinstance(block.form, DraftReturn) != first:
+            reason = "UNION joins queries with RETURN, or queries with AGGREGATE."
+            raise text.error(reason, block.form.at, hint=f"{'RETURN' if first else 'AGGREGATE'} in all")
+
+
+def _check_windows(text: Text, unions: Sequence[DraftUnion]) -> None:
+    """One text, one kind of time."""
+    windows = [block.window for union in unions for block in union if block.window is not None]
+    for window in windows:
+        if window.value.domain is not windows[0].value.domain:
+            reason = "One WITHIN is in ticks, and another in units of time; a text has one kind of time."
+            raise text.error(reason, window.at, hint="WITHIN … SECONDS in all, or WITHIN … TICKS")

@@ -1,0 +1,132 @@
+"""A SASE+ block as it was read: what its checks need to know beyond the algebra is where things stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from thence.algebra.expressions import Variable
+from thence.algebra.sase import AggregateName, Attribute, Component, Key, Name, Reference, Strategy
+from thence.errors import QueryError
+from thence.lang.text import Text
+
+_QUOTED_OR_BLANK = re.compile(r"""(`[^`]*+`|'[^']*+'|"[^"]*+"|<[^<>"{}|^`\\\x00-\x20]*+>)|\s++|\#[^\r\n]*+""")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedItem:
+    """A condition of WHERE or HAVING, a window or a stream's name, and where it stands."""
+
+    value: Any  # of WHERE: an expression, Group, Same or Partition
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedVariable:
+    """A variable in a strategy's list."""
+
+    variable: str
+    cut: bool
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyGroup:
+    """`strategy(variables) { conditions }`."""
+
+    strategy: Strategy
+    selected: tuple[SelectedVariable, ...]
+    conditions: tuple[PlacedItem, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class EquivalenceTest:
+    """`[attr, …]`."""
+
+    names: tuple[Name, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionAttributes:
+    """`PARTITION BY key, …`."""
+
+    keys: tuple[Key, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftMatchAggregate:
+    """An aggregate of what each match has but once, `sum(b.x)` or `count(*)`: for AGGREGATE, which is over matches."""
+
+    summary: AggregateName
+    of: Attribute | None
+    at: int
+
+    @property
+    def complaint(self) -> tuple[str, str]:
+        """What is wrong with it elsewhere, and the cure."""
+        if self.of is None:
+            return "count(*) is for AGGREGATE: RETURN gives a row a match.", "AGGREGATE count(*)"
+        name = self.summary.value
+        return f"{name} is over the events of a closure.", f"{name}(a[].price) or {name}(a[..i-1].price)"
+
+
+def column_name(text: str) -> str:
+    """What a column is called without AS: its text, without spaces and comments but for those in quotes.
+
+    >>> column_name("a.`my price` + 1  # of the day"), column_name("a.x = 'A B'")
+    ('a.`my price`+1', "a.x='A B'")
+    """
+    return _QUOTED_OR_BLANK.sub(lambda found: found[1] or "", text)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftItem:
+    """Something that RETURN or AGGREGATE gives: the name that AS gives it, else its text."""
+
+    name: str | None
+    text: str
+    given: Any
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReturn:
+    items: tuple[DraftItem, ...]
+    type: str | None
+    stream: PlacedItem | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftTotals:
+    items: tuple[DraftItem, ...]
+    by: tuple[PlacedItem, ...]  # keys
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftBlock:
+    """One block."""
+
+    text: Text
+    streams: tuple[PlacedItem, ...]
+    components: tuple[Component, ...]
+    items: tuple[PlacedItem, ...]  # of WHERE
+    window: PlacedItem | None  # a span
+    having: PlacedItem | None
+    form: DraftReturn | DraftTotals
+    references: Mapping[Variable, Reference]
+    places: Mapping[str, int]  # of components, by their variables
+
+    @property
+    def stream(self) -> PlacedItem | None:
+        """The stream that it makes."""
+        return self.form.stream if isinstance(self.form, DraftReturn) else None
+
+    def error(self, reason: str, at: int, *, hint: str = "") -> QueryError:
+        return self.text.error(reason, at, hint=hint)

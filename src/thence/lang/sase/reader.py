@@ -1,0 +1,271 @@
+"""From a parse tree to drafts of SASE+ blocks: what the grammar can't refuse with a reason is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from lark import Token, Tree
+
+from thence.algebra.chains import chain
+from thence.algebra.expressions import (
+    Arithmetic,
+    Bound,
+    Call,
+    Compare,
+    Comparison,
+    Expression,
+    Negate,
+    Not,
+    Operation,
+    Or,
+    Variable,
+)
+from thence.algebra.sase import Component, Name, Strategy
+from thence.errors import InputError
+from thence.lang.sase.draft import (
+    DraftBlock,
+    DraftItem,
+    DraftReturn,
+    DraftTotals,
+    EquivalenceTest,
+    PartitionAttributes,
+    PlacedItem,
+    SelectedVariable,
+    StrategyGroup,
+    column_name,
+)
+from thence.lang.sase.reference_reader import ConjunctionItems, FormulaPart, ReferenceReader, ResultEvent
+from thence.lang.syntax import offset
+from thence.rdf.terms import IRI, Literal
+from thence.rdf.times import Span, parse_duration
+
+LONGEST = 100
+"""The most components that SEQ may hold."""
+
+ANY = "ANY"
+_COMPARISONS = {"=": "==", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
+
+
+class SaseReader(ReferenceReader):
+    """SASE+."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._end = 0
+        self._starts: list[int] = []  # where the parts of the rule in hand begin
+        self._places: dict[str, int] = {}
+
+    def _reduce(self, node: Tree[Token], parts: list[Any]) -> Any:
+        self._end = self._end if node.meta.empty else node.meta.end_pos
+        self._starts = [_start(child) for child in node.children]
+        return super()._reduce(node, parts)
+
+    # Queries
+
+    def queries(self, _: None, *unions: tuple[DraftBlock, ...]) -> tuple[tuple[DraftBlock, ...], ...]:
+        return unions
+
+    def union(self, *blocks: DraftBlock) -> tuple[DraftBlock, ...]:
+        return blocks
+
+    def block(self, *parts: Any) -> DraftBlock:
+        found = {type(part): part for part in parts}
+        placed = dict(zip(map(type, parts), self._starts, strict=True))
+        block = DraftBlock(
+            text=self.text,
+            streams=tuple(found.get(list, ())),
+            components=tuple(self._components.values()),
+            items=found.get(tuple, ()),
+            window=PlacedItem(found[Span], placed[Span]) if Span in found else None,
+            having=found.get(PlacedItem),
+            form=next(part for part in parts if isinstance(part, DraftReturn | DraftTotals)),
+            references=self._references,
+            places=self._places,
+        )
+        self._components, self._references, self._places = {}, {}, {}
+        return block
+
+    def streams(self, *names: Token) -> list[PlacedItem]:
+        return [PlacedItem(str(each), offset(each)) for each in names]
+
+    # PATTERN
+
+    def pattern(self, *components: Component) -> None:
+        """The components are known by their variables from here on."""
+
+    def component(
+        self, named: tuple[Name | None, bool], variable: tuple[Token, bool], *, negated: bool = False
+    ) -> Component:
+        type, closure = named
+        written, brackets = variable
+        if len(self._components) == LONGEST:
+            raise self.error(f"SEQ has more than {LONGEST} components.")
+        if written in self._components:
+            raise self.error(f'Two components are called "{written}".', at=offset(written), hint="another name")
+        if closure and not brackets:
+            raise self.error('A closure\'s variable is written with "[]".', at=offset(written), hint=f"{written}[]")
+        if brackets and not closure:
+            reason = f'"{written}[]" is of a closure, and there is no "+" after the type.'
+            raise self.error(reason, at=offset(written), hint=f"{type or ANY}+ {written}[]")
+        made = Component(type, str(written), closure, negated)
+        self._components[str(written)] = made
+        self._places[str(written)] = self.here
+        return made
+
+    def negated(self, named: tuple[Name | None, bool], variable: tuple[Token, bool]) -> Component:
+        return self.component(named, variable, negated=True)
+
+    def named(self, type: Name | None, plus: Token | None = None) -> tuple[Name | None, bool]:
+        return type, plus is not None
+
+    def type(self, written: Token | IRI) -> Name | None:
+        return None if written == ANY else self.attribute(written)
+
+    def variable(self, written: Token, brackets: Token | None = None) -> tuple[Token, bool]:
+        return written, brackets is not None
+
+    # WITHIN
+
+    def within(self, span: Span) -> Span:
+        if span.length == 0:
+            raise self.error("A window can't be without length.", hint="WITHIN 10 MINUTES")
+        return span
+
+    def duration(self, *parts: Token) -> Span:
+        try:
+            return parse_duration(" ".join(str(part) for part in parts))
+        except InputError as error:
+            reason, _, hint = str(error).partition(" Try: ")
+            raise self.error(reason if reason.endswith(".") else f"{reason}.", hint=hint) from None
+
+    # WHERE and HAVING
+
+    def where(self, condition: FormulaPart) -> tuple[PlacedItem, ...]:
+        return tuple(self._conditions(condition, self._starts[0]))
+
+    def having(self, condition: FormulaPart) -> PlacedItem:
+        (at,) = self._starts
+        return PlacedItem(self._plain(condition), at)
+
+    def group(self, strategy: Token, *rest: Any) -> StrategyGroup:
+        selected = tuple(part for part in rest if isinstance(part, SelectedVariable))
+        inside = [part for part in rest if not isinstance(part, SelectedVariable)]
+        found = Strategy(strategy.lower().replace("skip_til_", "skip_till_"))
+        conditions = tuple(self._conditions(inside[0], self._starts[-1])) if inside else ()
+        return StrategyGroup(found, selected, conditions, offset(strategy))
+
+    def selected(self, variable: tuple[Token, bool], bang: Token | None = None) -> SelectedVariable:
+        written, brackets = variable
+        component = self._known(written)
+        if component.closure != brackets:
+            right = f"{written}[]" if component.closure else str(written)
+            raise self.error(f'The variable is written "{right}".', at=offset(written), hint=right)
+        return SelectedVariable(str(written), bang is not None, offset(written))
+
+    def same(self, *names: Name) -> EquivalenceTest:
+        return EquivalenceTest(names, self.here)
+
+    def partition(self, *keys: PlacedItem) -> PartitionAttributes:
+        return PartitionAttributes(tuple(key.value for key in keys), self.here)
+
+    def keyed(self, part: FormulaPart) -> PlacedItem:
+        return PlacedItem(self.key(part, self.text.read[self.here : self._end]), self.here)
+
+    def conjuncts(self, *parts: FormulaPart) -> ConjunctionItems:
+        return ConjunctionItems(tuple(map(PlacedItem, parts, self._starts)))
+
+    def alternatives(self, *parts: FormulaPart) -> Expression:
+        return chain(Or, [self._plain(part) for part in parts])
+
+    def not_(self, _: Token, part: FormulaPart) -> Expression:
+        return Not(self._plain(part))
+
+    def compared(self, left: FormulaPart, sign: Token, right: FormulaPart) -> Expression:
+        comparison = Comparison(_COMPARISONS.get(str(sign), str(sign)))
+        return Compare(comparison, self._plain(left), self._plain(right))
+
+    def is_null(self, part: FormulaPart, negated: Token | None = None) -> Expression:
+        if not isinstance(part, Variable):
+            raise self.error("IS NULL asks of an attribute whether it is there.", hint="a.price IS NULL")
+        return Bound(part) if negated is not None else Not(Bound(part))
+
+    def like(self, part: FormulaPart, *rest: Any) -> Expression:
+        pattern = rest[-1]
+        found = Call("REGEX", (self._plain(part), Literal(_regular(pattern.value)), Literal("s")))
+        return Not(found) if len(rest) > 1 else found
+
+    def in_(self, part: FormulaPart, *rest: Any) -> Expression:
+        negated = bool(rest) and isinstance(rest[0], Token)
+        choices = tuple(self._plain(choice) for choice in (rest[1:] if negated else rest))
+        tests: list[Expression] = [Compare(Comparison.SAME, self._plain(part), choice) for choice in choices]
+        found = chain(Or, tests)
+        return Not(found) if negated else found
+
+    def sum(self, *parts: Any) -> Expression:
+        found = self._plain(parts[0])
+        for sign, operand in zip(parts[1::2], parts[2::2], strict=True):
+            operation = Operation.QUOTIENT if sign == "/" else Operation(str(sign))
+            found = Arithmetic(operation, found, self._plain(operand))
+        return found
+
+    product = key_sum = key_product = sum
+
+    def negative(self, _: Token, part: FormulaPart) -> Expression:
+        return Negate(self._plain(part))
+
+    def bracketed(self, *items: DraftItem) -> Any:
+        if len(items) == 1 and items[0].name is None:
+            return items[0].given
+        return ResultEvent(items, self.here)
+
+    def _conditions(self, part: FormulaPart, at: int) -> Iterable[PlacedItem]:
+        """The conjuncts of WHERE, each with its place."""
+        for each in _each(part, at):
+            beside = isinstance(each.value, StrategyGroup | EquivalenceTest | PartitionAttributes)
+            self.here = each.at
+            yield each if beside else PlacedItem(self._plain(each.value), each.at)
+
+    # RETURN and AGGREGATE
+
+    def item(self, part: Any, named: Token | None = None) -> DraftItem:
+        part = self._plain(part) if isinstance(part, ConjunctionItems) else part
+        text = column_name(self.text.read[self.here : self._end]) if named is None else self.attribute(named).local
+        return DraftItem(None if named is None else text, text, part, self.here)
+
+    def stream(self, written: Token) -> PlacedItem:
+        return PlacedItem(str(written), offset(written))
+
+    def returned(self, *parts: Any) -> DraftReturn:
+        stream = parts[-1] if isinstance(parts[-1], PlacedItem) else None
+        items = parts if stream is None else parts[:-1]
+        if len(items) == 1 and isinstance(items[0].given, ResultEvent):
+            return DraftReturn(items[0].given.items, items[0].name, stream, self.here)
+        return DraftReturn(items, None, stream, self.here)
+
+    def aggregate(self, *parts: Any) -> DraftTotals:
+        items = tuple(part for part in parts if isinstance(part, DraftItem))
+        return DraftTotals(items, tuple(part for part in parts if isinstance(part, PlacedItem)), self.here)
+
+
+def _start(part: Tree[Token] | Token) -> int:
+    return offset(part) if isinstance(part, Token) else getattr(part.meta, "start_pos", 0)
+
+
+def _each(part: Any, at: int) -> Iterable[PlacedItem]:
+    """The conjuncts of a condition, each with its place."""
+    if isinstance(part, ConjunctionItems):
+        for each in part.parts:
+            yield from _each(each.value, each.at)
+    else:
+        yield PlacedItem(part, getattr(part, "at", at))
+
+
+def _regular(pattern: str) -> str:
+    """The regular expression of a LIKE: `%` is any text, `_` any character."""
+    signs = {"%": ".*", "_": "."}
+    return "^" + "".join(signs.get(letter) or _quoted(letter) for letter in pattern) + "$"
+
+
+def _quoted(letter: str) -> str:
+    return f"\\{letter}" if letter in "\\.^$*+?()[]{}|-" else letter

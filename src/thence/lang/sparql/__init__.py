@@ -1,0 +1,1 @@
+"""SPARQL 1.1: grammar and readers, which the other languages extend."""

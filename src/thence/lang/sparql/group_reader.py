@@ -1,0 +1,218 @@
+"""Groups (SPARQL 1.1, 18.2.2): elements in the order of the text become one pattern, simplified as it is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from lark import Token
+
+from thence.algebra.chains import DEPTH, chain
+from thence.algebra.expressions import And, Exists, Expression, Not, Variable
+from thence.algebra.patterns import (
+    Bgp,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    LeftJoin,
+    Minus,
+    Pattern,
+    Select,
+    SubSelect,
+    Union,
+    Values,
+)
+from thence.algebra.variables import has_aggregate, in_scope
+from thence.lang.long_chains import LONG_GROUP
+from thence.lang.sparql.expression_reader import ExpressionReader
+from thence.lang.sparql.triple_reader import Triples
+from thence.rdf.terms import IRI, BlankNode, Term
+
+EMPTY = Bgp(())
+"""The pattern of `{ }`: one solution, without bindings."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDraft:
+    """A group, its filters still apart: an OPTIONAL around it takes those directly in it as its condition."""
+
+    pattern: Pattern
+    filters: tuple[Expression, ...] = ()
+
+    @property
+    def condition(self) -> Expression | None:
+        return chain(And, self.filters) if self.filters else None
+
+    @property
+    def whole(self) -> Pattern:
+        condition = self.condition
+        return self.pattern if condition is None else Filter(condition, self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterElement:
+    """FILTER in a group: where it stands among the other elements has no meaning."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalElement:
+    group: GroupDraft
+
+
+@dataclass(frozen=True, slots=True)
+class MinusElement:
+    """MINUS in a group."""
+
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class BindElement:
+    variable: Variable
+    expression: Expression
+    at: int
+
+
+Element: TypeAlias = Pattern | OptionalElement | MinusElement | BindElement
+
+
+class GroupReader(ExpressionReader):
+    """Groups and what stands in them. A pattern that no method here knows is joined."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._home: dict[BlankNode, Bgp] = {}  # the one basic graph pattern in which each label stands
+
+    def group_graph_pattern(self, content: GroupDraft | Select) -> GroupDraft:
+        return content if isinstance(content, GroupDraft) else GroupDraft(SubSelect(content))
+
+    def group_graph_pattern_sub(self, *parts: Element | FilterElement | Triples) -> GroupDraft:
+        filters = tuple(part.expression for part in parts if isinstance(part, FilterElement))
+        return GroupDraft(self._pattern(self._elements(parts)), filters)
+
+    def optional_graph_pattern(self, group: GroupDraft) -> OptionalElement:
+        return OptionalElement(group)
+
+    def minus_graph_pattern(self, group: GroupDraft) -> MinusElement:
+        return MinusElement(group.whole)
+
+    def graph_graph_pattern(self, name: Variable | IRI, group: GroupDraft) -> Pattern:
+        return Graph(name, group.whole)
+
+    def group_or_union_graph_pattern(self, *groups: GroupDraft) -> Pattern:
+        return chain(Union, [group.whole for group in groups])
+
+    def service_graph_pattern(self, *_: Any) -> Pattern:
+        raise self.error("SERVICE would ask another server; a query reads only the data it is given.")
+
+    def filter(self, condition: Expression) -> FilterElement:
+        self.forbid_aggregate(condition, "FILTER")
+        return FilterElement(condition)
+
+    def bind(self, expression: Expression, variable: Variable) -> BindElement:
+        self.forbid_aggregate(expression, "BIND")
+        return BindElement(variable, expression, self.here)
+
+    def exists_func(self, group: GroupDraft) -> Expression:
+        return Exists(group.whole)
+
+    def not_exists_func(self, _: Token, group: GroupDraft) -> Expression:
+        return Not(Exists(group.whole))
+
+    # VALUES
+
+    def inline_data(self, values: Values) -> Values:
+        return values
+
+    def inline_data_one_var(self, variable: Variable, *values: Term | None) -> Values:
+        return Values((variable,), tuple((value,) for value in values))
+
+    def inline_data_full(self, variables: tuple[Variable, ...], *rows: tuple[int, tuple[Term | None, ...]]) -> Values:
+        if len(set(variables)) < len(variables):
+            raise self.error("VALUES names a variable twice.")
+        for at, row in rows:
+            if len(row) != len(variables):
+                reason = (
+                    f"VALUES names {_count(len(variables), 'variable')}, and this row has {_count(len(row), 'value')}."
+                )
+                raise self.error(reason, at=at)
+        return Values(variables, tuple(row for _, row in rows))
+
+    def data_variables(self, *variables: Variable) -> tuple[Variable, ...]:
+        return variables
+
+    def data_row(self, *values: Term | None) -> tuple[int, tuple[Term | None, ...]]:
+        return self.here, values
+
+    def data_block_value(self, value: Term | None = None) -> Term | None:
+        return value
+
+    # From elements to a pattern
+
+    def forbid_aggregate(self, expression: Expression, where: str) -> None:
+        if has_aggregate(expression):
+            raise self.error(f"An aggregate can't stand in {where}: only in SELECT, HAVING and ORDER BY.")
+
+    def _elements(self, parts: tuple[Element | FilterElement | Triples, ...]) -> list[Element]:
+        """The elements, with triples that only filters part made one basic graph pattern (18.2.2.5)."""
+        elements: list[Element] = []
+        triples: Triples = ()
+        for part in (*parts, None):
+            if isinstance(part, tuple):
+                triples += part
+            elif not isinstance(part, FilterElement):
+                if triples:
+                    elements.append(self._bgp(triples))
+                    triples = ()
+                if part is not None:
+                    elements.append(part)
+        return elements
+
+    def _pattern(self, elements: list[Element]) -> Pattern:
+        """18.2.2.6, with 18.2.2.8: what is joined with the empty pattern is itself."""
+        if sum(isinstance(element, OptionalElement | MinusElement | BindElement) for element in elements) >= DEPTH:
+            raise self.error(LONG_GROUP)
+        pattern: Pattern = EMPTY
+        scope: set[Variable] = set()
+        joined: list[Pattern] = []
+        for element in elements:
+            match element:
+                case OptionalElement(group):
+                    pattern, joined = LeftJoin(_join(pattern, joined), group.pattern, group.condition), []
+                    scope.update(in_scope(group.pattern))
+                case MinusElement(right):
+                    pattern, joined = Minus(_join(pattern, joined), right), []
+                case BindElement():
+                    self._forbid_rebinding(element, scope)
+                    pattern, joined = Extend(_join(pattern, joined), element.variable, element.expression), []
+                    scope.add(element.variable)
+                case _:
+                    joined.append(element)
+                    scope.update(in_scope(element))
+        return _join(pattern, joined)
+
+    def _forbid_rebinding(self, binding: BindElement, scope: set[Variable]) -> None:
+        if binding.variable in scope:
+            reason = f"BIND gives {binding.variable} a value, but the group has used {binding.variable} before."
+            raise self.error(reason, at=binding.at, hint="a new name")
+
+    def _bgp(self, triples: Triples) -> Bgp:
+        bgp = Bgp(triples)
+        for triple in triples:
+            for slot in (triple.subject, triple.object):
+                if isinstance(slot, BlankNode) and self._home.setdefault(slot, bgp) is not bgp:
+                    reason = f"The blank node {slot} stands in two basic graph patterns; a label belongs to one."
+                    raise self.error(reason, at=self.labelled[slot], hint="a variable")
+        return bgp
+
+
+def _join(pattern: Pattern, joined: list[Pattern]) -> Pattern:
+    operands = [operand for operand in (pattern, *joined) if operand != EMPTY]
+    return chain(Join, operands) if operands else EMPTY
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,1 @@
+"""SPAseQ: grammar, reader, checks."""

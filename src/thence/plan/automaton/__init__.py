@@ -1,0 +1,1 @@
+"""SPAseQ and SASE+ → automaton."""

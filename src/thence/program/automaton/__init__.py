@@ -1,0 +1,1 @@
+"""The program of the automaton operator (SPAseQ, SASE+)."""

@@ -1,0 +1,57 @@
+"""What a program asks to be extracted from each event: graph patterns, attributes, or all triples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import Pattern
+from thence.algebra.sase import Name
+from thence.rdf.typed_events import DEFAULT_NAMESPACE
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What an event must have to be taken for something: a type, keys that have a value, predicates that hold."""
+
+    type: Name | None
+    present: tuple[Variable, ...]
+    predicates: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """Attributes of typed events: their values, keys as equality compares them, and what each event can be taken for, a
+    bit for each of `fits`. A key is an attribute, or the number of the predicate that computes it. `all_count`: events
+    that fit nothing are extracted too. `predicates` are what is asked of an event alone, and `image` is their code."""
+
+    names: tuple[Name, ...]
+    keys: tuple[tuple[Variable, Name | int], ...]
+    fits: tuple[Fit, ...]
+    all_count: bool
+    namespace: str = field(default=DEFAULT_NAMESPACE)
+    predicates: tuple[Expression, ...] = ()
+    image: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AllTriples:
+    """The triples of each event themselves, in document order, as rows of SUBJECT, PREDICATE and OBJECT."""
+
+
+SUBJECT, PREDICATE, OBJECT = Variable("subject"), Variable("predicate"), Variable("object")
+"""The columns of a table of triples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What to extract from each event of a stream: the solutions of a graph pattern (SPAseQ, Definition 7), attributes
+    of typed events, or the triples themselves; and the columns that are wanted. Patterns that differ in the names of
+    their variables alone share one table."""
+
+    stream: str
+    pattern: Pattern | Attributes | AllTriples
+    variables: tuple[Variable, ...]

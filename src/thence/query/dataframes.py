@@ -1,0 +1,91 @@
+"""Event DataFrames as a caller gives them to `Query.dataframe`, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation
+
+from thence.algebra.spaseq import Stream
+from thence.errors import InputError
+from thence.local.inputs import inputs_by_stream, stream_name
+from thence.match.background import Background
+from thence.program.dataflow import Dataflow
+from thence.runtime.time_domain import TimeDomain
+from thence.spark.driver.dataflow_rows import dataflow_rows
+from thence.spark.driver.pipeline import Settings, counted_answers, counts_beside, is_streaming
+
+TERMS = ("text", "struct")
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """A DataFrame for each stream, and what its columns are called."""
+
+    by_name: Mapping[str, DataFrame]
+    columns: Mapping[str, Mapping[str, str]]
+
+    def answers(
+        self,
+        dataflow: Dataflow,
+        domain: TimeDomain,
+        background: Background,
+        *,
+        shards: int | None,
+        terms: str,
+        counts: object,
+        **chosen: Any,
+    ) -> DataFrame:
+        if terms not in TERMS:
+            raise InputError(f'terms can\'t be {terms!r:.40}. Try: terms="text", or terms="struct"')
+        if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 1 <= shards <= 4096):
+            raise InputError(f"shards can't be {shards!r:.40}. Try: shards=4")
+        named = self._counts(counts)
+        settings = Settings(
+            shards=shards, terms=terms, columns=self.columns, counts=named, namespace=dataflow.namespace, **chosen
+        )
+        rows = dataflow_rows(dataflow, self.by_name, domain, background, settings, ordered=False)
+        return counted_answers(rows, settings)
+
+    def _counts(self, given: object) -> str | Observation:
+        """`counts`: what metrics are called, or, in batch, who is told."""
+        streaming = is_streaming(self.by_name)
+        if isinstance(given, Observation) and streaming:
+            raise InputError(
+                "Spark's Observation is for batch queries. Try: counts=\"alerts\", and the query's progress"
+            )
+        if isinstance(given, Observation):
+            return given
+        if not isinstance(given, str) or not given:
+            raise InputError(f'counts can\'t be {given!r:.40}. Try: counts="alerts"; in batch, counts=Observation()')
+        return counts_beside(self.by_name.values(), given) if streaming else given
+
+
+def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Frames:
+    """The DataFrames of a query's streams, by name."""
+    found: dict[str, DataFrame] = {}
+    for name, value in inputs_by_stream(given, streams).items():
+        if not _is_dataframe(value):
+            raise InputError(
+                f"The stream {name} is given as {type(value).__name__}, not as a Spark DataFrame. "
+                'Try: spark.read.format("thence").load(path); or query.match(…), which reads paths in one process'
+            )
+        found[name] = value  # type: ignore[assignment]
+    return Frames(found, _columns(columns, streams))
+
+
+def _is_dataframe(value: object) -> bool:
+    return isinstance(value, DataFrame)
+
+
+def _columns(given: object, streams: Sequence[Stream]) -> dict[str, Mapping[str, str]]:
+    """What the columns are called, by stream: one mapping for all of them, or one for each."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f'columns can\'t be {type(given).__name__}. Try: columns={{"time": "ts"}}')
+    if all(isinstance(value, str) for value in given.values()):
+        return {stream.name: dict(given) for stream in streams}
+    return {stream_name(name, streams): mapping for name, mapping in given.items()}

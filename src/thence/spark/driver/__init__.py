@@ -1,0 +1,1 @@
+"""The plan of DataFrames: decode, match, shuffle by shard, run, output."""

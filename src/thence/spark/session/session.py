@@ -1,0 +1,246 @@
+"""The local Spark session that `thence run` starts, if there is none."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import IO, Any
+
+import pyspark
+from pyspark import SparkConf, SparkContext
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.java_gateway import launch_gateway
+from pyspark.serializers import UTF8Deserializer, read_int
+from pyspark.sql import SparkSession
+
+from thence.errors import ThenceError
+from thence.spark.session.class_archive import ClassArchive, class_archive
+
+_GIB = 2**30
+_SETTINGS: Mapping[str, str] = {
+    "spark.master": "local[*]",
+    "spark.app.name": "thence",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",  # ours is shown
+    "spark.driver.host": "127.0.0.1",  # so that no network is needed
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "false",  # planning anew costs more than it could save here
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.streaming.stopTimeout": "30s",
+    # a checkpoint is on a disk of this machine, where Spark's own way starts seventy processes a micro-batch
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.python.daemon.module": "thence.spark.session.daemon",
+    "spark.log.level": "ERROR",
+}
+_UTF8: Any = UTF8Deserializer()  # type: ignore[no-untyped-call]
+_QUICK: Mapping[str, str] = {"spark.sql.codegen.wholeStage": "false"}
+_LONGEST = 44
+"""Bytes of the name of the folder for temporary files: a socket's adds 59, and some systems take no more than 103."""
+_SWIFTLY = "-XX:TieredStopAtLevel=1"
+"""These two are for a run of seconds: to compile well takes longer than it saves."""
+
+
+class NoJavaError(ThenceError):
+    """Java did not start."""
+
+
+class Launch:
+    """Java on its way: begun as soon as it is known that Spark will be needed, since it takes seconds in which a query
+    can be read. What Java and the workers say goes to a file that is thrown away, unless `debug`; `quick` is for runs
+    of seconds."""
+
+    def __init__(self, *, debug: bool = False, quick: bool = False) -> None:
+        self._there = _there()
+        self._said: IO[bytes] | None = None
+        self._quick = quick
+        self._classes = ClassArchive()
+        self._gateway: Any = None
+        self._failed: Exception | None = None
+        self._java: subprocess.Popen[bytes] | None = None
+        self._unneeded = threading.Event()
+        self._context: SparkContext | None = None
+        self._conf = SparkConf(loadDefaults=False)
+        if self._there is not None:
+            return
+        os.environ["PYSPARK_PYTHON"] = sys.executable  # workers must be what we are
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        for name, value in _SETTINGS.items():
+            self._conf.set(name, value)
+        self._conf.set("spark.driver.memory", f"{_heap() // 2**20}m")
+        for name, value in _sockets().items():
+            self._conf.set(name, value)
+        if debug:
+            self._conf.set("spark.log.level", "WARN")
+        else:
+            self._said = _log()
+        self._thread = threading.Thread(target=self._launch, daemon=True)
+        self._thread.start()
+
+    def _launch(self) -> None:
+        home = os.environ.get("JAVA_HOME")
+        java = shutil.which("java", path=os.path.join(home, "bin") if home else None)  # as Spark looks for it
+        version = _version_of(java) if java is not None else None
+        if version is not None:
+            self._classes = class_archive(version, f"{pyspark.__version__} {_find_spark_home()}")
+        options = [self._classes.option, _SWIFTLY if self._quick else ""]
+        self._conf.set("spark.driver.extraJavaOptions", " ".join(filter(None, options)))
+        try:
+            self._gateway = self._connected()
+        except Exception as error:  # whatever it is, who waits for Java must hear of it
+            self._failed = error
+
+    def _connected(self) -> Any:
+        """As pyspark's own `launch_gateway` does it, which keeps to itself what it has started."""
+        if "PYSPARK_GATEWAY_PORT" in os.environ:  # we are ourselves started by Spark's Java
+            return launch_gateway(self._conf)  # type: ignore[no-untyped-call]
+        with tempfile.TemporaryDirectory(prefix="thence-") as folder:
+            told = os.path.join(folder, "told")
+            command = [os.path.join(_find_spark_home(), "bin", "spark-submit")]
+            command += [part for name, value in self._conf.getAll() for part in ("--conf", f"{name}={value}")]
+            command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+            self._java = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,  # Java ends when this does
+                env=os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": told},
+                start_new_session=True,  # Ctrl-C is for us alone
+                stdout=self._said or 2,  # neither Java's nor the workers' words may come between our own:
+                stderr=self._said,  # they have no terminal
+            )
+            while not os.path.exists(told):
+                if self._java.poll() is not None or self._unneeded.wait(0.02):
+                    raise OSError("Java has ended, or is not needed")
+            with open(told, "rb") as file:
+                port: int = read_int(file)  # type: ignore[no-untyped-call]
+                there = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": _UTF8.loads(file)}
+        os.environ.update(there)
+        try:
+            return launch_gateway()  # type: ignore[no-untyped-call]
+        finally:
+            for name in there:
+                del os.environ[name]
+
+    def session(self) -> SparkSession:
+        """A session of the Spark that there was, or of this one."""
+        spark = self._there.newSession() if self._there is not None else self._started()
+        if self._quick and self._there is None:
+            _start_workers(spark)
+        for name, value in {**_SETTINGS, **(_QUICK if self._quick else {})}.items():
+            if name.startswith("spark.sql."):
+                spark.conf.set(name, value)
+        return spark
+
+    def _started(self) -> SparkSession:
+        self._thread.join()
+        if self._failed is not None:
+            last = _last_line(self._said)
+            raise NoJavaError(f"Java did not start{f': {last}' if last else ''}") from None
+        self._context = SparkContext(conf=self._conf, gateway=self._gateway)
+        return SparkSession(self._context)
+
+    def ended_well(self) -> None:
+        """The run has had of Java whatever a run needs."""
+        self._classes.worthwhile()
+
+    def __enter__(self) -> Launch:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Java ends with us; at once, if nobody came to need it."""
+        if self._there is not None or self._context is not None:
+            return
+        self._unneeded.set()
+        self._thread.join()
+        if self._gateway is not None:
+            self._gateway.shutdown()
+        if self._java is not None:
+            if self._java.poll() is None:
+                os.killpg(self._java.pid, signal.SIGKILL)  # the scripts that start it, too
+            self._java.communicate()
+        self._classes.given_up()
+        if self._said is not None:
+            self._said.close()
+
+
+def _start_workers(spark: SparkSession) -> None:
+    """Have Spark start its Python processes while a job is still being planned: they take as long as that."""
+
+    def run() -> None:
+        with suppress(Exception):  # whatever is wrong will be told of the job itself
+            cores = spark.sparkContext.defaultParallelism
+            spark.range(0, cores, 1, cores).mapInArrow(_nothing, "id long").collect()
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+def _nothing(records: Any) -> Any:
+    import pandas  # noqa: F401 - these are what a worker imports for its first task
+
+    import thence.spark.worker.stages  # noqa: F401
+
+    yield from records
+
+
+def _version_of(java: str) -> str | None:
+    """What changes with Java, without starting it; None, where its own folder does not tell."""
+    home = os.path.dirname(os.path.dirname(os.path.realpath(java)))
+    try:
+        with open(os.path.join(home, "release"), encoding="utf-8", errors="replace") as file:
+            return f"{home} {file.read(10_000)}"
+    except OSError:
+        return None
+
+
+def _sockets() -> dict[str, str]:
+    """How Java and the workers talk: by sockets that are files, in a folder of ours alone. On the network's, a
+    micro-batch waits some times, up to 40 ms, for an acknowledgement; they are for where a file's name is too long."""
+    if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > _LONGEST:
+        return {}
+    folder = tempfile.mkdtemp(prefix="thence-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return {"spark.python.unix.domain.socket.enabled": "true", "spark.python.unix.domain.socket.dir": folder}
+
+
+def _log() -> IO[bytes]:
+    file = tempfile.NamedTemporaryFile(prefix="thence-spark-", suffix=".log", delete=False)  # noqa: SIM115 - until the end
+    atexit.register(_removed, file.name)
+    return file
+
+
+def _removed(name: str) -> None:
+    if os.path.exists(name):
+        os.remove(name)
+
+
+def _last_line(said: IO[bytes] | None) -> str:
+    if said is None:
+        return ""
+    with open(said.name, encoding="utf-8", errors="replace") as file:
+        lines = [line.strip() for line in file if line.strip()]
+    return lines[-1][:200] if lines else ""
+
+
+def _there() -> SparkSession | None:
+    """The session that somebody has started, whichever thread asks: Java knows an active one for each of its threads,
+    and a connection that was lost gives Python's thread another."""
+    if SparkContext._active_spark_context is None:
+        return None
+    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def _heap() -> int:
+    """Bytes for Java: a quarter of the machine's, since the workers beside it need more than it does."""
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(max(machine // 4, _GIB), 4 * _GIB)

@@ -1,0 +1,51 @@
+"""The `__init__` of the shipped package, put in place of its own by `ship`.
+
+What was sent is one zip. Its modules are unpacked, once a machine for each of their versions, so that what is compiled
+is kept beside them and the next worker finds it; a zip has no room for that.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+INNER = "shipped"
+"""The folder of the zip that has the package as it is."""
+
+
+def unpacked(archive: Path) -> Path:
+    """The folder to which a zip was unpacked: of the user, or beside it where there is none that can be written to. It
+    is named as the zip is, whose name has a hash of all that is in it."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    for parent in (Path(home, "thence"), archive.parent / "thence-unpacked"):
+        try:
+            parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _unpacked_to(archive, parent / archive.stem)
+        except OSError:
+            continue
+    raise ImportError(f"There is no folder to which {archive} could be unpacked. Try: XDG_CACHE_HOME, one of its own")
+
+
+def _unpacked_to(archive: Path, target: Path) -> Path:
+    if target.is_dir():
+        return target
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:  # others may be about the same
+        with zipfile.ZipFile(archive) as content:
+            content.extractall(folder, [name for name in content.namelist() if name.startswith(f"{INNER}/")])
+        try:
+            (Path(folder) / INNER).rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise
+    return target
+
+
+def begin(names: dict[str, object]) -> None:
+    """Make the package that has these names the one that was unpacked."""
+    archive = str(names["__file__"]).rpartition(f"{os.sep}thence{os.sep}")[0]
+    package = unpacked(Path(archive)) / "thence"
+    source = package / "__init__.py"
+    names["__path__"], names["__file__"] = [str(package)], str(source)
+    exec(compile(source.read_bytes(), str(source), "exec"), names)

@@ -1,0 +1,1 @@
+"""Where events on Spark come from: DataFrame rows, event files, Parquet files; ids of rows."""

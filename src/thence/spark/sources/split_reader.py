@@ -1,0 +1,85 @@
+"""Reads event files in workers, split by split, as one process reads them.
+
+A finite run knows its files, so it needs no source that looks for them: the DataFrame has a number for each part, and
+what a worker makes of it are the events, ids and blank nodes that `query.match` has of the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from thence.columns.column_batch import Batch, ColumnBatch
+from thence.io.event_files import read_batches
+from thence.rdf.events import BadEvent
+from thence.rdf.limits import Limits
+from thence.rdf.times import Domain
+from thence.spark.sources.file_splits import FileSplit, read_split, split_file
+
+SPLIT = 32 << 20
+"""Bytes of a file that a task reads."""
+
+_TABLES = (".csv", ".parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class SplitReader:
+    """Makes events of rows that are the numbers of parts of files. It is sent to workers."""
+
+    parts: tuple[FileSplit, ...]
+    namespace: str
+    domain: Domain | None
+    """What the times are, where there is an event that tells."""
+
+    columns: ClassVar[tuple[str, ...]] = ("id",)
+    names: ClassVar[tuple[tuple[str, str], ...]] = (("id", "id"),)  # which says that every event has one
+
+    def read(self, record: Any) -> Iterator[Batch | BadEvent]:
+        for number in record.column("id").to_pylist():
+            for part in self.parts[number : number + 1]:  # of empty files there is a row, and no part
+                for found in _read(part, self.namespace):
+                    yield _named(found) if isinstance(found, ColumnBatch) else found
+
+
+def file_splits(path: str, *, label: str, split: int = SPLIT) -> list[FileSplit]:
+    """The parts of a file. `label` is what the ids of events that have none begin with."""
+    return [FileSplit(path, label)] if _is_table(path) else split_file(path, stream=label, split=split)
+
+
+def first_domain(path: str, *, label: str, namespace: str) -> Domain | None:
+    """What the times of a file are: that of its first event; None if it has none."""
+    for found in _read(FileSplit(path, label), namespace):
+        if not isinstance(found, BadEvent) and len(found):
+            return Domain(int(found.domains[0]))
+    return None
+
+
+def domain_of(files: Sequence[tuple[str, str]], *, namespace: str) -> Domain | None:
+    """What the times of a stream's files are, each given with its label."""
+    found = (first_domain(path, label=label, namespace=namespace) for path, label in files)
+    return next((domain for domain in found if domain is not None), None)
+
+
+def _read(part: FileSplit, namespace: str) -> Iterator[Batch | BadEvent]:
+    if _is_table(part.path):
+        return read_batches(part.path, stream=part.stream, namespace=namespace)
+    return read_split(part, namespace=namespace, limits=Limits())
+
+
+def _is_table(path: str) -> bool:
+    return path.lower().removesuffix(".gz").endswith(_TABLES)
+
+
+def _named(batch: ColumnBatch) -> ColumnBatch:
+    """The same events, of which each has an id: its own, or STREAM:LINE."""
+    table = batch.table
+    lines = pa.array([table.places.line(row) for row in range(len(table.places))], pa.int64())
+    ids = pc.binary_join_element_wise(pa.scalar(table.stream), lines.cast(pa.string()), ":")
+    if table.ids is not None:
+        own = table.ids.cast(pa.string())
+        ids = pc.if_else(pc.fill_null(pc.not_equal(own, ""), False), own, ids)
+    return replace(batch, table=replace(table, ids=ids))

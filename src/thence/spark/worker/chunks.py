@@ -1,0 +1,281 @@
+"""Chunks: extracted events on their way to a shard, packed into bytes.
+
+A `Chunk` is what some events of one stream are to one shard, in the order of time. An event goes to every shard that
+one of its matches belongs to, by the key. One of them is its home, which counts it if it is late; one that matches
+nothing has a home too. Where strict contiguity is over all events of all streams, each shard is sent all their times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.expressions import Variable
+from thence.columns.array_codec import ArrayReader, pack_arrays, unpack_arrays
+from thence.columns.dictionary import Terms
+from thence.columns.fingerprints import as_hexadecimal, from_hexadecimal
+from thence.columns.term_values import ValueColumn
+from thence.columns.texts import Texts
+from thence.columns.value_columns import holds_term_id
+from thence.kernel.array_checks import (
+    check_array,
+    check_column,
+    check_terms,
+    check_texts,
+    check_values,
+    check_within,
+    require,
+)
+from thence.kernel.automaton.machine_rows import times_at
+from thence.kernel.automaton.state_checks import check_intervals
+from thence.program.extracted import BindingTable, Extracted, concatenate_bindings
+from thence.program.operator import Program
+
+Ints = NDArray[np.int64]
+
+MOST = 16_384
+"""Events of a chunk. Few, so that a shard that takes chunks in the order of their first times holds few at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Events `0, 1, …` in the order of time. The tables' refs are these numbers, and what names a term in their columns
+    is its place in `terms`, canonical N-Triples. `others` are the times of all events of the stream, where they count
+    for contiguity. Time is where events end; where all are points in time, `starts` may be the same array as `ends`."""
+
+    stream: str
+    starts: Ints
+    ends: Ints
+    ids: Texts
+    home: NDArray[np.bool_]
+    others: Ints
+    tables: tuple[BindingTable, ...]
+    terms: Texts
+    numbered: bool  # whether no event was given an id, so that all have digests of their rows
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @property
+    def first(self) -> int:
+        """The earliest time that it speaks of."""
+        return min(int(times[0]) for times in (self.ends, self.others) if len(times))
+
+    def before(self, time: int) -> tuple[Chunk, Chunk]:
+        """What is before a time, and the rest."""
+        cut, other = int(np.searchsorted(self.ends, time)), int(np.searchsorted(self.others, time))
+        return self._part(0, cut, 0, other), self._part(cut, len(self.ends), other, len(self.others))
+
+    def _part(self, first: int, last: int, other_first: int, other_last: int) -> Chunk:
+        if first == 0 and last == len(self.ends) and other_last - other_first == len(self.others):
+            return self
+        tables = tuple(_between(rows, first, last) for rows in self.tables)
+        ends = self.ends[first:last]
+        return replace(
+            self,
+            starts=ends if self.starts is self.ends else self.starts[first:last],
+            ends=ends,
+            ids=self.ids.slice(first, last),
+            home=self.home[first:last],
+            others=self.others[other_first:other_last],
+            tables=tables,
+        )
+
+    def pieces(self, most: int) -> Iterator[Chunk]:
+        """The same in pieces of so many events; the last has the times of all that come behind it, too."""
+        bounds = [*range(0, max(len(self.ends), 1), most), len(self.ends)]
+        others = [0, *np.searchsorted(self.others, self.ends[bounds[1:-1]]).tolist(), len(self.others)]
+        for number in range(len(bounds) - 1):
+            yield self._part(bounds[number], bounds[number + 1], others[number], others[number + 1])
+
+
+def _between(rows: BindingTable, first: int, last: int) -> BindingTable:
+    refs = rows.refs[:, 0]
+    if (refs[1:] >= refs[:-1]).all():
+        low, high = np.searchsorted(refs, [first, last])
+        chosen = np.arange(low, high)
+    else:
+        chosen = np.flatnonzero((refs >= first) & (refs < last))
+    found = rows.take(chosen)
+    return replace(found, refs=found.refs - first)
+
+
+def split_by_shard(
+    program: Program,
+    stream: str,
+    found: Extracted,
+    terms: Terms,
+    starts: Ints,
+    ids: Texts,
+    *,
+    shards: int,
+    numbered: bool,
+    homes: bool,
+    told: Sequence[int] = (),
+) -> Iterator[tuple[int, Chunk]]:
+    """What events are to each of some shards. They are in the order of time, and the refs of what was found in them
+    count from 0. `starts` and `ids` have the start and the id of each. Without `homes`, what matches nothing goes
+    nowhere. What was `told` to be bad has none, so that it is not told to be late as well."""
+    of_rows = [_shards(program, table, rows, terms, shards) for table, rows in enumerate(found.tables)]
+    here = np.zeros((shards, found.events), np.bool_)
+    for rows, belongs in zip(found.tables, of_rows, strict=True):
+        here[belongs, rows.refs[: len(belongs), 0]] = True
+    home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
+    home[list(told)] = -1
+    everywhere = found.times if program.broadcasts_times else found.times[:0]
+    points = starts is found.times or bool((starts == found.times).all())
+    for shard in range(shards):
+        at_home = home == shard if homes else np.zeros(found.events, np.bool_)
+        is_own = here[shard] | at_home
+        own, number = np.flatnonzero(is_own), np.cumsum(is_own) - 1
+        tables = []
+        for rows, belongs in zip(found.tables, of_rows, strict=True):
+            some = rows.take(np.flatnonzero(belongs == shard))
+            tables.append(replace(some, refs=number[some.refs]))
+        if len(own) or len(everywhere):
+            kept, names = _vocabulary(tables, terms)
+            ends = found.times[own]
+            began = ends if points else starts[own]
+            yield shard, Chunk(stream, began, ends, ids.take(own), at_home[own], everywhere, kept, names, numbered)
+
+
+def _shards(program: Program, table: int, rows: BindingTable, terms: Terms, shards: int) -> Ints:
+    """The shard of each row of a table, by its values of the key; of none, if nothing reads the table."""
+    route = program.shard_key.routes[table]
+    if route is None:
+        return np.empty(0, np.int64)
+    columns = list(rows.columns.values())
+    code = np.zeros(len(rows), np.uint64)
+    for number in route:
+        values = columns[number]
+        bits = values.bits.astype(np.uint64)
+        named = _named(values)
+        if named.any():
+            bits[named] = terms.hashes[values.bits[named]]
+        code = (code ^ bits ^ (values.tags.astype(np.uint64) << np.uint64(48))) * np.uint64(0x9E3779B97F4A7C15)
+        code ^= code >> np.uint64(29)
+    return (code % np.uint64(shards)).astype(np.int64)
+
+
+def _vocabulary(tables: Sequence[BindingTable], terms: Terms) -> tuple[tuple[BindingTable, ...], Texts]:
+    """Tables whose terms are named by their place among those that they use, and these."""
+    used = np.zeros(len(terms) + 1, np.bool_)
+    for rows in tables:
+        for values in rows.columns.values():
+            named = _named(values)
+            used[values.bits[named]] = True
+    kept = np.flatnonzero(used)
+    return tuple(_renamed(rows, np.cumsum(used) - 1) for rows in tables), terms.joined.take(kept)
+
+
+def _named(values: ValueColumn) -> NDArray[np.bool_]:
+    """Which of some values are terms' numbers."""
+    named: NDArray[np.bool_] = holds_term_id(values.tags)
+    return named
+
+
+def _renamed(rows: BindingTable, places: Ints) -> BindingTable:
+    """The same rows, whose terms have other numbers."""
+    columns = {}
+    for variable, values in rows.columns.items():
+        named = _named(values)
+        bits = values.bits
+        if named.all():
+            bits = places[bits]
+        elif named.any():
+            bits = bits.copy()
+            bits[named] = places[bits[named]]
+        columns[variable] = ValueColumn(values.tags, bits)
+    return replace(rows, columns=columns)
+
+
+def merge_chunks(program: Program, chunks: Sequence[Chunk], terms: Terms, first_ref: int) -> Extracted:
+    """What was found in the events of some chunks, the terms of a state's dictionary, refs counted from `first_ref`."""
+    tables: list[list[BindingTable]] = [[] for _ in program.tables]
+    ref = first_ref
+    for chunk in chunks:
+        places = terms.add_joined(chunk.terms).astype(np.int64)
+        for rows, listed in zip(chunk.tables, tables, strict=True):
+            if len(rows):
+                named = _renamed(rows, places)
+                listed.append(replace(named, refs=named.refs + ref))
+        ref += len(chunk)
+    together = tuple(
+        concatenate_bindings(listed, asked.variables) for listed, asked in zip(tables, program.tables, strict=True)
+    )
+    of_all = program.broadcasts_times
+    times = [chunk.others if of_all else chunk.ends for chunk in chunks]
+    return Extracted(together, np.concatenate(times) if times else np.empty(0, np.int64), ref - first_ref)
+
+
+def pack_chunk(chunk: Chunk) -> bytes:
+    words = from_hexadecimal(chunk.ids)
+    head = {"stream": chunk.stream, "numbered": chunk.numbered, "hashes": words is not None}
+    arrays: list[NDArray[np.generic]] = [chunk.ends, chunk.ends[:0] if chunk.starts is chunk.ends else chunk.starts]
+    arrays += [chunk.ids.text, chunk.ids.ends] if words is None else _halves(words, chunk.starts)
+    arrays += [chunk.home if chunk.home.any() else chunk.home[:0], chunk.others, chunk.terms.text, chunk.terms.ends]
+    for rows in chunk.tables:
+        arrays.append(rows.refs.astype(np.int32))
+        for values in rows.columns.values():
+            alike = len(values.tags) > 0 and (values.tags == values.tags[0]).all()
+            arrays += [values.tags[:1] if alike else values.tags, values.bits]
+    return pack_arrays(head, arrays)
+
+
+def _halves(words: NDArray[np.uint64], times: Ints) -> list[NDArray[np.generic]]:
+    """The halves of hashes. The second one is often the time, which is there already."""
+    high, low = words[:, 0], words[:, 1]
+    return [high.copy(), low[:0] if (low == times.view(np.uint64)).all() else low.copy()]
+
+
+def unpack_chunk(program: Program, content: bytes | memoryview) -> Chunk:
+    """What was packed. InputError if it can't have been."""
+    head, reader = unpack_arrays(content)
+    kinds = {"stream": str, "numbered": bool, "hashes": bool}
+    require(all(isinstance(head.get(name), kind) for name, kind in kinds.items()), "a chunk has no head")
+    ends, starts = reader.next(), reader.next()
+    starts = starts if starts.size else ends
+    check_array(ends, np.int64, -1)
+    check_array(starts, np.int64, len(ends))
+    check_intervals(starts, ends)
+    ids = _hashes(reader.next(), reader.next(), starts) if head["hashes"] else Texts(reader.next(), reader.next())
+    home, others = reader.next(), reader.next()
+    home = home if len(home) else np.zeros(len(ends), np.bool_)
+    terms = Texts(reader.next(), reader.next())
+    _check_events(ends, ids, home, others)
+    check_terms(terms)
+    tables = tuple(_table(reader, asked.variables, (starts, ends), len(terms)) for asked in program.tables)
+    return Chunk(head["stream"], starts, ends, ids, home, others, tables, terms, head["numbered"])
+
+
+def _hashes(high: NDArray[np.uint64], low: NDArray[np.uint64], times: Ints) -> Texts:
+    low = low if len(low) else times.view(np.uint64)
+    for half in (high, low):
+        check_array(half, np.uint64, len(times))
+    return as_hexadecimal(np.column_stack([high, low]))
+
+
+def _check_events(ends: Ints, ids: Texts, home: NDArray[np.bool_], others: Ints) -> None:
+    for each in (ends, others):
+        check_array(each, np.int64, -1)
+        require((each[1:] >= each[:-1]).all(), "events are not in the order of time")
+    check_texts(ids)
+    require(len(ids) == len(ends), "events have no names")
+    check_array(home, np.bool_, len(ends))
+
+
+def _table(reader: ArrayReader, variables: Sequence[Variable], times: tuple[Ints, Ints], terms: int) -> BindingTable:
+    refs = reader.next().astype(np.int64)
+    check_array(refs, np.int64, -1, 1)
+    check_within(refs, 0, len(times[1]), "an event")
+    columns = {}
+    for variable in variables:
+        tags, bits = reader.next(), reader.next()
+        require(tags.shape in ((1,), (len(refs),)), "an array has another shape")
+        columns[variable] = ValueColumn(np.broadcast_to(tags, len(refs)), bits)
+        check_column(columns[variable], len(refs))
+        check_values(columns[variable].tags, bits, terms)
+    return BindingTable(*times_at(times, refs[:, 0]), refs, columns, np.ones(len(refs), np.bool_))

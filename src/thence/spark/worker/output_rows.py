@@ -1,0 +1,159 @@
+"""What a stage emits, as record batches: a row for each match, and one for each problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from thence.columns.arrow_terms import csv_text, lexical_column, struct_column, struct_type, term_struct
+from thence.program.dataflow import Stage
+from thence.program.output import Rows
+from thence.program.solutions import Solutions
+from thence.rdf.events import Event
+from thence.rdf.formats import Format
+from thence.rdf.serializer import serialize
+from thence.rdf.terms import Term
+from thence.rdf.times import Domain
+from thence.runtime.column_names import RESERVED_COLUMNS, column_names
+from thence.runtime.host import Host, TimedOut
+from thence.spark.worker.output_columns import Types, array_of, typed_array
+
+PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
+INNER = tuple(f"?{name}" for name in PROBLEM_COLUMNS)
+"""The same before a user sees them: names that no variable has."""
+HIDDEN = ("?certain", "?end", "?start")
+"""What rows are ordered by."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRow:
+    """A row of `problems`."""
+
+    problem: str
+    reason: str
+    event: str | None
+    stream: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowWriter:
+    """Writes what a stage emits. `terms` is "text" for lexical values, or "struct" for whole terms. Each column costs
+    Spark time: without `problems`, a problem's row has only its kind, to be counted, and without `ordered` rows lack
+    the columns that they are ordered by."""
+
+    stage: Stage
+    domain: Domain
+    terms: str = "text"
+    problems: bool = False
+    ordered: bool = True
+    attributes: Types | None = None  # of the input, where it has types
+
+    @property
+    def columns(self) -> dict[str, tuple[str, pa.DataType]]:
+        """An answer's columns by their names in the DataFrame: their names in the query, and their types. None where
+        events are emitted."""
+        output = self.stage.program.output
+        if self.stage.makes_events:
+            return {}
+        assert isinstance(output, Rows)
+        cell = struct_type() if self.terms == "struct" else pa.string()
+        found = output.types.resolve(self.attributes if self.terms == "text" else None, cell)
+        taken = (*RESERVED_COLUMNS, *PROBLEM_COLUMNS) if self.problems else RESERVED_COLUMNS
+        return dict(zip(column_names(list(found), taken=taken), found.items(), strict=True))
+
+    @property
+    def reported(self) -> tuple[str, ...]:
+        """The columns of problems."""
+        return PROBLEM_COLUMNS if self.problems else PROBLEM_COLUMNS[:1]
+
+    def schema(self) -> pa.Schema:
+        time = pa.int64() if self.domain is Domain.TICKS else pa.timestamp("us", "UTC")
+        if self.stage.makes_events:  # as `dataframe` reads them
+            fields = [("time", time), ("end", time), ("id", pa.string()), ("value", pa.string())]
+        else:
+            fields = [("start", time), ("end", time)]
+        fields += [(name, kind) for name, (_, kind) in self.columns.items()]
+        fields += [("match_id", pa.string()), ("events", pa.list_(pa.string()))]
+        fields += [(name, pa.string()) for name in INNER[: len(self.reported)]]
+        return pa.schema([*fields, *((name, pa.int64()) for name in HIDDEN if self.ordered)])
+
+    def rows(self, solutions: Solutions, host: Host) -> pa.RecordBatch:
+        """The rows of some solutions."""
+        names, events = host.ids(solutions)
+        offsets = pa.array(solutions.events.get().offsets.astype(np.int32))
+        lists = pa.ListArray.from_arrays(offsets, events.to_arrow())
+        cells = self._computed(solutions) if solutions.columns is None else self._columns(solutions)
+        order = (solutions.certain, solutions.end, solutions.start)
+        return self._batch((solutions.start, solutions.end), cells, names.to_arrow(), lists, order)
+
+    def events(self, found: Iterable[tuple[Solutions, int, str, Event]], host: Host) -> Iterator[pa.RecordBatch]:
+        """The events that rows make, as N-Triples."""
+        made = list(found)
+        if not made:
+            return
+        refs = [solutions.events.get() for solutions, _, _, _ in made]
+        ids = [
+            host.log.ids(lists.refs[lists.offsets[number] : lists.offsets[number + 1]]).to_list()
+            for lists, (_, number, _, _) in zip(refs, made, strict=True)
+        ]
+        times = [(int(s.certain[n]), int(s.end[n]), int(s.start[n])) for s, n, _, _ in made]
+        order = tuple(np.array(column, np.int64) for column in zip(*times, strict=True))
+        values = [serialize(event.triples, Format.N_TRIPLES).decode() for _, _, _, event in made]
+        cells = [pa.array([event.id for _, _, _, event in made], pa.string()), pa.array(values, pa.string())]
+        names = pa.array([name for _, _, name, _ in made], pa.string())
+        yield self._batch((order[0], order[0]), cells, names, pa.array(ids, pa.list_(pa.string())), order)
+
+    def _columns(self, solutions: Solutions) -> list[Any]:
+        build = struct_column if self.terms == "struct" else lexical_column
+        terms, found = solutions.terms, []
+        assert solutions.columns is not None
+        own = dict(zip(solutions.names, solutions.columns, strict=True))
+        for name, kind in self.columns.values():
+            tags, bits = own[name].tags, own[name].bits
+            found.append(typed_array(tags, bits, terms, kind) if self._is_typed else build(tags, bits, terms))
+        return found
+
+    def _computed(self, solutions: Solutions) -> list[Any]:
+        leaf = None if self._is_typed else self._term
+        rows = [solutions.bindings(number) for number in range(len(solutions))]
+        return [array_of([row.get(name) for row in rows], kind, leaf) for name, kind in self.columns.values()]
+
+    @property
+    def _is_typed(self) -> bool:
+        """Whether values keep the types of the input's columns."""
+        output = self.stage.program.output
+        return self.terms == "text" and self.attributes is not None and isinstance(output, Rows) and output.plain
+
+    def _term(self, term: Term) -> Any:
+        return term_struct(term) if self.terms == "struct" else csv_text(term)
+
+    def _batch(
+        self,
+        between: Sequence[NDArray[np.int64]],
+        cells: list[Any],
+        names: Any,
+        events: Any,
+        order: Sequence[NDArray[np.int64]],
+    ) -> pa.RecordBatch:
+        schema = self.schema()
+        time = schema.field("end").type
+        times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in between]
+        nothing = [pa.nulls(len(names), pa.string())] * len(self.reported)
+        hidden = [pa.array(np.ascontiguousarray(each)) for each in order if self.ordered]
+        return pa.RecordBatch.from_arrays([*times, *cells, names, events, *nothing, *hidden], schema=schema)
+
+    def problem_rows(self, listed: Iterable[ProblemRow]) -> pa.RecordBatch:
+        """Rows of problems: all other columns are null."""
+        names = list(zip(INNER, self.reported, strict=False))
+        rows = [{inner: getattr(each, name) for inner, name in names} for each in listed]
+        return pa.RecordBatch.from_pylist(rows, schema=self.schema())
+
+
+def timed_out_rows(found: Iterable[TimedOut]) -> list[ProblemRow]:
+    """Partial matches that timed out, reported with their last events."""
+    return [ProblemRow("timed_out", each.reason, each.ids[-1], each.stream) for each in found]

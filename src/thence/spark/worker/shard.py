@@ -1,0 +1,135 @@
+"""One shard of a stage: chunks of extracted events in, rows out; saved between two micro-batches. No Spark here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.texts import Texts, concatenate_texts
+from thence.kernel.array_checks import check_array, check_texts, require
+from thence.kernel.automaton.memory import NEVER
+from thence.program.dataflow import Stage
+from thence.program.operator import Environment
+from thence.runtime import saved_state
+from thence.runtime.event_log import IdLog
+from thence.runtime.host import Host
+from thence.runtime.ordering import Ordered
+from thence.runtime.watermark import Watermark
+from thence.spark.worker.chunks import Chunk, merge_chunks, pack_chunk, unpack_chunk
+from thence.spark.worker.equal_events import Ordinals
+
+
+@dataclass(slots=True)
+class Shard:
+    """A host, the ids of its events, and chunks of events that the watermark has not reached."""
+
+    stage: Stage
+    watermark: Watermark
+    environment: Environment = field(default_factory=Environment)
+    number: int = 1  # the stage's position
+    log: IdLog = field(init=False, default_factory=IdLog)
+    host: Host = field(init=False)
+    ordinals: Ordinals = field(init=False, default_factory=Ordinals)
+    waiting: list[Chunk] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.host = Host(self.stage, self.log, self.environment, self.number)
+
+    def add(self, chunks: Iterable[Chunk]) -> None:
+        """Events that are not late."""
+        self.waiting += chunks
+
+    def without_late(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
+        """The events of some chunks that are not late, and those that are."""
+        now = self.watermark.now
+        if now is None:
+            return list(chunks), []
+        cut = [chunk.before(now) for chunk in chunks]
+        return [later for _, later in cut], [late for late, _ in cut if len(late)]
+
+    def emit(self, before: int, watermark: int, *, latest: int | None = None) -> Iterator[Ordered]:
+        """The rows that are certain once all events before a time are taken, and none before the watermark will come.
+        Their events' ids are known until the next step. `latest` is the time of the latest event of all shards."""
+        ready, rest = [], []
+        for chunk in self.waiting:
+            first, last = (chunk, None) if before == NEVER else chunk.before(before)
+            ready += [first] if len(first) or len(first.others) else []
+            rest += [last] if last is not None and (len(last) or len(last.others)) else []
+        self.waiting = rest
+        terms = self.host.prepare()
+        ready = self.ordinals.told_apart(ready)
+        extracted = merge_chunks(self.stage.program, ready, terms, self.log.next_ref)
+        self.log.add(concatenate_texts([chunk.ids for chunk in ready]))
+        return self.host.emit(extracted, watermark, latest=latest, ordered=False)
+
+    def evict(self) -> None:
+        """Drop the ids that nothing needs."""
+        if self.log.is_large:
+            self.log.retain(self.host.held())
+
+    # Saved between two micro-batches
+
+    def save(self, shards: int) -> bytes:
+        """The shard as bytes, for a query of so many shards."""
+        head, arrays = self.host.snapshot()  # first, since it evicts
+        self.log.retain(self.host.held())
+        now, last = self.watermark.now, self.ordinals.time
+        if now is not None and last is not None and last < now:
+            self.ordinals = Ordinals()  # more events of its time would be late
+        head |= {
+            "latest": self.watermark.latest,
+            "now": self.watermark.now,
+            "began": self.watermark.began,
+            "equal": [self.ordinals.time, self.ordinals.seen],
+            "waiting": len(self.waiting),
+        }
+        ids: list[NDArray[Any]] = [self.log.refs, self.log.texts.text, self.log.texts.ends]
+        chunks = [np.frombuffer(pack_chunk(chunk), np.uint8) for chunk in self.waiting]
+        fingerprint = self.stage.program.fingerprint()
+        return saved_state.save(head, [*ids, *chunks, *arrays], fingerprint=fingerprint, shards=shards)
+
+    def load(self, saved: bytes, shards: int) -> None:
+        """Continue from what was saved. InputError if that was by another version, for another query, or for another
+        number of shards; or if it is damaged."""
+        program = self.stage.program
+        head, arrays = saved_state.restore(saved, fingerprint=program.fingerprint(), shards=shards)
+        _check_types(head, self.watermark.streams)
+        self.watermark.latest, self.watermark.now, self.watermark.began = head["latest"], head["now"], head["began"]
+        time, seen = head["equal"]
+        self.ordinals = Ordinals(time, Counter(seen))
+        refs, ids = arrays.next(), Texts(arrays.next(), arrays.next())
+        self.log = self.host.log = IdLog(0, refs, ids, retained=len(refs))
+        self.waiting = [unpack_chunk(program, arrays.next().tobytes()) for _ in range(head["waiting"])]
+        self.host.restore(head, arrays)
+        self._check_ids()
+
+    def _check_ids(self) -> None:
+        """That all events which are held have one."""
+        refs, ids = self.log.refs, self.log.texts
+        check_texts(ids)
+        check_array(refs, np.int64, len(ids))
+        require((refs[1:] > refs[:-1]).all(), "ids are not in order")
+        require(np.isin(self.host.held(), refs).all(), "an event has no id")
+
+
+def _check_types(head: dict[str, Any], streams: Sequence[str]) -> None:
+    """That a head has what `save` writes into it."""
+
+    def is_time(found: object) -> bool:
+        return found is None or (type(found) is int and -(2**63) <= found < 2**63)
+
+    def are_counts(found: object) -> bool:
+        return isinstance(found, dict) and all(type(count) is int for count in found.values())
+
+    latest, equal = head.get("latest"), head.get("equal")
+    heard = isinstance(latest, dict) and all(
+        name in streams and time is not None and is_time(time) for name, time in latest.items()
+    )
+    require(heard and is_time(head.get("now")) and is_time(head.get("began")), "its head has something else than times")
+    counted = isinstance(equal, list) and len(equal) == 2 and is_time(equal[0]) and are_counts(equal[1])
+    require(counted and type(head.get("waiting")) is int, "its head has something else than it should")
