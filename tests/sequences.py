@@ -15,6 +15,7 @@ from algebras import Maker, iris, texts
 from thence.algebra.expressions import Arithmetic, Call, Coalesce, Exists, Expression, Operation, Variable
 from thence.algebra.patterns import Bgp, Graph, Join, Pattern, TriplePattern
 from thence.algebra.spaseq import (
+    AggregateVariable,
     Conjunction,
     ConstructEvents,
     Disjunction,
@@ -112,7 +113,7 @@ class SequenceMaker:
         aggregate = self._draw(st.sampled_from(choices))
         if aggregate.function is IterationFunction.GROUP_CONCAT and self._draw(st.booleans()):
             aggregate = IterationAggregate(aggregate.function, aggregate.of, separator=self._draw(texts))
-        name = named.setdefault(aggregate, Variable(f".{len(named)}"))
+        name = named.setdefault(aggregate, AggregateVariable(str(len(named))))
         expression: Expression = self._draw(
             st.sampled_from(
                 [name, Arithmetic(Operation.SUBTRACT, name, other), Call("STR", (name,)), Coalesce((other, name, name))]

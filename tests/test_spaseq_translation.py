@@ -7,6 +7,7 @@ import pytest
 from thence.algebra.expressions import Arithmetic, Operation, Variable
 from thence.algebra.patterns import Bgp, Graph, Join, LeftJoin, SubSelect, TriplePattern
 from thence.algebra.spaseq import (
+    AggregateVariable,
     Conjunction,
     ConstructEvents,
     Disjunction,
@@ -220,7 +221,7 @@ def test_an_expression_may_name_the_columns_to_its_left() -> None:
 
 def test_aggregates_stand_apart_each_under_one_name() -> None:
     count, both, again = columns("SELECT (COUNT(B) AS ?n) (SUM(?y) / COUNT(B) AS ?m) (SUM(?y) AS ?s)")
-    one, two = Variable(".0"), Variable(".1")
+    one, two = AggregateVariable("0"), AggregateVariable("1")
     counted = IterationAggregate(IterationFunction.COUNT, "B")
     summed = IterationAggregate(IterationFunction.SUM, Y)
     assert count == SelectColumn(Variable("n"), one, ((one, counted),))
@@ -244,7 +245,7 @@ def test_aggregates_stand_apart_each_under_one_name() -> None:
 )
 def test_every_aggregate_is_read(written: str, aggregate: IterationAggregate) -> None:
     (column,) = columns(f"SELECT ({written} AS ?n)")
-    assert column.aggregates == ((Variable(".0"), aggregate),)
+    assert column.aggregates == ((AggregateVariable("0"), aggregate),)
 
 
 def test_construct_has_a_template() -> None:

@@ -141,11 +141,16 @@ class IterationAggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class AggregateVariable(Variable):
+    """Stands for an aggregate in an expression. No text can name it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SelectColumn:
     """A column of SELECT: `?v`, `(expression AS ?v)`. An expression may name the columns to its left.
 
-    Aggregates stand in the expression as variables of `aggregates`. They are called `.0`, `.1`, …, which no text can
-    name; through all columns of a query one name is one aggregate.
+    Aggregates stand in the expression as `AggregateVariable`s, which `aggregates` explains; through all columns of a
+    query one variable is one aggregate.
     """
 
     variable: Variable

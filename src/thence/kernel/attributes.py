@@ -30,6 +30,7 @@ from thence.match.star_patterns import imported, star_predicates
 from thence.program.automaton.image import AT_CODES, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.automaton.opcodes import DEPTH
 from thence.program.dataflow import Dataflow
+from thence.program.event_columns import attribute, of_event
 from thence.program.extracted import ArrivedBatch, BindingTable, concatenate_bindings
 from thence.program.tables import AllTriples, Attributes, Fit, Table
 from thence.rdf.numbers import canonical, to_double
@@ -84,7 +85,7 @@ def _rows_of(
     good[list(repeated)] = False
     for bit, fit in enumerate(pattern.fits):
         fits |= _fitting(pattern, fit, found, compared, types, good, terms, context).astype(np.int64) << bit
-    columns = compared | {Variable(f".{name}"): values for name, values in found.items()}
+    columns = compared | {attribute(name): values for name, values in found.items()}
     columns[Variable("fits")] = ValueColumn(np.full(len(fits), value_kinds.INTEGER, np.uint16), fits)
     columns[Variable("time")] = ValueColumn(np.full(len(fits), value_kinds.INTEGER, np.uint16), batch.ends)
     rows = BindingTable(
@@ -341,11 +342,11 @@ def _cells(values: Mapping[Name, ValueColumn], count: int) -> tuple[NDArray[np.i
 
 
 def _solution(values: Mapping[Name, ValueColumn], row: int, terms: Terms) -> Solution:
-    found = {}
+    found: Solution = {}
     for name, each in values.items():
         term = term_of(int(each.tags[row]), int(each.bits[row]), terms)
         if term is not None:
-            found[Variable(f"@{name}")] = term
+            found[of_event(name)] = term
     return found
 
 
@@ -362,7 +363,7 @@ def _computed(
     if not len(rows):
         return made
     expression = pattern.predicates[number]
-    named = {name: each for name, each in found.items() if Variable(f"@{name}") in mentioned(expression)}
+    named = {name: each for name, each in found.items() if of_event(name) in mentioned(expression)}
     parts = [part[rows].astype(np.int64) for each in named.values() for part in (each.tags, each.bits)]
     _, first, where = np.unique(np.stack(parts, axis=1), axis=0, return_index=True, return_inverse=True)
     own = Terms()

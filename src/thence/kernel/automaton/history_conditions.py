@@ -21,6 +21,7 @@ from thence.kernel.automaton.memory import AT_NODES, AT_RUNS, ITERATED, NODE, PA
 from thence.kernel.automaton.predicates import FALSE, TRUE
 from thence.match.context import Context
 from thence.program.automaton.program import Components, Conjunct, Negation, SequenceProgram
+from thence.program.event_columns import attribute
 
 if TYPE_CHECKING:
     from thence.kernel.automaton.step import Matches, SequenceState
@@ -174,7 +175,7 @@ class _Absent:
         return alike
 
     def _event(self, rows: BindingTable, row: int, fits: int) -> _Event:
-        columns = [rows.columns[Variable(f".{name}")] for name in self.components.names]
+        columns = [rows.columns[attribute(name)] for name in self.components.names]
         cells = [int(cell) for values in columns for cell in (values.tags[row], values.bits[row])]
         later = self.negation.fits_later >= 0 and bool(fits >> self.negation.fits_later & 1)
         values = attributes_of_event(self.components.names, cells, self.state.terms)

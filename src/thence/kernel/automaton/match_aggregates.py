@@ -26,7 +26,8 @@ from thence.errors import LimitError
 from thence.kernel.automaton.condition_evaluator import ChosenEvents
 from thence.kernel.automaton.history_conditions import events_by_component
 from thence.kernel.automaton.memory import AT_LINKS, AT_NODES, ITERATED, LINKS, NODES, OPTIONAL, PARENT, PLACE, region
-from thence.program.automaton.program import Components, SequenceProgram, as_compared
+from thence.program.automaton.program import Components, SequenceProgram
+from thence.program.event_columns import as_compared
 from thence.rdf.dates import DateTime
 from thence.rdf.terms import IRI, BlankNode, Literal, Term
 from thence.rdf.values import literal, value

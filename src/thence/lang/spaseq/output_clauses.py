@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from thence.algebra.chains import DEPTH, depth
 from thence.algebra.expressions import Aggregate, Exists, Expression, Variable
 from thence.algebra.spaseq import (
+    AggregateVariable,
     ConstructEvents,
     IterationAggregate,
     IterationFunction,
@@ -119,7 +120,7 @@ class _SelectReader:
             case _:
                 return None
         self._check_aggregate(read)
-        name = self._names.setdefault(read.aggregate, Variable(f".{len(self._names)}"))
+        name = self._names.setdefault(read.aggregate, AggregateVariable(str(len(self._names))))
         found[name] = read.aggregate
         return name
 

@@ -12,6 +12,7 @@ from lark import Token
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Bgp, Graph, Join, Pattern, Select, SubSelect
 from thence.algebra.spaseq import (
+    AggregateVariable,
     Conjunction,
     Disjunction,
     Gpm,
@@ -137,7 +138,7 @@ class SequenceReader(ClauseReader):
 
     def _file(self, aggregate: IterationAggregate) -> Variable:
         """A variable that stands for the aggregate until it is known whether one may stand there at all."""
-        variable = Variable(f".read{len(self._aggregates)}")
+        variable = AggregateVariable(f"read {len(self._aggregates)}")
         self._aggregates[variable] = DraftAggregate(aggregate, self.here)
         return variable
 

@@ -10,8 +10,9 @@ from thence.algebra.traversal import replaced
 from thence.errors import LimitError
 from thence.plan.automaton.predicate_code import Code
 from thence.plan.automaton.sase_phases import Phase, PhasedConjuncts, is_stateless
-from thence.plan.automaton.sase_slots import Slots, attribute
-from thence.program.automaton.program import Conjunct, Negation, as_compared
+from thence.plan.automaton.sase_slots import Slots
+from thence.program.automaton.program import Conjunct, Negation
+from thence.program.event_columns import as_compared, attribute, of_event
 from thence.program.tables import Fit
 
 _MOST_FITS = 62
@@ -28,10 +29,11 @@ class Conditions:
         self.names = names
         self.fits: list[Fit] = []
         self._conjuncts: dict[int, Conjunct] = {}
-        run = {variable: number for number, variable in enumerate(slots.kept)}
-        in_hand = {attribute(name): len(slots) + number for number, name in enumerate(names)}
-        alone = {_of_event(name): number for number, name in enumerate(names)}
-        self.code = Code({**run, **in_hand, **alone})
+        places: dict[Variable, int] = {variable: number for number, variable in enumerate(slots.kept)}
+        for number, name in enumerate(names):
+            places[attribute(name)] = len(slots) + number  # of the event beside the run
+            places[of_event(name)] = number
+        self.code = Code(places)
 
     @property
     def conjuncts(self) -> tuple[Conjunct | None, ...]:
@@ -56,7 +58,7 @@ class Conditions:
 
     def computed(self, key: Computed) -> int:
         """The number of what computes a key: it is asked of each event alone, as a predicate is."""
-        own: dict[Expression, Expression] = {Variable(name_text(name)): _of_event(name) for name in key.names}
+        own: dict[Expression, Expression] = {Variable(name_text(name)): of_event(name) for name in key.names}
         return self.code.compile_predicate(replaced(key.expression, own.get))
 
     def tests(self, component: Component, phase: Phase) -> list[int]:
@@ -98,15 +100,10 @@ class Conditions:
 
     def _of_event_alone(self, part: Expression) -> Expression | None:
         reference = self.query.references.get(part) if isinstance(part, Variable) else None
-        return _of_event(reference.name) if isinstance(reference, Attribute) else None
+        return of_event(reference.name) if isinstance(reference, Attribute) else None
 
     def _predicate(self, condition: Expression, original: Expression, component: Component) -> int:
         conjunct = Conjunct(original, component.variable)
         number = self.code.compile_predicate(condition, conjunct)
         self._conjuncts[number] = conjunct
         return number
-
-
-def _of_event(name: Name) -> Variable:
-    """An attribute of an event, asked of it alone."""
-    return Variable(f"@{name}")

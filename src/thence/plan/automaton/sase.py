@@ -28,12 +28,13 @@ from thence.plan.automaton.assembly import FeedShape, assemble
 from thence.plan.automaton.condition_code import Conditions
 from thence.plan.automaton.sase_edges import CONTIGUOUS, EdgeBuilder, contiguities
 from thence.plan.automaton.sase_phases import PhasedConjuncts
-from thence.plan.automaton.sase_slots import Slots, attribute
+from thence.plan.automaton.sase_slots import Slots
 from thence.program.automaton.image import image
 from thence.program.automaton.nfa import Automaton
-from thence.program.automaton.program import Components, Input, Partition, SequenceProgram, Source, as_compared
+from thence.program.automaton.program import Components, Input, Partition, SequenceProgram, Source
 from thence.program.automaton.sase_types import ComponentTypes
 from thence.program.dataflow import Dataflow, Feed, Stage
+from thence.program.event_columns import as_compared, attribute
 from thence.program.operator import ShardKey, one_shard
 from thence.program.output import Rows
 from thence.program.tables import Attributes, Table

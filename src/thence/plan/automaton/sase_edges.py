@@ -15,7 +15,6 @@ from thence.algebra.sase import Component, ComponentQuery, Key, Strategy
 from thence.plan.automaton.assembly import AutomatonState, Edge
 from thence.plan.automaton.condition_code import Conditions
 from thence.plan.automaton.sase_phases import Phase
-from thence.plan.automaton.sase_slots import attribute
 from thence.program.automaton.nfa import (
     ANY,
     AT_STOP,
@@ -33,7 +32,7 @@ from thence.program.automaton.nfa import (
     WAITS_APART,
     WAITS_NEXT,
 )
-from thence.program.automaton.program import as_compared
+from thence.program.event_columns import as_compared, attribute
 
 CONTIGUOUS = (Strategy.STRICT, Strategy.PARTITION)
 """The strategies by which an event that is not taken ends what waits."""

@@ -23,7 +23,7 @@ from thence.algebra.traversal import replaced
 from thence.algebra.variables import mentioned
 from thence.plan.automaton.sase_phases import Phase, PhasedConjuncts
 from thence.program.automaton.nfa import ANEW, COUNT, EARLIEST, GREATEST, KEEP, LATEST, LEAST, RANKS, SUM
-from thence.program.automaton.program import as_compared
+from thence.program.event_columns import as_compared, attribute
 
 _MOST_RANKED = 64
 """The most values that `highest` and `lowest` keep in slots: every run has them. For more, the history is asked."""
@@ -39,11 +39,6 @@ _SUMMARIES = {
     AggregateName.FIRST: EARLIEST,
     AggregateName.LAST: LATEST,
 }
-
-
-def attribute(name: Name) -> Variable:
-    """The column of an attribute, and the slot of a frame in which tests find that of the event in hand."""
-    return Variable(f".{name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +115,7 @@ class Slots:
                 if not own and index in (EventIndex.EACH, EventIndex.BEFORE):
                     return part  # for every i: the history tells
                 once = index in (EventIndex.ALONE, EventIndex.FIRST)
-                what = f"{reference.component}[{'1' if once else 'LEN'}]"
+                what = "[1]" if once else "[LEN]"
                 return self._slot(what, name, KEEP if once else ANEW, reference, once)
             case Length():
                 return self._slot("LEN", None, COUNT, reference)
@@ -151,8 +146,16 @@ class Slots:
         return variable
 
 
-def _called(what: str, name: Name | None, reference: Reference) -> Variable:
-    return Variable(f"{what}({reference.component}){'' if name is None else f'.{name}'}")
+@dataclass(frozen=True, slots=True)
+class SlotVariable(Variable):
+    """A run's slot: `name` says what of the component's events it holds, of which attribute (None: of the events)."""
+
+    component: str
+    attribute: Name | None
+
+
+def _called(what: str, name: Name | None, reference: Reference) -> SlotVariable:
+    return SlotVariable(what, reference.component, name)
 
 
 def _is_in_hand(index: EventIndex, phase: Phase) -> bool:

@@ -11,21 +11,14 @@ from numpy.typing import NDArray
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Pattern
-from thence.algebra.sase import Component, ComponentQuery, Key, Name
+from thence.algebra.sase import Component, ComponentQuery, Name
 from thence.algebra.show import show
-from thence.algebra.show_sase import key_text
 from thence.algebra.spaseq import LateGraph, SequenceQuery, Stream
 from thence.program.automaton.nfa import ANEW, STRICT, Automaton
 from thence.program.operator import Feature, ShardKey
 from thence.program.output import Output
 from thence.program.tables import Attributes, Table
 from thence.rdf.terms import Term
-
-
-def as_compared(key: Key) -> Variable:
-    """The column of a key as equality sees it, and a run's slot for it. An attribute may be called as an expression is
-    written: so they begin differently."""
-    return Variable(f"={key}" if isinstance(key, Name) else f"%{key_text(key)}")
 
 
 @dataclass(frozen=True, slots=True)

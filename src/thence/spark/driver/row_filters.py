@@ -16,8 +16,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from thence.algebra.expressions import Compare, Comparison, Expression, Variable
+from thence.algebra.expressions import Compare, Comparison, Expression
 from thence.kernel.attributes import local_name
+from thence.program.event_columns import EventVariable
 from thence.program.tables import Attributes, Fit, Table
 from thence.rdf.terms import Literal
 from thence.rdf.values import is_number, value
@@ -71,18 +72,18 @@ def _fitting(pattern: Attributes, fit: Fit, frame: DataFrame, names: dict[str, s
 
 def _compared(condition: Expression, frame: DataFrame, names: dict[str, str]) -> Column | None:
     match condition:
-        case Compare(comparison, Variable() as variable, Literal() as constant) if comparison in _TURNED:
+        case Compare(comparison, EventVariable() as variable, Literal() as constant) if comparison in _TURNED:
             return _comparison(comparison, variable, constant, frame, names)
-        case Compare(comparison, Literal() as constant, Variable() as variable) if comparison in _TURNED:
+        case Compare(comparison, Literal() as constant, EventVariable() as variable) if comparison in _TURNED:
             return _comparison(_TURNED[comparison], variable, constant, frame, names)
         case _:
             return None
 
 
 def _comparison(
-    comparison: Comparison, variable: Variable, constant: Literal, frame: DataFrame, names: dict[str, str]
+    comparison: Comparison, variable: EventVariable, constant: Literal, frame: DataFrame, names: dict[str, str]
 ) -> Column | None:
-    theirs = names.get(variable.name.removeprefix("@"))
+    theirs = names.get(str(variable.attribute))
     found: Any = value(constant)
     if theirs is None or isinstance(found, bool):
         return None
