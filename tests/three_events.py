@@ -14,7 +14,7 @@ import numpy as np
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Bgp, TriplePattern
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import ValueColumn
 from thence.columns.texts import Texts

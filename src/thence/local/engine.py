@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import overload
 
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.columns.event_batch import EventBatch, encode
 from thence.errors import InputError, LimitError
 from thence.kernel.automaton.memory import NEVER

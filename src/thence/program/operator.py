@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.patterns import Pattern
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.columns.dictionary import Terms
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
