@@ -28,7 +28,7 @@ from thence.program.tables import Table
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 
-LENGTH, KEY, NEVER = 10, Variable("k"), 2**63 - 1
+LENGTH, KEY = 10, Variable("k")
 PATTERN = Bgp((TriplePattern(KEY, IRI("http://example.org/is"), Variable("v")),))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from thence.program.tables import Table
 
 Ints = NDArray[np.int64]
+
+NEVER: Final = 2**63 - 1
+"""The watermark at the end of input: no event comes before it, and none later."""
 
 
 class Feature(Enum):

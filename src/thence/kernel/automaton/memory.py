@@ -16,14 +16,15 @@ from thence.columns.value_kinds import DOUBLE, INTEGER, KIND_MASK, NONE
 from thence.jit.compiled import inlined
 from thence.jit.interpreted import lazy_entry
 from thence.jit.pointers import pointer
+from thence.program import operator
 from thence.program.automaton.image import AT_STATES, END, GREATEST, MERGES, ORDERED, STATE_KEY, STATE_WIDTH
 from thence.program.automaton.nfa import Automaton
 from thence.program.automaton.opcodes import DEPTH
 
 Memory = NDArray[np.int64]
 
-NEVER = np.int64(2**63 - 1)
-"""A time that never comes."""
+NEVER = np.int64(operator.NEVER)
+"""A time that never comes; as a watermark, the end of input."""
 
 LATEST = np.int64(2**63 - 3)
 """The latest time at which a window may end: what waits for it is over when the stream is."""
