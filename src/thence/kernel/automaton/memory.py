@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.columns import row_order
 from thence.columns.value_kinds import DOUBLE, INTEGER, KIND_MASK, NONE
 from thence.jit.compiled import inlined
 from thence.jit.interpreted import lazy_entry
@@ -103,7 +104,8 @@ EITHER, OPTIONAL = -1, -2
 """Places of nodes, where histories are a graph: several ones meet; or the event is in some of them and not in others,
 that is, at a place p, OPTIONAL - p."""
 # a match; then tag and bits of each slot
-CERTAIN, MATCH_START, MATCH_END, MATCH_NODE, MATCH_SLOTS = range(5)
+CERTAIN, MATCH_START, MATCH_END = row_order.CERTAIN, row_order.START, row_order.END
+MATCH_NODE, MATCH_SLOTS = 3, 4
 
 REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_RUNS, (RUN_CAPACITY, RUN_WIDTH)),
