@@ -30,10 +30,9 @@ from thence.algebra.spaseq import (
     SelectRows,
     SequencePart,
     SequenceQuery,
-    Stream,
-    Window,
 )
 from thence.algebra.spaseq_analysis import locals_of, occurrences
+from thence.algebra.streams import Stream, Window
 from thence.algebra.variables import parts
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Span

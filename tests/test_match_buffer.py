@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from thence.columns.row_order import sorted_by_times
 from thence.kernel.automaton import match_buffer
-from thence.kernel.automaton.match_buffer import sorted_by_times, take_matches
+from thence.kernel.automaton.match_buffer import take_matches
 from thence.kernel.automaton.memory import CERTAIN, MATCH_END, MATCH_NODE, MATCH_SLOTS, MATCH_START
 
 pytestmark = pytest.mark.numba

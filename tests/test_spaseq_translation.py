@@ -20,10 +20,9 @@ from thence.algebra.spaseq import (
     SelectRows,
     SequencePart,
     SequenceQuery,
-    Stream,
-    Window,
 )
 from thence.algebra.spaseq_analysis import arms, locals_of, occurrences, variables_of
+from thence.algebra.streams import Stream, Window
 from thence.lang.sparql.parser import parse_expression, parse_pattern
 from thence.lang.spaseq.parser import parse
 from thence.rdf.terms import IRI, BlankNode

@@ -14,7 +14,7 @@ import numpy as np
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Bgp, TriplePattern
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import ValueColumn
 from thence.columns.texts import Texts
@@ -28,7 +28,7 @@ from thence.program.tables import Table
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 
-LENGTH, KEY, NEVER = 10, Variable("k"), 2**63 - 1
+LENGTH, KEY = 10, Variable("k")
 PATTERN = Bgp((TriplePattern(KEY, IRI("http://example.org/is"), Variable("v")),))
 
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
-from thence.algebra.spaseq import Stream, Window
+from thence.algebra.streams import Stream, Window
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Span
 from thence.rdf.typed_events import DEFAULT_NAMESPACE

@@ -22,9 +22,9 @@ from thence.algebra.spaseq import (
     SelectRows,
     SequencePart,
     SequenceQuery,
-    Window,
 )
 from thence.algebra.spaseq_analysis import occurrences
+from thence.algebra.streams import Window
 from thence.algebra.text_writer import BracedGroup, LayoutMark, TextItem, on_lines
 from thence.rdf.terms import Literal
 from thence.rdf.times import Domain, Span, time_literal

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Graph, Pattern, TriplePattern
-from thence.rdf.terms import IRI
-from thence.rdf.times import Domain, Span
+from thence.algebra.streams import Stream, Window
+from thence.rdf.times import Domain
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 
@@ -89,29 +89,12 @@ class SequencePart:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """`WITHIN span`: sliding (Algorithm 2), or `TUMBLING FROM origin` (Definition 16)."""
-
-    span: Span
-    tumbling: bool = False
-    origin: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class LateGraph:
     """A GRAPH block that is joined with the complete matches in which the occurrence at `place` has an event
     (Definition 15). No text has it; a rule moves it here from its GPM."""
 
     place: int
     block: Graph
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """`FROM STREAM name <iri>`."""
-
-    name: str
-    iri: IRI
 
 
 class IterationFunction(Enum):

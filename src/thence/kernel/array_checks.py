@@ -85,3 +85,7 @@ def check_within(numbers: NDArray[Any], low: int, high: int, what: str) -> None:
     """All of some numbers are from `low` to `high`, exclusive."""
     if numbers.size:
         require(low <= int(numbers.min()) and int(numbers.max()) < high, f"{what} is none that there is")
+
+
+def check_intervals(start: NDArray[np.int64], end: NDArray[np.int64]) -> None:
+    require(start is end or (start <= end).all(), "an event ends before it starts")

@@ -22,7 +22,6 @@ from thence.columns.tagged_values import NON_CANONICAL, untag
 from thence.columns.term_values import ValueColumn, term_of, values_of, write_values
 from thence.jit.interpreted import lazy_entry
 from thence.jit.pointers import pointer
-from thence.kernel.automaton.machine_rows import times_of
 from thence.kernel.automaton.predicates import ASK, TRUE, test
 from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import attempt, passes
@@ -31,7 +30,7 @@ from thence.program.automaton.image import AT_CODES, BEYOND, FIRST, RANGE_WIDTH
 from thence.program.automaton.opcodes import DEPTH
 from thence.program.dataflow import Dataflow
 from thence.program.event_columns import attribute, of_event
-from thence.program.extracted import ArrivedBatch, BindingTable, concatenate_bindings
+from thence.program.extracted import ArrivedBatch, BindingTable, concatenate_bindings, times_of
 from thence.program.tables import AllTriples, Attributes, Fit, Table
 from thence.rdf.numbers import canonical, to_double
 from thence.rdf.terms import IRI, XSD, Literal, Term

@@ -14,12 +14,11 @@ from thence.columns.column_batch import ColumnBatch
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import ValueColumn, values_of
 from thence.columns.value_kinds import NONE
-from thence.kernel.automaton.machine_rows import times_at, times_of
 from thence.match import Background, solutions
 from thence.match.context import Context
 from thence.match.solution_table import ColumnVariable, Ids, SolutionTable, compatible
 from thence.match.star_patterns import star_values
-from thence.program.extracted import ArrivedBatch, BindingTable, concatenate_bindings
+from thence.program.extracted import ArrivedBatch, BindingTable, concatenate_bindings, times_at, times_of
 from thence.program.tables import AllTriples, Attributes
 from thence.program.tables import Table as Asked
 

@@ -7,12 +7,12 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import overload
 
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.columns.event_batch import EventBatch, encode
 from thence.errors import InputError, LimitError
-from thence.kernel.automaton.memory import NEVER
 from thence.local.answers import Answers
 from thence.local.inputs import stream_name
+from thence.program.operator import NEVER
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.terms import IRI
 from thence.rdf.times import parse_time
@@ -91,7 +91,7 @@ class Engine:
         """No event will come any more: the last rows."""
         if self._ended:
             return []
-        found = self._feed(int(NEVER))
+        found = self._feed(NEVER)
         self._ended = "The engine is closed: nothing can be pushed any more."
         return found
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thence.columns.event_batch import encode
-from thence.kernel.automaton.memory import NEVER
 from thence.local.match_table import MatchTable
 from thence.local.time_order import in_time_order
 from thence.program.dataflow import Dataflow
 from thence.program.extracted import ArrivedBatch
-from thence.program.operator import Environment
+from thence.program.operator import NEVER, Environment
 from thence.program.solutions import Row
 from thence.rdf.times import Domain
 from thence.runtime.event_log import BatchLog

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.columns.event_batch import EventBatch, encode
 from thence.errors import InputError, LimitError
 from thence.hints import closest, listed

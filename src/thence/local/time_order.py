@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thence.kernel.automaton.memory import NEVER
+from thence.program.operator import NEVER
 from thence.rdf.times import MIN_TIME
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[di
             del come_to[behind]
         else:
             come_to[behind] = upto
-        now = min(come_to.values(), default=int(NEVER))
+        now = min(come_to.values(), default=NEVER)
         ready = {name: _before(listed, now) if come_to else listed for name, listed in waiting.items()}
         if any(ready.values()):
             waiting = {name: _from(listed, now) for name, listed in waiting.items()}
             yield ready, now
-    yield {}, int(NEVER)
+    yield {}, NEVER
 
 
 def sort_stream(batches: Sequence[Batch]) -> Iterator[Stretch]:
@@ -85,7 +85,7 @@ def check_order(batches: Iterable[Batch]) -> Iterator[Stretch]:
 
 
 def _after(time: int) -> int:
-    return min(time + 1, int(NEVER))
+    return min(time + 1, NEVER)
 
 
 def _by_time(batch: Batch) -> Batch:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.errors import InputError
 from thence.program.operator import Feature, Operator, Program
 from thence.program.output import Events, Rows

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from thence.algebra.spaseq import Stream
+    from thence.algebra.streams import Stream
     from thence.program.operator import ShardKey
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,20 @@ class ArrivedBatch:
     stream: str
     batch: Batch
     first_ref: int
+
+
+def times_of(batch: Batch) -> tuple[Times, Times]:
+    """The starts and ends of a batch's events; one array, where all are points in time."""
+    if batch.starts is batch.ends or (batch.starts == batch.ends).all():
+        return batch.ends, batch.ends
+    return batch.starts, batch.ends
+
+
+def times_at(times: tuple[Times, Times], events: NDArray[np.integer[Any]]) -> tuple[Times, Times]:
+    """Those of some events."""
+    start, end = times
+    taken = end[events]
+    return (taken if start is end else start[events]), taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)

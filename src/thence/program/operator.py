@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.patterns import Pattern
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.columns.dictionary import Terms
 from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from thence.program.tables import Table
 
 Ints = NDArray[np.int64]
+
+NEVER: Final = 2**63 - 1
+"""The watermark at the end of input: no event comes before it, and none later."""
 
 
 class Feature(Enum):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Observation
 
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.errors import InputError
 from thence.local.inputs import inputs_by_stream, stream_name
 from thence.match.background import Background

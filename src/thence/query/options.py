@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from thence.algebra.spaseq import Stream
+from thence.algebra.streams import Stream
 from thence.errors import InputError
 from thence.io.background_data import load_background
 from thence.local.inputs import stream_name

@@ -8,8 +8,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.columns.row_order import sorted_by_times
 from thence.jit.strided_columns import read_columns
-from thence.kernel.automaton.match_buffer import sorted_by_times
 from thence.program.solutions import Cell, Solutions, as_one
 from thence.runtime.event_log import EventLog
 from thence.runtime.match_ids import match_ids

@@ -8,27 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.columns.column_batch import Batch
 from thence.columns.term_values import write_values
 from thence.kernel.bindings import conjunction
 from thence.program.automaton.image import EVENTS, FEED, TIME, previous_place, row_width
 from thence.program.automaton.nfa import Automaton
 from thence.program.automaton.program import SequenceProgram
 from thence.program.extracted import BindingTable, Times
-
-
-def times_of(batch: Batch) -> tuple[Times, Times]:
-    """The starts and ends of a batch's events; one array, where all are points in time."""
-    if batch.starts is batch.ends or (batch.starts == batch.ends).all():
-        return batch.ends, batch.ends
-    return batch.starts, batch.ends
-
-
-def times_at(times: tuple[Times, Times], events: NDArray[np.integer[Any]]) -> tuple[Times, Times]:
-    """Those of some events."""
-    start, end = times
-    taken = end[events]
-    return (taken if start is end else start[events]), taken
 
 
 def feed_rows(program: SequenceProgram, by_source: Sequence[BindingTable]) -> list[BindingTable]:

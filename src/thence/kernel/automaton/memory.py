@@ -12,18 +12,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.columns import row_order
 from thence.columns.value_kinds import DOUBLE, INTEGER, KIND_MASK, NONE
 from thence.jit.compiled import inlined
 from thence.jit.interpreted import lazy_entry
 from thence.jit.pointers import pointer
+from thence.program import operator
 from thence.program.automaton.image import AT_STATES, END, GREATEST, MERGES, ORDERED, STATE_KEY, STATE_WIDTH
 from thence.program.automaton.nfa import Automaton
 from thence.program.automaton.opcodes import DEPTH
 
 Memory = NDArray[np.int64]
 
-NEVER = np.int64(2**63 - 1)
-"""A time that never comes."""
+NEVER = np.int64(operator.NEVER)
+"""A time that never comes; as a watermark, the end of input."""
 
 LATEST = np.int64(2**63 - 3)
 """The latest time at which a window may end: what waits for it is over when the stream is."""
@@ -102,7 +104,8 @@ EITHER, OPTIONAL = -1, -2
 """Places of nodes, where histories are a graph: several ones meet; or the event is in some of them and not in others,
 that is, at a place p, OPTIONAL - p."""
 # a match; then tag and bits of each slot
-CERTAIN, MATCH_START, MATCH_END, MATCH_NODE, MATCH_SLOTS = range(5)
+CERTAIN, MATCH_START, MATCH_END = row_order.CERTAIN, row_order.START, row_order.END
+MATCH_NODE, MATCH_SLOTS = 3, 4
 
 REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_RUNS, (RUN_CAPACITY, RUN_WIDTH)),

@@ -15,14 +15,14 @@ from thence.algebra.spaseq_analysis import occurrences
 from thence.columns.array_codec import ArrayReader
 from thence.kernel.automaton import snapshot
 from thence.kernel.automaton.match_aggregates import add_matches
-from thence.kernel.automaton.memory import AT_NODES, KEEP_EXPIRED, NEVER, NODES, REF, region
+from thence.kernel.automaton.memory import AT_NODES, KEEP_EXPIRED, NODES, REF, region
 from thence.kernel.automaton.projection import all_bound, solutions, total_solutions
 from thence.kernel.automaton.step import Matches, SequenceState, begin, initial_state, take
 from thence.kernel.automaton.timeouts import timed_out, waited_for
 from thence.program.automaton.program import SequenceProgram
 from thence.program.description import Description
 from thence.program.extracted import Extracted
-from thence.program.operator import Environment, Expired
+from thence.program.operator import NEVER, Environment, Expired
 from thence.program.solutions import Solutions
 
 Ints = NDArray[np.int64]

@@ -10,7 +10,7 @@ from thence.algebra.sase import Component, ComponentQuery, Strategy, is_whole
 from thence.algebra.sase_conditions import acts_at, own_references
 from thence.algebra.show_sase import component_text, condition_text, key_text, name_text
 from thence.algebra.show_spaseq import window_text
-from thence.algebra.spaseq import Window
+from thence.algebra.streams import Window
 from thence.program.automaton.nfa import ANY, AT_STOP, CUT_OFF, NEXT, NOWHERE, PLAIN, PROCEED, START, TAKE, Automaton
 from thence.program.automaton.opcodes import ASK
 from thence.program.automaton.program import SequenceProgram

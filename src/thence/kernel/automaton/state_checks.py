@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.kernel.array_checks import check_array, check_column, check_values, check_within, require
+from thence.kernel.array_checks import check_array, check_column, check_intervals, check_values, check_within, require
 from thence.kernel.automaton import memory as layout
 from thence.kernel.automaton.memory import Contents
 from thence.program.automaton.program import SequenceProgram
@@ -33,10 +33,6 @@ def check_matched(rows: BindingTable, width: int, terms: int, next_ref: int) -> 
     for values in rows.columns.values():
         check_column(values, count)
         check_values(values.tags, values.bits, terms)
-
-
-def check_intervals(start: Ints, end: Ints) -> None:
-    require(start is end or (start <= end).all(), "an event ends before it starts")
 
 
 def check_partitions(keys: NDArray[Any], times: NDArray[Any], by: int, terms: int) -> None:

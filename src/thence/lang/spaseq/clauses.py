@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 from lark import Token
 
 from thence.algebra.expressions import Variable
-from thence.algebra.spaseq import Stream, Window
+from thence.algebra.streams import Stream, Window
 from thence.errors import InputError, QueryError
 from thence.lang.sparql.query_reader import QueryReader
 from thence.lang.spaseq.draft import NamedStream

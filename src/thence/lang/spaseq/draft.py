@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import TriplePattern
-from thence.algebra.spaseq import Gpm, IterationAggregate, SequencePart, Stream, Window
+from thence.algebra.spaseq import Gpm, IterationAggregate, SequencePart
 from thence.algebra.spaseq_analysis import occurrences
+from thence.algebra.streams import Stream, Window
 from thence.errors import QueryError
 from thence.lang.text import Text
 

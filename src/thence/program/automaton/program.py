@@ -13,7 +13,8 @@ from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Pattern
 from thence.algebra.sase import Component, ComponentQuery, Name
 from thence.algebra.show import show
-from thence.algebra.spaseq import LateGraph, SequenceQuery, Stream
+from thence.algebra.spaseq import LateGraph, SequenceQuery
+from thence.algebra.streams import Stream
 from thence.program.automaton.nfa import ANEW, STRICT, Automaton
 from thence.program.operator import Feature, ShardKey
 from thence.program.output import Output

@@ -23,15 +23,14 @@ from thence.columns.value_columns import holds_term_id
 from thence.kernel.array_checks import (
     check_array,
     check_column,
+    check_intervals,
     check_terms,
     check_texts,
     check_values,
     check_within,
     require,
 )
-from thence.kernel.automaton.machine_rows import times_at
-from thence.kernel.automaton.state_checks import check_intervals
-from thence.program.extracted import BindingTable, Extracted, concatenate_bindings
+from thence.program.extracted import BindingTable, Extracted, concatenate_bindings, times_at
 from thence.program.operator import Program
 
 Ints = NDArray[np.int64]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from thence.columns.texts import Texts, concatenate_texts
 from thence.kernel.array_checks import check_array, check_texts, require
-from thence.kernel.automaton.memory import NEVER
 from thence.program.dataflow import Stage
-from thence.program.operator import Environment
+from thence.program.operator import NEVER, Environment
 from thence.runtime import saved_state
 from thence.runtime.event_log import IdLog
 from thence.runtime.host import Host

@@ -18,12 +18,11 @@ import pyarrow as pa
 from thence.columns.column_batch import Batch, ColumnBatch
 from thence.columns.dictionary import Terms
 from thence.columns.texts import Texts
-from thence.kernel.automaton.memory import NEVER
 from thence.kernel.extract import extract, rejected_by
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.extracted import ArrivedBatch
-from thence.program.operator import Environment, Program
+from thence.program.operator import NEVER, Environment, Program
 from thence.program.tables import Table
 from thence.rdf.events import BadEvent
 from thence.runtime.reasons import late_reason
@@ -235,7 +234,7 @@ class Answering:
             if sum(len(each) for each in shard.waiting) >= FED:
                 yield from self._emitted(shard, chunk.first, chunk.first)
             shard.add([chunk])
-        yield from self._emitted(shard, int(NEVER), int(NEVER), latest)
+        yield from self._emitted(shard, NEVER, NEVER, latest)
 
     def _emitted(
         self, shard: Shard, before: int, watermark: int, latest: int | None = None
