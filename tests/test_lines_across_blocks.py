@@ -78,7 +78,7 @@ def summary(found: Event | BadEvent) -> Summary:
 
 
 def line_by_line(data: bytes) -> list[Summary]:
-    """What each line holds by itself."""
+    """The event or bad event of each line, read alone."""
     found: list[Summary] = []
     for number, line in enumerate(data.split(b"\n"), 1):
         if len(line) > LIMIT:
@@ -106,7 +106,7 @@ def test_json_lines_before_a_failure_are_read_as_each_line_by_itself(data: bytes
 
 
 def without_labels(found: list[Summary]) -> list[Summary]:
-    """As columns hold them: what is bad comes after what is good, and blank nodes have labels of their own."""
+    """In the order of lines, without the triples of good events: batches relabel their blank nodes."""
     return sorted((line, reason, "" if not reason else text) for line, reason, text in found)
 
 
@@ -144,8 +144,8 @@ TICK = b'"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Lines that are an event, or what is none, whatever stands before and behind them."""
+class Section:
+    """Lines that hold one event at most, whatever stands before and after them."""
 
     text: bytes
     bad: dict[int, str] = field(default_factory=dict)  # why, by line, counted from 0
@@ -153,21 +153,22 @@ class Stretch:
 
 
 def quad(graph: bytes, size: int = 0) -> bytes:
-    """A quad on a line of so many bytes, if it can be as short."""
+    """A line with one quad, of `size` bytes or of the least possible."""
     line = b'<x:a> <x:b> "" %b .' % graph
     return line.replace(b'""', b'"' + b"x" * (size - len(line)) + b'"')
 
 
-def of_event(draw: st.DrawFn, graph: bytes, quads: list[bytes], reason: str = "", at: int = 0) -> Stretch:
-    """An event with its time before or behind its quads; bad for a reason, for that of a quad or as a whole (-1)."""
+def of_event(draw: st.DrawFn, graph: bytes, quads: list[bytes], reason: str = "", at: int = 0) -> Section:
+    """An event with its time before or after its quads. It is bad if there is a `reason`, reported at quad number `at`,
+    or at its first line (-1)."""
     time = b"%b %b %b ." % (graph, AT, TICK)
     before = draw(st.booleans())
     text = b"".join(line + b"\n" for line in ([time, *quads] if before else [*quads, time]))
-    return Stretch(text, {at + (before and at >= 0) + (at < 0): reason} if reason else {}, not reason)
+    return Section(text, {at + (before and at >= 0) + (at < 0): reason} if reason else {}, not reason)
 
 
 @st.composite
-def stretches(draw: st.DrawFn, number: int) -> Stretch:
+def sections(draw: st.DrawFn, number: int) -> Section:
     graph = b"<x:g%d>" % number
     small = [quad(graph, 40 + i) for i in range(draw(st.integers(0, 3)))]
     time_line = len(b"%b %b %b ." % (graph, AT, TICK)) + 1
@@ -186,12 +187,12 @@ def stretches(draw: st.DrawFn, number: int) -> Stretch:
             return of_event(draw, graph, [quad(graph, 40 + i) for i in range(many)], LARGE.describe_event(), -1)
         case 5:
             text = draw(st.sampled_from([b"rubbish", b"# comment ", b"\xff", b"\x00", b"\r"]))
-            return Stretch((text * 6000)[: draw(st.integers(3001, 6000))] + b"\n", {0: TOO_LONG})
+            return Section((text * 6000)[: draw(st.integers(3001, 6000))] + b"\n", {0: TOO_LONG})
         case 6:
-            return Stretch(draw(st.sampled_from([b"\n", b"# comment\n", b"\r\n", b"\n" * 3500])))
+            return Section(draw(st.sampled_from([b"\n", b"# comment\n", b"\r\n", b"\n" * 3500])))
         case 7:
             text = draw(st.sampled_from([b"rubbish", b"\xff\xc3", b"\x00", b"<x:a> <x:b> <x:c> .", b"{\r\r"]))
-            return Stretch(text + b"\n", {0: "?"})
+            return Section(text + b"\n", {0: "?"})
         case 8:
             wrong = [
                 b"<x:a> <x:b> <x: c>",
@@ -211,16 +212,16 @@ def stretches(draw: st.DrawFn, number: int) -> Stretch:
 @st.composite
 def quad_files(draw: st.DrawFn) -> tuple[bytes, list[str], dict[int, str]]:
     """A file, the ids of its good events, and why others are bad, by their lines."""
-    found = [draw(stretches(number)) for number in range(draw(st.integers(0, 8)))]
+    found = [draw(sections(number)) for number in range(draw(st.integers(0, 8)))]
     data, good, bad = b"", [], {}
-    for number, stretch in enumerate(found):
-        bad.update({data.count(b"\n") + 1 + line: reason for line, reason in stretch.bad.items()})
-        good += [f"x:g{number}"] * stretch.good
-        data += stretch.text
+    for number, section in enumerate(found):
+        bad.update({data.count(b"\n") + 1 + line: reason for line, reason in section.bad.items()})
+        good += [f"x:g{number}"] * section.good
+        data += section.text
     return data if draw(st.booleans()) else data.removesuffix(b"\n"), good, bad
 
 
-def check(found: Iterable[Any], good: list[str], bad: dict[int, str]) -> None:
+def check(found: Iterable[Any], good: list[str], bad: dict[int, str]) -> list[Event]:
     events: list[Event] = []
     problems: list[tuple[int, str]] = []
     for each in found:
@@ -230,6 +231,7 @@ def check(found: Iterable[Any], good: list[str], bad: dict[int, str]) -> None:
             events += each
     assert sorted(event.id or "" for event in events) == sorted(good)
     assert sorted(problems) == sorted(bad.items())
+    return events
 
 
 CHUNKS = st.integers(1, 200) | st.integers(1, 7000) | st.just(1 << 20)
@@ -240,7 +242,11 @@ def test_good_quads_are_read_and_bad_ones_reported_once_wherever_the_file_is_cut
     file: tuple[bytes, list[str], dict[int, str]], chunk: int
 ) -> None:
     data, good, bad = file
-    check(read_nquads(io.BytesIO(data), stream="s", chunk=chunk, limits=LARGE), good, bad)
+    whole, cut = (
+        check(read_nquads(io.BytesIO(data), stream="s", chunk=size, limits=LARGE), good, bad)
+        for size in (1 << 20, chunk)
+    )
+    assert whole == cut
 
 
 @given(quad_files(), CHUNKS, st.integers(20, 2000))
@@ -317,7 +323,7 @@ SIZES = st.integers(801, 2500)
 
 
 @st.composite
-def graphs(draw: st.DrawFn, number: int) -> Stretch:
+def graphs(draw: st.DrawFn, number: int) -> Section:
     name = b":g%d" % number
     time = name + b" prov:generatedAtTime 1 .\n"
     body, reason = b":s :p %d , '%b'" % (number, b"x" * draw(st.integers(0, 60))), ""
@@ -346,12 +352,12 @@ def graphs(draw: st.DrawFn, number: int) -> Stretch:
             ]
             body, reason = b":s :p " + draw(st.sampled_from(wrong)), "?"
         case 5:
-            return Stretch(draw(st.sampled_from([b"#" + b"x" * draw(SIZES) + b"\n", b"\n" * draw(SIZES), b"\r\n"])))
+            return Section(draw(st.sampled_from([b"#" + b"x" * draw(SIZES) + b"\n", b"\n" * draw(SIZES), b"\r\n"])))
         case 6:
-            return Stretch(name + b" { :s :p 1 .\n", {0: "?"})
+            return Section(name + b" { :s :p 1 .\n", {0: "?"})
     graph = name + b" {\n" + body + b"\n}\n"
     before = draw(st.booleans())
-    return Stretch(time + graph if before else graph + time, {int(before): reason} if reason else {}, not reason)
+    return Section(time + graph if before else graph + time, {int(before): reason} if reason else {}, not reason)
 
 
 @given(
@@ -360,7 +366,7 @@ def graphs(draw: st.DrawFn, number: int) -> Stretch:
     st.sampled_from(["", "newline", "gzipped"]),
 )
 def test_good_graphs_are_read_and_bad_ones_reported_once_wherever_the_file_is_cut(
-    tmp_path_factory: Any, found: tuple[Stretch, ...], size: int, way: str
+    tmp_path_factory: Any, found: tuple[Section, ...], size: int, way: str
 ) -> None:
     data, good, bad = PROLOGUE, [], {}
     for number, graph in enumerate(found):

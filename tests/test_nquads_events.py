@@ -190,6 +190,14 @@ def test_where_the_file_is_cut_into_chunks_changes_nothing(text: str, chunk: int
     assert sorted_problems(read(text, chunk=chunk)) == sorted_problems(read(text))
 
 
+@given(files(), st.integers(1, 200))
+def test_where_the_file_is_cut_changes_nothing_about_events_that_are_too_large(text: str, chunk: int) -> None:
+    limits = Limits(event_bytes=400, event_triples=3)
+    (events, bad), (others, same) = (read(text, chunk=size, limits=limits) for size in (chunk, 1 << 20))
+    assert events == others
+    assert sorted((each.line, each.reason) for each in bad) == sorted((each.line, each.reason) for each in same)
+
+
 def sorted_problems(found: tuple[list[Event], list[BadEvent]]) -> tuple[list[Event], list[BadEvent]]:
     return found[0], sorted(found[1], key=lambda bad: bad.line)
 
@@ -249,6 +257,13 @@ def test_an_event_that_is_too_large_is_reported_once_whatever_stands_in_it(betwe
         events, bad = read(text, chunk=chunk, limits=Limits(event_triples=3))
         assert [event.id for event in events] == ["x:h"], chunk
         assert [problem.line for problem in bad] == [1], chunk
+
+
+def test_an_event_that_lines_without_quads_make_too_large_is_never_cut_short() -> None:
+    text = tick("x:g", 1) + "<x:a> <x:b> <x:c> <x:g> .\nrubbish\n" + "<x:a> <x:b> <x:d> <x:g> .\n"
+    for chunk in range(1, len(text) + 1):
+        events, bad = read(text, chunk=chunk, limits=Limits(event_bytes=len(text) - 30))
+        assert (events, [problem.line for problem in bad]) == ([], [1]), chunk
 
 
 @pytest.mark.parametrize("between", ["# a comment\n", "rubbish\n"])

@@ -95,7 +95,8 @@ def group_events(
         skip_next = Skipped(quads.terms.text_of(int(runs.owners[final])), "")
         final += 1
     rest = int(quads.spans[quads.lines[runs.bounds[final]]]) if final < len(runs) else len(data)
-    if len(data) - rest > limits.event_bytes:  # with the comments and unknown lines behind it
+    behind = rest if skip_next or final == len(runs) else int(quads.spans[quads.lines[runs.bounds[final + 1] - 1] + 1])
+    if len(data) - behind > limits.event_bytes:  # comments and unknown lines
         skip_next = skip_next or Skipped(quads.terms.text_of(int(runs.owners[final])), limits.describe_event())
         final, rest = len(runs), len(data)
     if torn is not None and len(runs):
