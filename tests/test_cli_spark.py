@@ -391,6 +391,21 @@ def test_a_journal_refuses_an_output_that_lost_rows(tmp_path: Path) -> None:
         Journal.of(tmp_path, [out], KEPT_FOR)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_union_of_a_number_and_a_text_of_a_table_is_refused_as_in_one_process(ending: str) -> None:
+    Path("union.sase").write_text("PATTERN A a RETURN a.n AS x UNION PATTERN B b RETURN b.s AS x")
+    Path("in.csv").write_text("type,time,n,s\nA,1,7,u\nB,2,8,v\n")
+    parquet.write_table(pa.table({"type": ["A", "B"], "time": [1, 2], "n": [7, 8], "s": ["u", "v"]}), "in.parquet")
+    spark, local = both("union.sase", "--stream", f"in.{ending}")
+    assert (spark.exit_code, local.exit_code) == (2, 2)
+    assert said(spark) == said(local)
+    assert said(spark).startswith('thence: The column "x" of the UNION would be integer and string. Try: another name')
+    Path("in.jsonl").write_text('{"type": "A", "time": 1, "n": 7}\n{"type": "B", "time": 2, "s": "u"}\n')
+    spark, local = both("union.sase", "--stream", "in.jsonl", "--format", "jsonl")
+    assert (spark.exit_code, spark.stdout) == (0, local.stdout)
+    assert '"x": 7' in spark.stdout and '"x": "u"' in spark.stdout
+
+
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     called = [sys.executable, "-m", "thence", *arguments]
     return subprocess.run(

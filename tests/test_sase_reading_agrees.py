@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle.sase_cases import aggregate_cases, queries
+from oracle.sase_composed import written
+from oracle.sase_composed_cases import Text, texts
 from oracle.sase_legal import problems
 from oracle.sase_query import ANY, Equivalence, PartitionBy, Query
 from oracle.sase_text import key_name, text
+from oracle.sase_types import conflicts
+from strategies import examples
 from thence.algebra.sase import ComponentQuery
 from thence.algebra.show_sase import key_text
 from thence.errors import QueryError
@@ -66,6 +72,30 @@ def test_a_query_that_is_none_is_refused(query: Query, data: st.DataObject) -> N
     assume(problems(broken))
     with pytest.raises(QueryError):
         read(broken)
+
+
+@examples(2)
+@given(st.booleans().flatmap(lambda totals: texts(totals=totals, told_apart=False)))
+def test_a_union_is_refused_where_the_types_of_a_column_do_not_agree(text: Text) -> None:
+    found = conflicts(text.queries)
+    if not found:
+        parse(written(text.queries))
+        return
+    with pytest.raises(QueryError) as caught:
+        parse(written(text.queries))
+    assert any(f'The column "{name}" of the UNION would be' in caught.value.reason for name in found)
+
+
+def test_unions_of_types_that_agree_and_of_others_are_drawn() -> None:
+    counts = Counter[bool]()
+
+    @examples(1)
+    @given(texts(told_apart=False))
+    def look(text: Text) -> None:
+        counts[bool(conflicts(text.queries))] += 1
+
+    look()
+    assert min(counts[True], counts[False]) > 0.05 * counts.total()
 
 
 def spoilt(query: Query) -> list[Query]:

@@ -105,6 +105,15 @@ def test_totals_are_exact_decimals_on_spark(spark: SparkSession) -> None:
     assert sorted(map(tuple, made.collect())) == [("A", 4, 27, 10.4), ("B", 1, 1, 5.0)]
 
 
+def test_totals_are_by_decimals_as_they_were(spark: SparkSession) -> None:
+    """As equality sees them, these are doubles."""
+    rows = [("A", 1, Decimal("1.10")), ("A", 2, Decimal("2.00")), ("A", 3, Decimal("1.10"))]
+    frame = spark.createDataFrame(rows, "type string, time long, cost decimal(10,2)")
+    made = thence.parse("PATTERN A a WHERE [cost] AGGREGATE count(*) AS n BY cost").dataframe(frame)
+    assert dict(made.dtypes)["cost"] == "decimal(10,2)"
+    assert sorted((row["cost"], row["n"]) for row in made.collect()) == [(Decimal("1.10"), 2), (Decimal("2.00"), 1)]
+
+
 def test_what_is_asked_of_an_event_alone_is_a_filter_that_parquet_knows(spark: SparkSession, tmp_path: Path) -> None:
     frame = spark.createDataFrame(TICKS, "time long, symbol string, price double, volume int")
     frame.selectExpr("'Stock' AS type", "*").write.parquet(str(tmp_path / "ticks"))
@@ -241,8 +250,76 @@ def test_columns_of_a_union_go_by_name(spark: SparkSession) -> None:
     assert found == {(7, "p", None), (7, None, "p"), (8, None, "q")}
     twice = thence.parse("PATTERN A a RETURN a.x AS x UNION PATTERN A b RETURN b.x AS x").dataframe(frame).collect()
     assert len({row["match_id"] for row in twice}) == 2  # UNION keeps both
-    with pytest.raises(thence.InputError, match='The column "x" of the UNION would be int and string'):
-        thence.parse("PATTERN A a RETURN a.x AS x UNION PATTERN A b RETURN b.y AS x").dataframe(frame)
+
+
+@pytest.mark.parametrize("terms", ["text", "struct"])
+def test_a_union_of_a_number_and_a_text_is_refused_as_it_is_in_one_process(
+    spark: SparkSession, tmp_path: Path, terms: str
+) -> None:
+    frame = spark.createDataFrame([("A", 1, 7, "p"), ("B", 2, 8, "q")], "type string, time long, x int, y string")
+    query = thence.parse("PATTERN A a RETURN a.x AS x UNION PATTERN A b RETURN b.y AS x")
+    path = tmp_path / "events.parquet"
+    parquet.write_table(pa.table({"type": ["A", "B"], "time": [1, 2], "x": [7, 8], "y": ["p", "q"]}), path)
+    with pytest.raises(thence.InputError) as in_one_process:
+        query.match(path)
+    with pytest.raises(thence.InputError) as on_spark:
+        query.dataframe(frame, terms=terms)
+    assert str(on_spark.value) == str(in_one_process.value)
+    assert str(on_spark.value).startswith('The column "x" of the UNION would be integer and string. Try: ')
+
+
+def test_columns_of_a_union_have_the_type_that_holds_all_of_its_values(spark: SparkSession) -> None:
+    schema = "type string, time long, n int, m long, price decimal(5,2), f float, d double"
+    frame = spark.createDataFrame(
+        [("A", 1, 7, 8, Decimal("1.25"), 0.5, 0.25), ("B", 2, 9, 10, None, 1.5, None)], schema
+    )
+    query = thence.parse("""
+        PATTERN A a RETURN a.n AS x, a.price AS y, a.f AS z, a.(n, f) AS p
+        UNION PATTERN B b RETURN b.m AS x, b.n AS y, b.d AS z, b.(n, f) AS p""")
+    made = query.dataframe(frame).drop("match_id", "events", "start", "end")
+    assert made.schema.simpleString() == "struct<x:bigint,y:decimal(12,2),z:double,p:struct<n:int,f:float>>"
+    assert sorted(map(tuple, made.collect()), key=str) == [
+        (10, Decimal("9.00"), None, (9, 1.5)),
+        (7, Decimal("1.25"), 0.5, (7, 0.5)),
+    ]
+    totals = thence.parse("PATTERN A a AGGREGATE count(*) AS n UNION PATTERN B b AGGREGATE max(b.m) AS n")
+    assert sorted(row["n"] for row in totals.dataframe(frame).collect()) == [1, 10]
+
+
+def test_a_union_of_a_table_and_of_rdf_is_of_texts(spark: SparkSession) -> None:
+    """What the values of RDF are is not known before they come."""
+    table = spark.createDataFrame([("A", 1, 7, 0.5)], "type string, time long, x int, y double")
+    graph = "@prefix : <http://example.org/> . [] a :B ; :x 'u' ."
+    rdf = spark.createDataFrame([(2, "e2", graph)], "time long, id string, value string")
+    query = thence.parse(
+        "FROM S PATTERN A a RETURN a.x AS x, a.y AS y UNION FROM T PATTERN B b RETURN b.x AS x, b.y AS z"
+    )
+    made = query.dataframe({"S": table, "T": rdf}).drop("match_id", "events", "start", "end")
+    assert made.schema.simpleString() == "struct<x:string,y:double,z:string>"
+    assert sorted(map(tuple, made.collect()), key=str) == [("7", 0.5, None), ("u", None, None)]
+
+
+def test_partitions_are_by_what_is_computed_of_typed_columns(spark: SparkSession) -> None:
+    rows = [("A", n, k, k + 0.5, Decimal(k) / 4) for n, k in enumerate([1, 2, 3, 4, 5, 7], start=1)]
+    frame = spark.createDataFrame(rows, "type string, time long, k int, x double, cost decimal(10,2)")
+    query = thence.parse("""
+        PATTERN SEQ(A a, A b) WHERE partition_contiguity(a, b) { PARTITION BY k % 2 }
+        RETURN a.k AS a, b.k AS b, b.x % a.k AS r, b.cost % 0.5 AS c, b.k % 2 AS p, b.cost % b.k AS q""")
+    made = query.dataframe(frame, shards=3).drop("match_id", "events", "start", "end")
+    assert made.schema.simpleString() == "struct<a:int,b:int,r:double,c:double,p:bigint,q:decimal(38,2)>"
+    assert sorted((row["a"], row["b"], row["r"], row["p"]) for row in made.collect()) == [
+        (1, 3, 0.5, 1),
+        (2, 4, 0.5, 0),
+        (3, 5, 2.5, 1),
+        (5, 7, 2.5, 1),
+    ]
+    totals = thence.parse("""
+        PATTERN SEQ(A a, A b) WHERE skip_till_any_match(a, b) { PARTITION BY cost % 1 }
+        AGGREGATE count(*) AS n BY cost % 1""")
+    made = totals.dataframe(frame, shards=3).drop("match_id", "events", "start", "end")
+    assert made.schema.simpleString() == "struct<cost%1:decimal(38,2),n:decimal(38,0)>"
+    found = sorted(map(tuple, made.collect()))
+    assert found == [(Decimal("0.25"), 1), (Decimal("0.75"), 1)]
 
 
 def test_a_column_that_nobody_asks_for_may_be_called_anything(spark: SparkSession) -> None:

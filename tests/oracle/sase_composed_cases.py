@@ -34,6 +34,7 @@ from oracle.sase_query import (
     rewritten,
 )
 from oracle.sase_text import column_name
+from oracle.sase_types import Several, Type, all_columns, conflicts
 from strategies.choices import Choices, seeded
 
 OTHER = "other"
@@ -55,8 +56,9 @@ class Text:
 
 
 @st.composite
-def texts(draw: st.DrawFn, *, totals: bool = False) -> Text:
-    """A union, or a query that reads what one or two others make. `totals`: the answer is of AGGREGATE."""
+def texts(draw: st.DrawFn, *, totals: bool = False, told_apart: bool = True) -> Text:
+    """A union, or a query that reads what one or two others make. `totals`: the answer is of AGGREGATE. Unless columns
+    are `told_apart`, those of a UNION may be of several types."""
     inputs = [INPUT, OTHER] if draw(one_in(4)) else [INPUT]
     made: list[tuple[Query, ...]] = []
     for name in draw(st.lists(st.sampled_from(TYPES), max_size=2, unique=True)):
@@ -64,13 +66,16 @@ def texts(draw: st.DrawFn, *, totals: bool = False) -> Text:
         made.append(tuple(draw(placed(maker, inputs, made)) for maker in [draw(makers(name)) for _ in range(count)]))
     count = draw(st.sampled_from([1, 1, 1, 2])) if made else draw(st.sampled_from([2, 2, 3]))
     whole = aggregate_queries(queries(), plain=True) if totals else queries()
-    answer = [draw(placed(_told_apart(draw(whole)), inputs, made)) for _ in range(count)]
+    answer = [draw(placed(draw(whole), inputs, made)) for _ in range(count)]
     # what no other query reads, the answer does
     unread = {each.made.stream for union in made for each in union if each.made} - _read(*made, answer)
     answer[0] = replace(answer[0], streams=(*reads(answer[0]), *sorted(unread))) if unread else answer[0]
     text = Text((*draw(st.permutations(made)), tuple(answer)), {})
     text = replace(text, given={name: draw(events(text, name)) for name in inputs if name in _read(*text.queries)})
     text = of_one_kind(text, draw(seeded(lambda choices: choices))) if draw(one_in(3)) else text
+    if told_apart:
+        text = replace(text, queries=_told_apart(text.queries))
+        assume(not conflicts(text.queries))
     blocks = [block for union in text.queries for block in union]
     assert not any(map(problems, blocks))
     assume(all(len(read_by(text.queries, text.given, block)) <= MOST for block in blocks))
@@ -123,15 +128,20 @@ def unended(draw: st.DrawFn) -> Query:
     return Query(components, (group,), (), None)
 
 
-def _told_apart(query: Query) -> Query:
-    """Columns with names that say whether they are sequences or composites: UNION wants one type for each."""
+def _told_apart(queries: Composed) -> Composed:
+    """The answer with columns whose names tell their types: UNION wants one type for each."""
 
-    def named(item: Item) -> Item:
-        letter = {Sequence: "s", Composite: "p"}.get(type(item.what), "c")
-        letter = "m" if isinstance(item.what, Composite) and item.what.closure else letter
-        return item if item.name is None or query.aggregates else replace(item, name=letter + item.name[1:])
+    def named(item: Item, told: Type) -> Item:
+        letter = (told if isinstance(told, str) else "list" if isinstance(told, Several) else "parts")[0]
+        letter = letter.upper() if letter == "l" and isinstance(item.what, Composite) else letter
+        return item if item.name is None else replace(item, name=letter + item.name[1:])
 
-    return replace(query, returns=tuple(map(named, query.returns)))
+    types = all_columns(queries)[-1]
+    answer = tuple(
+        replace(block, returns=tuple(named(item, told[column_name(item)]) for item in block.returns))
+        for block, told in zip(queries[-1], types, strict=True)
+    )
+    return (*queries[:-1], answer)
 
 
 @st.composite

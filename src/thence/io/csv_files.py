@@ -43,20 +43,33 @@ def read_csv(
 ) -> Iterator[ColumnBatch | BadEvent]:
     """The events of a file in batches, in the file's order, and the records that are none; constant memory."""
     name = os.fspath(path)
+    names, contents = _seen(EventTable(name, stream, namespace, limits))
+    reads = {each: content.reader() for each, content in contents.items()}
+    table = EventTable(name, stream, namespace, limits, integers_in_text=True, reads=reads)
     with open_input(path, limits=limits) as file:
-        blocks = CsvBlocks(file, limits)
-        names = _header(name, blocks)
-        EventTable(name, stream, namespace, limits).check(pa.schema([(each, pa.string()) for each in names]))
+        yield from _events(table, names, contents, CsvBlocks(file, limits))
+
+
+def csv_types(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> dict[str, Any]:
+    """The type of each column by all of its values: null, if it has none. The whole file is read."""
+    name = os.fspath(path)
+    names, contents = _seen(EventTable(name, name, DEFAULT_NAMESPACE, limits))
+    return {each: contents[each].arrow_type() if each in contents else pa.string() for each in names}
+
+
+def _seen(table: EventTable) -> tuple[list[str], dict[str, _Contents]]:
+    """The columns of a file, and what those that are attributes may be."""
+    with open_input(table.name, limits=table.limits) as file:
+        blocks = CsvBlocks(file, table.limits)
+        names = _header(table.name, blocks)
+        table.check(pa.schema([(each, pa.string()) for each in names]))
         contents = {each: _Contents() for each in names if each not in OWN_COLUMNS}
         for found in blocks:
             if isinstance(found, CsvBlock):
                 record = _parsed(found, names)
                 for each, content in contents.items():
                     content.see(record.column(each))
-    reads = {each: content.reader() for each, content in contents.items()}
-    table = EventTable(name, stream, namespace, limits, integers_in_text=True, reads=reads)
-    with open_input(path, limits=limits) as file:
-        yield from _events(table, names, contents, CsvBlocks(file, limits))
+    return names, contents
 
 
 def _events(
@@ -162,6 +175,16 @@ class _Contents:
         if self.decimal and self.whole + self.fraction <= _IN_128_BITS:
             return pa.decimal128(max(self.whole + self.fraction, 1), self.fraction)
         return pa.bool_() if self.boolean else None
+
+    def arrow_type(self) -> Any:
+        """The type that the values have. Numbers of more digits than Arrow knows are numbers all the same."""
+        if not self.seen:
+            return pa.null()
+        if self.integer:
+            return pa.int64()
+        if self.decimal:
+            return self._type() or pa.decimal256(76, min(self.fraction, 75))
+        return self._type() or pa.string()
 
     def typed(self, array: Any) -> Any:
         kind = self._type() if self.seen else None

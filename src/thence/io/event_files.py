@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from thence.columns.event_batch import EventBatch, encode
 from thence.errors import InputError
@@ -67,6 +67,20 @@ def read_batches(
                     f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig, .jsonl or .csv, or these "
                     "with .gz, or .parquet"
                 )
+
+
+def column_types(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """Arrow's types of the columns of a table; None, if a file is none. Of CSV they are by all values, so that the
+    whole file is read."""
+    if is_parquet(path):
+        from thence.io.parquet import parquet_types  # heavy
+
+        return parquet_types(path)
+    if os.fspath(path).lower().removesuffix(".gz").endswith(".csv"):
+        from thence.io.csv_files import csv_types  # heavy
+
+        return csv_types(path)
+    return None
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:

@@ -57,6 +57,12 @@ def read_parquet(
         file.close()
 
 
+def parquet_types(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> dict[str, Any]:
+    """The types of a file's columns."""
+    with _opened(os.fspath(path), limits) as file:
+        return {column.name: column.type for column in file.schema_arrow}
+
+
 def times_between(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> tuple[int, int] | None:
     """The first time and the last, at which events end, if all rows of a file stand in the order of time; None if they
     do not, if there are no rows, or if something is wrong: whoever reads the file will see. Only times are read."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thence.algebra.streams import Stream
 from thence.columns.event_batch import EventBatch, encode
 from thence.errors import InputError, LimitError
 from thence.hints import closest, listed
-from thence.io.event_files import is_parquet, read_batches
+from thence.io.event_files import column_types, is_parquet, read_batches
 from thence.io.gunzip import open_input
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.terms import IRI
@@ -77,6 +77,10 @@ class StreamInput:
 
         assert isinstance(self.value, str | os.PathLike)
         return times_between(self.value)
+
+    def columns(self) -> dict[str, Any] | None:
+        """Arrow's types of a table's columns; None, if it is no table."""
+        return column_types(self.value) if isinstance(self.value, str | os.PathLike) else None
 
     def read(self, wanted: Collection[IRI] | None = None) -> Iterator[tuple[Batch, Sequence[Event] | None] | BadEvent]:
         """Its events in batches, each with the objects that it was made of, if it was; and what was none. With

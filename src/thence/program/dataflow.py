@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from thence.algebra.streams import Stream
+from thence.columns.value_types import TypedStage
 from thence.errors import InputError
 from thence.program.operator import Feature, Operator, Program
 from thence.program.output import Events, Rows
@@ -115,6 +116,17 @@ class Dataflow:
         own = self.stages[number - 1].program.tables
         found = (table for stage in self.stages for table in stage.program.tables if table.stream == stream)
         return tuple(table for table in dict.fromkeys(found) if table not in own)
+
+    @cached_property
+    def typed_stages(self) -> tuple[TypedStage, ...]:
+        """The stages, as far as the types of their rows go."""
+        found = []
+        for stage in self.stages:
+            output, feeds = stage.program.output, stage.feeds
+            reads = tuple(stream.name for stream in stage.program.streams)
+            columns = output.types.resolve if isinstance(output, Rows) else None
+            found.append(TypedStage(reads, None if feeds is None else feeds.stream, columns))
+        return tuple(found)
 
     def fingerprints(self) -> list[str]:
         return [stage.program.fingerprint() for stage in self.stages]

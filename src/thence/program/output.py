@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from thence.algebra.patterns import TriplePattern
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-AttributeTypes: TypeAlias = "Mapping[str, pa.DataType]"
-"""The Arrow types of a table's attributes, by local name."""
+from thence.columns.value_types import UNKNOWN, Several, Types
 
 
 class Distinct(Enum):
@@ -25,11 +20,10 @@ class Distinct(Enum):
 
 
 class ColumnTypes(Protocol):
-    """The Arrow types of an answer's columns."""
+    """The types of an answer's columns."""
 
-    def resolve(self, attributes: AttributeTypes | None, leaf: pa.DataType) -> dict[str, pa.DataType]:
-        """By column. `attributes` are the types of the input's attributes, None where it has none (RDF, JSON lines):
-        each single value is then of type `leaf`."""
+    def resolve(self, attributes: Types | None) -> Types:
+        """By column. `attributes` are the types of the input's attributes, None where it has none (RDF, JSON lines)."""
         ...
 
 
@@ -40,10 +34,8 @@ class TermColumns:
     names: tuple[str, ...]
     lists: frozenset[str] = frozenset()
 
-    def resolve(self, attributes: AttributeTypes | None, leaf: pa.DataType) -> dict[str, pa.DataType]:
-        import pyarrow as pa
-
-        return {name: pa.list_(leaf) if name in self.lists else leaf for name in self.names}
+    def resolve(self, attributes: Types | None) -> Types:
+        return {name: Several(UNKNOWN) if name in self.lists else UNKNOWN for name in self.names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from thence.local.answers import Answers
 from thence.local.engine import Engine
 from thence.local.finite_run import Matching
 from thence.local.flow import LocalFlow
+from thence.local.input_types import check_inputs
 from thence.local.inputs import inputs_by_stream, stream_inputs
 from thence.program.dataflow import Dataflow, connected
 from thence.program.operator import Environment, Feature
@@ -187,6 +188,7 @@ class Query:
         }
         domain = TimeDomain.of(self.algebra.time_kind, {"lateness": duration(lateness, option="lateness")})
         answers = self._answers(dataflow, background, max_runs, timed_out)
+        check_inputs(dataflow, inputs)
         return Matching(answers, inputs, domain, problems or timed_out)
 
     def engine(

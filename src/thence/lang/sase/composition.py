@@ -7,8 +7,10 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeAlias
 
-from thence.algebra.sase import UNNAMED, Composite
+from thence.algebra.sase import UNNAMED, ComposedQuery, Composite
 from thence.algebra.sase import ValueSequence as Values
+from thence.algebra.sase_column_types import typed_stages
+from thence.columns.value_types import CURE, disagreement
 from thence.hints import closest
 from thence.lang.sase.draft import DraftBlock, DraftReturn, DraftTotals, PlacedItem
 from thence.lang.text import Text
@@ -36,6 +38,16 @@ def check_composition(text: Text, unions: Sequence[DraftUnion]) -> list[int]:
         _check_forms(text, union)
     _check_windows(text, unions)
     return order
+
+
+def check_types(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) -> None:
+    """That columns of a UNION agree in their types, as far as the text alone tells; `unions` are those of the query."""
+    found = disagreement(typed_stages(query), {})
+    if found is not None:
+        form = [block for union in unions for block in union][found.stage].form
+        keys = form.by if isinstance(form, DraftTotals) else ()
+        places = {str(key.value): key.at for key in keys} | {item.text: item.at for item in form.items}
+        raise text.error(found.reason, places[found.column], hint=CURE)
 
 
 def _streams(union: DraftUnion) -> list[PlacedItem]:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from thence.algebra.sase import ComponentQuery, ComposedQuery, UnionQuery
 from thence.lang.parser_cache import GRAMMARS
 from thence.lang.sase.checks import read_where, with_strategies
-from thence.lang.sase.composition import check_composition
+from thence.lang.sase.composition import check_composition, check_types
 from thence.lang.sase.draft import DraftBlock
 from thence.lang.sase.mistakes import MISTAKES
 from thence.lang.sase.output_clauses import check_having, output
@@ -51,7 +51,10 @@ def compose(text: Text, unions: Iterable[Iterable[DraftBlock]], namespace: str) 
     """The algebra of blocks as they were read, those of a UNION together, or a QueryError."""
     drafts = [tuple(blocks) for blocks in unions]
     made = [UnionQuery(tuple(_checked(block, namespace) for block in blocks)) for blocks in drafts]
-    return ComposedQuery(tuple(made[number] for number in check_composition(text, drafts)))
+    order = check_composition(text, drafts)
+    query = ComposedQuery(tuple(made[number] for number in order))
+    check_types(text, query, [drafts[number] for number in order])
+    return query
 
 
 def _checked(block: DraftBlock, namespace: str) -> ComponentQuery:

@@ -22,6 +22,7 @@ from thence.algebra.sase import (
     Strategy,
     ValueSequence,
 )
+from thence.algebra.sase_column_types import ComponentTypes
 from thence.algebra.show_sase import key_text
 from thence.kernel.automaton.operator import AutomatonOperator
 from thence.plan.automaton.assembly import FeedShape, assemble
@@ -32,7 +33,6 @@ from thence.plan.automaton.sase_slots import Slots
 from thence.program.automaton.image import image
 from thence.program.automaton.nfa import Automaton
 from thence.program.automaton.program import Components, Input, Partition, SequenceProgram, Source
-from thence.program.automaton.sase_types import ComponentTypes
 from thence.program.dataflow import Dataflow, Feed, Stage
 from thence.program.event_columns import as_compared, attribute
 from thence.program.operator import ShardKey, one_shard

@@ -12,17 +12,17 @@ from functools import reduce
 from itertools import chain, count
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
+from thence.columns.attribute_types import attribute_types
+from thence.columns.value_types import Types
 from thence.errors import InputError
 from thence.kernel.attributes import predicates_read
 from thence.match.background import Background
-from thence.program.dataflow import Dataflow, Stage
+from thence.program.dataflow import Dataflow
 from thence.program.operator import Environment, Program
-from thence.program.output import Rows
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.runtime.time_domain import TimeDomain
@@ -35,7 +35,6 @@ from thence.spark.sources.row_decoder import Decoder, RowKind, decoder
 from thence.spark.sources.split_reader import SplitReader
 from thence.spark.worker.derived_rows import DerivedReader
 from thence.spark.worker.gc_freeze import freeze_loaded_objects
-from thence.spark.worker.output_columns import Types
 from thence.spark.worker.output_rows import INNER, PROBLEM_COLUMNS, RowWriter
 from thence.spark.worker.processor import ANSWERS, ShardProcessor, unpacked_answers
 from thence.spark.worker.stages import PACKED, Answering, Packing
@@ -123,11 +122,14 @@ def stage_rows(
     background: Background,
     settings: Settings,
     *,
+    types: Types | None,
+    texts: frozenset[str] = frozenset(),
     ordered: bool = True,
     read: Observation | None = None,
-) -> tuple[DataFrame, Types | None]:
-    """The rows of a stage, matches and problems alike, and the types of the events' attributes if it makes events.
-    `ordered` rows have the columns HIDDEN, by which they can be ordered. `read` observes how many events there were."""
+) -> DataFrame:
+    """The rows of a stage, matches and problems alike. `types` are those of the attributes that it reads, `texts` the
+    columns that must be text. `ordered` rows have the columns HIDDEN, by which they can be ordered. `read` observes how
+    many events there were."""
     stage = dataflow.stages[number - 1]
     program = stage.program
     own = {stream.name: inputs.frames[stream.name] for stream in program.streams}
@@ -155,7 +157,6 @@ def stage_rows(
             domain.begin(name, each.domain)
     if domain.domain is None:
         domain.domain, domain.told_by = Domain.DATETIME, "the streams' time, as text"
-    types = _types(own, wholes, inputs.derived)
     shards = _shards(program, settings.shards, streaming, spark)
     packing = {
         name: Packing(
@@ -179,7 +180,7 @@ def stage_rows(
     if read is not None or streaming:
         observer = read or _numbered(settings.named(READ), number)
         packed = packed.observe(observer, F.expr("coalesce(sum(events), 0) AS events"))
-    writer = RowWriter(stage, domain.known, settings.terms, settings.problems or ordered, ordered, types)
+    writer = RowWriter(stage, domain.known, settings.terms, settings.problems or ordered, ordered, types, texts)
     answering = Answering(
         writer,
         tuple(name for name in sent if name not in dataflow.derived),
@@ -192,10 +193,9 @@ def stage_rows(
         idle_after=settings.idle_after,
     )
     made = from_arrow_schema(writer.schema())
-    derived = _derived_types(stage, types)
     if not streaming:
         in_time = packed.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
-        return in_time.mapInArrow(_called(answering), made), derived
+        return in_time.mapInArrow(_called(answering), made)
     keys = F.array(*(F.lit(key).cast("long") for key in shard_keys(shards)))
     keyed = packed.withColumn("shard", F.element_at(keys, F.expr("shard + 1")))
     stateful = keyed.groupBy("shard").transformWithState(
@@ -203,7 +203,7 @@ def stage_rows(
     )
     metric = _numbered(settings.named(STATE), number)
     stateful = stateful.observe(metric, F.expr("coalesce(sum(state), 0) AS bytes"))
-    return stateful.mapInArrow(unpacked_answers, made), derived
+    return stateful.mapInArrow(unpacked_answers, made)
 
 
 def _numbered(metric: str, number: int) -> str:
@@ -214,12 +214,10 @@ def _numbered(metric: str, number: int) -> str:
 @dataclass(slots=True)
 class Inputs:
     """The DataFrames of streams by name, those of derived streams included once they are built. `readers` are of
-    streams whose DataFrames have no events, but the numbers of splits of files. `derived` has the types of derived
-    streams' attributes; None: they are RDF."""
+    streams whose DataFrames have no events, but the numbers of splits of files."""
 
     frames: dict[str, DataFrame]
     readers: Mapping[str, SplitReader] = field(default_factory=dict)
-    derived: dict[str, Types | None] = field(default_factory=dict)
 
     @property
     def are_streaming(self) -> bool:
@@ -228,34 +226,18 @@ class Inputs:
     def outside(self, dataflow: Dataflow) -> dict[str, DataFrame]:
         return {stream.name: self.frames[stream.name] for stream in dataflow.streams}
 
-    def add(self, stream: str, rows: DataFrame, types: Types | None) -> None:
+    def add(self, stream: str, rows: DataFrame) -> None:
         """The rows of a stage that feeds a stream, beside those of others that do."""
         if stream in self.frames:
             rows = self.frames[stream].unionByName(rows, allowMissingColumns=True)
-            types = _common([self.derived[stream], types])
-        self.frames[stream], self.derived[stream] = rows, types
+        self.frames[stream] = rows
 
-
-def _common(listed: Sequence[Types | None]) -> Types | None:
-    """The types of attributes that several sources have: text where they differ; None if one has none."""
-    found: dict[str, Any] = {}
-    for types in listed:
-        if types is None:
-            return None
-        found |= {name: kind if found.get(name, kind) == kind else pa.string() for name, kind in types.items()}
-    return found
-
-
-def _derived_types(stage: Stage, types: Types | None) -> Types | None:
-    """The types of the attributes of the events that a stage makes of rows: a composite's are `name.attribute`."""
-    output = stage.program.output
-    if types is None or stage.feeds is None or not isinstance(output, Rows):
-        return None
-    found: dict[str, Any] = {}
-    for name, kind in output.types.resolve(types, pa.string()).items():
-        inner = {f"{name}.{each.name}": each.type for each in kind} if pa.types.is_struct(kind) else {name: kind}
-        found |= inner
-    return found
+    def types(self, settings: Settings) -> dict[str, Types | None]:
+        """The types of the attributes of each stream from outside; None of RDF, and of splits of files."""
+        return {
+            name: None if name in self.readers else _typed_columns(frame, _decoder(name, frame, settings))
+            for name, frame in self.frames.items()
+        }
 
 
 def _called(stage: Any) -> Any:
@@ -285,23 +267,11 @@ def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
     return decoder(name, schema, namespace=settings.namespace, columns=columns)
 
 
-def _types(
-    frames: Mapping[str, DataFrame], wholes: Mapping[str, Decoder], derived: Mapping[str, Types | None]
-) -> Types | None:
-    """The types of attributes, as far as all streams have the same for them; None, if one is of RDF."""
-    return _common(
-        [
-            derived[name] if name in derived else _typed_columns(frame, wholes.get(name))
-            for name, frame in frames.items()
-        ]
-    )
-
-
-def _typed_columns(frame: DataFrame, whole: Decoder | None) -> Types | None:
-    if whole is None or whole.kind is not RowKind.TYPED:
+def _typed_columns(frame: DataFrame, whole: Decoder) -> Types | None:
+    if whole.kind is not RowKind.TYPED:
         return None
     schema = to_arrow_schema(frame.schema, timezone="UTC")
-    return {ours: schema.field(theirs).type for ours, theirs in whole.names}
+    return attribute_types({ours: schema.field(theirs).type for ours, theirs in whole.names})
 
 
 def _sent(frame: DataFrame, whole: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder | ScanReader]:

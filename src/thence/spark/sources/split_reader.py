@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from thence.columns.attribute_types import attribute_types
 from thence.columns.column_batch import Batch, ColumnBatch
-from thence.io.event_files import read_batches
+from thence.columns.value_types import Types, common_attributes
+from thence.io.event_files import column_types, read_batches
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
@@ -43,6 +45,11 @@ class SplitReader:
             for part in self.parts[number : number + 1]:  # of empty files there is a row, and no part
                 for found in _read(part, self.namespace):
                     yield _named(found) if isinstance(found, ColumnBatch) else found
+
+    def types(self) -> Types | None:
+        """The types of attributes, if all files are tables; those of CSV are read for it."""
+        columns = [column_types(path) for path in dict.fromkeys(part.path for part in self.parts)]
+        return common_attributes(None if each is None else attribute_types(each) for each in columns)
 
 
 def file_splits(path: str, *, label: str, split: int = SPLIT) -> list[FileSplit]:

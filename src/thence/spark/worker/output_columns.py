@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -14,12 +14,51 @@ from thence.columns.arrow_terms import lexical_column
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import term_of
 from thence.columns.value_kinds import DOUBLE, INTEGER, KIND_MASK
+from thence.columns.value_types import Atom, Fields, Kind, Several, Type, Types
 from thence.errors import InputError
+from thence.program.output import ColumnTypes
 from thence.program.solutions import Cell
 from thence.rdf.terms import Term
 
-Types = Mapping[str, pa.DataType]
-"""Of attributes, by local name."""
+_ARROW = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.TIMESTAMP: pa.timestamp("us", "UTC"),
+    Kind.DATE: pa.date32(),
+    Kind.STRING: pa.string(),
+    Kind.UNKNOWN: pa.string(),
+}
+_INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+_DOUBLES = {16: pa.float16(), 32: pa.float32(), 64: pa.float64()}
+
+
+def arrow_type(kind: Type, leaf: pa.DataType | None = None) -> pa.DataType:
+    """A type as Arrow has it; with `leaf`, each single value is of that type."""
+    match kind:
+        case Several(of=of):
+            return pa.list_(arrow_type(of, leaf))
+        case Fields(fields=fields):
+            return pa.struct([(name, arrow_type(of, leaf)) for name, of in fields])
+        case Atom() if leaf is not None:
+            return leaf
+        case Atom(kind=Kind.INTEGER, bits=bits):
+            return _INTEGERS[bits]
+        case Atom(kind=Kind.DOUBLE, bits=bits):
+            return _DOUBLES[bits]
+        case Atom(kind=Kind.DECIMAL, digits=digits, scale=scale):
+            return pa.decimal128(digits, scale)
+        case Atom():
+            return _ARROW[kind.kind]
+
+
+def arrow_types(
+    types: ColumnTypes, attributes: Types | None, leaf: pa.DataType, *, texts: Collection[str] = ()
+) -> dict[str, pa.DataType]:
+    """The Arrow types of columns, by name. Each single value is a `leaf` where attributes have no types, and in the
+    columns `texts`."""
+    found = types.resolve(attributes)
+    return {
+        name: arrow_type(kind, leaf if attributes is None or name in texts else None) for name, kind in found.items()
+    }
 
 
 def array_of(cells: list[Cell | None], kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> pa.Array:
@@ -44,7 +83,13 @@ def _made(cell: Any, kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> A
     if pa.types.is_string(kind):
         return cell.value
     found = cell.python
-    return float(found) if pa.types.is_floating(kind) and isinstance(found, int | Decimal) else found
+    if pa.types.is_floating(kind) and isinstance(found, int | Decimal):
+        return float(found)
+    if pa.types.is_decimal(kind) and isinstance(found, float):
+        return Decimal(
+            repr(found)
+        )  # a key, as equality compares it: a decimal of so few digits that its double is exact
+    return found
 
 
 def typed_array(tags: NDArray[Any], bits: NDArray[np.int64], terms: Terms, kind: pa.DataType) -> pa.Array:

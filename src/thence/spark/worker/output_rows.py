@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from thence.columns.arrow_terms import csv_text, lexical_column, struct_column, struct_type, term_struct
+from thence.columns.value_types import Types
 from thence.program.dataflow import Stage
 from thence.program.output import Rows
 from thence.program.solutions import Solutions
@@ -21,7 +22,7 @@ from thence.rdf.terms import Term
 from thence.rdf.times import Domain
 from thence.runtime.column_names import RESERVED_COLUMNS, column_names
 from thence.runtime.host import Host, TimedOut
-from thence.spark.worker.output_columns import Types, array_of, typed_array
+from thence.spark.worker.output_columns import array_of, arrow_types, typed_array
 
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
 INNER = tuple(f"?{name}" for name in PROBLEM_COLUMNS)
@@ -52,6 +53,7 @@ class RowWriter:
     problems: bool = False
     ordered: bool = True
     attributes: Types | None = None  # of the input, where it has types
+    texts: frozenset[str] = frozenset()  # columns that are text, since other rows of a UNION have other types there
 
     @property
     def columns(self) -> dict[str, tuple[str, pa.DataType]]:
@@ -62,7 +64,8 @@ class RowWriter:
             return {}
         assert isinstance(output, Rows)
         cell = struct_type() if self.terms == "struct" else pa.string()
-        found = output.types.resolve(self.attributes if self.terms == "text" else None, cell)
+        attributes = self.attributes if self.terms == "text" else None
+        found = arrow_types(output.types, attributes, cell, texts=self.texts)
         taken = (*RESERVED_COLUMNS, *PROBLEM_COLUMNS) if self.problems else RESERVED_COLUMNS
         return dict(zip(column_names(list(found), taken=taken), found.items(), strict=True))
 

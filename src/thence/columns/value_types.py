@@ -1,0 +1,256 @@
+"""Types of values, columns and attributes, as far as a query and its input tell them; and whether the columns of rows
+that come together (UNION) agree in theirs (SA-41). Of no language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+MOST_DIGITS = 38
+"""Of a decimal in a table."""
+
+_INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+
+
+class Kind(Enum):
+    """What a value is."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    DOUBLE = "double"
+    BOOLEAN = "boolean"
+    STRING = "string"
+    TIMESTAMP = "timestamp"
+    DATE = "date"
+    UNKNOWN = "a single value"  # any of these: only events will tell
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """The type of one value. `bits` are those of integers and doubles, `digits` and `scale` those of decimals."""
+
+    kind: Kind
+    bits: int = 64
+    digits: int = MOST_DIGITS
+    scale: int = 0
+
+    def __str__(self) -> str:
+        if self.kind is Kind.DECIMAL and self.scale:
+            return f"decimal({self.digits},{self.scale})"
+        return Kind.INTEGER.value if self.kind is Kind.DECIMAL else self.kind.value
+
+    @property
+    def whole(self) -> int:
+        """The digits before the point, of an integer or a decimal."""
+        return _INTEGER_DIGITS[self.bits] if self.kind is Kind.INTEGER else self.digits - self.scale
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The type of a sequence."""
+
+    of: Type
+
+    def __str__(self) -> str:
+        return f"array<{self.of}>" if is_known(self.of) else "array"
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The type of a composite."""
+
+    fields: tuple[tuple[str, Type], ...]
+
+    def __str__(self) -> str:
+        listed = (f"{name}:{kind}" if is_known(kind) else name for name, kind in self.fields)
+        return f"struct<{','.join(listed)}>"
+
+
+Type: TypeAlias = Atom | Several | Fields
+
+Types: TypeAlias = Mapping[str, Type]
+"""Of a stream's attributes, by name. One that is not there no event has."""
+
+INTEGER, DOUBLE, BOOLEAN, STRING = map(Atom, (Kind.INTEGER, Kind.DOUBLE, Kind.BOOLEAN, Kind.STRING))
+TIMESTAMP, DATE, LARGE, UNKNOWN = map(Atom, (Kind.TIMESTAMP, Kind.DATE, Kind.DECIMAL, Kind.UNKNOWN))
+
+
+# Streams
+
+
+def common_attributes(listed: Iterable[Types | None]) -> Types | None:
+    """The types of attributes in several streams together: text where they differ. None, if one stream's are not
+    known."""
+    found: dict[str, Type] = {}
+    for types in listed:
+        if types is None:
+            return None
+        for name, kind in types.items():
+            found[name] = _mixed(found[name], kind) if name in found else kind
+    return found
+
+
+def _mixed(left: Type, right: Type) -> Type:
+    return (_both(left, right) or STRING) if is_known(left) and is_known(right) else UNKNOWN
+
+
+def derived_attributes(columns: Types) -> Types:
+    """The types of attributes that rows have as derived events (IN STREAM): a composite's are `name.attribute`."""
+    found: dict[str, Type] = {"time": UNKNOWN}
+    for name, kind in columns.items():
+        if isinstance(kind, Fields):
+            found |= {f"{name}.{inner}": of for inner, of in kind.fields}
+        else:
+            found[name] = kind
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TypedStage:
+    """A part of a query whose rows have types: the streams it reads, the stream it feeds (None: it answers), and the
+    types of its columns by those of the attributes it reads; None where it makes RDF events."""
+
+    reads: tuple[str, ...]
+    feeds: str | None
+    columns: Callable[[Types | None], Types] | None
+
+
+def read_attributes(
+    stages: Sequence[TypedStage], given: Mapping[str, Types | None], *, in_part: bool = True
+) -> list[Types | None]:
+    """The types of the attributes that each stage reads, in order: what feeds a stage comes before it. Of what stages
+    derive from events without types, some is known all the same; without `in_part`, it counts as unknown."""
+    found: list[Types | None] = []
+    derived: dict[str, list[Types | None]] = {}
+    for stage in stages:
+        types = common_attributes(each for name in stage.reads for each in derived.get(name, [given.get(name)]))
+        if stage.feeds is not None:
+            known = stage.columns is not None and (in_part or types is not None)
+            own = derived_attributes(stage.columns(types)) if known and stage.columns is not None else None
+            derived.setdefault(stage.feeds, []).append(own)
+        found.append(types)
+    return found
+
+
+# Rows that come together
+
+CURE = "another name in one of its queries, or values of one type"
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A column whose values would be of several types, and the first stage in which it is of another."""
+
+    stage: int
+    column: str
+    kinds: tuple[Type, ...] = field(repr=False)
+
+    @property
+    def reason(self) -> str:
+        known = {str(kind) for kind in self.kinds if not isinstance(kind, Atom) or is_known(kind)}
+        found = " and ".join(sorted(known if len(known) > 1 else {str(kind) for kind in self.kinds}))
+        return f'The column "{self.column}" of the UNION would be {found}.'
+
+
+def disagreement(stages: Sequence[TypedStage], given: Mapping[str, Types | None]) -> Disagreement | None:
+    """The first column of rows that come together whose types do not agree; `given` are the types of the streams that
+    are read, as far as they are known."""
+    columns = _columns(stages, given)
+    for together in _together(stages):
+        for name in dict.fromkeys(name for stage in together for name in columns[stage]):
+            found = [(stage, columns[stage][name]) for stage in together if name in columns[stage]]
+            for place in range(1, len(found)):
+                kinds = tuple(kind for _, kind in found[: place + 1])
+                if agreed(kinds) is None:
+                    return Disagreement(found[place][0], name, kinds)
+    return None
+
+
+def needs_data(stages: Sequence[TypedStage]) -> bool:
+    """Whether the types of streams may decide if those of columns agree."""
+    columns = _columns(stages, {})
+    for together in _together(stages):
+        listed = [each for stage in together for each in columns[stage].items()]
+        names = [name for name, _ in listed]
+        if any(names.count(name) > 1 and not is_known(kind) for name, kind in listed):
+            return True
+    return False
+
+
+def _columns(stages: Sequence[TypedStage], given: Mapping[str, Types | None]) -> list[Types]:
+    types = read_attributes(stages, given)
+    return [{} if stage.columns is None else stage.columns(own) for stage, own in zip(stages, types, strict=True)]
+
+
+def _together(stages: Sequence[TypedStage]) -> list[list[int]]:
+    """The stages whose rows come together: as answers, or in one stream."""
+    found: dict[str | None, list[int]] = {}
+    for number, stage in enumerate(stages):
+        found.setdefault(stage.feeds, []).append(number)
+    return [stages for stages in found.values() if len(stages) > 1]
+
+
+def is_known(kind: Type) -> bool:
+    """Whether a type is known, of all that is in it."""
+    match kind:
+        case Atom():
+            return kind.kind is not Kind.UNKNOWN
+        case Several(of=of):
+            return is_known(of)
+        case Fields(fields=fields):
+            return all(is_known(of) for _, of in fields)
+
+
+def agreed(kinds: Sequence[Type]) -> Type | None:
+    """The type that holds the values of all of these types, exactly; None, if they do not agree. Integers do, doubles
+    do, and so do integers and decimals that a decimal of 38 digits holds; what is not known agrees with any value.
+
+    >>> print(agreed([INTEGER, Atom(Kind.DECIMAL, digits=5, scale=2)]), agreed([INTEGER, DOUBLE]))
+    decimal(22,2) None
+    """
+    found: Type | None = kinds[0]
+    for kind in kinds[1:]:
+        found = None if found is None else _both(found, kind)
+    return found
+
+
+def _both(left: Type, right: Type) -> Type | None:
+    match left, right:
+        case _ if left == right:
+            return left
+        case Atom(), Atom():
+            return _both_atoms(left, right)
+        case Several(), Several():
+            of = _both(left.of, right.of)
+            return None if of is None else Several(of)
+        case Fields(), Fields():
+            return _both_fields(left, right)
+        case _:
+            return None
+
+
+def _both_atoms(left: Atom, right: Atom) -> Atom | None:
+    if not is_known(left) or not is_known(right):
+        return right if is_known(right) else left
+    kinds = {left.kind, right.kind}
+    if kinds == {Kind.INTEGER} or kinds == {Kind.DOUBLE}:
+        return Atom(left.kind, bits=max(left.bits, right.bits))
+    if not kinds <= {Kind.INTEGER, Kind.DECIMAL}:
+        return None
+    whole, scale = max(left.whole, right.whole), max(left.scale, right.scale)
+    fit = left.digits <= MOST_DIGITS and right.digits <= MOST_DIGITS
+    return None if whole + scale > MOST_DIGITS and fit else Atom(Kind.DECIMAL, digits=whole + scale, scale=scale)
+
+
+def _both_fields(left: Fields, right: Fields) -> Fields | None:
+    if [name for name, _ in left.fields] != [name for name, _ in right.fields]:
+        return None
+    found: list[tuple[str, Type]] = []
+    for (name, one), (_, other) in zip(left.fields, right.fields, strict=True):
+        of = _both(one, other)
+        if of is None:
+            return None
+        found.append((name, of))
+    return Fields(tuple(found))
