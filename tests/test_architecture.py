@@ -1,0 +1,117 @@
+"""Every file and every name on the page docs/architecture.md exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "thence"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+REFERENCE = re.compile(r"`([\w./-]+\.(?:py|lark|md|toml))(?::([\w.]+))?`")
+RULE = re.compile(r"^[?!]*(\w+)(?:\.\d+)? *:", re.MULTILINE)
+
+
+def references(text: str) -> Iterator[tuple[str, str | None]]:
+    """Paths, and names in them: `path/to/file.py`, `path/to/file.py:Class.method`."""
+    for found in REFERENCE.finditer(text):
+        yield found[1], found[2]
+
+
+def missing(text: str) -> list[str]:
+    """The references of a text that lead nowhere."""
+    wrong = []
+    for path, name in references(text):
+        file = _file(path)
+        if file is None:
+            wrong.append(path)
+        elif name is not None and name not in _names(file):
+            wrong.append(f"{path}:{name}")
+    return wrong
+
+
+def _file(path: str) -> Path | None:
+    return next((base / path for base in (PACKAGE, ROOT) if (base / path).is_file()), None)
+
+
+@cache
+def _names(file: Path) -> frozenset[str]:
+    """What a module defines itself, members of its classes included; of a grammar, its rules."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".lark":
+        return frozenset(RULE.findall(text))
+    return frozenset(_defined(ast.parse(text).body))
+
+
+def _defined(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield prefix + node.name
+            case ast.ClassDef():
+                yield prefix + node.name
+                yield from _defined(node.body, f"{prefix}{node.name}.")
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield prefix + name
+            case ast.Assign():
+                targets = (each for target in node.targets for each in ast.walk(target))
+                yield from (prefix + each.id for each in targets if isinstance(each, ast.Name))
+
+
+def test_every_file_and_name_on_the_page_exists() -> None:
+    assert len(list(references(PAGE))) > 150
+    assert missing(PAGE) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "io/nquads.py:read_squads",
+        "io/squads.py",
+        "tests/three_events.py:ThreeEventsOperator.stop",
+        "runtime/ordering.py:match_ids",  # imported there, defined elsewhere
+        "lang/sase/sase.lark:blocks",
+    ],
+)
+def test_a_wrong_name_is_found(wrong: str) -> None:
+    assert missing(f"| `io/nquads.py:read_nquads` | see `{wrong}` |") == [wrong]
+
+
+def _drawn() -> Iterator[tuple[str, str]]:
+    """The arrows of the diagram: which package imports which."""
+    diagram = PAGE.partition("```mermaid\n")[2].partition("```")[0]
+    for line in diagram.splitlines():
+        if " --> " in line:
+            sources, targets = (side.split(" & ") for side in line.strip().split(" --> "))
+            yield from ((source, target) for source in sources for target in targets)
+
+
+def _imported(package: str) -> set[str]:
+    """The packages whose modules a package imports."""
+    trees = (ast.parse(file.read_text(encoding="utf-8")) for file in (PACKAGE / package).rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return {module.split(".")[1] for module in modules if module.startswith("thence.")}
+
+
+def test_every_arrow_of_the_diagram_is_an_import() -> None:
+    drawn = list(_drawn())
+    assert len(drawn) > 15
+    assert [(source, target) for source, target in drawn if target not in _imported(source)] == []
+
+
+def test_the_page_has_every_package() -> None:
+    packages = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
+    assert [name for name in packages if f"| `{name}/` |" not in PAGE] == []
+
+
+@pytest.mark.parametrize("protocol", ["Program", "Operator"])
+def test_the_page_has_every_member_of_the_interface(protocol: str) -> None:
+    names = [name for name in _names(PACKAGE / "program" / "operator.py") if name.startswith(f"{protocol}.")]
+    assert len(names) >= 8
+    assert [name for name in names if f"`program/operator.py:{name}`" not in PAGE] == []
