@@ -268,7 +268,7 @@ class Query:
     def supported(self, *, background: Any, timed_out: bool, optimise: bool) -> Dataflow:
         """The query compiled, if it supports all options that are given."""
         given = {Feature.BACKGROUND: background is not None, Feature.TIMED_OUT: timed_out}
-        reject_unsupported(given, self.language)
+        reject_unsupported(given, self.language, self.dataflow())
         return self.dataflow(optimise=optimise, timed_out=timed_out)
 
     def _watermark(self, dataflow: Dataflow, lateness: Duration | None, idle: Any) -> tuple[Watermark, TimeDomain]:
