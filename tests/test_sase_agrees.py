@@ -17,7 +17,7 @@ from flows import flow_of, program_of, restart
 from oracle.sase import Row as OracleRow
 from oracle.sase import rows
 from oracle.sase import totals as totalled
-from oracle.sase_cases import Case, aggregate_cases, cases, tied_cases
+from oracle.sase_cases import Case, aggregate_cases, cases, tied_cases, unended_cases
 from oracle.sase_kinds import of_all_kinds
 from oracle.sase_notation import read as notation
 from oracle.sase_query import Event as OracleEvent
@@ -44,6 +44,12 @@ Told = tuple[int, int, int, tuple[tuple[str, ...], ...], tuple[tuple[str, object
 @settings(max_examples=5 * settings.default.max_examples)  # of all random cases the ones that matter most
 @given(cases(), st.lists(st.integers(0, 7), min_size=1, max_size=4))
 def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_cut(case: Case, cuts: list[int]) -> None:
+    agree(case, cuts)
+
+
+@given(unended_cases(), st.lists(st.integers(0, 7), max_size=3))
+def test_the_end_of_the_input_completes_the_matches_of_the_definitions(case: Case, cuts: list[int]) -> None:
+    """SA-21, SA-22"""
     agree(case, cuts)
 
 
@@ -209,6 +215,12 @@ def test_totals_are_those_of_the_matches_one_by_one(case: Case, cuts: list[int])
 @examples(0.3)
 @given(of_all_kinds(aggregate_cases(plain=True)), st.lists(st.integers(0, 7), max_size=3))
 def test_totals_are_those_of_the_matches_one_by_one_for_values_of_all_kinds(case: Case, cuts: list[int]) -> None:
+    agree_in_total(case, cuts)
+
+
+@examples(0.5)
+@given(unended_cases(totals=True), st.lists(st.integers(0, 7), max_size=3))
+def test_totals_have_what_the_end_of_the_input_completes(case: Case, cuts: list[int]) -> None:
     agree_in_total(case, cuts)
 
 

@@ -74,6 +74,19 @@ def test_a_run_that_an_event_has_stopped_is_not_given_again() -> None:
     assert told(thence.parse(STRICT).match(events)) == [("a1", 2), ("a2", 3)]
 
 
+def test_the_latest_time_that_an_event_can_have_is_one_as_any_other() -> None:
+    last = 2**63 - 1
+    query = thence.parse(STRICT)
+    assert told(query.match([event("a1", 1), event("a2", last)])) == [("a1 a2", last), ("a2", last)]
+    assert told(query.match([event("a1", 1), event("b1", last)])) == [("a1", last)]
+
+
+def test_rows_of_finite_input_are_in_order_though_the_end_completes_some() -> None:
+    """Those that an event completes, and those that the end does, are certain at the same time."""
+    events = [event("a1", 1, k=1), event("a2", 2, k=2), event("b1", 3, k=2)]
+    assert told(thence.parse(PARTED).match(events)) == [("a1", 3), ("a2", 3)]
+
+
 def test_a_closure_that_is_not_the_last_gives_nothing_at_the_end() -> None:
     query = thence.parse("PATTERN SEQ(A+ a[], B b) WHERE strict_contiguity(a[], b) { } RETURN a.LEN AS n")
     assert told(query.match([event("a1", 1), event("a2", 2)])) == []

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.sase import Row, rows, totals
-from oracle.sase_cases import Case, aggregate_cases, cases
+from oracle.sase_cases import Case, aggregate_cases, cases, unended_cases
 from oracle.sase_kinds import of_all_kinds
 from shards import Pipeline
 from strategies import examples
@@ -29,6 +29,14 @@ Told = tuple[int, int, int, tuple[str, ...], tuple[object, ...]]
 
 @given(cases(), st.data())
 def test_finite_input_gives_the_rows_of_the_definitions_in_any_number_of_shards(
+    case: Case, data: st.DataObject
+) -> None:
+    agree(case, data)
+
+
+@examples(0.5)
+@given(unended_cases(), st.data())
+def test_what_the_end_of_the_input_completes_is_certain_at_the_latest_event_of_all_shards(
     case: Case, data: st.DataObject
 ) -> None:
     agree(case, data)

@@ -38,7 +38,9 @@ def check(given: Streams, found: list[tuple[dict[str, list[EventBatch]], int]]) 
                 assert int(batch.ends[0]) >= before and (int(batch.ends[-1]) < upto or upto == MAX_TIME)
                 come[name] += batch.ends.tolist()
         before = upto
-    assert found[-1] == ({}, MAX_TIME)
+    assert [upto == MAX_TIME for _, upto in found] == [False] * (len(found) - 1) + [True]
+    latest = max((time for listed in come.values() for time in listed), default=None)
+    assert latest in (None, *(int(batch.ends[-1]) for listed in found[-1][0].values() for batch in listed))
     assert {name: sorted(listed) for name, listed in come.items()} == {
         name: sorted(time for some in listed for time in some) for name, listed in given.items()
     }

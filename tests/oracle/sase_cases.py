@@ -37,9 +37,12 @@ from oracle.sase_query import (
     Strategy,
 )
 from oracle.sase_runs import has_end_condition
+from strategies.choices import seeded
 
 TYPES = "ABC"
 VARIABLES = "abcdefgh"
+LENGTHS = ((0,), (0,), (0,), (0, 1, 3), (4, 2, 1, 0), (1, 0, 0, 5, 2))
+"""How long the events of a stream last, one after the other and again from the beginning."""
 
 Thing = TypeVar("Thing")
 
@@ -62,9 +65,22 @@ def tied_cases(draw: st.DrawFn, *, totals: bool = False) -> list[Case]:
     """A query with a strategy for each variable, and streams with many events of one time, in either order."""
     mixed = mixed_queries()
     query = draw(aggregate_queries(mixed, plain=True) if totals else mixed)
-    given = draw(st.lists(tied_streams(query), min_size=2, max_size=3))
+    given = [draw(tied_streams(query)) for _ in range(3)]
     turned = [tuple(sorted(events, key=lambda event: -event.time)[::-1]) for events in given]
     return [Case(query, events) for events in (*given, *turned)]
+
+
+@st.composite
+def unended_cases(draw: st.DrawFn, *, totals: bool = False) -> Case:
+    """A query whose last closure an event stops, or the end of the input; and a stream with several keys."""
+    unended = unended_queries()
+    query = draw(aggregate_queries(unended, plain=True) if totals else unended)
+    choices = draw(seeded(lambda choices: choices))
+    events = [
+        replace(event, attributes=(*(each for each in event.attributes if each[0] != "k"), ("k", choices.number(1, 3))))
+        for event in draw(streams(query))
+    ]
+    return Case(query, tuple(events))
 
 
 @st.composite
@@ -106,21 +122,44 @@ def queries(draw: st.DrawFn) -> Query:
 
 
 @st.composite
+def unended_queries(draw: st.DrawFn) -> Query:
+    """A last closure under contiguity, without end condition and window."""
+    choices = draw(seeded(lambda choices: choices))
+    kinds = choices.pick([(True,), (True,), (False, True), (True, True), (False, False, True)])
+    components = tuple(
+        Component(choices.pick([*TYPES, *TYPES, ANY]), variable, closure)
+        for variable, closure in zip(VARIABLES, kinds, strict=False)
+    )
+    last = choices.pick([Strategy.STRICT, Strategy.PARTITION, Strategy.PARTITION])
+    ways = [*(choices.pick([*Strategy]) for _ in components[1:]), last]
+    groups = tuple(Group(way, (Chosen(each.variable),)) for way, each in zip(ways, components, strict=True))
+    tests = draw(equivalences(needed=Strategy.PARTITION in ways))
+    query = Query(components, groups, tuple(tests), None)
+    asked = replace(query, conditions=(*tests, *draw(conjuncts(components))))
+    query = query if has_end_condition(asked, components[-1]) else asked
+    query = replace(query, returns=draw(items(query)))
+    assert not problems(query), problems(query)
+    return query
+
+
+@st.composite
 def mixed_queries(draw: st.DrawFn) -> Query:
     """A closure and what follows it, each variable with its own strategy, `!` more often than not; few conditions."""
-    shapes = [(True, False)] * 5 + [(True, True), (True, False, False), (False, True, False), (True,), (False, True)]
+    choices = draw(seeded(lambda choices: choices))
+    shapes = [(True, False)] * 6 + [(True, True), (True, False, False), (False, True, False), (True,), (False, True)]
     components = tuple(
-        Component(draw(st.sampled_from([kind] * 6 + ["A", "B", ANY])), variable, closure)
-        for variable, kind, closure in zip(VARIABLES, "ABA", draw(st.sampled_from(shapes)), strict=False)
+        Component(choices.pick([kind] * 9 + ["A", "B", ANY]), variable, closure)
+        for variable, kind, closure in zip(VARIABLES, "ABA", choices.pick(shapes), strict=False)
     )
     ways = [Strategy.ANY, Strategy.NEXT, Strategy.ANY, Strategy.STRICT, Strategy.NEXT, Strategy.PARTITION]
-    groups = tuple(Group(draw(st.sampled_from(ways)), (Chosen(each.variable),)) for each in components)
-    tests = draw(equivalences(needed=any(group.strategy is Strategy.PARTITION for group in groups)))
-    asked = draw(conjuncts(components)) if draw(one_in(6)) else []
-    query = Query(components, groups, (*tests, *asked), draw(st.sampled_from([None, None, None, None, 5, 3])))
-    query = draw(stops(query))
+    groups = tuple(Group(choices.pick(ways), (Chosen(each.variable),)) for each in components)
+    needed = any(group.strategy is Strategy.PARTITION for group in groups)
+    tests = draw(equivalences(needed=needed)) if needed or choices.number(1, 6) == 1 else []
+    asked = draw(conjuncts(components)) if choices.number(1, 6) == 1 else []
+    query = Query(components, groups, (*tests, *asked), choices.pick([None, None, None, None, 5, 3]))
+    query = draw(stops(query, always=True)) if choices.number(1, 4) > 1 else query
     if problems(query):  # only a window can be what is missing
-        query = replace(query, within=draw(st.sampled_from([5, 3])))
+        query = replace(query, within=choices.pick([5, 3]))
     query = replace(query, returns=(Item(Length(next(c.variable for c in components if c.closure)), "n"),))
     assert not problems(query), problems(query)
     return query
@@ -198,17 +237,18 @@ def equivalences(draw: st.DrawFn, *, needed: bool) -> list[Condition]:
 
 
 @st.composite
-def stops(draw: st.DrawFn, query: Query) -> Query:
-    """`!`, where there is something to stop at, on some of the closures that have a strategy."""
+def stops(draw: st.DrawFn, query: Query, *, always: bool = False) -> Query:
+    """`!`, where there is something to stop at, on some of the closures that have a strategy, or on all of them."""
     able = {
         component.variable
         for component in query.positives
         if component.closure and (component != query.positives[-1] or has_end_condition(query, component))
     }
-    groups = [
-        replace(group, chosen=tuple(replace(c, stop=c.variable in able and not draw(one_in(3))) for c in group.chosen))
-        for group in query.groups
-    ]
+
+    def cut(chosen: Chosen) -> Chosen:
+        return replace(chosen, stop=chosen.variable in able and (always or not draw(one_in(3))))
+
+    groups = [replace(group, chosen=tuple(map(cut, group.chosen))) for group in query.groups]
     return replace(query, groups=tuple(groups))
 
 
@@ -236,9 +276,9 @@ def streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
     for _ in range(draw(st.integers(0, 4))):
         kinds.insert(draw(st.integers(0, len(kinds))), draw(st.sampled_from([*kinds, *TYPES])))
     time, events = draw(st.sampled_from([0, 0, 1])), []
-    lengths = st.sampled_from([0, 0, 1, 2, 4]) if draw(st.booleans()) else st.just(0)
+    lengths = draw(st.sampled_from(LENGTHS))
     for number, kind in enumerate(kinds[:7], start=1):
-        events.append(Event(kind, min(time, 6), tuple(_attributes(draw)), f"e{number}", draw(lengths)))
+        events.append(Event(kind, min(time, 6), tuple(_attributes(draw)), f"e{number}", lengths[number % len(lengths)]))
         time += draw(st.sampled_from([1, 1, 1, 1, 0, 2]))
     return tuple(events)
 
@@ -246,12 +286,13 @@ def streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
 @st.composite
 def tied_streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
     """Five or six instants of one to three events each, in every order at the source; nine events at most."""
+    choices = draw(seeded(lambda choices: choices))
     asked = any(any(query.conjuncts(component)) for component in query.components)
     events: list[Event] = []
-    for time, size in enumerate(draw(st.lists(st.sampled_from([1, 2, 2, 1, 3]), min_size=5, max_size=6))):
-        for kind in draw(st.lists(st.sampled_from("ABBABABC"), min_size=size, max_size=size)):
-            values = tuple(_attributes(draw)) if asked else (("k", draw(st.sampled_from([1, 1, 1, 2]))),)
-            events.append(Event(kind, time, values, f"e{len(events) + 1}"))
+    for time in range(choices.number(5, 6)):
+        for _ in range(choices.pick([1, 2, 1, 2, 3])):
+            values = tuple(_attributes(draw)) if asked else (("k", choices.pick([1, 1, 1, 2])),)
+            events.append(Event(choices.pick("ABBABABC"), time, values, f"e{len(events) + 1}"))
     return tuple(events[:9])
 
 

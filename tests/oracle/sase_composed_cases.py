@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from oracle.sase_cases import TYPES, VARIABLES, aggregate_queries, queries, streams
+from oracle.sase_cases import TYPES, VARIABLES, aggregate_queries, queries, streams, unended_queries
 from oracle.sase_composed import INPUT, Composed, Streams, read_by, reads, written
 from oracle.sase_conditions import ATTRIBUTES, attributes, conjuncts, constants, one_in, returned
 from oracle.sase_kinds import a_kind, asked, changed
@@ -21,7 +21,6 @@ from oracle.sase_query import (
     Chosen,
     Component,
     Composite,
-    Equivalence,
     Event,
     Expression,
     Group,
@@ -89,7 +88,7 @@ def _read(*unions: Iterable[Query]) -> set[str]:
 @st.composite
 def makers(draw: st.DrawFn, stream: str) -> Query:
     """A query that makes events with the attributes that other queries ask for."""
-    query = draw(st.one_of(short(), short(), unended(), queries()))
+    query = draw(st.one_of(short(), short(), unended_queries(), queries()))
     component = draw(st.sampled_from(query.positives))
     what: Expression | Composite = draw(returned(component))
     if draw(one_in(4)):
@@ -115,17 +114,6 @@ def short(draw: st.DrawFn) -> Query:
     group = Group(strategy, tuple(Chosen(component.variable) for component in components))
     conditions = draw(conjuncts(components)) if draw(one_in(3)) else []
     return Query(components, (group,), tuple(conditions), draw(st.sampled_from([None, 4, 2])))
-
-
-@st.composite
-def unended(draw: st.DrawFn) -> Query:
-    """A last closure that an event stops, or the end of the input; without window."""
-    types = draw(st.lists(st.sampled_from([*TYPES, ANY]), min_size=1, max_size=2))
-    components = tuple(Component(type, variable) for type, variable in zip(types, VARIABLES, strict=False))
-    components = (*components[:-1], replace(components[-1], closure=True))
-    strategy = draw(st.sampled_from([Strategy.STRICT, Strategy.PARTITION]))
-    group = Group(strategy, (Chosen(components[-1].variable),), (Equivalence(("k",)),))
-    return Query(components, (group,), (), None)
 
 
 def _told_apart(queries: Composed) -> Composed:

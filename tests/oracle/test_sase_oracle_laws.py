@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle.sase import aggregate, matches, present
-from oracle.sase_cases import Case, aggregate_cases, cases
+from oracle.sase_cases import Case, aggregate_cases, cases, tied_cases, unended_cases
 from oracle.sase_expressions import Scope, holds, of_event
 from oracle.sase_kinds import of_all_kinds
 from oracle.sase_legal import problems
@@ -248,6 +248,40 @@ def test_cases_often_have_matches_and_use_whatever_there_is() -> None:
     assert counts["matches"] > 0.4 * counts["all"]
     # far below what is usual: Hypothesis varies cases that it had before, so that shares wander
     assert {feature: counts[feature] for feature in FEATURES if counts[feature] < 0.005 * counts["all"]} == {}
+
+
+def test_tied_cases_often_have_matches_two_strategies_and_a_cut_before_what_waits_by_skip_till_any() -> None:
+    counts = Counter[str]()
+
+    @examples(1)
+    @given(tied_cases())
+    def look(cases: list[Case]) -> None:
+        query = cases[0].query
+        pairs = [(one, after) for one, after in pairwise(query.positives) if query.stops(one)]
+        named = {
+            "matches": any(matches(query, case.events) for case in cases),
+            "two strategies": "two strategies" in features(query),
+            "! before any": any(query.strategy(after) is Strategy.ANY for _, after in pairs),
+        }
+        counts.update(["all", *(name for name, there in named.items() if there)])
+
+    look()
+    assert counts["matches"] > 0.6 * counts["all"]
+    assert counts["two strategies"] > 0.3 * counts["all"]
+    assert counts["! before any"] > 0.1 * counts["all"]
+
+
+def test_the_end_of_the_input_often_completes_matches_of_closures_that_nothing_else_ends() -> None:
+    counts = Counter[str]()
+
+    @examples(1)
+    @given(unended_cases())
+    def look(case: Case) -> None:
+        later = matches(case.query, case.events, latest=9)
+        counts.update(["all", *["completed"] * any(match.certain == 9 for match in later)])
+
+    look()
+    assert counts["completed"] > 0.3 * counts["all"]
 
 
 def test_cases_of_all_kinds_often_have_matches_and_ask_whatever_there_is() -> None:

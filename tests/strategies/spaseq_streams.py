@@ -16,6 +16,10 @@ ODD = (decimal("2.0"), Literal("02", "integer"), string("x"))
 """Equal in value but not as terms, or no number at all."""
 
 
+LENGTHS = {(0,): 4, (0, 1, 3): 1, (2, 0): 1, (4, 1, 0, 2): 1, (1, 0, 0, 5, 2): 1}
+"""How long the events of a stream last, one after the other and again from the beginning, and how often that is."""
+
+
 Made: TypeAlias = tuple[str, int, Graph]
 """A stream's name, a time and a graph: an event without its id."""
 
@@ -32,9 +36,9 @@ def streams(draw: st.DrawFn, query: Query, options: Options = Options()) -> tupl
     more = pick(draw, {3: 3, 2: 2, 4: 2, 5: 1, 1: 1, 0: 1})
     made += [maker.noise(draw(st.integers(1, latest + 1))) for _ in range(more)]
     kept = made[: options.most_events]
-    lengths = {0: 2, 1: 1, 2: 1, 4: 1} if chance(draw, 50) else {0: 1}
+    lengths = pick(draw, LENGTHS)
     return tuple(
-        Event(stream, time, graph, f"e{number}", pick(draw, lengths))
+        Event(stream, time, graph, f"e{number}", lengths[number % len(lengths)])
         for number, (stream, time, graph) in enumerate(kept)
     )
 

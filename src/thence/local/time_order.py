@@ -13,9 +13,9 @@ from thence.rdf.times import MIN_TIME
 if TYPE_CHECKING:
     from thence.columns.column_batch import Batch
 
-    Stretch = tuple[list[Batch], int]
+    Stretch = tuple[list[Batch], int | None]
     """Some events of a stream, each batch in the order of time; and a time that all of them are before, and none that
-    comes later is."""
+    comes later is. None: no event comes later."""
 
 _TOGETHER = 65_536
 """Events that the kernel is given at a time."""
@@ -26,13 +26,14 @@ class OutOfOrderError(Exception):
 
 
 def in_time_order(streams: Mapping[str, Sequence[Batch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:
-    """Finite streams in the order of time, some thousand events at once, each time with the next time that may come."""
+    """Finite streams in the order of time, some thousand events at once, each time with the next time that may come;
+    with the last of them that is NEVER."""
     return merge_streams({name: sort_stream(listed) for name, listed in streams.items()})
 
 
 def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:
     """The stretches of several streams as those of all. Of each stream, no more is waiting than it takes to know what
-    comes next."""
+    comes next. The latest events come together with the end, which may complete matches at their time."""
     waiting: dict[str, list[Batch]] = {name: [] for name in streams}
     come_to = dict.fromkeys(streams, MIN_TIME)  # what more of a stream may come from; those that have ended are not in
     while come_to:
@@ -43,12 +44,12 @@ def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[di
             del come_to[behind]
         else:
             come_to[behind] = upto
-        now = min(come_to.values(), default=NEVER)
-        ready = {name: _before(listed, now) if come_to else listed for name, listed in waiting.items()}
+        now = min([*come_to.values(), NEVER - 1])
+        ready = {name: _before(listed, now) for name, listed in waiting.items()} if come_to else {}
         if any(ready.values()):
             waiting = {name: _from(listed, now) for name, listed in waiting.items()}
             yield ready, now
-    yield {}, NEVER
+    yield waiting, NEVER
 
 
 def sort_stream(batches: Sequence[Batch]) -> Iterator[Stretch]:
@@ -61,7 +62,7 @@ def sort_stream(batches: Sequence[Batch]) -> Iterator[Stretch]:
     for low in np.unique(times[::_TOGETHER]).tolist()[1:]:
         yield _before(ordered, low), low
         ordered = _from(ordered, low)
-    yield ordered, _after(int(times[-1]))
+    yield ordered, None
 
 
 def check_order(batches: Iterable[Batch]) -> Iterator[Stretch]:
@@ -81,11 +82,7 @@ def check_order(batches: Iterable[Batch]) -> Iterator[Stretch]:
         waiting.append(batch)
         last = int(batch.ends[-1])
     if waiting:
-        yield waiting, _after(last)
-
-
-def _after(time: int) -> int:
-    return min(time + 1, NEVER)
+        yield waiting, None
 
 
 def _by_time(batch: Batch) -> Batch:
