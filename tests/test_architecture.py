@@ -1,4 +1,4 @@
-"""Every file and every name on the page docs/architecture.md exists."""
+"""Every file and every name on the page docs/architecture.md exists, and definitions are named where they live."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "thence"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 REFERENCE = re.compile(r"`([\w./-]+\.(?:py|lark|md|toml))(?::([\w.]+))?`")
+DEFINITIONS = re.compile(r"Definitions? (\d+(?:(?:, | and |-)\d+)*)")
 RULE = re.compile(r"^[?!]*(\w+)(?:\.\d+)? *:", re.MULTILINE)
 
 
@@ -115,3 +116,51 @@ def test_the_page_has_every_member_of_the_interface(protocol: str) -> None:
     names = [name for name in _names(PACKAGE / "program" / "operator.py") if name.startswith(f"{protocol}.")]
     assert len(names) >= 8
     assert [name for name in names if f"`program/operator.py:{name}`" not in PAGE] == []
+
+
+def definitions(text: str) -> set[int]:
+    """The numbers of the definitions that a text names."""
+    found = set()
+    for listed in DEFINITIONS.findall(" ".join(text.split())):
+        for span in re.split(", | and ", listed):
+            first, _, last = span.partition("-")
+            found |= {*range(int(first), int(last or first) + 1)}
+    return found
+
+
+def _documented(body: list[ast.stmt], names: list[str]) -> Iterator[str]:
+    """The docstrings of an object and of the classes that it is in. That of a constant stands below it."""
+    for node, following in zip(body, [*body[1:], None], strict=True):
+        if names[0] not in set(_defined([node])):
+            continue
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield ast.get_docstring(node) or ""
+        elif isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            yield str(following.value.value)
+        if len(names) > 1 and isinstance(node, ast.ClassDef):
+            yield from _documented(node.body, names[1:])
+
+
+def _undocumented(row: str) -> set[int]:
+    """The definitions of a table's row that the docstring of no object in it names, and that of no such module."""
+    known: set[int] = set()
+    for path, name in references(row):
+        file = _file(path)
+        if file is not None and file.suffix == ".py":
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            docstrings = [ast.get_docstring(tree) or "", *(_documented(tree.body, name.split(".")) if name else ())]
+            known |= {number for docstring in docstrings for number in definitions(docstring)}
+    return definitions(row.split("|")[1]) - known
+
+
+def test_every_definition_of_spaseq_is_named_where_the_page_says_that_it_lives() -> None:
+    table = PAGE.partition("### SPAseQ\n")[2].partition("### SASE+\n")[0]
+    rows = [row for row in table.splitlines() if row.startswith("| Definition")]
+    assert {number for row in rows for number in definitions(row.split("|")[1])} == {*range(1, 18)}
+    assert {row.split("|")[1].strip(): wrong for row in rows if (wrong := _undocumented(row))} == {}
+
+
+def test_a_definition_that_no_docstring_names_is_found() -> None:
+    assert _undocumented("| Definitions 10, 99 | | `kernel/automaton/run_outcomes.py:outcome_of` | |") == {99}
+    assert _undocumented("| Definition 12 | | `algebra/spaseq.py:Selection.STRICT` | |") == set()
+    assert _undocumented("| Definition 12 | | `algebra/spaseq.py:Gpm` | |") == {12}

@@ -47,7 +47,7 @@ def occurrences(operand: Operand) -> tuple[Occurrence, ...]:
 
 
 def alternatives(operand: Operand) -> list[tuple[Occurrence, ...]]:
-    """An operand as a disjunction of conjunctions.
+    """An operand as a disjunction of conjunctions (SPAseQ, Definitions 8, 9).
 
     >>> a, b, c = (Occurrence(name, place) for place, name in enumerate("ABC"))
     >>> [[found.gpm for found in each] for each in alternatives(Conjunction(Disjunction(a, b), c))]

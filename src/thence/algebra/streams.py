@@ -10,7 +10,7 @@ from thence.rdf.times import Span
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream by the name that the query gives it (SPAseQ: `FROM STREAM name <iri>`)."""
+    """A stream by the name that the query gives it (SPAseQ, Definitions 2, 3: `FROM STREAM name <iri>`)."""
 
     name: str
     iri: IRI

@@ -11,7 +11,7 @@ from thence.rdf.terms import Term
 
 
 def compatible(left: Solution, right: Solution) -> bool:
-    """Whether every variable that both bind has one value (18.3, Compatible Mappings)."""
+    """Whether every variable that both bind has one value (18.3, Compatible Mappings; SPAseQ, Definition 5)."""
     if len(left) > len(right):
         left, right = right, left
     return all(right.get(variable, term) == term for variable, term in left.items())

@@ -32,9 +32,9 @@ def solutions(
     vectorise: bool = True,
     refused: dict[int, str] | None = None,
 ) -> SolutionTable:
-    """`[[P]]_G` for every event G of a batch: a row a solution, ordered by event. `vectorise=False` takes the plain
-    way, which gives the same rows in another order. An event that asks too much is a LimitError, or with `refused` has
-    no rows, and its reason there."""
+    """`[[P]]_G` (SPAseQ, Definition 6) for every event G of a batch: a row a solution, ordered by event.
+    `vectorise=False` takes the plain way, which gives the same rows in another order. An event that asks too much is a
+    LimitError, or with `refused` has no rows, and its reason there."""
     context = context or Context()
     background.check(pattern)
 

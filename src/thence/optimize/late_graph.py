@@ -1,4 +1,4 @@
-"""GRAPH blocks → the end: joined with complete matches, not with every event (Sections 7.2, 8.2 Question 2)."""
+"""GRAPH blocks → the end: joined with complete matches, not with every event (Definition 15; 7.2, 8.2 Question 2)."""
 
 from __future__ import annotations
 

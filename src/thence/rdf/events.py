@@ -19,7 +19,8 @@ _LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True, init=False)
 class Event:
-    """Something that happened: a graph, from `start` to `end`, which are equal for a point in time.
+    """Something that happened: a graph, from `start` to `end`, which are equal for a point in time (SPAseQ, Definition
+    1).
 
     `graph` is Turtle or N-Triples text, an iterable of triples, or for a typed event a mapping with a `type`. Blank
     nodes mean something in their own event only. The names of a typed event are in `namespace`, or in that of the query

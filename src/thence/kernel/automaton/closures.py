@@ -88,7 +88,8 @@ def _after_stop(image, memory, rows, row, edge, at, strict):
 
 @inlined
 def take(image, memory, rows, row, edge, at, closures):
-    """Note that a row took a run, which other rows at its time may take as well."""
+    """Note that a row took a run, which other rows at its time may take as well (SPAseQ, Definition 11). By
+    skip-till-any the run goes on (Definition 10)."""
     if closures is not None:
         if image[edge + layout.CUTS]:
             memory[at + BEGUN] = rows[row + EVENTS]

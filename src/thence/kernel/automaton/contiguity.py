@@ -1,8 +1,9 @@
-"""Strict contiguity over a whole streamset (Definition 12): for each row, the latest strictly earlier time that counts.
+"""Contiguity: strict over a whole streamset (SPAseQ, Definition 12), strict or by partition (SASE+, 2.2.1).
 
-Two events are contiguous if no other lies strictly between them in time: if the first one's time is the row's
-`previous`. What counts is every event of the query's streams, or with PARTITION BY those of the row's partition. Since
-an event at the latest time may still be followed by others at that time, the last two times are remembered.
+`previous` of a row is the latest strictly earlier time that counts. Two events are contiguous if no other lies strictly
+between them in time: if the first one's time is the row's `previous`. What counts is every event of the query's
+streams, or those of the row's partition (SPAseQ: PARTITION BY; SASE+: partition contiguity). Since an event at the
+latest time may still be followed by others at that time, the last two times are remembered.
 """
 
 from __future__ import annotations

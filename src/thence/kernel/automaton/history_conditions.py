@@ -1,5 +1,5 @@
 """SASE+ conditions that the machine can't decide: they are evaluated on a run's history, and negations on finished
-matches (semantics, section 3)."""
+matches (SASE+, 2.2.3)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def events_by_component(components: Components, matches: Matches, number: int, t
 def without_negated(
     program: SequenceProgram, components: Components, state: SequenceState, matches: Matches, context: Context
 ) -> Matches:
-    """The matches in which nothing is there that must be absent."""
+    """The matches in which no negated component has an event (SASE+, 2.2.3)."""
     if not components.negations:
         return matches
     assert isinstance(program.query, ComponentQuery)

@@ -17,8 +17,8 @@ its closure stops."""
 
 @inlined
 def outcome_of(image, memory, rows, row, edge, state, at, ends):
-    """What becomes of a run in this row's bucket, as far as that is told without a frame; `ends` is whether it does if
-    it takes the row."""
+    """What becomes of a run in this row's bucket (SPAseQ, Definitions 10-12), as far as that is decided without a
+    frame; `ends` is whether it ends if it takes the row."""
     time, last = rows[row + TIME], memory[at + LAST]
     if memory[at + STATE] != state or last >= time:
         return STAYS

@@ -211,8 +211,8 @@ def _rows(program: SequenceProgram, state: SequenceState, found: Extracted) -> t
 def _previous(
     program: SequenceProgram, state: SequenceState, found: Extracted, listed: Sequence[BindingTable]
 ) -> list[list[NDArray[np.int64]]]:
-    """For each contiguity, of each row of each feed, the time with which it would be contiguous; only where strict
-    contiguity matters."""
+    """For each contiguity, of each row of each feed, the time with which it would be contiguous (Definition 12); only
+    where strict contiguity matters."""
     if not (program.automaton.selection == STRICT).any():
         return [[rows.end for rows in listed] for _ in program.contiguous]
     events = _from_origin_times(program, found.times)
@@ -225,7 +225,7 @@ def _previous(
 def _with_recent(
     program: SequenceProgram, state: SequenceState, found: Extracted, by_source: list[BindingTable]
 ) -> list[BindingTable]:
-    """Rows at the latest time stay, not fresh, for conjunctions with what comes at that time."""
+    """Rows at the latest time stay, not fresh, for conjunctions with what comes at that time (SPAseQ, Definition 8)."""
     if all(len(each.sources) == 1 for each in program.inputs):
         return by_source
     joined = []
@@ -238,7 +238,7 @@ def _with_recent(
 
 
 def _from_origin(program: SequenceProgram, rows: BindingTable) -> BindingTable:
-    """Events before the first tumbling window are ignored."""
+    """Events before the first tumbling window are ignored (SPAseQ, Definition 16)."""
     if not program.automaton.tumbling:
         return rows
     return rows.take(np.flatnonzero(rows.end >= program.automaton.origin))

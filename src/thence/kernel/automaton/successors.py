@@ -264,7 +264,7 @@ def bind(image, memory, rows, row, edge, slots, closures):
 
 @inlined
 def _deadline(image, first):
-    """The latest time that an event of a match with this first event may have."""
+    """The latest time that an event of a match with this first event may have (Definition 16; sliding: Algorithm 2)."""
     window = image[layout.WINDOW]
     if window < 0:
         return NEVER

@@ -150,6 +150,8 @@ class _SpaseqPlan:
     # The machine's part
 
     def _arm(self, arm: tuple[SequencePart, ...]) -> None:
+        """The states and edges of an arm. A closure has a second state for further iterations, which waits as `;` where
+        the closure is alone (SPAseQ, Definition 13) and as `,` in a sequence (Definition 14)."""
         steps = [part for part in arm if part.quantifier is not Quantifier.NOT]
         gaps = _gaps(arm)
         entries = [START] + [self._state(part.selection) for part in steps[1:]]
