@@ -45,7 +45,7 @@ def test_a_table_has_the_rows_of_the_matches_in_their_order(case: Case) -> None:
     runner = flow_of(program, known)
     rows = list(runner.run(streams))
     names = [column.variable.name for column in program.query.form.columns]  # type: ignore[union-attr]
-    collected, sorted_at_once = MatchTable(program, runner.columns), MatchTable(program, runner.columns)
+    collected, sorted_at_once = MatchTable(names), MatchTable(names)
     flow_of(program, known).collect(time_order.in_time_order(streams), collected)
     table = collected.table(Domain.TICKS)
     with pytest.MonkeyPatch.context() as patch:

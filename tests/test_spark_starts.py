@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from test_spark_scans import reading
 
 import thence
 from test_spark_goldens import taken
+from test_spark_parquet_scans import reading
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -287,7 +287,7 @@ def test_the_end_of_the_input_often_completes_matches_of_closures_that_nothing_e
 def test_cases_of_all_kinds_often_have_matches_and_ask_whatever_there_is() -> None:
     counts = Counter[str]()
 
-    @examples(1)
+    @examples(3)
     @given(of_all_kinds(cases()))
     def look(case: Case) -> None:
         counts["all"] += 1

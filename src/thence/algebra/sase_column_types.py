@@ -206,14 +206,14 @@ def _calculated(operation: Operation, left: Type, right: Type) -> Type:
 
 def typed_stages(query: ComposedQuery) -> list[TypedStage]:
     """The blocks of a text as stages whose rows have types, in order; those of the last query answer."""
-    answers = query.queries[-1].blocks
+    inner = len(query.blocks) - len(query.queries[-1].blocks)
     return [
         TypedStage(
             tuple(stream.name for stream in block.sources),
-            block.form.stream if isinstance(block.form, Return) and block not in answers else None,
+            block.form.stream if isinstance(block.form, Return) and number < inner else None,
             ComponentTypes(block).resolve,
         )
-        for block in query.blocks
+        for number, block in enumerate(query.blocks)
     ]
 
 

@@ -89,7 +89,7 @@ def prepared(run: Run) -> Prepared:
     query = run.query
     dataflow = query.supported(background=run.background, timed_out=run.timed_out, optimise=run.optimise)
     allowed = duration(run.lateness, option="lateness")
-    domain = TimeDomain.of(query.algebra.time_kind, {"lateness": allowed})
+    domain = TimeDomain.of(query.time_kind(), {"lateness": allowed})
     settings = Settings(
         shards=run.shards,
         lateness=min(allowed.length, MAX_TIME),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
@@ -37,7 +38,7 @@ class Engine:
     watermark: Watermark
     domain: TimeDomain
     problems: bool = False
-    namespace: str = DEFAULT_NAMESPACE
+    namespace_of: Callable[[str], str] = lambda _: DEFAULT_NAMESPACE
     _waiting: list[tuple[int, int, str, Event]] = field(default_factory=list, repr=False)  # a heap by time
     _order: count[int] = field(default_factory=count, repr=False)
     _pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
@@ -67,7 +68,7 @@ class Engine:
         if event.domain is not self.domain.domain:
             return self._bad(Problem("bad", self.domain.reason(event.domain), name, event=event))
         try:
-            event = event.in_namespace(self.namespace)
+            event = event.in_namespace(self.namespace_of(name))
         except LimitError as error:
             return self._bad(Problem("bad", str(error), name, event=event))
         ordinal = self._pushed[name] = self._pushed.get(name, -1) + 1

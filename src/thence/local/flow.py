@@ -57,18 +57,20 @@ class LocalFlow:
     def feed(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Row]:
         """Events by stream, none of them before any fed earlier; no event before `watermark` will come."""
         streams = self._added(batches)
-        come_to: dict[str, int] = {}  # the watermarks of derived streams
-        found = []
+        derived: dict[str, int] = {}  # the watermarks of derived streams
+        found, reached = [], []
         for host in self.hosts:
-            rows = self._ordered(host, streams, self._watermark(host, come_to, watermark))
+            own = self._watermark(host, derived, watermark)
+            rows = self._ordered(host, streams, own)
             feeds = host.stage.feeds
             if feeds is not None:
                 self._feed_stream(host, rows, streams)
-                come_to[feeds.stream] = min(come_to.get(feeds.stream, watermark), self._derives_from(host, watermark))
+                derived[feeds.stream] = min(derived.get(feeds.stream, own), self._derives_from(host, own))
             else:
                 found.append(self._emitted(host, rows))
+            reached.append(own)
         yield from found[0] if len(found) == 1 else merge(*map(list, found), key=self._place)
-        self._after(watermark)
+        self._after(reached)
 
     def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: MatchTable) -> None:
         """All rows of streams in the order of time, as columns, in the order of `feed`."""
@@ -79,7 +81,7 @@ class LocalFlow:
         for batches, watermark in stretches:
             for solutions, order in self._ordered(host, self._added(batches), watermark):
                 into.add(solutions, order)
-            self._after(watermark)
+            self._after([watermark])
 
     def run(self, streams: Mapping[str, Sequence[Batch]]) -> Iterator[Row]:
         """All rows of finite streams, whatever order their events are in."""
@@ -120,10 +122,10 @@ class LocalFlow:
         ]
         return host.emit(host.extract(read), watermark, latest=self._latest)
 
-    def _watermark(self, host: Host, come_to: Mapping[str, int], watermark: int) -> int:
+    def _watermark(self, host: Host, derived: Mapping[str, int], watermark: int) -> int:
         """That of a stage: of the streams it reads, the one that is furthest behind."""
         streams = host.stage.program.streams
-        return min(watermark, *(come_to.get(stream.name, watermark) for stream in streams))
+        return min(watermark, *(derived.get(stream.name, watermark) for stream in streams))
 
     def _derives_from(self, host: Host, watermark: int) -> int:
         """The earliest time that events may have which a stage has yet to make. The end of input may make some at the
@@ -167,8 +169,9 @@ class LocalFlow:
     def _place(self, row: Row) -> tuple[int, int, int, list[str]]:
         return row.certain, row.end, row.start, self.ids(row)
 
-    def _after(self, watermark: int) -> None:
-        for host in self.hosts:
+    def _after(self, watermarks: Sequence[int]) -> None:
+        """Report what timed out at the watermark of each stage, and evict batches that nothing needs."""
+        for host, watermark in zip(self.hosts, watermarks, strict=True):
             self.timed_out += host.expire(watermark, self.domain)
         if self.log.is_large:
             others = [ref for each in self.timed_out for ref in each.row.refs]

@@ -83,6 +83,13 @@ class Dataflow:
     def namespace(self) -> str:
         return self.answers[0].program.namespace
 
+    def namespace_of(self, stream: str) -> str:
+        """The namespace of the bare names of a stream's typed events: that of the stages that read it."""
+        found = sorted({stage.program.namespace for stage in self.stages if stage.reads(stream)})
+        if len(found) > 1:
+            raise InputError(f"The stream {stream} has names of {found[0]} in one query and of {found[1]} in another.")
+        return found[0]
+
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Of the answer, by name."""
@@ -137,10 +144,22 @@ def one_stage(program: Program, operator: Operator[Any, Any]) -> Dataflow:
 
 
 def connected(reader: Dataflow, sources: Mapping[str, Dataflow]) -> Dataflow:
-    """A dataflow in which some streams of a reader are fed by other dataflows that make events."""
+    """A dataflow in which some streams of a reader are fed by other dataflows that make events. InputError if the name
+    of a stream would mean two streams."""
     stages: list[Stage] = []
+    taken = {stream.name for stream in reader.streams} | reader.derived
     for stream, source in sources.items():
         if not source.makes_events:
             raise InputError(f"The stream {stream} cannot be fed by a query that emits rows. Try: CONSTRUCT")
+        names = {each.name for each in source.streams}
+        for name in sorted((source.derived & taken) | (names & {*sources, *reader.derived})):
+            raise InputError(f"Both queries have a stream {name}, and mean different ones. Try: another name in one")
+        taken |= source.derived
         stages += [stage if stage.feeds else replace(stage, feeds=Feed(stream)) for stage in source.stages]
-    return Dataflow((*stages, *reader.stages))
+    found = Dataflow((*stages, *reader.stages))
+    for one in found.streams:
+        for other in found.streams:
+            if one.name == other.name and one.iri != other.iri:
+                raise InputError(f"The stream {one.name} is {one.iri} in one query and {other.iri} in another.")
+        found.namespace_of(one.name)
+    return found

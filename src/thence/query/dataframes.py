@@ -44,7 +44,12 @@ class Frames:
             raise InputError(f"shards can't be {shards!r:.40}. Try: shards=4")
         named = self._counts(counts)
         settings = Settings(
-            shards=shards, terms=terms, columns=self.columns, counts=named, namespace=dataflow.namespace, **chosen
+            shards=shards,
+            terms=terms,
+            columns=self.columns,
+            counts=named,
+            namespaces={stream.name: dataflow.namespace_of(stream.name) for stream in dataflow.streams},
+            **chosen,
         )
         rows = dataflow_rows(dataflow, self.by_name, domain, background, settings, ordered=False)
         return counted_answers(rows, settings)

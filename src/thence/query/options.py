@@ -87,7 +87,7 @@ def background_of(given: Any, dataflow: Dataflow) -> Background:
 def reject_unsupported(given: Mapping[Feature, bool], language: Language, dataflow: Dataflow) -> None:
     """InputError for an option that is given, but that the language, or no stage of this query, supports."""
     for feature, is_given in given.items():
-        if is_given and feature not in language.options & dataflow.features:
+        if is_given and feature not in dataflow.features:
             whom = "this query" if feature in language.options else language.title
             raise InputError(f"{feature.value}= is not supported for {whom}. Try: remove it")
 

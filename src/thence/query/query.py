@@ -28,7 +28,7 @@ from thence.query.options import (
     most_runs,
     reject_unsupported,
 )
-from thence.rdf.times import MAX_TIME
+from thence.rdf.times import MAX_TIME, Domain
 from thence.runtime.time_domain import TimeDomain
 from thence.runtime.watermark import Watermark
 
@@ -119,8 +119,14 @@ class Query:
         """The query compiled: its stages, each a program with its operator."""
         key = (optimise, timed_out)
         if key not in self._compiled:
-            own = self.language.compile(self.algebra, optimise=optimise, timed_out=timed_out)
-            others = {name: each.dataflow(optimise=optimise) for name, each in self.feeders.items()}
+            partial = timed_out and Feature.TIMED_OUT in self.language.options
+            own = self.language.compile(self.algebra, optimise=optimise, timed_out=partial)
+            others = {
+                name: each.dataflow(
+                    optimise=optimise, timed_out=timed_out and Feature.TIMED_OUT in each.language.options
+                )
+                for name, each in self.feeders.items()
+            }
             self._compiled[key] = connected(own, others) if others else own
         return self._compiled[key]
 
@@ -134,17 +140,29 @@ class Query:
         >>> [match.bindings["v"].value for match in shown.match({"S": [Event(1, "<x:s> <x:p> 7 .")]})]
         ['7']
         """
-        streams = self.dataflow().streams
         from thence.local.inputs import stream_name
 
-        found = {stream_name(name, streams): each for name, each in feeders.items()}
-        made = replace(self, feeders={**self.feeders, **found})
-        made.dataflow()
-        return made
+        own = self.language.compile(self.algebra).streams
+        found = {stream_name(name, own): each for name, each in feeders.items()}
+        query = replace(self, feeders={**self.feeders, **found})
+        query.dataflow()
+        query.time_kind()
+        return query
+
+    def time_kind(self) -> tuple[Domain, str] | None:
+        """The kind of time that the text demands, those of feeding queries included, and the words that do."""
+        found = [self.algebra.time_kind, *(each.time_kind() for each in self.feeders.values())]
+        kinds = [kind for kind in found if kind is not None]
+        for domain, words in kinds[1:]:
+            if domain is not kinds[0][0]:
+                raise InputError(
+                    f"{words} and {kinds[0][1]} are different kinds of time; a query has one kind of time."
+                )
+        return kinds[0] if kinds else None
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self.algebra.warnings
+        return (*self.algebra.warnings, *(each for query in self.feeders.values() for each in query.warnings))
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -183,10 +201,10 @@ class Query:
         """
         dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
         inputs = {
-            name: stream_inputs(name, value, namespace=dataflow.namespace)
+            name: stream_inputs(name, value, namespace=dataflow.namespace_of(name))
             for name, value in inputs_by_stream(streams, dataflow.streams).items()
         }
-        domain = TimeDomain.of(self.algebra.time_kind, {"lateness": duration(lateness, option="lateness")})
+        domain = TimeDomain.of(self.time_kind(), {"lateness": duration(lateness, option="lateness")})
         answers = self._answers(dataflow, background, max_runs, timed_out)
         check_inputs(dataflow, inputs)
         return Matching(answers, inputs, domain, problems or timed_out)
@@ -210,7 +228,7 @@ class Query:
         dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
         watermark, domain = self._watermark(dataflow, lateness, idle)
         answers = self._answers(dataflow, background, max_runs, timed_out, running=True)
-        return Engine(answers, dataflow.streams, watermark, domain, problems or timed_out, dataflow.namespace)
+        return Engine(answers, dataflow.streams, watermark, domain, problems or timed_out, dataflow.namespace_of)
 
     def dataframe(
         self,
@@ -276,7 +294,7 @@ class Query:
         allowed = duration(lateness, option="lateness")
         names, after = idle_streams(idle, dataflow.streams)
         spans = {"lateness": allowed} | ({} if after is None else {"idle": after})
-        domain = TimeDomain.of(self.algebra.time_kind, spans)
+        domain = TimeDomain.of(self.time_kind(), spans)
         longest = None if after is None else after.length
         streams = tuple(stream.name for stream in dataflow.streams)
         return Watermark(streams, min(allowed.length, MAX_TIME), names, longest), domain

@@ -21,7 +21,7 @@ from thence.kernel.extract import extract
 from thence.program.dataflow import Stage
 from thence.program.extracted import ArrivedBatch, Extracted
 from thence.program.operator import Environment, Expired
-from thence.program.output import Rows
+from thence.program.output import Distinct, Rows
 from thence.program.solutions import Row, Solutions
 from thence.rdf.events import Event
 from thence.rdf.times import Domain, format_time
@@ -93,7 +93,8 @@ class Host:
             yield from listed
             return
         yield from ((solutions, None) for solutions in self.seen.first_of(listed))
-        self.seen.prune(watermark)
+        if not stage.program.waits_for_time or self.seen.scope is not Distinct.INTERVAL:
+            self.seen.prune(watermark)  # else a row may become certain long after it ends
 
     def ids(self, solutions: Solutions) -> tuple[Texts, Texts]:
         """The match ids of some solutions, and the ids of all their events."""

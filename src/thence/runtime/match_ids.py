@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thence.columns.dictionary import Terms
 from thence.columns.fingerprints import Words, as_hexadecimal, hash_events, hash_texts, hash_values
 from thence.columns.term_values import ValueColumn
 from thence.columns.texts import Texts
 from thence.columns.value_columns import holds_term_id
+from thence.columns.value_kinds import BLANK
 from thence.program.solutions import Solutions
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -39,7 +41,22 @@ def match_ids(solutions: Solutions, event_ids: Texts, *, stage: int = 1) -> Text
 def _add_values(columns: Sequence[ValueColumn], terms: Terms, found: Words) -> None:
     for column in columns:
         kinds, values = np.array(column.tags), np.array(column.bits)
-        hash_values(kinds, values, holds_term_id(kinds), terms.hashes, found)
+        hashes = terms.hashes
+        nodes = np.unique(values[kinds == BLANK])
+        if len(nodes):
+            hashes = hashes.copy()
+            hashes[nodes] = _hashes_of_nodes(terms.joined.take(nodes))
+        hash_values(kinds, values, holds_term_id(kinds), hashes, found)
+
+
+def _hashes_of_nodes(labels: Texts) -> NDArray[np.uint64]:
+    """Blank nodes by their labels within their events: what stands before (`_:STREAM_POSITION_`) names the event, and
+    depends on where events are read."""
+    own = Texts.of([text.split("_", 3)[-1] for text in labels.to_list()])
+    hashed = np.empty((len(own), 2), np.uint64)
+    hash_texts(np.array(own.text), np.array(own.ends), hashed)
+    found: NDArray[np.uint64] = hashed[:, 0]
+    return found
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thence.columns.event_batch import encode
 from thence.columns.texts import Texts
 from thence.errors import InputError
 from thence.program.solutions import Cell, Row
@@ -165,7 +166,9 @@ class Match:
         row = self.row
         cells = dict(row.bindings)
         plain = Row(row.certain, row.start, row.end, row.refs, row.places, None, 0, row.stage, row.event, cells)
-        return plain, self.domain, self.located, self._events, self.id
+        alone = zip(self.events, row.refs, strict=True)  # each event without its batch
+        located = tuple(LocatedBatch(encode([event]), ref, ref + 1) for event, ref in alone)
+        return plain, self.domain, located, self.events, self.id
 
     def __setstate__(self, state: tuple[object, ...]) -> None:
         for name, value in zip(("row", "domain", "located", "_events", "_id"), state, strict=True):

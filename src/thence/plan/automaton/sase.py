@@ -53,11 +53,11 @@ def compile_query(query: ComposedQuery, *, optimise: bool = True, timed_out: boo
     """The blocks of a text: those of inner queries feed the streams that RETURN names, the rows of the last query's are
     the answer."""
     assert not timed_out, "rejected before"
-    operator, answers = AutomatonOperator(), query.queries[-1].blocks
+    operator, inner = AutomatonOperator(), len(query.blocks) - len(query.queries[-1].blocks)
     return Dataflow(
         tuple(
-            Stage(plan(block, optimise=optimise), operator, None if block in answers else _feed(block))
-            for block in query.blocks
+            Stage(plan(block, optimise=optimise), operator, _feed(block) if number < inner else None)
+            for number, block in enumerate(query.blocks)
         )
     )
 

@@ -79,6 +79,7 @@ class Settings:
     terms: str = "text"
     columns: Mapping[str, Mapping[str, str]] | None = None
     namespace: str = ""
+    namespaces: Mapping[str, str] = field(default_factory=dict)  # of streams whose namespace is another
     counts: str | Observation = COUNTS
 
     def named(self, metric: str) -> str:
@@ -264,7 +265,7 @@ def is_streaming(frames: Mapping[str, DataFrame]) -> bool:
 def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
     schema = to_arrow_schema(frame.schema, timezone="UTC")
     columns = (settings.columns or {}).get(name, {})
-    return decoder(name, schema, namespace=settings.namespace, columns=columns)
+    return decoder(name, schema, namespace=settings.namespaces.get(name, settings.namespace), columns=columns)
 
 
 def _typed_columns(frame: DataFrame, whole: Decoder) -> Types | None:
