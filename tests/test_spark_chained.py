@@ -69,3 +69,14 @@ def test_what_counts_can_not_be(spark: SparkSession, tmp_path: Path) -> None:
         query.dataframe(stream, counts=Observation())
     with pytest.raises(InputError, match=r"counts can't be 7\. Try"):
         query.dataframe(stream, counts=7)  # type: ignore[arg-type]
+
+
+def test_a_query_that_reads_another_is_one_dataframe_with_the_ids_of_one_process(spark: SparkSession) -> None:
+    query = thence.parse(TWICE).reading({"R": thence.parse(RISES)})
+    rows = query.dataframe({"S": spark.createDataFrame(ROWS, SCHEMA)}, problems=True).collect()
+    assert [(row.x, row.b, row.c) for row in rows if row.problem is None] == [("x:h", "2", "3")]
+    assert [(row.problem, row.event is not None) for row in rows if row.problem is not None] == [("bad", True)]
+    events = [thence.Event(time, graph, id=name) for time, name, graph in ROWS if graph.endswith(" .")]
+    (match,) = query.match({"S": events})
+    assert isinstance(match, thence.Match)
+    assert [(row.match_id, tuple(row.events)) for row in rows if row.problem is None] == [(match.id, match.event_ids)]
