@@ -50,13 +50,23 @@ def _add_values(columns: Sequence[ValueColumn], terms: Terms, found: Words) -> N
 
 
 def _hashes_of_nodes(labels: Texts) -> NDArray[np.uint64]:
-    """Blank nodes by their labels within their events: what stands before (`_:STREAM_POSITION_`) names the event, and
-    depends on where events are read."""
-    own = Texts.of([text.split("_", 3)[-1] for text in labels.to_list()])
+    """Blank nodes by their labels within their events. What stands before (`_:STREAM_POSITION_`) names the event, and
+    depends on where events are read; of equal events with one id, their ordinals remain (`_:STREAM_DIGESTx2_`)."""
+    own = Texts.of([_label_within(text) for text in labels.to_list()])
     hashed = np.empty((len(own), 2), np.uint64)
     hash_texts(np.array(own.text), np.array(own.ends), hashed)
     found: NDArray[np.uint64] = hashed[:, 0]
     return found
+
+
+def _label_within(label: str) -> str:
+    """
+    >>> [_label_within(label) for label in ("_:S_12_b", "_:S_0f0fx2_b", "_:fresh0f")]
+    ['b', '2_b', ':fresh0f']
+    """
+    _, _, *rest = label.split("_", 3) if label.count("_") > 2 else ("", "", label[1:])
+    ordinal = rest[0].partition("x")[2] if len(rest) > 1 else ""
+    return f"{ordinal}_{rest[-1]}" if ordinal else rest[-1]
 
 
 @dataclass(slots=True)
