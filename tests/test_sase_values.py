@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import thence
+from thence.kernel import attributes
 from thence.kernel.automaton import history_conditions
 from thence.local.match_table import python_cell
 from thence.rdf.terms import XSD
@@ -99,6 +100,12 @@ def test_equivalence_compares_numbers_exactly_by_value_whatever_their_types() ->
     events_of = [rdf(1, f'[] a ex:A; ex:x "{digits}"^^<{XSD}double> .'), rdf(2, "[] a ex:A; ex:x 1e-1 .")]
     assert len(found("PATTERN SEQ(A a, A b) WHERE [x] RETURN a.x", events_of)) == 1
     assert len(found("PATTERN SEQ(A a, A b) WHERE a.x = b.x RETURN a.x", events)) == 1
+
+
+def test_everyday_values_are_compared_without_looking_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attributes, "_of_many_digits", None)
+    values = [Decimal("1.25"), Decimal("-0.01"), 7, 1.5, "u", True, datetime(2024, 5, 6, tzinfo=UTC)]
+    assert len(found("PATTERN SEQ(A a, A b) WHERE [x] RETURN a.x", of([*values, *values]))) == len(values)
 
 
 def test_sums_of_decimals_have_all_their_digits() -> None:

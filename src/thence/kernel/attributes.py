@@ -238,7 +238,9 @@ def normalised_for_equality(values: ValueColumn, terms: Terms) -> ValueColumn:
     kinds[kinds == value_kinds.DECIMAL] = value_kinds.INTEGER  # one without places
     of = kinds & np.uint16(value_kinds.KIND_MASK)
     rounded = np.flatnonzero((of == value_kinds.DOUBLE) | (of == value_kinds.FLOAT))
-    decimal = np.flatnonzero((of == value_kinds.DECIMAL) & (np.abs(bits) < _FEW_DIGITS))
+    few = np.abs(bits) < _FEW_DIGITS
+    decimal = np.flatnonzero((of == value_kinds.DECIMAL) & few)
+    large = np.flatnonzero((of == value_kinds.OTHER) | ((of == value_kinds.DECIMAL) & ~few))
     numbers = bits.view(np.float64)[rounded]
     fractions = bits[decimal] / np.power(10.0, kinds[decimal] >> value_kinds.SCALE_SHIFT)
     for rows, found in ((rounded, numbers), (decimal, fractions)):
@@ -247,7 +249,6 @@ def normalised_for_equality(values: ValueColumn, terms: Terms) -> ValueColumn:
             np.isnan(found), value_kinds.NONE, np.where(whole, value_kinds.INTEGER, value_kinds.DOUBLE)
         )
         bits[rows] = np.where(whole, np.where(whole, found, 0).astype(np.int64), found.view(np.int64))
-    large = np.flatnonzero((of == value_kinds.OTHER) | ((of == value_kinds.DECIMAL) & (np.abs(bits) >= _FEW_DIGITS)))
     if len(large):
         pairs = np.stack([kinds[large].astype(np.int64), bits[large]], axis=1)
         distinct, where = np.unique(pairs, axis=0, return_inverse=True)
