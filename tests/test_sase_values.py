@@ -131,6 +131,14 @@ def test_what_is_not_a_number_is_neither_least_nor_greatest(values: list[float])
     assert (first["low"], first["high"]) == (1.0, 3.0)
 
 
+@pytest.mark.parametrize("values", [[math.nan, "u"], ["u", math.nan], [math.nan, 1.0, "u"]])
+@pytest.mark.parametrize("function", ["min(", "max(", "lowest(1, ", "highest(1, "])
+def test_texts_have_no_order_with_what_is_not_a_number(values: list[Any], function: str) -> None:
+    query = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a[]!, b) { } "
+    first, *_ = found(query + f"RETURN {function}a[].x) AS m, a.LEN AS n", of(values))
+    assert (first.get("m"), first["n"]) == (None, len(values))
+
+
 @pytest.mark.parametrize(
     ("values", "second"),
     [

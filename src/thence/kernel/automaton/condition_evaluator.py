@@ -138,10 +138,11 @@ def _ranked(values: Sequence[Term], first: Comparison, k: int) -> Term | None:
     ordered: list[Term] = []
     try:
         for value in values:
+            compare(first, value, values[0])  # an error, if they are of two kinds
             if isinstance(value, Literal) and value.datatype in _ROUNDED and value.value == "NaN":
                 continue  # neither less nor greater than anything
             place = len(ordered)
-            while place and compare(first, value, ordered[place - 1]):  # an error, if they are of two kinds
+            while place and compare(first, value, ordered[place - 1]):
                 place -= 1
             ordered.insert(place, value)
             del ordered[k:]
