@@ -16,6 +16,8 @@ from thence.algebra.patterns import (
     PathPattern,
     Pattern,
     SubSelect,
+    TemporalJoin,
+    TemporalOperator,
     Union,
     Values,
 )
@@ -38,6 +40,11 @@ def always_bound(pattern: Pattern) -> frozenset[Variable]:
             return always_bound(pattern.left) | always_bound(pattern.right)
         case LeftJoin() | Minus():
             return always_bound(pattern.left)
+        case TemporalJoin(operator):
+            sides = (always_bound(pattern.left), always_bound(pattern.right))
+            if operator is TemporalOperator.OPTIONALSEQ:
+                return sides[1]
+            return sides[0] if operator is TemporalOperator.EQUALSOPTIONAL else sides[0] | sides[1]
         case Union():
             return always_bound(pattern.left) & always_bound(pattern.right)
         case Filter() | Extend():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
@@ -169,7 +170,27 @@ class SubSelect:
     select: Select
 
 
-Pattern: TypeAlias = Bgp | Join | LeftJoin | Filter | Union | Graph | Extend | Minus | Values | SubSelect
+class TemporalOperator(Enum):
+    """The operators of EP-SPARQL (Section 4.1), by keyword."""
+
+    SEQ = "SEQ"
+    EQUALS = "EQUALS"
+    OPTIONALSEQ = "OPTIONALSEQ"
+    EQUALSOPTIONAL = "EQUALSOPTIONAL"
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalJoin:
+    """`left SEQ right` and the like: SeqJoin, EqJoin, SeqRightJoin, EqLeftJoin (EP-SPARQL, Section 4.2). `condition` is
+    the F of the last two: the filters of the optional group, which is the left one of OPTIONALSEQ (EP-20, EP-21)."""
+
+    operator: TemporalOperator
+    left: Pattern
+    right: Pattern
+    condition: Expression | None = None
+
+
+Pattern: TypeAlias = Bgp | Join | LeftJoin | Filter | Union | Graph | Extend | Minus | Values | SubSelect | TemporalJoin
 
 
 # Queries (18.2.4, 18.2.5; 16)

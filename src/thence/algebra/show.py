@@ -33,6 +33,7 @@ from thence.algebra.patterns import (
     Select,
     SparqlQuery,
     SubSelect,
+    TemporalJoin,
     TriplePattern,
     Union,
     Values,
@@ -96,6 +97,8 @@ def _items(node: Node) -> list[TextItem]:
         case BlankNode():
             return [term_text(node)]
         case Bgp() | Join() | LeftJoin() | Filter() | Union() | Graph() | Extend() | Minus() | Values() | SubSelect():
+            return [BracedGroup(node)]
+        case TemporalJoin():
             return [BracedGroup(node)]
         case _:
             return expression_items(node)

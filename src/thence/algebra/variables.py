@@ -37,6 +37,7 @@ from thence.algebra.patterns import (
     PatternTerm,
     Select,
     SubSelect,
+    TemporalJoin,
     TriplePattern,
     Union,
     Values,
@@ -128,7 +129,7 @@ def _giving(pattern: Pattern) -> Sequence[Pattern | Variable]:
     match pattern:
         case Bgp():
             return [slot for triple in pattern.triples for slot in _slots(triple) if isinstance(slot, Variable)]
-        case Join() | LeftJoin() | Union():
+        case Join() | LeftJoin() | Union() | TemporalJoin():
             return (pattern.left, pattern.right)
         case Minus():
             return (pattern.left,)

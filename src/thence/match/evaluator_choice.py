@@ -14,6 +14,7 @@ from thence.algebra.patterns import (
     PathPattern,
     Pattern,
     SubSelect,
+    TemporalJoin,
     Union,
     Values,
 )
@@ -39,6 +40,8 @@ def reason_for_plain(pattern: Pattern) -> str | None:
             return None
         case SubSelect():
             return "a sub-select"
+        case TemporalJoin():
+            raise AssertionError("one graph has no time")
         case Join() | Union() | Minus():
             return reason_for_plain(pattern.left) or reason_for_plain(pattern.right)
         case LeftJoin():

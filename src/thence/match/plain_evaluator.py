@@ -24,6 +24,7 @@ from thence.algebra.patterns import (
     Projection,
     Select,
     SubSelect,
+    TemporalJoin,
     Union,
     Values,
 )
@@ -92,6 +93,8 @@ def _solutions(pattern: Pattern, context: Context) -> Iterator[Solution]:
             return inline(pattern)
         case SubSelect():
             return _sub_select(pattern.select, context)
+        case TemporalJoin():
+            raise AssertionError("one graph has no time")
         case _:
             assert_never(pattern)
 

@@ -21,6 +21,7 @@ from thence.algebra.patterns import (
     Pattern,
     PatternTerm,
     SubSelect,
+    TemporalJoin,
     TriplePattern,
     Union,
     Values,
@@ -79,6 +80,8 @@ class _Evaluation:
                 return solutions.with_column(pattern.variable, self._columns(solutions).ids(pattern.expression))
             case SubSelect():
                 raise AssertionError("a sub-select is evaluated event by event")
+            case TemporalJoin():
+                raise AssertionError("one graph has no time")
             case _:
                 assert_never(pattern)
 

@@ -6,7 +6,20 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from thence.algebra.expressions import Variable
-from thence.algebra.patterns import Bgp, Extend, Filter, Graph, Join, LeftJoin, Minus, Pattern, SubSelect, Union, Values
+from thence.algebra.patterns import (
+    Bgp,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    LeftJoin,
+    Minus,
+    Pattern,
+    SubSelect,
+    TemporalJoin,
+    Union,
+    Values,
+)
 from thence.algebra.spaseq import SelectRows, SequenceQuery
 from thence.algebra.spaseq_analysis import occurrences, variables_of, whole_pattern
 from thence.algebra.traversal import nodes, numbered
@@ -131,5 +144,5 @@ def without_filters(pattern: Pattern) -> Pattern:
             return replace(pattern, left=without_filters(pattern.left), right=without_filters(pattern.right))
         case Extend() | Graph():
             return replace(pattern, pattern=without_filters(pattern.pattern))
-        case Bgp() | Values() | SubSelect():
+        case Bgp() | Values() | SubSelect() | TemporalJoin():
             return pattern
