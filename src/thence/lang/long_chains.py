@@ -16,10 +16,12 @@ from thence.lang.text import Text
 
 LONG_CHAIN = "{:,} operations in a row; at most " + f"{DEPTH - 1} are allowed."
 LONG_GROUP = f"A group may hold at most {DEPTH - 1} of OPTIONAL, MINUS and BIND."
+LONG_OPERATORS = f"A group may hold at most {DEPTH - 1} of SEQ, EQUALS, OPTIONALSEQ and EQUALSOPTIONAL."
 
 # what Lark calls the repeated part of a rule while it grows; with its grammar's name before it, where it was imported
 _GROWING = re.compile(r"__(?:\w+__)?(?:additive_expression|multiplicative_expression|signed_term)_star_\d+")
-_STACKED = re.compile(r"_(?:\w+__)?(?:OPTIONAL|MINUS|BIND)")
+_STACKED = re.compile(r"_(?:\w+__)?(?:OPTIONAL|MINUS|BIND)|OPERATOR")
+_BEGINS = re.compile(r"_(?:\w+__)?(?:SELECT|CONSTRUCT)")
 _SURELY_TOO_MANY = 2 * DEPTH
 """Children of a chain: an operation has one of them, or two."""
 
@@ -29,7 +31,8 @@ class LongChains:
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._groups: list[tuple[int, int]] = []  # for each open brace: where its content begins, what it holds so far
+        # where the content of each open brace begins, and what it holds so far; first, of a WHERE without braces
+        self._groups: list[tuple[int, int]] = [(0, 0)]
         self._opens = False  # whether the token before was a brace
 
     def see(self, token: Token, values: Sequence[Any]) -> None:
@@ -37,13 +40,15 @@ class LongChains:
         if self._opens:
             self._groups.append((token.start_pos or 0, 0))
         self._opens = token == "{"
-        if token == "}" and self._groups:
+        if token == "}" and len(self._groups) > 1:
             self._groups.pop()
-        elif self._groups and _STACKED.fullmatch(token.type):
+        elif _STACKED.fullmatch(token.type):
             begin, count = self._groups[-1]
             if count + 1 >= DEPTH:
-                raise self._text.error(LONG_GROUP, begin)
+                raise self._text.error(LONG_OPERATORS if token.type == "OPERATOR" else LONG_GROUP, begin)
             self._groups[-1] = begin, count + 1
+        elif len(self._groups) == 1 and _BEGINS.fullmatch(token.type):
+            self._groups[-1] = token.start_pos or 0, 0
         elif len(values) > 2 and _is_too_long(values[-2]):
             raise self._text.error(LONG_CHAIN.format(DEPTH), _start(values[-3]))
 

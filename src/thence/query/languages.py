@@ -80,7 +80,15 @@ LANGUAGES: tuple[Language, ...] = (
     ),
     Language("rsep-ql", "RSEP-QL", ".rsepql", _WINDOWS),
     Language("tef-sparql", "TEF-SPARQL", ".tefsparql", _FACTS),
-    Language("ep-sparql", "EP-SPARQL", ".epsparql", ""),
+    Language(
+        "ep-sparql",
+        "EP-SPARQL",
+        ".epsparql",
+        "",
+        "thence.lang.ep_sparql.parser:parse",
+        "thence.plan.temporal.ep_sparql:compile_query",
+        frozenset({_BACKGROUND, Feature.REASONING, Feature.POLICY}),
+    ),
 )
 
 # What is no keyword, whatever it looks like: IRIs, strings, comments, variables, names with a prefix. A string need not

@@ -1,0 +1,1 @@
+"""EP-SPARQL: grammar, reader, checks."""

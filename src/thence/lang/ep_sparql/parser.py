@@ -1,0 +1,50 @@
+"""EP-SPARQL: text in, algebra out.
+
+>>> file = parse('''
+...     PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+...     SELECT ?company WHERE
+...       { ?company hasStockPrice ?price1 }
+...       SEQ { ?company hasStockPrice ?price2 }
+...       FILTER (?price2 < ?price1 * 0.7 && getDURATION() < "P30D"^^xsd:duration)''')
+>>> file.selects[0].where.pattern.operator
+<TemporalOperator.SEQ: 'SEQ'>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from thence.algebra.chains import DEPTH, depth
+from thence.algebra.ep_sparql import RuleFile
+from thence.lang.ep_sparql.draft import Draft
+from thence.lang.ep_sparql.reader import RuleReader
+from thence.lang.parser_cache import GRAMMARS
+from thence.lang.syntax import Syntax
+from thence.lang.text import text as read_text
+from thence.rdf.typed_events import DEFAULT_NAMESPACE
+
+SYNTAX = Syntax(GRAMMARS / "ep_sparql" / "ep_sparql.lark", "rule_file")
+
+
+def parse(
+    text: str, *, source: str = "query", base: str | None = None, namespace: str | None = None, nesting: int = 200
+) -> RuleFile:
+    """The algebra of a file of EP-SPARQL statements, or a QueryError; what is legal and hardly meant is told in its
+    `warnings`.
+
+    `source` names the text in errors. `base` and `namespace`, which `:name` and bare names are of, hold until the text
+    declares its own; without any of these, bare names are of the default namespace. Bare names of typed events are of
+    `namespace`, else of the text's `PREFIX :`, else of its BASE.
+    """
+    read = read_text(text, source)
+    prefixes: Mapping[str, str] = {} if namespace is None else {"": namespace}
+    reader = RuleReader(read, base=base, prefixes=prefixes)
+    draft: Draft = reader.read(SYNTAX.parse(read, "rule_file", nesting=nesting))
+    return _checked(draft, namespace or reader.prefixes.get("") or reader.base or DEFAULT_NAMESPACE)
+
+
+def _checked(draft: Draft, namespace: str) -> RuleFile:
+    statements = tuple(each.statement for each in draft.statements)
+    if (found := depth(statements)) > DEPTH:  # before all that goes through them by recursion
+        raise draft.error(f"The query is {found:,} levels deep; at most {DEPTH} are allowed.", 0)
+    return RuleFile(statements, namespace)

@@ -1,0 +1,126 @@
+"""From a parse tree to a draft of an EP-SPARQL file: what the grammar can't refuse with a reason is refused here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+from lark import Token
+
+from thence.algebra.ep_sparql import END_TIME
+from thence.algebra.expressions import Call, Expression, Variable
+from thence.algebra.patterns import Construct, Projection, Select, Values
+from thence.algebra.variables import in_scope
+from thence.errors import QueryError
+from thence.lang.ep_sparql.chain_reader import ChainReader
+from thence.lang.ep_sparql.draft import Draft, DraftColumn, DraftStatement
+from thence.lang.sparql.group_reader import FilterElement
+from thence.lang.sparql.projection_checks import PlacedColumn
+from thence.lang.sparql.query_reader import SelectClause, SelectDraft
+from thence.lang.syntax import offset
+from thence.lang.words import name
+from thence.rdf.terms import IRI
+from thence.rdf.typed_events import DEFAULT_NAMESPACE
+
+
+class RuleReader(ChainReader):
+    """EP-SPARQL over SPARQL."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._named: defaultdict[Variable, list[int]] = defaultdict(list)
+        self._filters_at: dict[int, int] = {}
+        self._bare_at: dict[int, str] = {}
+
+    def rule_file(self, *statements: DraftStatement | None) -> Draft:
+        return Draft(
+            text=self.text,
+            statements=tuple(each for each in statements if each is not None),
+            demands=(),
+            cautions=(),
+            named=self._named,
+            filters_at=self._filters_at,
+        )
+
+    def statement(self, query: SelectDraft | Construct, values: Values | None) -> DraftStatement:
+        self._home.clear()  # a label belongs to its statement
+        at = self.here
+        if isinstance(query, SelectDraft):
+            return DraftStatement(self._select(query, values), at)
+        return DraftStatement(replace(query, modifiers=replace(query.modifiers, values=values)), at)
+
+    # Terms
+
+    def var(self, token: Token) -> Variable:
+        variable = super().var(token)
+        self._named[variable].append(offset(token))
+        return variable
+
+    @property
+    def namespace(self) -> str:
+        """What bare names are of at this place: the same as names that begin with a colon (EP-15)."""
+        return self.prefixes.get("") or self.base or DEFAULT_NAMESPACE
+
+    def bare_name(self, token: Token) -> IRI:
+        self._bare_at[offset(token)] = str(token)
+        return IRI(self.namespace + token)
+
+    # Expressions
+
+    def filter(self, condition: Expression) -> FilterElement:
+        found = super().filter(condition)
+        self._filters_at[id(found.expression)] = self.here
+        return found
+
+    def time_function(self, function: Token, arguments: tuple[Expression, ...]) -> Expression:
+        return Call(function.upper(), ())
+
+    def call(self, function: Token, *arguments: Any) -> Expression:
+        found = super().call(function, *arguments)
+        return Call(END_TIME, ()) if found == Call("NOW", ()) else found  # EP-34
+
+    # SELECT
+
+    def select_clause(self, *parts: Any) -> SelectClause:
+        words = [name(part.type) for part in parts if isinstance(part, Token)]
+        quantifier = next((word for word in words if word != "STAR"), "")
+        columns = tuple(part for part in parts if isinstance(part, DraftColumn))
+        drafts: Any = None if "STAR" in words else columns  # their names are known when WHERE has been read
+        return SelectClause(drafts, quantifier, self.here)
+
+    def column(self, left: Expression, right: Expression | None = None) -> DraftColumn:
+        return DraftColumn(left, right, self.here)
+
+    bracketed_column = column
+
+    def _select(self, draft: SelectDraft, values: Values | None) -> Select:
+        drafts: Any = draft.clause.columns
+        if drafts is not None:
+            bound = {*in_scope(draft.where), *(values.variables if values else ())}
+            bound.update(key.variable for key in draft.modifiers.group or () if key.variable is not None)
+            columns: list[PlacedColumn] = []
+            for column in drafts:
+                columns.append(PlacedColumn(self._projection(column, bound), column.at))
+                bound.add(columns[-1].projection.variable)
+            draft = replace(draft, clause=replace(draft.clause, columns=tuple(columns)))
+        return super()._select(draft, values)
+
+    def _projection(self, column: DraftColumn, bound: set[Variable]) -> Projection:
+        """The defined variable is the one that WHERE does not bind (EP-14)."""
+        match column.left, column.right:
+            case Variable() as variable, None:
+                return Projection(variable)
+            case Variable() as left, Variable() as right:
+                return Projection(left, right) if right in bound and left not in bound else Projection(right, left)
+            case left, Variable() as right:
+                return Projection(right, left)
+            case Variable() as left, right if right is not None:
+                return Projection(left, right)
+            case _:
+                raise self._nameless(column)
+
+    def _nameless(self, column: DraftColumn) -> QueryError:
+        if column.right is not None:
+            return self.error("A variable must stand on one side of AS.", at=column.at, hint="… AS ?name")
+        return self.error("An expression in SELECT needs a name.", at=column.at, hint="… AS ?name")
