@@ -371,7 +371,7 @@ WRONG = [
     ),
     (
         ["check", "select.spaseq", "--language", "rsep-ql"],
-        "select.spaseq: RSEP-QL is not built yet; SPAseQ and SASE+ are.",
+        "select.spaseq: RSEP-QL is not built yet; SPAseQ, SASE+ and EP-SPARQL are.",
     ),
 ]
 

@@ -59,13 +59,14 @@ def test_hostile_texts_are_looked_at_in_linear_time(text: str) -> None:
 
 def test_a_language_that_is_not_built_yet_is_told() -> None:
     with pytest.raises(thence.QueryError) as caught:
-        thence.parse("SELECT ?x { { ?x :a ?y } SEQ { ?x :b ?z } }")
+        thence.parse("SELECT ?x { FACT { ?x :a ?y } }")
     assert str(caught.value) == (
-        'EP-SPARQL is not built yet; SPAseQ and SASE+ are. Try: language="spaseq", if it is meant to be SPAseQ'
+        "TEF-SPARQL is not built yet; SPAseQ, SASE+ and EP-SPARQL are."
+        ' Try: language="spaseq", if it is meant to be SPAseQ'
     )
     with pytest.raises(thence.QueryError) as caught:
         thence.parse(SPASEQ, language="rsep-ql")
-    assert str(caught.value) == "RSEP-QL is not built yet; SPAseQ and SASE+ are."
+    assert str(caught.value) == "RSEP-QL is not built yet; SPAseQ, SASE+ and EP-SPARQL are."
 
 
 def test_an_unknown_language_is_told_with_the_one_that_was_meant() -> None:

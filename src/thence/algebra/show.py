@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeAlias, assert_never
 
-from thence.algebra.expressions import Call, Expression, Variable
+from thence.algebra.ep_sparql import RuleFile
+from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import (
     Alternative,
     Ask,
@@ -40,18 +41,22 @@ from thence.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
+from thence.algebra.show_ep_sparql import base_of, file_items
 from thence.algebra.show_expressions import expression_items, path_items, term_text
 from thence.algebra.show_patterns import group_items, template_items, triple_items, values_items
 from thence.algebra.show_spaseq import sequence_items
 from thence.algebra.spaseq import SequenceQuery
 from thence.algebra.text_writer import BracedGroup, TextItem, on_lines, write
-from thence.rdf.terms import IRI, BlankNode
+from thence.rdf.terms import BlankNode
 
-Node: TypeAlias = SequenceQuery | SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | BlankNode
+Node: TypeAlias = (
+    SequenceQuery | RuleFile | SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | BlankNode
+)
 
 
 def show(node: Node) -> str:
-    """The text of a query (SPARQL or SPAseQ), of a pattern (a group with its braces), an expression, a path or a term.
+    """The text of a query (SPARQL, SPAseQ, EP-SPARQL), a pattern (a group with its braces), an expression, a path or a
+    term.
 
     >>> from thence.lang.sparql.parser import parse_query
     >>> print(show(parse_query("SELECT * { ?s <x:p>/<x:q>* 1 OPTIONAL { ?s a ?t FILTER(?t != <x:T>) } } LIMIT 5")))
@@ -65,29 +70,16 @@ def show(node: Node) -> str:
     }
     LIMIT 5
     """
-    base = _base(node)
+    base = None if isinstance(node, RuleFile) else base_of(node)
     return ("" if base is None else f"BASE {base}\n") + write(_items(node), _group)
-
-
-def _base(node: object) -> IRI | None:
-    """The base IRI that a call of IRI() in the node carries: its text has a place for it only before the whole."""
-    waiting = [node]
-    while waiting:
-        found = waiting.pop()
-        match found:
-            case Call("IRI", (_, IRI() as base)):
-                return base
-            case tuple():
-                waiting.extend(found)
-            case _:
-                waiting.extend(getattr(found, name) for name in getattr(found, "__dataclass_fields__", ()))
-    return None
 
 
 def _items(node: Node) -> list[TextItem]:
     match node:
         case SequenceQuery():
             return sequence_items(node)
+        case RuleFile():
+            return file_items(node, _query)
         case Select() | Construct() | Ask() | Describe():
             return _query(node)
         case TriplePattern() | PathPattern():

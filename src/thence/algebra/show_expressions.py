@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, assert_never
 
 from thence.algebra.chains import FEW
+from thence.algebra.ep_sparql import DURATION, END_TIME, START_TIME
 from thence.algebra.expressions import (
     Aggregate,
     And,
@@ -47,6 +48,9 @@ _BARE: Final = {
     XSD + "double": re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9]+"),
     XSD + "boolean": re.compile("true|false"),
 }
+
+
+_TIME_FUNCTIONS: Final = {DURATION: "getDURATION", START_TIME: "getSTARTTIME", END_TIME: "getENDTIME"}
 
 
 class Precedence(IntEnum):
@@ -141,7 +145,7 @@ def _built_in(
             return ["EXISTS ", BracedGroup(expression.pattern)]
         case Call():
             written = expression.arguments[:1] if expression.function == "IRI" else expression.arguments
-            return [expression.function, *_arguments(written)]
+            return [_TIME_FUNCTIONS.get(expression.function, expression.function), *_arguments(written)]
         case Cast():
             return [str(expression.function), *_arguments(expression.arguments, distinct=expression.distinct)]
         case Aggregate():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from thence.algebra.chains import FEW
+from thence.algebra.expressions import Expression
 from thence.algebra.patterns import (
     Bgp,
     Extend,
@@ -17,12 +18,14 @@ from thence.algebra.patterns import (
     PathPattern,
     Pattern,
     SubSelect,
+    TemporalJoin,
+    TemporalOperator,
     TriplePattern,
     Union,
     Values,
 )
 from thence.algebra.show_expressions import expression_items, path_items, term_text, verb_text
-from thence.algebra.text_writer import BracedGroup, LayoutMark, TextItem, on_lines, separated
+from thence.algebra.text_writer import BracedGroup, LayoutMark, TextItem, on_lines
 
 EMPTY = Bgp(())
 
@@ -96,13 +99,14 @@ def elements(pattern: Pattern) -> list[list[TextItem]]:
 
 
 def _optional(pattern: LeftJoin) -> list[TextItem]:
-    """The group's own filter is the condition: a filter that is part of the right side needs braces of its own."""
-    right: Pattern = pattern.right
-    if pattern.condition is not None:
-        return ["OPTIONAL ", BracedGroup(Filter(pattern.condition, right))]
-    if isinstance(right, Filter):
-        return ["OPTIONAL { ", BracedGroup(right), " }"]
-    return ["OPTIONAL ", BracedGroup(right)]
+    return ["OPTIONAL ", *_conditional(pattern.right, pattern.condition)]
+
+
+def _conditional(pattern: Pattern, condition: Expression | None) -> list[TextItem]:
+    """The group's own filter is the condition: a filter that is part of the pattern needs braces of its own."""
+    if condition is not None:
+        return [BracedGroup(Filter(condition, pattern))]
+    return ["{ ", BracedGroup(pattern), " }"] if isinstance(pattern, Filter) else [BracedGroup(pattern)]
 
 
 def _operands(patterns: list[Pattern]) -> list[list[TextItem]]:
@@ -121,8 +125,8 @@ def _operands(patterns: list[Pattern]) -> list[list[TextItem]]:
 
 def _element(pattern: Pattern) -> list[TextItem]:
     match pattern:
-        case Union():
-            return _union(pattern)
+        case Union() | TemporalJoin():
+            return _chain(pattern)
         case Graph():
             return [f"GRAPH {pattern.name} ", BracedGroup(pattern.pattern)]
         case Values():
@@ -131,10 +135,28 @@ def _element(pattern: Pattern) -> list[TextItem]:
             return [BracedGroup(pattern)]
 
 
-def _union(pattern: Union) -> list[TextItem]:
-    arms: list[TextItem] = []
+def _chain(pattern: Union | TemporalJoin) -> list[TextItem]:
+    """Groups with operators between them, from the tree's left spine: all operators bind alike (EP-7)."""
+    items: list[TextItem] = []
     first: Pattern = pattern
-    while isinstance(first, Union) and len(arms) < FEW - 1:
-        arms.insert(0, BracedGroup(first.right))
+    arms = 1  # operands of the UNIONs in hand
+    while True:
+        match first:
+            case Union() if arms < FEW:
+                items[:0] = [" UNION ", BracedGroup(first.right)]
+                arms += 1
+            case TemporalJoin():
+                items[:0] = [f" {first.operator.value} ", *_right(first)]
+                arms = 1
+                # a chain without braces has no condition, and needs none (EP-22)
+                braced = first.condition is not None or not isinstance(first.left, Union | TemporalJoin)
+                if first.operator is TemporalOperator.OPTIONALSEQ and braced:
+                    return [*_conditional(first.left, first.condition), *items]
+            case _:
+                return [BracedGroup(first), *items]
         first = first.left
-    return separated(" UNION ", [BracedGroup(first), *arms])
+
+
+def _right(pattern: TemporalJoin) -> list[TextItem]:
+    optional = pattern.operator is TemporalOperator.EQUALSOPTIONAL
+    return _conditional(pattern.right, pattern.condition) if optional else [BracedGroup(pattern.right)]

@@ -69,8 +69,8 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
         built = [each for each in LANGUAGES if each.is_built]
         hint = "" if language is not None else f'language="{built[0].name}", if it is meant to be {built[0].title}'
         place = f"{path.name}: " if path is not None else ""
-        others = " and ".join(each.title for each in built)
-        raise QueryError(f"{place}{found.title} is not built yet; {others} are.", hint=hint)
+        *others, last = (each.title for each in built)
+        raise QueryError(f"{place}{found.title} is not built yet; {', '.join(others)} and {last} are.", hint=hint)
     source = "query" if path is None else path.name
     algebra = found.parse(written, source=source, namespace=namespace)
     query = Query(algebra, found, source, prefixes_of(written))
