@@ -16,6 +16,7 @@ from thence.match.context import Context
 from thence.program.extracted import ArrivedBatch, BindingTable, Extracted, concatenate_bindings
 from thence.program.operator import Program
 from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Attributes, Table
+from thence.rdf.times import Domain
 
 
 def extract(
@@ -31,7 +32,8 @@ def extract(
     tables = tuple(_extracted(table, arrived, terms, background, context, refused) for table in program.tables)
     times = [each.batch.ends for each in arrived]
     together = times[0] if len(times) == 1 else np.concatenate(times) if times else np.empty(0, np.int64)
-    return Extracted(tables, together, len(together))
+    domain = Domain(int(arrived[0].batch.domains[0])) if len(together) else Domain.TICKS
+    return Extracted(tables, together, len(together), domain=domain)
 
 
 def _extracted(

@@ -15,7 +15,7 @@ from thence.algebra.streams import Stream
 from thence.columns.value_types import TypedStage
 from thence.errors import InputError
 from thence.program.operator import Feature, Operator, Program
-from thence.program.output import Events, Rows
+from thence.program.output import DerivedTriples, Events, Rows
 
 if TYPE_CHECKING:
     from thence.program.tables import Table
@@ -39,7 +39,7 @@ class Stage:
 
     @property
     def makes_events(self) -> bool:
-        return self.feeds is not None or isinstance(self.program.output, Events)
+        return self.feeds is not None or isinstance(self.program.output, Events | DerivedTriples)
 
     def reads(self, stream: str) -> bool:
         return any(each.name == stream for each in self.program.streams)
@@ -98,7 +98,7 @@ class Dataflow:
     @property
     def makes_events(self) -> bool:
         """Whether the answer is events, not rows."""
-        return isinstance(self.answers[0].program.output, Events)
+        return isinstance(self.answers[0].program.output, Events | DerivedTriples)
 
     @property
     def is_plain(self) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Variable
 from thence.columns.column_batch import Batch
 from thence.columns.term_values import ValueColumn
+from thence.rdf.times import Domain
 
 Times = NDArray[np.int64]
 
@@ -93,9 +94,10 @@ def concatenate_bindings(parts: Sequence[BindingTable], variables: Sequence[Vari
 class Extracted:
     """What was extracted from some events: a table of bindings for each of a program's tables, and the ends of all
     these events, in no order: events that match nothing count for contiguity. `latest` is the time of the latest event
-    of all inputs so far, in whichever stream or shard, as far as the host knows it."""
+    of all inputs so far, in whichever stream or shard, as far as the host knows it; `domain` is the kind of time."""
 
     tables: tuple[BindingTable, ...]
     times: NDArray[np.int64]
     events: int
     latest: int | None = None
+    domain: Domain = Domain.TICKS

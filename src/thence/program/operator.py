@@ -137,6 +137,7 @@ class Environment:
     context: Context = field(default_factory=Context)
     max_runs: int = 2**31 - 2
     running: bool = False
+    max_rounds: int = 1000  # of rules at one time
     keeps_expired: bool = False  # partial matches that time out are kept until `expire` returns them
 
 

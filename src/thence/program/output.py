@@ -60,7 +60,17 @@ class Events:
         return ()
 
 
-Output: TypeAlias = Rows | Events
+@dataclass(frozen=True, slots=True)
+class DerivedTriples:
+    """Derived events that the operator builds itself, with their intervals (EP-SPARQL's rules). A row's cell `triples`
+    lists subjects, predicates and objects in turn."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+
+Output: TypeAlias = Rows | Events | DerivedTriples
 
 
 def term_rows(names: Sequence[str], *, distinct: Distinct | None = None) -> Rows:

@@ -110,7 +110,15 @@ class Host:
                 certain = int(solutions.certain[number])
                 name = names.next(certain, ids[number])
                 bindings = solutions.bindings(number)
-                event = derived_event(self.stage, bindings, name, certain, domain, self.environment.context)
+                event = derived_event(
+                    self.stage,
+                    bindings,
+                    name,
+                    certain,
+                    domain,
+                    self.environment.context,
+                    start=int(solutions.start[number]),
+                )
                 if event is not None:
                     yield solutions, number, ids[number], event
 

@@ -1,0 +1,99 @@
+"""`IntervalTable`: solutions ⟨μ, tα, tω⟩ as columns (EP-SPARQL, Section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.dictionary import UNBOUND
+from thence.program.temporal.network import Node
+
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+
+NO_START: Final = 2**63 - 1
+NO_END: Final = -(2**63)
+"""The interval of a timeless solution: tα = +∞, tω = −∞ (EP-35)."""
+
+NO_EVENT: Final = -1
+"""In place of an event's ref: background, a derived triple, a bare part."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntervalTable:
+    """A row for each solution: tα and tω, the terms of its variables (ids of the state's dictionary), and for each
+    place of the pattern the ref of the event that fills it."""
+
+    start: Ints
+    end: Ints
+    ids: Ids  # a row for each variable, a column for each solution
+    refs: Ints  # a row for each place
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def take(self, rows: NDArray[Any]) -> IntervalTable:
+        """Some rows, by number or by mask."""
+        return IntervalTable(self.start[rows], self.end[rows], self.ids[:, rows], self.refs[:, rows])
+
+
+def no_rows(node: Node) -> IntervalTable:
+    """No solutions of a node."""
+    return empty(len(node.variables), len(node.places))
+
+
+def empty(variables: int, places: int) -> IntervalTable:
+    none = np.empty(0, np.int64)
+    return IntervalTable(none, none, np.empty((variables, 0), np.int32), np.empty((places, 0), np.int64))
+
+
+def timeless(ids: Ids, places: int) -> IntervalTable:
+    """Solutions without a time and without events."""
+    count = ids.shape[1]
+    return IntervalTable(
+        np.full(count, NO_START), np.full(count, NO_END), ids, np.full((places, count), NO_EVENT, np.int64)
+    )
+
+
+def concatenated(parts: Sequence[IntervalTable]) -> IntervalTable:
+    if len(parts) == 1:
+        return parts[0]
+    filled = [part for part in parts if len(part)] or list(parts[:1])
+    if len(filled) == 1:
+        return filled[0]
+    return IntervalTable(
+        np.concatenate([part.start for part in filled]),
+        np.concatenate([part.end for part in filled]),
+        np.concatenate([part.ids for part in filled], axis=1),
+        np.concatenate([part.refs for part in filled], axis=1),
+    )
+
+
+def chosen_columns(ids: Ids, columns: Sequence[int]) -> Ids:
+    """Some columns, by number; -1 is one that is never bound."""
+    found = np.full((len(columns), ids.shape[1]), UNBOUND, np.int32)
+    for place, column in enumerate(columns):
+        if column >= 0:
+            found[place] = ids[column]
+    return found
+
+
+def first_of_each(table: IntervalTable, known: IntervalTable | None = None) -> NDArray[np.bool_]:
+    """Which rows have a μ and interval that no row before them has, nor any row of `known`."""
+    whole = table if known is None or not len(known) else concatenated([known, table])
+    before = len(whole) - len(table)
+    keys = (whole.end, whole.start, *whole.ids)
+    order = np.lexsort(keys[::-1])  # stable: of equal rows the first comes first
+    differs = np.zeros(len(order), np.bool_)
+    differs[:1] = True
+    for key in keys:
+        ordered = key[order]
+        differs[1:] |= ordered[1:] != ordered[:-1]
+    is_first = np.zeros(len(order), np.bool_)
+    is_first[order[differs]] = True
+    found: NDArray[np.bool_] = is_first[before:]
+    return found

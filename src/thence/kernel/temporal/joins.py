@@ -1,0 +1,242 @@
+"""The joins of EP-SPARQL, Section 4.2, each semi-naively: a step joins new solutions with stored ones.
+
+`closed` is the time before which nothing will arrive any more: what ends before it is final (EP-50).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.dictionary import UNBOUND
+from thence.kernel.temporal.conditions import Scope
+from thence.kernel.temporal.exists import ExistsStores, PatternSolver
+from thence.kernel.temporal.interval_table import (
+    NO_END,
+    NO_EVENT,
+    NO_START,
+    IntervalTable,
+    Ints,
+    chosen_columns,
+    concatenated,
+    no_rows,
+)
+from thence.kernel.temporal.solution_store import SolutionStore
+from thence.program.temporal.network import Combine, JoinKeys, Merge, Node, OptionalCombine, Relation, Without
+
+
+def store_of(node: Node, keys: tuple[int, ...], certain: int, relation: Relation) -> SolutionStore:
+    """A store for the solutions of a node."""
+    return SolutionStore(keys, certain, relation is Relation.EQUALS, len(node.variables), len(node.places))
+
+
+def combined(left: IntervalTable, right: IntervalTable, merge: Merge, *, right_first: bool = False) -> IntervalTable:
+    """Rows side by side as combinations: the smaller tα, the larger tω, the union of μ (EP-17)."""
+    ids = chosen_columns(left.ids, merge.left)
+    for place, column in enumerate(merge.right):
+        if column >= 0:
+            ids[place] = np.where(ids[place] == UNBOUND, right.ids[column], ids[place])
+    refs = (right.refs, left.refs) if right_first else (left.refs, right.refs)
+    return IntervalTable(
+        np.minimum(left.start, right.start), np.maximum(left.end, right.end), ids, np.concatenate(refs)
+    )
+
+
+@dataclass(slots=True)
+class CombineState:
+    """Join, SeqJoin, EqJoin."""
+
+    node: Combine
+    left: SolutionStore
+    right: SolutionStore
+
+    @classmethod
+    def of(cls, node: Combine, left: Node, right: Node) -> CombineState:
+        keys = node.keys
+        return cls(
+            node,
+            store_of(left, keys.left, keys.certain, node.relation),
+            store_of(right, keys.right, keys.certain, node.relation),
+        )
+
+    def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope) -> IntervalTable:
+        new_left, new_right = deltas
+        node, keys = self.node, self.node.keys
+        parts = [no_rows(node)]
+        rows, stored = self.right.pairs(new_left, keys.left, node.relation, stored_left=False)
+        if len(rows):
+            parts.append(combined(new_left.take(rows), self.right.table.take(stored), node.merge))
+        self.left.add(new_left)
+        rows, stored = self.left.pairs(new_right, keys.right, node.relation, stored_left=True)
+        if len(rows):
+            parts.append(combined(self.left.table.take(stored), new_right.take(rows), node.merge))
+        self.right.add(new_right)
+        return concatenated(parts)
+
+    def evict(self, closed: int) -> None:
+        """SEQ's right side waits only for left ones that may still arrive; equal intervals end together."""
+        if self.node.relation is Relation.SEQ:
+            self.right.keep(self.right.table.start > closed)
+        elif self.node.relation is Relation.EQUALS:
+            self.left.keep(self.left.table.end >= closed)
+            self.right.keep(self.right.table.end >= closed)
+
+    @property
+    def stores(self) -> Iterator[SolutionStore]:
+        yield from (self.left, self.right)
+
+
+@dataclass(slots=True)
+class OptionalState:
+    """LeftJoin, SeqRightJoin, EqLeftJoin. Mandatory solutions wait until no optional one for them can arrive."""
+
+    node: OptionalCombine
+    mandatory: SolutionStore
+    optional: SolutionStore
+    exists: ExistsStores
+    matched: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))  # of the mandatory ones
+
+    @classmethod
+    def of(cls, node: OptionalCombine, nodes: Sequence[Node]) -> OptionalState:
+        keys = node.keys
+        return cls(
+            node,
+            store_of(nodes[node.mandatory], keys.left, keys.certain, node.relation),
+            store_of(nodes[node.optional], keys.right, keys.certain, node.relation),
+            ExistsStores.of(node.condition, nodes),
+        )
+
+    def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope, solver: PatternSolver) -> IntervalTable:
+        mandatory, optional, *tests = deltas
+        self.exists.add(tests)
+        parts = [no_rows(self.node)]
+        if self.exists.is_empty:
+            parts += self._new_pairs(mandatory, optional, closed, scope, solver)
+        else:  # F is known only when the instant is closed
+            self._add(mandatory)
+            self.optional.add(optional)
+        parts += self._closed(closed, scope, solver)
+        return concatenated(parts)
+
+    def _new_pairs(
+        self, mandatory: IntervalTable, optional: IntervalTable, closed: int, scope: Scope, solver: PatternSolver
+    ) -> Iterator[IntervalTable]:
+        node, keys = self.node, self.node.keys
+        first = len(self.mandatory)
+        self._add(mandatory)
+        rows, stored = self.optional.pairs(mandatory, keys.left, node.relation, stored_left=False)
+        yield self._passing(rows + first, self.optional.table.take(stored), scope, solver)
+        rows, stored = self.mandatory.pairs(optional, keys.right, node.relation, stored_left=True)
+        yield self._passing(stored, optional.take(rows), scope, solver)
+        self.optional.add(optional)
+
+    def _passing(self, rows: Ints, optional: IntervalTable, scope: Scope, solver: PatternSolver) -> IntervalTable:
+        """The combinations of stored mandatory solutions with optional ones that pass F."""
+        node = self.node
+        if not len(rows):
+            return no_rows(node)
+        found = combined(self.mandatory.table.take(rows), optional, node.merge, right_first=node.optional_first)
+        if node.condition is not None:
+            flags = self.exists.flags(node.condition, node.variables, found, scope, solver)
+            passed = scope.holds(node.condition.expression, node.variables, found, flags)
+            found, rows = found.take(passed), rows[passed]
+        self.matched[rows] = True
+        return found
+
+    def _closed(self, closed: int, scope: Scope, solver: PatternSolver) -> Iterator[IntervalTable]:
+        """The mandatory solutions that no combination can join any more leave; without any, they are bare (EP-23)."""
+        node, stored = self.node, self.mandatory.table
+        leaving = stored.end < closed
+        if node.relation is Relation.SEQ_UNTIL and self.exists.is_empty:
+            leaving |= stored.start <= closed  # EP-44
+        if not leaving.any():
+            return
+        if not self.exists.is_empty:
+            rows = np.flatnonzero(leaving)
+            some, other = self.optional.pairs(stored.take(rows), node.keys.left, node.relation, stored_left=False)
+            yield self._passing(rows[some], self.optional.table.take(other), scope, solver)
+        yield self._bare(stored.take(leaving & ~self.matched))
+        self.mandatory.keep(~leaving)
+        self.matched = self.matched[~leaving]
+
+    def _bare(self, rows: IntervalTable) -> IntervalTable:
+        absent = len(self.node.places) - len(rows.refs)
+        none = np.full((absent, len(rows)), NO_EVENT, np.int64)
+        refs = np.concatenate([none, rows.refs] if self.node.optional_first else [rows.refs, none])
+        return IntervalTable(rows.start, rows.end, chosen_columns(rows.ids, self.node.merge.left), refs)
+
+    def _add(self, rows: IntervalTable) -> None:
+        self.mandatory.add(rows)
+        self.matched = np.concatenate([self.matched, np.zeros(len(rows), np.bool_)])
+
+    def evict(self, closed: int) -> None:
+        if self.node.relation is Relation.EQUALS:
+            self.optional.keep(self.optional.table.end >= closed)
+
+    @property
+    def stores(self) -> Iterator[SolutionStore]:
+        yield from (self.mandatory, self.optional, *self.exists.stores)
+
+
+@dataclass(slots=True)
+class WithoutState:
+    """MINUS. Left solutions wait until their instant is closed."""
+
+    node: Without
+    right: SolutionStore
+    waiting: IntervalTable
+
+    @classmethod
+    def of(cls, node: Without, right: Node) -> WithoutState:
+        keys = node.keys
+        return cls(node, store_of(right, keys.right, keys.certain, Relation.UNTIL), no_rows(node))
+
+    def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope) -> IntervalTable:
+        left, right = deltas
+        keys = self.node.keys
+        if not keys.left:  # without a shared variable nothing is removed
+            return left
+        self.right.add(earliest(self.right, right, keys))
+        waiting = concatenated([self.waiting, left])
+        leaving = waiting.end < closed
+        self.waiting = waiting.take(~leaving)
+        found = waiting.take(leaving)
+        rows, stored = self.right.pairs(found, keys.left, Relation.UNTIL, stored_left=False)
+        removed = np.zeros(len(found), np.bool_)
+        others = self.right.table.ids
+        for own, other in zip(keys.left, keys.right, strict=True):
+            both = (found.ids[own][rows] != UNBOUND) & (others[other][stored] != UNBOUND)
+            removed[rows[both]] = True
+        return found.take(~removed)
+
+    def evict(self, closed: int) -> None:
+        """The earliest of each shared mapping stay for ever (EP-78)."""
+
+    @property
+    def stores(self) -> Iterator[SolutionStore]:
+        yield self.right
+
+
+def earliest(store: SolutionStore, rows: IntervalTable, keys: JoinKeys) -> IntervalTable:
+    """The rows that add something to a store that is only asked what ended by some time: of each shared mapping, the
+    one that ends first (EP-78)."""
+    if not len(rows) or keys.certain < len(keys.right):
+        return rows
+    known, _ = store.pairs(rows, keys.right, Relation.UNTIL, stored_left=False)
+    is_new = np.ones(len(rows), np.bool_)
+    is_new[known] = False
+    rows = rows.take(is_new)
+    shared = rows.ids[list(keys.right)]
+    order = np.lexsort((rows.end, *shared[::-1]))
+    first = np.zeros(len(order), np.bool_)
+    first[:1] = True
+    for column in shared:
+        ordered = column[order]
+        first[1:] |= ordered[1:] != ordered[:-1]
+    return rows.take(order[first])
+
+
+__all__ = ["NO_END", "NO_START", "CombineState", "OptionalState", "WithoutState", "combined", "earliest", "store_of"]

@@ -1,0 +1,306 @@
+"""The leaves of a network: occurrences of triple patterns (EP-1 – EP-4), paths (EP-63 – EP-65), timeless solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import Bgp, Graph, PathPattern, PatternTerm, TriplePattern, Values
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.tagged_values import tagged_literal
+from thence.columns.term_values import ValueColumn
+from thence.columns.value_columns import holds_term_id
+from thence.columns.value_kinds import NONE
+from thence.kernel.temporal.conditions import Scope
+from thence.kernel.temporal.interval_table import (
+    NO_END,
+    NO_EVENT,
+    NO_START,
+    Ids,
+    IntervalTable,
+    Ints,
+    concatenated,
+    first_of_each,
+    no_rows,
+    timeless,
+)
+from thence.kernel.temporal.solution_store import SolutionStore
+from thence.match import plain_evaluator
+from thence.match.background import NamedGraphs
+from thence.match.context import Solution
+from thence.program.extracted import BindingTable
+from thence.program.tables import OBJECT, PREDICATE, SUBJECT
+from thence.program.temporal.network import PathScan, Scan, Timeless
+from thence.rdf.dataset import Dataset, IndexedGraph
+from thence.rdf.terms import IRI, BlankNode, Triple
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TripleBatch:
+    """Triples with the intervals and refs of their events; NO_EVENT for derived and background ones. `events` numbers
+    the events that they are of, for paths: a derived triple is an event of its own (EP-63)."""
+
+    start: Ints
+    end: Ints
+    refs: Ints
+    subjects: Ids
+    predicates: Ids
+    objects: Ids
+    events: Ints
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> TripleBatch:
+        return TripleBatch(
+            self.start[rows],
+            self.end[rows],
+            self.refs[rows],
+            self.subjects[rows],
+            self.predicates[rows],
+            self.objects[rows],
+            self.events[rows],
+        )
+
+
+def no_triples() -> TripleBatch:
+    none, ids = np.empty(0, np.int64), np.empty(0, np.int32)
+    return TripleBatch(none, none, none, ids, ids, ids, none)
+
+
+def joined_triples(parts: Sequence[TripleBatch]) -> TripleBatch:
+    """Several batches as one; events of different batches stay different."""
+    filled = [part for part in parts if len(part)]
+    if len(filled) < 2:
+        return filled[0] if filled else no_triples()
+    first, events = 0, []
+    for part in filled:
+        events.append(part.events + first)
+        first += int(part.events.max()) + 1
+    return TripleBatch(
+        np.concatenate([part.start for part in filled]),
+        np.concatenate([part.end for part in filled]),
+        np.concatenate([part.refs for part in filled]),
+        np.concatenate([part.subjects for part in filled]),
+        np.concatenate([part.predicates for part in filled]),
+        np.concatenate([part.objects for part in filled]),
+        np.concatenate(events),
+    )
+
+
+def derived_triples(start: Ints, end: Ints, subjects: Ids, predicates: Ids, objects: Ids) -> TripleBatch:
+    """Triples that rules derive, each an event of its own."""
+    count = len(end)
+    return TripleBatch(
+        start, end, np.full(count, NO_EVENT, np.int64), subjects, predicates, objects, np.arange(count, dtype=np.int64)
+    )
+
+
+def background_triples(subjects: Ids, predicates: Ids, objects: Ids) -> TripleBatch:
+    """Timeless triples, all of one graph."""
+    count = len(subjects)
+    return TripleBatch(
+        np.full(count, NO_START),
+        np.full(count, NO_END),
+        np.full(count, NO_EVENT, np.int64),
+        subjects,
+        predicates,
+        objects,
+        np.zeros(count, np.int64),
+    )
+
+
+def extracted_triples(found: BindingTable, terms: Terms) -> TripleBatch:
+    """A table of whole triples."""
+    refs = found.refs[:, 0]
+    return TripleBatch(
+        found.start,
+        found.end,
+        refs,
+        term_ids(found.columns[SUBJECT], terms),
+        term_ids(found.columns[PREDICATE], terms),
+        term_ids(found.columns[OBJECT], terms),
+        refs - (refs.min() if len(refs) else 0),
+    )
+
+
+def term_ids(column: ValueColumn, terms: Terms) -> Ids:
+    """A column of values as ids; numbers enter the dictionary as the terms they are."""
+    tags = np.asarray(column.tags)
+    ids = np.where(holds_term_id(tags), column.bits, UNBOUND).astype(np.int32)
+    rows = np.flatnonzero((tags != NONE) & ~holds_term_id(tags))
+    if len(rows):
+        pairs = np.rec.fromarrays([tags[rows], column.bits[rows]])
+        distinct, where = np.unique(pairs, return_inverse=True)
+        ids[rows] = terms.add_all(tagged_literal(int(tag), int(bits)) for tag, bits in distinct.tolist())[where]
+    return ids
+
+
+def scanned_table(scan: Scan, found: BindingTable, terms: Terms) -> IntervalTable:
+    """The rows of the table that a scan reads."""
+    ids = np.empty((len(scan.variables), len(found)), np.int32)
+    for place, name in enumerate(scan.columns):
+        ids[place] = term_ids(found.columns[name], terms)
+    return IntervalTable(found.start, found.end, ids, found.refs.T)
+
+
+def scanned_triples(
+    pattern: TriplePattern, variables: Sequence[Variable], batch: TripleBatch, terms: Terms
+) -> IntervalTable:
+    """The triples that match a pattern."""
+    places = ((pattern.predicate, batch.predicates), (pattern.subject, batch.subjects), (pattern.object, batch.objects))
+    mask = np.ones(len(batch), np.bool_)
+    columns: dict[Variable, Ids] = {}
+    for slot, ids in places:
+        if not isinstance(slot, Variable):
+            assert not isinstance(slot, BlankNode), "a blank node of a pattern is a variable"
+            mask &= ids == terms.find(slot)
+        elif slot in columns:
+            mask &= ids == columns[slot]
+        else:
+            columns[slot] = ids
+    rows = np.flatnonzero(mask)
+    found = np.empty((len(variables), len(rows)), np.int32)
+    for place, name in enumerate(variables):
+        found[place] = columns[name][rows]
+    return IntervalTable(batch.start[rows], batch.end[rows], found, batch.refs[rows][None])
+
+
+@dataclass(slots=True)
+class LeafState:
+    """What a scan has emitted of instants that are not closed: the same occurrence comes once, whoever brings it
+    (EP-3). `log` has all occurrences, where an EXISTS evaluates its pattern anew."""
+
+    node: Scan | PathScan
+    waiting: IntervalTable
+    log: IntervalTable | None = None
+
+    @classmethod
+    def of(cls, node: Scan | PathScan, *, logged: bool) -> LeafState:
+        none = no_rows(node)
+        return cls(node, none, none if logged else None)
+
+    def step(self, rows: IntervalTable) -> IntervalTable:
+        """The rows that are new. Of equal ones the first event stays: refs are in source order."""
+        if not len(rows):
+            return rows
+        if isinstance(self.node, Scan):
+            rows = rows.take(np.lexsort((rows.refs[0] if len(rows.refs) else rows.end,)))
+            rows = rows.take(first_of_each(rows, self.waiting))
+            self.waiting = concatenated([self.waiting, rows])
+        if self.log is not None:
+            self.log = concatenated([self.log, rows])
+        return rows
+
+    def evict(self, closed: int) -> None:
+        if len(self.waiting):
+            self.waiting = self.waiting.take(self.waiting.end >= closed)
+
+    @property
+    def stores(self) -> Iterator[SolutionStore]:
+        yield from ()
+
+
+# Timeless solutions (EP-35, EP-40)
+
+
+def timeless_solutions(node: Timeless, scope: Scope) -> IntervalTable:
+    """The solutions of GRAPH over the background, or of VALUES."""
+    if isinstance(node.pattern, Values):
+        found: Sequence[Solution] = [
+            {name: term for name, term in zip(node.pattern.variables, row, strict=True) if term is not None}
+            for row in node.pattern.rows
+        ]
+    else:
+        found = _graph_solutions(node.pattern, scope)
+    ids = np.empty((len(node.variables), len(found)), np.int32)
+    for place, name in enumerate(node.variables):
+        ids[place] = scope.terms.add_all(solution.get(name) for solution in found)
+    return timeless(ids, 0)
+
+
+def _graph_solutions(pattern: Graph, scope: Scope) -> list[Solution]:
+    scope.background.check(pattern)
+    outer = {name: scope.terms[number] for name, number in scope.outer.items()}
+    dataset = Dataset(IndexedGraph(()), NamedGraphs(scope.background))
+    return plain_evaluator.evaluate(pattern, dataset, replace(scope.context, outer=outer))
+
+
+# Paths with *, + or ?
+
+
+@dataclass(slots=True)
+class PathGraphs:
+    """The background of paths: its triples, and the solutions of each path over them alone."""
+
+    triples: list[Triple]
+    alone: dict[PathPattern, frozenset[tuple[int, ...]]]
+
+
+def path_solutions(node: PathScan, batch: TripleBatch, graphs: PathGraphs, scope: Scope) -> IntervalTable:
+    """The pairs of a path in each event with the background, without those of the background alone (EP-63, EP-64)."""
+    pattern = _substituted(node.pattern, scope)
+    alone = _alone(pattern, node, graphs, scope)
+    parts = [no_rows(node)]
+    for event in np.unique(batch.events).tolist():
+        rows = np.flatnonzero(batch.events == event)
+        triples = [*graphs.triples, *_triples(batch, rows, scope.terms)]
+        found = _pairs(pattern, node.variables, triples, scope) - alone
+        if found:
+            first = rows[0]
+            ids = np.array(sorted(found), np.int32).reshape(len(found), len(node.variables)).T
+            count = len(found)
+            parts.append(
+                IntervalTable(
+                    np.full(count, batch.start[first]),
+                    np.full(count, batch.end[first]),
+                    ids,
+                    np.full((1, count), batch.refs[first]),
+                )
+            )
+    return concatenated(parts)
+
+
+def background_pairs(node: PathScan, graphs: PathGraphs, scope: Scope) -> IntervalTable:
+    """The pairs of a path over the background alone: timeless."""
+    found = sorted(_alone(_substituted(node.pattern, scope), node, graphs, scope))
+    ids = np.array(found, np.int32).reshape(len(found), len(node.variables)).T
+    return timeless(np.ascontiguousarray(ids), 1)
+
+
+def _alone(pattern: PathPattern, node: PathScan, graphs: PathGraphs, scope: Scope) -> frozenset[tuple[int, ...]]:
+    if pattern not in graphs.alone:
+        graphs.alone[pattern] = _pairs(pattern, node.variables, graphs.triples, scope)
+    return graphs.alone[pattern]
+
+
+def _pairs(
+    pattern: PathPattern, variables: Sequence[Variable], triples: Sequence[Triple], scope: Scope
+) -> frozenset[tuple[int, ...]]:
+    dataset = Dataset(IndexedGraph(triples))
+    outer: Mapping[Variable, int] = scope.outer
+    found = plain_evaluator.evaluate(Bgp((pattern,)), dataset, scope.context)
+    return frozenset(
+        tuple(int(scope.terms.add(solution[name])) if name in solution else outer[name] for name in variables)
+        for solution in found
+    )
+
+
+def _substituted(pattern: PathPattern, scope: Scope) -> PathPattern:
+    """The path with the terms that EXISTS has put in: their zero-length pairs are timeless (EP-65)."""
+
+    def slot(found: PatternTerm) -> PatternTerm:
+        return scope.terms[scope.outer[found]] if isinstance(found, Variable) and found in scope.outer else found
+
+    return replace(pattern, subject=slot(pattern.subject), object=slot(pattern.object))
+
+
+def _triples(batch: TripleBatch, rows: Ints, terms: Terms) -> Iterator[Triple]:
+    for row in rows.tolist():
+        subject, predicate = terms[int(batch.subjects[row])], terms[int(batch.predicates[row])]
+        assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
+        yield Triple(subject, predicate, terms[int(batch.objects[row])])

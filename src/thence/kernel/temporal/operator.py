@@ -1,0 +1,124 @@
+"""Temporal joins as an operator: files of EP-SPARQL are its programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.array_codec import ArrayReader
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.term_values import ValueColumn
+from thence.columns.value_columns import values_of_terms
+from thence.kernel.temporal import snapshot
+from thence.kernel.temporal.interval_table import NO_END, NO_EVENT, Ids, IntervalTable
+from thence.kernel.temporal.state import TemporalState, begin, compacted, initial_state, step_network
+from thence.program.description import Description
+from thence.program.extracted import Extracted
+from thence.program.operator import Environment, Expired
+from thence.program.solutions import Cell, Deferred, EventLists, Solutions
+from thence.program.temporal.program import TemporalProgram
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalOperator:
+    """Solutions ⟨μ, tα, tω⟩ wait in the nodes of a network of joins (EP-SPARQL, Section 4.2)."""
+
+    def initial(self, program: TemporalProgram, environment: Environment) -> TemporalState:
+        return initial_state(program, Terms(), environment)
+
+    def prune(self, program: TemporalProgram, state: TemporalState) -> None:
+        compacted(state)
+
+    def step(
+        self,
+        program: TemporalProgram,
+        state: TemporalState,
+        extracted: Extracted,
+        watermark: int,
+        environment: Environment,
+    ) -> Iterator[Solutions]:
+        begin(program, state, extracted)
+        for emitted in step_network(program, state, watermark, environment):
+            rows = emitted.rows
+            finite = rows.end != NO_END  # EP-38
+            if finite.any():
+                numbers = np.flatnonzero(finite)
+                yield _solutions(program, emitted.rows.take(numbers), emitted.take_triples(numbers), state.terms)
+
+    def expire(self, program: TemporalProgram, state: TemporalState, watermark: int) -> Expired | None:
+        return None
+
+    def held(self, program: TemporalProgram, state: TemporalState) -> Ints:
+        refs = np.concatenate([np.empty(0, np.int64), *(table.refs.ravel() for table in state.tables())])
+        return np.unique(refs[refs != NO_EVENT])
+
+    def snapshot(self, program: TemporalProgram, state: TemporalState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+        return snapshot.snapshot(state)
+
+    def restore(
+        self,
+        program: TemporalProgram,
+        head: dict[str, Any],
+        arrays: ArrayReader,
+        next_ref: int,
+        environment: Environment,
+    ) -> TemporalState:
+        return snapshot.restore(program, head, arrays, next_ref, environment)
+
+    def describe(self, program: TemporalProgram) -> Description:
+        from thence.kernel.temporal.description import describe  # only `explain` needs it
+
+        return describe(program)
+
+
+def _solutions(
+    program: TemporalProgram, rows: IntervalTable, triples: list[tuple[int, ...]] | None, terms: Terms
+) -> Solutions:
+    """Rows as the host takes them: certain when they end (EP-42)."""
+    names = program.output.columns
+    columns = tuple(_values(ids, terms) for ids in rows.ids)
+    compute = None
+    if triples is not None:
+        listed = triples
+
+        def compute(number: int) -> Mapping[str, Cell]:
+            return {"triples": tuple(terms[each] for each in listed[number])}
+
+    return Solutions(
+        certain=rows.end,
+        start=rows.start,
+        end=rows.end,
+        names=names,
+        terms=terms,
+        events=Deferred(lambda: _event_lists(rows.refs)),
+        columns=None if triples is not None else columns,
+        compute=compute,
+        identity=lambda: columns,
+    )
+
+
+def _values(ids: Ids, terms: Terms) -> ValueColumn:
+    bound = ids != UNBOUND
+    tags, bits = np.zeros(len(ids), np.uint16), np.zeros(len(ids), np.int64)
+    if bound.any():
+        found = values_of_terms(ids[bound], terms)
+        tags[bound], bits[bound] = found.tags, found.bits
+    return ValueColumn(tags, bits)
+
+
+def _event_lists(refs: Ints) -> EventLists:
+    """The events of each row in pattern order, each once: an event may fill several triple patterns."""
+    is_first = refs != NO_EVENT
+    for place in range(1, len(refs)):
+        for earlier in range(place):
+            is_first[place] &= refs[place] != refs[earlier]
+    lengths = is_first.sum(axis=0) if len(refs) else np.zeros(refs.shape[1], np.int64)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    rows, places = np.nonzero(is_first.T)
+    return EventLists(offsets, refs.T[rows, places], places.astype(np.int64))

@@ -1,0 +1,110 @@
+"""The state of a network as a head and arrays, and back. Timeless solutions are not saved: the background gives them
+again. What could lead compiled code astray is refused: a saved state may come from anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.array_codec import ArrayReader
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.texts import Texts
+from thence.kernel.array_checks import check_array, check_terms, check_within, require
+from thence.kernel.temporal.filters import ConditionState, ProjectState
+from thence.kernel.temporal.interval_table import NO_END, NO_EVENT, IntervalTable, concatenated
+from thence.kernel.temporal.joins import OptionalState, WithoutState
+from thence.kernel.temporal.leaves import LeafState
+from thence.kernel.temporal.state import TemporalState, initial_state, node_tables
+from thence.kernel.temporal.summaries import SummaryState
+from thence.program.operator import Environment
+from thence.program.temporal.program import TemporalProgram
+from thence.rdf.times import Domain
+
+
+def snapshot(state: TemporalState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """A state as a head and arrays."""
+    scope = state.evaluation.scope
+    head = {
+        "domain": scope.domain.value,
+        "named": sorted(scope.named.items()),
+        "open": state.open,
+    }
+    arrays: list[NDArray[Any]] = [state.terms.joined.text, state.terms.joined.ends, *_arrays(state.known)]
+    for each in state.evaluation.states:
+        if each is not None:
+            for table in node_tables(each):
+                arrays += _arrays(table)
+            if isinstance(each, OptionalState):
+                arrays.append(each.matched[each.mandatory.table.end != NO_END])
+    return head, arrays
+
+
+def _arrays(table: IntervalTable) -> list[NDArray[Any]]:
+    timed = table.take(table.end != NO_END)
+    return [timed.start, timed.end, timed.ids, timed.refs]
+
+
+def restore(
+    program: TemporalProgram, head: dict[str, Any], reader: ArrayReader, next_ref: int, environment: Environment
+) -> TemporalState:
+    """The state of a snapshot for this program. InputError if it cannot be one."""
+    domain, named, instants = head.get("domain"), head.get("named"), head.get("open")
+    require(domain in [each.value for each in Domain], "its head has no kind of time")
+    require(isinstance(named, list) and all(map(_is_pair, named)), "its head has something else than rules")
+    require(isinstance(instants, list) and all(type(each) is int for each in instants), "its head has no instants")
+    assert isinstance(named, list) and isinstance(instants, list)
+    texts = Texts(reader.next(), reader.next())
+    check_terms(texts)
+    terms = Terms()
+    ids = terms.add_joined(texts)
+    require((ids == np.arange(len(ids))).all(), "its terms are not in their order")
+    count = len(terms)
+    state = initial_state(program, terms, environment)
+    scope = state.evaluation.scope
+    scope.domain, scope.named = Domain(domain), {int(rule): int(number) for rule, number in named}
+    state.open = instants
+
+    def saved(like: IntervalTable) -> IntervalTable:
+        table = IntervalTable(*(reader.next().copy() for _ in range(4)))
+        rows = len(table.start)
+        check_array(table.start, np.int64, rows)
+        check_array(table.end, np.int64, rows)
+        check_array(table.ids, np.int32, len(like.ids), rows)
+        check_array(table.refs, np.int64, len(like.refs), rows)
+        check_within(table.ids, UNBOUND, count, "a term")
+        check_within(table.refs, NO_EVENT, next_ref, "an event")
+        require((table.start <= table.end).all(), "a solution ends before it starts")
+        return table
+
+    state.known = concatenated([state.known, saved(state.known)])
+    for each in state.evaluation.states:
+        if each is None:
+            continue
+        for store in each.stores:
+            store.add(saved(store.table))
+        match each:
+            case OptionalState():
+                matched = reader.next().copy()
+                check_array(matched, np.bool_, len(each.mandatory) - len(each.matched))
+                each.matched = np.concatenate([each.matched, matched])
+            case ConditionState() | WithoutState() | ProjectState():
+                each.waiting = concatenated([each.waiting, saved(each.waiting)])
+            case SummaryState():
+                each.waiting = concatenated([each.waiting, saved(each.waiting)])
+                timeless, own = each.members, saved(each.members)
+                each.members = concatenated([timeless, own])
+                each.groups.clear()
+                each.regroup(scope, state.evaluation)
+            case LeafState():
+                each.waiting = concatenated([each.waiting, saved(each.waiting)])
+                if each.log is not None:
+                    each.log = concatenated([each.log, saved(each.log)])
+            case _:
+                pass
+    return state
+
+
+def _is_pair(found: object) -> bool:
+    return isinstance(found, list) and len(found) == 2 and all(type(each) is int for each in found)

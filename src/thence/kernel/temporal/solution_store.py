@@ -1,0 +1,243 @@
+"""`SolutionStore`: the stored solutions of one side of a join, hashed on the shared variables, compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.dictionary import UNBOUND
+from thence.errors import LimitError
+from thence.jit.compiled import inner
+from thence.jit.interpreted import lazy_entry
+from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints
+from thence.program.temporal.network import Relation
+
+MAX_PAIRS = 1 << 26
+"""Of one join in one step: a gigabyte of row numbers."""
+
+# as numbers, since compiled code knows no enumerations
+_ANY, _SEQ, _EQUALS, _UNTIL, _SEQ_UNTIL = map(int, Relation)
+
+
+@dataclass(slots=True, eq=False)
+class SolutionStore:
+    """Solutions that others are joined with. `keys` are the columns of the shared variables, the first `certain` of
+    which are always bound, and hashed; `by_interval`: so is the interval, since both ends must be equal."""
+
+    keys: tuple[int, ...]
+    certain: int
+    by_interval: bool
+    variables: int
+    places: int
+    count: int = 0
+    _start: Ints = field(init=False)
+    _end: Ints = field(init=False)
+    _ids: Ids = field(init=False)
+    _refs: Ints = field(init=False)
+    _shared: Ids = field(init=False)  # the key columns
+    _heads: Ints = field(init=False)
+    _following: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._allocate(16)
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def table(self) -> IntervalTable:
+        """All rows, in the order in which they were added; a view."""
+        count = self.count
+        return IntervalTable(self._start[:count], self._end[:count], self._ids[:, :count], self._refs[:, :count])
+
+    def add(self, rows: IntervalTable) -> None:
+        if not len(rows):
+            return
+        first, last = self.count, self.count + len(rows)
+        if last > len(self._start):
+            kept = self.table
+            self._allocate(max(last, 2 * len(self._start)))
+            self.count = 0
+            self._write(kept, 0)
+            self._index(0, first)
+        self._write(rows, first)
+        self._index(first, last)
+        self.count = last
+
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        """Evict the rows for which `mask` is false."""
+        if mask.all():
+            return
+        kept = self.table.take(np.flatnonzero(mask))
+        self._allocate(max(16, len(kept)))
+        self.count = 0
+        self.add(kept)
+
+    def renumber(self, ids: Ids) -> None:
+        """The terms have other ids now: `ids` has the new one of each; the last is that of UNBOUND."""
+        kept = self.table
+        moved = IntervalTable(kept.start.copy(), kept.end.copy(), ids[kept.ids], kept.refs.copy())
+        self._allocate(max(16, len(moved)))
+        self.count = 0
+        self.add(moved)
+
+    def pairs(
+        self, rows: IntervalTable, keys: tuple[int, ...], relation: Relation, *, stored_left: bool
+    ) -> tuple[Ints, Ints]:
+        """Which of some rows are compatible and related with which stored ones: numbers of the rows, then of the stored
+        ones, by the row. `keys` are their columns of the shared variables."""
+        if not len(rows) or not self.count:
+            none = np.empty(0, np.int64)
+            return none, none
+        news, olds = _pairs(
+            np.ascontiguousarray(rows.ids[list(keys)]),
+            np.ascontiguousarray(rows.start),
+            np.ascontiguousarray(rows.end),
+            self._shared,
+            self._start,
+            self._end,
+            self._heads,
+            self._following,
+            self.certain,
+            self.by_interval,
+            int(relation),
+            stored_left,
+            MAX_PAIRS,
+        )
+        if len(news) > MAX_PAIRS:
+            raise LimitError(
+                f"A join gives more than {MAX_PAIRS:,} rows at once. "
+                "Try: patterns that share a variable, or a FILTER on getDURATION()"
+            )
+        return news, olds
+
+    def _allocate(self, capacity: int) -> None:
+        size = 32
+        while size < 2 * capacity:
+            size *= 2
+        self._start, self._end = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+        self._ids = np.empty((self.variables, capacity), np.int32)
+        self._refs = np.empty((self.places, capacity), np.int64)
+        self._shared = np.empty((len(self.keys), capacity), np.int32)
+        self._heads, self._following = np.full(size, -1, np.int64), np.empty(capacity, np.int64)
+
+    def _write(self, rows: IntervalTable, first: int) -> None:
+        where = slice(first, first + len(rows))
+        self._start[where], self._end[where] = rows.start, rows.end
+        self._ids[:, where], self._refs[:, where] = rows.ids, rows.refs
+        self._shared[:, where] = rows.ids[list(self.keys)]
+
+    def _index(self, first: int, last: int) -> None:
+        if last > first:
+            _index_rows(
+                self._shared,
+                self._start,
+                self._end,
+                first,
+                last,
+                self.certain,
+                self.by_interval,
+                self._heads,
+                self._following,
+            )
+
+
+@inner
+def _hash(keys, start, end, certain, by_interval, row):
+    code = np.uint64(1469598103934665603)
+    for k in range(certain):
+        code = (code ^ np.uint64(keys[k, row])) * np.uint64(0x9E3779B97F4A7C15)
+        code ^= code >> np.uint64(29)
+    if by_interval:
+        code = (code ^ np.uint64(start[row])) * np.uint64(0x9E3779B97F4A7C15)
+        code ^= code >> np.uint64(29)
+        code = (code ^ np.uint64(end[row])) * np.uint64(0x9E3779B97F4A7C15)
+        code ^= code >> np.uint64(29)
+    return code
+
+
+@inner
+def _are_compatible(left, i, right, j, certain):
+    for k in range(certain):
+        if left[k, i] != right[k, j]:
+            return False
+    for k in range(certain, left.shape[0]):
+        if left[k, i] != right[k, j] and left[k, i] != UNBOUND and right[k, j] != UNBOUND:
+            return False
+    return True
+
+
+@inner
+def _are_related(relation, left_start, left_end, right_start, right_end):
+    if relation == _SEQ:
+        return left_end < right_start
+    if relation == _EQUALS:
+        return left_start == right_start and left_end == right_end
+    if relation == _UNTIL:
+        return right_end <= left_end
+    if relation == _SEQ_UNTIL:
+        return right_end < left_start and (left_end != NO_END or right_end == NO_END)
+    return True
+
+
+@lazy_entry(lambda keys, start, end, first, last, certain, *_: (last - first) * (certain + 1))
+def _index_rows(keys, start, end, first, last, certain, by_interval, heads, following):
+    """Chained hashing: the latest row of each chain, and of each row the one before."""
+    mask = np.uint64(len(heads) - 1)
+    for row in range(first, last):
+        slot = np.int64(_hash(keys, start, end, certain, by_interval, row) & mask)
+        following[row] = heads[slot]
+        heads[slot] = row
+
+
+@lazy_entry(lambda keys, start, end, shared, stored, *_: (len(start) + 1) * (keys.shape[0] + 4) * 4)
+def _pairs(
+    keys,
+    start,
+    end,
+    shared,
+    stored_start,
+    stored_end,
+    heads,
+    following,
+    certain,
+    by_interval,
+    relation,
+    stored_left,
+    most,
+):
+    """Stops one pair beyond `most`."""
+    mask = np.uint64(len(heads) - 1)
+    capacity = len(start) + 16
+    news = np.empty(capacity, np.int64)
+    olds = np.empty(capacity, np.int64)
+    count = 0
+    for i in range(len(start)):
+        j = heads[np.int64(_hash(keys, start, end, certain, by_interval, i) & mask)]
+        while j >= 0:
+            if stored_left:
+                related = _are_related(relation, stored_start[j], stored_end[j], start[i], end[i])
+            else:
+                related = _are_related(relation, start[i], end[i], stored_start[j], stored_end[j])
+            if related and _are_compatible(keys, i, shared, j, certain):
+                if count == capacity:
+                    capacity *= 2
+                    news = _grown(news, capacity)
+                    olds = _grown(olds, capacity)
+                news[count] = i
+                olds[count] = j
+                count += 1
+                if count > most:
+                    return news[:count], olds[:count]
+            j = following[j]
+    return news[:count].copy(), olds[:count].copy()
+
+
+@inner
+def _grown(array, capacity):
+    larger = np.empty(capacity, array.dtype)
+    for i in range(len(array)):
+        larger[i] = array[i]
+    return larger

@@ -1,0 +1,315 @@
+"""The state of a network: what its nodes store between two steps, and how a step runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from thence.algebra.expressions import Variable
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.errors import LimitError, QueryError
+from thence.kernel.temporal.conditions import Scope
+from thence.kernel.temporal.evaluation import Evaluation, Inbox, NodeState, evaluated_anew, state_of
+from thence.kernel.temporal.filters import ConditionState, ProjectState
+from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints, concatenated, empty, first_of_each
+from thence.kernel.temporal.joins import WithoutState
+from thence.kernel.temporal.leaves import (
+    LeafState,
+    PathGraphs,
+    TripleBatch,
+    background_triples,
+    extracted_triples,
+    scanned_table,
+    scanned_triples,
+)
+from thence.kernel.temporal.rules import Derived
+from thence.kernel.temporal.solution_store import SolutionStore
+from thence.kernel.temporal.summaries import SummaryState
+from thence.match.background import Background
+from thence.program.extracted import Extracted
+from thence.program.operator import NEVER, Environment
+from thence.program.temporal.dependencies import dependencies, strata
+from thence.program.temporal.network import Network, PathScan, Scan
+from thence.program.temporal.program import TemporalProgram
+from thence.rdf.terms import IRI, BlankNode, Triple
+
+_FEW_TERMS = 10_000
+"""A dictionary that small is not compacted."""
+
+
+@dataclass(slots=True)
+class TemporalState:
+    """`evaluation` holds the nodes' states. `open` are the instants that are not closed, where instants are evaluated
+    one by one; `known` are the triples that those have, where only new ones are emitted."""
+
+    evaluation: Evaluation
+    open: list[int] = field(default_factory=list)
+    known: IntervalTable = field(default_factory=lambda: empty(3, 0))
+    compacted_at: int = 0  # how many terms the dictionary had, when it was last compacted
+
+    @property
+    def terms(self) -> Terms:
+        return self.evaluation.scope.terms
+
+    def tables(self) -> Iterator[IntervalTable]:
+        """All solutions that are stored."""
+        yield self.known
+        for state in self.evaluation.states:
+            if state is not None:
+                yield from node_tables(state)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Emitted:
+    """Rows that a step emits; for rules, the new triples of each."""
+
+    rows: IntervalTable
+    triples: list[tuple[int, ...]] | None = None
+
+    def take_triples(self, rows: Ints) -> list[tuple[int, ...]] | None:
+        return None if self.triples is None else [self.triples[row] for row in rows.tolist()]
+
+
+def node_tables(state: NodeState) -> Iterator[IntervalTable]:
+    """What a node stores, in the order of snapshots."""
+    yield from (store.table for store in state.stores)
+    match state:
+        case ConditionState() | WithoutState() | ProjectState():
+            yield state.waiting
+        case SummaryState():
+            yield state.waiting
+            yield state.members
+        case LeafState():
+            yield state.waiting
+            if state.log is not None:
+                yield state.log
+        case _:
+            pass
+
+
+# Before any event
+
+
+def initial_state(program: TemporalProgram, terms: Terms, environment: Environment) -> TemporalState:
+    """The state before any event: what the background alone gives is evaluated (EP-35, EP-37)."""
+    network = program.network
+    background = environment.background
+    scope = Scope(terms, background, environment.context)
+    triples = _unnamed(background, terms)
+    graphs = PathGraphs(list(_plain_triples(triples, terms)) if _has_paths(network) else [], {})
+    logged = evaluated_anew(network.nodes)
+    evaluation = Evaluation(
+        network=_stratified(network, triples, graphs, scope),
+        states=[state_of(number, network.nodes, logged=number in logged) for number in range(len(network.nodes))],
+        scope=scope,
+        graphs=graphs,
+        inboxes=[Inbox(triples=[triples] if len(triples) else [], first=True) for _ in network.statements],
+        max_rounds=environment.max_rounds,
+    )
+    state = TemporalState(evaluation)
+    closed = NO_END + 1
+    if network.by_instant:
+        evaluation.instant(NO_END, closed)
+    else:
+        evaluation.bulk(closed)
+    evaluation.evict(closed)
+    return state
+
+
+def _unnamed(background: Background, terms: Terms) -> TripleBatch:
+    """The background that plain patterns read (EP-39)."""
+    graph = background.data.unnamed
+    if graph is None:
+        none = np.empty(0, np.int32)
+        return background_triples(none, none, none)
+    columns = [terms.import_all(graph.terms, ids) for ids in (graph.subjects, graph.predicates, graph.objects)]
+    return background_triples(*columns)
+
+
+def _plain_triples(batch: TripleBatch, terms: Terms) -> Iterator[Triple]:
+    for ids in zip(batch.subjects.tolist(), batch.predicates.tolist(), batch.objects.tolist(), strict=True):
+        subject, predicate, target = (terms[each] for each in ids)
+        assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
+        yield Triple(subject, predicate, target)
+
+
+def _has_paths(network: Network) -> bool:
+    return any(isinstance(node, PathScan) for node in network.nodes)
+
+
+def _stratified(network: Network, triples: TripleBatch, graphs: PathGraphs, scope: Scope) -> Network:
+    """The network with the strata that its background asks for: what may match background is not earlier (EP-52)."""
+    if not len(triples) or not any(statement.is_rule for statement in network.statements):
+        return network
+
+    def in_background(leaf: Scan | PathScan) -> bool:
+        if isinstance(leaf, PathScan):
+            return True
+        return bool(len(scanned_triples(leaf.pattern, leaf.variables, triples, scope.terms)))
+
+    found = dependencies(network.nodes, network.statements, in_background, reasoning=network.reasoning)
+    levels = strata(network.statements, found)
+    if levels is None:
+        raise QueryError(
+            "The rules cannot be stratified with this background: it matches what stands right of SEQ, so that what "
+            "stands left of it need not be earlier.",
+            hint="a background without such triples",
+        )
+    placed = tuple(replace(each, stratum=level) for each, level in zip(network.statements, levels, strict=True))
+    return replace(network, statements=placed)
+
+
+# A step
+
+
+def begin(program: TemporalProgram, state: TemporalState, extracted: Extracted) -> None:
+    """Give each statement what was extracted from new events."""
+    evaluation, network = state.evaluation, program.network
+    if extracted.events:
+        evaluation.scope.domain = extracted.domain
+    terms = state.terms
+    triples = None
+    if network.triples_table >= 0:
+        triples = extracted_triples(extracted.tables[network.triples_table], terms)
+    for number, statement in enumerate(network.statements):
+        inbox = evaluation.inboxes[number]
+        for place in range(statement.first, statement.root + 1):
+            node = network.nodes[place]
+            if isinstance(node, Scan) and node.table != network.triples_table:
+                rows = scanned_table(node, extracted.tables[node.table], terms)
+                if len(rows):
+                    inbox.rows[place] = rows
+        if triples is not None and len(triples):
+            inbox.triples.append(triples)
+    for statement in network.statements:
+        for place in statement.known:
+            node = network.nodes[place]
+            assert isinstance(node, Scan) and statement.template is not None
+            _know(state, node, scanned_table(node, extracted.tables[node.table], terms))
+
+
+def _know(state: TemporalState, scan: Scan, rows: IntervalTable) -> None:
+    """Input triples that a template may derive too: they are not new (EP-49)."""
+    if not len(rows):
+        return
+    ids = np.empty((3, len(rows)), np.int32)
+    pattern = scan.pattern
+    for place, slot in enumerate((pattern.subject, pattern.predicate, pattern.object)):
+        if isinstance(slot, Variable):
+            ids[place] = rows.ids[scan.variables.index(slot)]
+        else:
+            ids[place] = state.terms.add(slot)
+    found = IntervalTable(rows.start, rows.end, ids, np.empty((0, len(rows)), np.int64))
+    state.known = concatenated([state.known, found])
+
+
+def step_network(
+    program: TemporalProgram, state: TemporalState, watermark: int, environment: Environment
+) -> Iterator[Emitted]:
+    """The rows that become certain. What ends before the watermark is closed."""
+    evaluation = state.evaluation
+    if program.network.by_instant:
+        yield from _by_instant(program, state, watermark)
+    elif program.query:
+        yield from (Emitted(rows) for _, rows in evaluation.bulk(watermark))
+    else:  # one rule, which does not read what it derives
+        number, rows, derived = evaluation._evaluated(0, watermark)
+        assert derived is not None
+        evaluation.inboxes[number] = Inbox()
+        yield from _new(state, rows, derived)
+    evaluation.evict(watermark)
+    state.known = state.known.take(state.known.end >= watermark)
+    stored = sum(len(table) for table in state.tables())
+    if stored > environment.max_runs:
+        raise LimitError(
+            f"The state holds {stored:,} solutions, more than max_runs={environment.max_runs:,}. "
+            "Try: a FILTER on getDURATION(), or a larger max_runs"
+        )
+
+
+def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) -> Iterator[Emitted]:
+    evaluation = state.evaluation
+    inboxes, evaluation.inboxes = evaluation.inboxes, [Inbox() for _ in evaluation.inboxes]
+    ends = [rows.end for inbox in inboxes for rows in inbox.rows.values()]
+    ends += [batch.end for inbox in inboxes for batch in inbox.triples]
+    instants = sorted(set(state.open).union(*(np.unique(each).tolist() for each in ends)))
+    for time in instants:
+        for inbox, own in zip(inboxes, evaluation.inboxes, strict=True):
+            own.rows |= {place: some for place, rows in inbox.rows.items() if len(some := rows.take(rows.end == time))}
+            own.triples += [part for batch in inbox.triples if len(part := batch.take(batch.end == time))]
+        closed = time + 1 if time < watermark else watermark
+        for _, rows, derived in evaluation.instant(time, closed):
+            if derived is None:
+                yield Emitted(rows)
+            elif not program.query:
+                yield from _new(state, rows, derived)
+    state.open = [time for time in instants if time >= watermark]
+
+
+def _new(state: TemporalState, rows: IntervalTable, derived: Derived) -> Iterator[Emitted]:
+    """The solutions of a rule that derive something new, with their new triples, by start and position (EP-49)."""
+    triples, of = derived.triples, derived.rows
+    order = np.lexsort((of, *(refs[of] for refs in rows.refs[::-1]), triples.start))
+    ids = np.stack([triples.subjects, triples.predicates, triples.objects])[:, order]
+    found = IntervalTable(triples.start[order], triples.end[order], ids, np.empty((0, len(order)), np.int64))
+    is_new = first_of_each(found, state.known)
+    state.known = concatenated([state.known, found.take(is_new)])
+    by_row: dict[int, list[int]] = {}
+    for place in np.flatnonzero(is_new).tolist():
+        by_row.setdefault(int(of[order[place]]), []).extend(ids[:, place].tolist())
+    if by_row:
+        yield Emitted(rows.take(np.array(list(by_row), np.int64)), [tuple(each) for each in by_row.values()])
+
+
+# Terms
+
+
+def compacted(state: TemporalState) -> None:
+    """Renumber the terms, if most are no longer used by what is stored."""
+    terms = state.terms
+    if len(terms) < _FEW_TERMS or len(terms) < 2 * state.compacted_at:
+        return
+    used = np.zeros(len(terms) + 1, np.bool_)
+    for table in state.tables():
+        used[table.ids.ravel()] = True  # UNBOUND marks the last
+    kept = np.flatnonzero(used[:-1]).astype(np.int32)
+    fresh = Terms()
+    renumbered = np.full(len(terms) + 1, UNBOUND, np.int32)
+    renumbered[kept] = fresh.import_all(terms, kept)
+    state.evaluation.scope.terms = fresh
+    state.compacted_at = len(fresh)
+    state.evaluation.graphs.alone.clear()
+    renumber(state, renumbered)
+
+
+def renumber(state: TemporalState, ids: Ids) -> None:
+    """Ids have changed: `ids` has the new one of each, and at its end that of UNBOUND."""
+
+    def moved(table: IntervalTable) -> IntervalTable:
+        return IntervalTable(table.start, table.end, ids[table.ids], table.refs)
+
+    state.known = moved(state.known)
+    for each in state.evaluation.states:
+        if each is None:
+            continue
+        for store in each.stores:
+            _renumber_store(store, ids)
+        match each:
+            case ConditionState() | WithoutState() | ProjectState():
+                each.waiting = moved(each.waiting)
+            case SummaryState():
+                each.waiting, each.members = moved(each.waiting), moved(each.members)
+            case LeafState():
+                each.waiting = moved(each.waiting)
+                each.log = None if each.log is None else moved(each.log)
+            case _:
+                pass
+
+
+def _renumber_store(store: SolutionStore, ids: Ids) -> None:
+    store.renumber(ids)
+
+
+__all__ = ["NEVER", "Emitted", "TemporalState", "begin", "compacted", "initial_state", "node_tables", "step_network"]

@@ -1,0 +1,1 @@
+"""EP-SPARQL → network of temporal joins."""

@@ -1,0 +1,129 @@
+"""Files of EP-SPARQL → dataflow: a stage for each SELECT, with the rules that feed it; or one of the rules alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from thence.algebra.ep_sparql import RuleFile
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import Construct, Modifiers, Select, TriplePattern
+from thence.errors import QueryError
+from thence.kernel.temporal.operator import TemporalOperator
+from thence.plan.temporal.shard_keys import shard_key
+from thence.plan.temporal.translation import Translation
+from thence.program.dataflow import Dataflow, Stage
+from thence.program.operator import Feature
+from thence.program.output import DerivedTriples, Output, term_rows
+from thence.program.tables import AllTriples
+from thence.program.temporal.dependencies import dependencies, in_order, read_by, strata
+from thence.program.temporal.network import Network, Statement
+from thence.program.temporal.program import TemporalProgram
+from thence.rdf.terms import BlankNode
+
+
+def compile_query(
+    file: RuleFile, *, optimise: bool = True, timed_out: bool = False, reasoning: bool = False, policy: str = ""
+) -> Dataflow:
+    """The dataflow of a file. QueryError if its rules cannot be stratified (EP-53)."""
+    selects = range(1, len(file.selects) + 1)
+    programs = [_program(file, query, reasoning, policy) for query in selects or (0,)]
+    return Dataflow(tuple(Stage(program, TemporalOperator()) for program in programs))
+
+
+def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> TemporalProgram:
+    """One SELECT with the rules that it reads; the rules alone, if `query` is 0."""
+    drafts = list(_numbered(file, query))
+    whole = _translated(file, drafts, reasoning)
+    found = dependencies(whole.nodes, whole.statements, lambda leaf: False, reasoning=reasoning)
+    needed = read_by(len(drafts) - 1, found) if query else set(range(len(drafts)))
+    drafts = [each for number, each in enumerate(drafts) if number in needed]
+    whole = _translated(file, drafts, reasoning)
+    network = _ordered(whole, reasoning, keeps_rounds=query == 0)
+    select = file.selects[query - 1] if query else None
+    output: Output = DerivedTriples() if select is None else term_rows([name.name for name in _names(network)])
+    tables = tuple(whole.translation.tables)
+    return TemporalProgram(
+        file=file,
+        query=query,
+        network=network,
+        tables=tables,
+        shard_key=shard_key(network, tables, policy),
+        output=output,
+        features=frozenset({Feature.BACKGROUND, Feature.REASONING, Feature.POLICY}),
+        streams=file.streams,
+        policy=policy,
+    )
+
+
+def _names(network: Network) -> tuple[Variable, ...]:
+    """The columns of the SELECT."""
+    (root,) = (each.root for each in network.statements if not each.is_rule)
+    return network.nodes[root].variables
+
+
+class _Whole:
+    """A file's statements as nodes."""
+
+    def __init__(self, stream: str, reasoning: bool) -> None:
+        self.translation = Translation(stream, whole_triples=reasoning)
+        self.statements: list[Statement] = []
+
+    @property
+    def nodes(self) -> list:  # type: ignore[type-arg]
+        return self.translation.nodes
+
+
+def _numbered(file: RuleFile, query: int):  # type: ignore[no-untyped-def]
+    """The rules with their numbers, then the SELECT."""
+    yield from enumerate(file.rules, 1)
+    if query:
+        yield query, file.selects[query - 1]
+
+
+def _translated(file: RuleFile, drafts: list[tuple[int, Select | Construct]], reasoning: bool) -> _Whole:
+    whole = _Whole(file.streams[0].name, reasoning)
+    translation = whole.translation
+    emits_rules = not any(isinstance(each, Select) for _, each in drafts)
+    for number, each in drafts:
+        known: tuple[int, ...] = ()
+        if isinstance(each, Construct) and emits_rules:
+            known = tuple(translation.scan(triple) for triple in each.template if _can_be_known(triple))
+        first = len(translation.nodes)
+        if isinstance(each, Select):
+            root = translation.select(each)
+            whole.statements.append(Statement(number, first, root))
+        else:
+            plain = each.modifiers == Modifiers()
+            root = translation.pattern(each.where) if plain else translation.select(_all_columns(each))
+            whole.statements.append(Statement(number, first, root, each.template, known))
+    return whole
+
+
+def _all_columns(rule: Construct) -> Select:
+    """A rule with modifiers, as the SELECT * whose rows fill its template."""
+    return Select(None, rule.where, rule.modifiers)
+
+
+def _can_be_known(triple: TriplePattern) -> bool:
+    """Whether the stream may have a template's triple already: a new blank node is in no event."""
+    return not any(isinstance(slot, BlankNode) for slot in (triple.subject, triple.object))
+
+
+def _ordered(whole: _Whole, reasoning: bool, *, keeps_rounds: bool) -> Network:
+    """The network, its statements in the order of evaluation."""
+    nodes, statements = tuple(whole.nodes), whole.statements
+    found = dependencies(nodes, statements, lambda leaf: False, reasoning=reasoning)
+    levels = strata(statements, found)
+    if levels is None:
+        raise QueryError(
+            "The rules cannot be stratified: one depends, at the same time, on the absence or the number of what it "
+            "derives.",
+            hint="read it left of SEQ, where it is earlier",
+        )
+    order = in_order(statements, found)
+    by_instant = order is None or (keeps_rounds and len(statements) > 1)
+    placed = [replace(each, stratum=level) for each, level in zip(statements, levels, strict=True)]
+    if order is not None and not by_instant:
+        placed = [placed[number] for number in order]
+    triples = next((n for n, table in enumerate(whole.translation.tables) if isinstance(table.pattern, AllTriples)), -1)
+    return Network(nodes, tuple(placed), by_instant, triples, reasoning)

@@ -1,0 +1,1 @@
+"""The program of the temporal operator (EP-SPARQL): a network of joins over intervals."""

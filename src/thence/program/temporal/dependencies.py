@@ -1,0 +1,218 @@
+"""Which statements read what rules derive, and when: strata and the order of evaluation (EP-50 – EP-53)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import (
+    Alternative,
+    Inverse,
+    NegatedSet,
+    OneOrMore,
+    Path,
+    PathSequence,
+    PatternTerm,
+    TriplePattern,
+)
+from thence.program.temporal.network import (
+    Assign,
+    Combine,
+    Either,
+    Node,
+    OptionalCombine,
+    PathScan,
+    Project,
+    Relation,
+    Restrict,
+    Scan,
+    Statement,
+    Summarise,
+    Timeless,
+    Without,
+)
+from thence.rdf.terms import IRI, RDF, BlankNode
+
+RDF_TYPE = IRI(RDF + "type")
+
+
+class Reading(Enum):
+    """When a statement reads what a rule derives, seen from the row that it emits at tω."""
+
+    EARLIER = 0  # before tω: it is final (EP-52)
+    SAME = 1  # also at tω, and more of it only adds rows
+    COMPLETE = 2  # also at tω, and all of it must be known
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A statement reads triples of a rule; both by their places in the list of statements."""
+
+    statement: int
+    rule: int
+    reading: Reading
+
+
+InBackground = Callable[[Scan | PathScan], bool]
+"""Whether the background has a triple, or a path, that matches a leaf."""
+
+
+def dependencies(
+    nodes: Sequence[Node], statements: Sequence[Statement], in_background: InBackground, *, reasoning: bool = False
+) -> list[Dependency]:
+    """All dependencies of statements on rules."""
+    timeless = _can_be_timeless(nodes, statements, in_background, reasoning)
+    found: dict[Dependency, None] = {}
+    for number, statement in enumerate(statements):
+        for leaf, reading in _readings(nodes, statement.root, timeless):
+            for other, rule in enumerate(statements):
+                if any(_unifies(leaf, triple, reasoning) for triple in rule.template or ()):
+                    found[Dependency(number, other, reading)] = None
+    return list(found)
+
+
+def strata(statements: Sequence[Statement], found: Sequence[Dependency]) -> list[int] | None:
+    """The stratum of each statement; None where they cannot be stratified. SELECTs come last."""
+    levels = [0] * len(statements)
+    for _ in range(len(statements) + 1):
+        before = list(levels)
+        for each in found:
+            if each.reading is not Reading.EARLIER:
+                least = levels[each.rule] + (each.reading is Reading.COMPLETE)
+                levels[each.statement] = max(levels[each.statement], least)
+        if levels == before:
+            last = max(levels, default=0) + 1
+            return [level if each.is_rule else last for level, each in zip(levels, statements, strict=True)]
+    return None
+
+
+def in_order(statements: Sequence[Statement], found: Sequence[Dependency]) -> list[int] | None:
+    """The statements, each after the rules it reads; None if a rule reads, by whatever way, what it derives."""
+    needs = {number: {each.rule for each in found if each.statement == number} for number in range(len(statements))}
+    order: list[int] = []
+    while needs:
+        ready = [number for number, rules in needs.items() if rules <= set(order)]
+        if not ready:
+            return None
+        order += ready
+        needs = {number: rules for number, rules in needs.items() if number not in ready}
+    return order
+
+
+def read_by(number: int, found: Sequence[Dependency]) -> set[int]:
+    """A statement and all rules that feed it, directly or not."""
+    needed, waiting = {number}, [number]
+    while waiting:
+        reader = waiting.pop()
+        rules = {each.rule for each in found if each.statement == reader} - needed
+        needed |= rules
+        waiting += rules
+    return needed
+
+
+def _readings(nodes: Sequence[Node], root: int, timeless: Sequence[bool]) -> Iterator[tuple[Scan | PathScan, Reading]]:
+    """The leaves below a node, and when each is read."""
+    waiting = [(root, Reading.SAME)]
+    while waiting:
+        number, reading = waiting.pop()
+        node = nodes[number]
+        complete = Reading.EARLIER if reading is Reading.EARLIER else Reading.COMPLETE
+        match node:
+            case Scan() | PathScan():
+                yield node, reading
+            case Timeless():
+                pass
+            case Combine():
+                is_earlier = node.relation is Relation.SEQ and not timeless[node.right]
+                waiting += [(node.left, Reading.EARLIER if is_earlier else reading), (node.right, reading)]
+            case OptionalCombine():
+                is_earlier = node.relation is Relation.SEQ_UNTIL and not timeless[node.mandatory]
+                waiting += [(node.mandatory, reading), (node.optional, Reading.EARLIER if is_earlier else complete)]
+                waiting += [(test.node, complete) for test in (node.condition.exists if node.condition else ())]
+            case Without():
+                waiting += [(node.left, reading), (node.right, complete)]
+            case Restrict() | Assign():
+                waiting += [(node.input, reading), *((test.node, complete) for test in node.condition.exists)]
+            case Either():
+                waiting += [(node.left, reading), (node.right, reading)]
+            case Project():
+                waiting.append((node.input, reading))
+            case Summarise():
+                waiting += [(node.input, complete), *((other, complete) for _, other in node.exists)]
+
+
+def _can_be_timeless(
+    nodes: Sequence[Node], statements: Sequence[Statement], in_background: InBackground, reasoning: bool
+) -> list[bool]:
+    """Whether each node can match background alone, what rules derive from it included (EP-37, EP-52)."""
+    found = [isinstance(node, Scan | PathScan) and in_background(node) for node in nodes]
+    while True:
+        before = list(found)
+        for number, node in enumerate(nodes):
+            match node:
+                case Scan() | PathScan():
+                    found[number] |= any(
+                        found[rule.root] and _unifies(node, triple, reasoning)
+                        for rule in statements
+                        for triple in rule.template or ()
+                    )
+                case Timeless():
+                    found[number] = True
+                case Combine():
+                    found[number] = found[node.left] and found[node.right]
+                case OptionalCombine():
+                    found[number] = found[node.mandatory]
+                case Without():
+                    found[number] = found[node.left]
+                case Either():
+                    found[number] = found[node.left] or found[node.right]
+                case Restrict() | Assign() | Project() | Summarise():
+                    found[number] = found[node.input]
+        if found == before:
+            return found
+
+
+def _unifies(leaf: Scan | PathScan, template: TriplePattern, reasoning: bool) -> bool:
+    """Whether a template's triple may match a leaf, position by position (EP-51)."""
+    if isinstance(leaf, PathScan):
+        predicates = _predicates(leaf.pattern.path)
+        return reasoning or predicates is None or _meet_any(template.predicate, predicates)
+    pattern = leaf.pattern
+    if reasoning and (isinstance(pattern.predicate, Variable) or pattern.predicate == RDF_TYPE):
+        return True
+    if reasoning:  # a sub-property's template may reach a super-property: known only with the schema
+        return True
+    pairs = (
+        (pattern.subject, template.subject),
+        (pattern.predicate, template.predicate),
+        (pattern.object, template.object),
+    )
+    return all(_meet(one, other) for one, other in pairs)
+
+
+def _meet(pattern: PatternTerm, template: PatternTerm) -> bool:
+    if isinstance(pattern, Variable) or isinstance(template, Variable):
+        return True
+    return pattern == template and not isinstance(template, BlankNode)
+
+
+def _meet_any(template: PatternTerm, predicates: Sequence[IRI]) -> bool:
+    return isinstance(template, Variable) or template in predicates
+
+
+def _predicates(path: Path) -> list[IRI] | None:
+    """The predicates of a path's triples; None where a triple of any predicate may count: `*`, `?`, `!`."""
+    match path:
+        case IRI():
+            return [path]
+        case Inverse() | OneOrMore():
+            return _predicates(path.path)
+        case PathSequence() | Alternative():
+            left, right = _predicates(path.left), _predicates(path.right)
+            return None if left is None or right is None else [*left, *right]
+        case NegatedSet():
+            return None
+        case _:
+            return None

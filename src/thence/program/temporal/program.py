@@ -1,0 +1,79 @@
+"""A compiled file of EP-SPARQL: a `Program` of `thence.program.operator`."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+from thence.algebra.ep_sparql import RuleFile
+from thence.algebra.patterns import Graph, Pattern
+from thence.algebra.streams import Stream
+from thence.program.operator import Feature, ShardKey
+from thence.program.output import Output
+from thence.program.tables import Table
+from thence.program.temporal.network import Assign, Network, OptionalCombine, Restrict, Summarise, Timeless, Without
+from thence.rdf.terms import Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TemporalProgram:
+    """One SELECT of a file with the rules that feed it, or the rules alone."""
+
+    file: RuleFile
+    query: int  # the number of the SELECT, from 1; 0: the rules are the output
+    network: Network
+    tables: tuple[Table, ...]
+    shard_key: ShardKey
+    output: Output
+    features: frozenset[Feature]
+    streams: tuple[Stream, ...]
+    policy: str = "unrestricted"
+
+    @property
+    def namespace(self) -> str:
+        return self.file.namespace
+
+    @property
+    def constants(self) -> tuple[Term, ...]:
+        return ()
+
+    @property
+    def waits_for_time(self) -> bool:
+        """Bare rows, MINUS, EXISTS, groups and slices wait until their instant is closed (EP-43, EP-44)."""
+        return self.network.by_instant or any(map(_waits, self.network.nodes))
+
+    @property
+    def ends_with_input(self) -> bool:
+        return False
+
+    @property
+    def broadcasts_times(self) -> bool:
+        return False
+
+    @property
+    def background_patterns(self) -> tuple[Pattern, ...]:
+        return tuple(
+            node.pattern
+            for node in self.network.nodes
+            if isinstance(node, Timeless) and isinstance(node.pattern, Graph)
+        )
+
+    def fingerprint(self) -> str:
+        return _fingerprint(self)
+
+
+def _waits(node: object) -> bool:
+    match node:
+        case OptionalCombine() | Without() | Summarise():
+            return True
+        case Restrict() | Assign():
+            return bool(node.condition.exists)
+        case _:
+            return False
+
+
+@lru_cache(maxsize=16)
+def _fingerprint(program: TemporalProgram) -> str:
+    described = (program.file.statements, program.query, program.network, program.tables, program.policy)
+    return hashlib.sha256(repr((described, program.shard_key)).encode()).hexdigest()
