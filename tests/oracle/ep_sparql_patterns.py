@@ -132,9 +132,7 @@ def before_and_ended(left: Solution, right: Solution) -> bool:
 
 def join(left: Solutions, right: Solutions, condition: Condition = always) -> Solutions:
     """Join, SeqJoin and EqJoin."""
-    return [
-        combination(a, b) for a, b in product(left, right) if condition(a, b) and compatible(a.mapping, b.mapping)
-    ]
+    return [combination(a, b) for a, b in product(left, right) if condition(a, b) and compatible(a.mapping, b.mapping)]
 
 
 class Evaluation:
