@@ -228,7 +228,7 @@ def positions(data: Data, solution: Solution) -> tuple[int, ...]:
     for _, filling in solution.marks:
         match filling:
             case Occurrence():
-                found.append(next((source.position for source in data.bringers[filling]), -1))
+                found.append(next((source.position for source in data.brought_by(filling)), -1))
             case Visit(_, source):
                 found.append(source.position if source else -1)
             case int():

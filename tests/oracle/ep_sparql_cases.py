@@ -125,7 +125,8 @@ CORE = Options(rules=False, aggregates=False, sub_selects=False, modifiers=False
 
 
 class Maker:
-    """Draws parts of a statement. `left` counts the triple patterns that it may still have."""
+    """Draws parts of a statement. `left` counts the triple patterns that it may still have outside EXISTS, `exists` the
+    EXISTS."""
 
     def __init__(self, draw: st.DrawFn, options: Options, *, derives: bool) -> None:
         self.draw = draw
@@ -133,6 +134,7 @@ class Maker:
         self.left = options.patterns
         self.made = 0
         self.labels = 0
+        self.exists = 2
         self.reads = (P, Q, P, Q, R, *((S, S, T) if derives else ()))
         self.typed = False
         self.graphs = False
@@ -183,7 +185,8 @@ class Maker:
         other = self.pick((Q, R, P))
         simple = self.pick((step, Inverse(step), Steps(step, other), Either(step, other), Steps(step, Inverse(other))))
         repeated = Repeat(simple, self.pick(("+", "*", "?")))
-        return self.pick((simple, repeated, repeated, Steps(repeated, other), Either(step, repeated)))
+        found: Path = self.pick((simple, repeated, repeated, Steps(repeated, other), Either(step, repeated)))
+        return found
 
     def triples(self) -> Triples:
         count = 2 if self.left > 1 and self.chance(30) else 1
@@ -197,19 +200,19 @@ class Maker:
         if choice <= 4 and known:
             return Var(self.pick(known))
         if choice <= 6:
-            return self.pick((*NUMBERS, integer(0), integer(5)))
+            return integer(self.pick((1, 2, 3, 0, 5)))
         if choice == 7:
-            return self.pick(tuple(TimeFunction))
+            return TimeFunction(self.pick(tuple(TimeFunction)))
         if depth and choice == 8:
             sides = (self.numeric(names, 0), self.numeric(names, 0))
             return Arithmetic(self.pick(("+", "-", "*")), *sides)
         if choice == 9 and names:
             return Coalesce((Var(self.pick(names)), self.numeric(names, 0)))
-        return self.pick(NUMBERS)
+        return integer(self.number(1, 3))
 
     def condition(self, names: Sequence[str], depth: int = 1) -> Expression:
-        choice = self.number(0, 11)
-        if choice <= 3:
+        choice = self.pick((0, 0, 0, 4, 4, 5, 6, 7, 8, 9, 9, 9, 10, 11))
+        if choice == 0:
             return Compare(self.pick(("<", "<=", ">", "!=", "=")), self.numeric(names), self.numeric(names))
         if choice == 4:
             function = self.pick(tuple(TimeFunction))
@@ -221,10 +224,12 @@ class Maker:
         if choice == 7 and names:
             return Bound(Var(self.pick(names)))
         if depth and choice == 8:
-            return self.pick((And, Or))(self.condition(names, 0), self.condition(names, 0))
-        if depth and choice == 9 and self.left > 0:
+            sides = (self.condition(names, 0), self.condition(names, 0))
+            return And(*sides) if self.chance(50) else Or(*sides)
+        if depth and choice == 9 and self.exists:
+            self.exists -= 1
             found = Exists(self.exists_group(names))
-            return self.pick((found, Not(found)))
+            return Not(found) if self.chance(50) else found
         if depth and choice == 10:
             return If(self.condition(names, 0), self.condition(names, 0), self.condition(names, 0))
         left = Arithmetic(self.pick(("*", "/")), self.numeric(names), self.pick((decimal("1.5"), integer(2))))
@@ -232,15 +237,17 @@ class Maker:
 
     def exists_group(self, names: Sequence[str]) -> Group:
         """No MINUS, BIND, VALUES or sub-select, of which SPARQL leaves open how EXISTS substitutes in them."""
+        left = self.left
         first = Group((self.triples(),))
-        if self.left > 0 and self.chance(40):
+        if self.chance(40):
             operator = self.pick((Operator.SEQ, Operator.UNION, Operator.EQUALS))
             first = Group((Chain(first, ((operator, Group((self.triples(),))),)),))
-        if self.left > 0 and self.chance(15):
+        if self.chance(15):
             first = Group((*first.elements, Optional(Group((self.triples(),)))))
         if self.chance(40):
             seen = [*dict.fromkeys([*in_scope(first), *names])]
             first = Group((*first.elements, Filter(self.condition(seen, 0))))
+        self.left = left
         return first
 
     # Groups
@@ -252,7 +259,7 @@ class Maker:
         for _ in range(self.pick((0, 0, 1, 1, 2) if depth else (0, 0, 0, 1))):
             elements.append(self.extra(elements, depth))
         names = in_scope(Group(tuple(elements)))
-        if self.chance(35):
+        if self.chance(25):
             place = self.number(0, len(elements))
             elements.insert(place, Filter(self.condition(names or ["x"])))
         return Group(tuple(elements))
@@ -277,12 +284,12 @@ class Maker:
             return Group((self.sub_select(),))
         triples = self.triples()
         names = in_scope(Group((triples,)))
-        filters = (Filter(self.condition(names or ["x"])),) if self.chance(30) else ()
+        filters = (Filter(self.condition(names or ["x"])),) if self.chance(22) else ()
         return Group((triples, *filters))
 
     def extra(self, before: list[Element], depth: int) -> Element:
         names = in_scope(Group(tuple(before)))
-        choice = self.number(0, 11)
+        choice = self.pick((1, 1, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9))
         if choice <= 1 or (choice <= 6 and self.left <= 0):
             return self.bind(names)
         if choice == 2:
@@ -472,48 +479,90 @@ def own_patterns(file: File) -> list[Pattern]:
 
 
 class Stream:
-    """Draws triples, most of them instances of some patterns."""
+    """Draws triples, most of them instances of some patterns by one of two assignments of the variables."""
 
     def __init__(self, maker: Maker, patterns: Iterable[Pattern], *, blanks: bool) -> None:
         self.maker = maker
         self.patterns = [*patterns]
         self.blanks = blanks
+        self.assignments = [self.assignment(), self.assignment()]
+
+    def assignment(self) -> dict[str, Term]:
+        things: dict[str, Term] = {name: self.maker.pick(THINGS) for name in THING_NAMES}
+        return things | {name: self.maker.pick(NUMBERS) for name in NUMBER_NAMES}
 
     def triple(self) -> Triple:
         maker = self.maker
-        pattern = maker.pick(self.patterns) if self.patterns and maker.chance(85) else Pattern(X, maker.pick((P, Q)), Y)
-        predicate = pattern.predicate
-        if isinstance(predicate, Var):
-            predicate = maker.pick((P, Q, R))
-        elif not isinstance(predicate, Iri):
-            predicate = maker.pick([step for step in predicates(predicate) if isinstance(step, Iri)])
-        if predicate in (S, T):
-            predicate = maker.pick((P, Q, R))
-        subject: Term = pattern.subject if isinstance(pattern.subject, Iri) else maker.pick(THINGS)
-        if self.blanks and maker.chance(4):
+        if not self.patterns or maker.chance(10):
+            return self.instance(Pattern(X, maker.pick((P, Q)), Y), {})
+        return self.instance(maker.pick(self.patterns), maker.pick(self.assignments))
+
+    def instance(self, pattern: Pattern, assignment: dict[str, Term]) -> Triple:
+        maker = self.maker
+        subject = self.term(pattern.subject, THINGS, assignment)
+        if isinstance(subject, Literal):
+            subject = maker.pick(THINGS)
+        if self.blanks and maker.chance(3):
             subject = Blank("b")
-        return (subject, predicate, self.object(pattern.object, predicate))
-
-    def object(self, slot: Slot, predicate: Iri) -> Term:
-        maker = self.maker
+        predicate = self.predicate(pattern)
         if predicate == TYPE:
-            return maker.pick(CLASSES)
-        if isinstance(slot, Iri | Literal) and maker.chance(80):
-            return slot
-        numeric = predicate == P or (predicate == R and (isinstance(slot, Var) and slot.name in NUMBER_NAMES))
-        return maker.pick(NUMBERS if numeric else THINGS)
+            return (subject, TYPE, maker.pick(CLASSES))
+        return (subject, predicate, self.term(pattern.object, NUMBERS if predicate in (P, S) else THINGS, assignment))
 
-    def events(self, most: int) -> tuple[GivenEvent, ...]:
-        """Points and intervals; a small pool of triples, so that some come twice."""
+    def term(self, slot: Slot, terms: Sequence[Term], assignment: dict[str, Term]) -> Term:
+        """A constant as it is; a variable's assigned value, or any other."""
+        found: Term = self.maker.pick(terms)
+        if isinstance(slot, Iri | Literal):
+            return slot
+        return assignment.get(slot.name, found) if isinstance(slot, Var) else found
+
+    def predicate(self, pattern: Pattern) -> Iri:
+        maker, found = self.maker, pattern.predicate
+        choices: list[Iri] = [P, Q, R]
+        if isinstance(found, Iri):
+            choices = [found]
+        elif not isinstance(found, Var):
+            choices = [step for step in predicates(found) if isinstance(step, Iri)]
+        choice: Iri = maker.pick(choices)
+        if choice in (S, T) and maker.chance(50):
+            choice = maker.pick((P, Q, R))
+        return choice
+
+    def events(self, most: int, *, strict: bool = False) -> tuple[GivenEvent, ...]:
+        """Events that follow the text of the file, so that sequences are found; and events at any time, of a small pool
+        of triples, so that some come twice. Points, and intervals."""
         maker = self.maker
-        pool = [self.triple() for _ in range(maker.number(2, 8))]
-        found = []
-        for number in range(maker.number(0, most) if maker.chance(50) else maker.number(min(3, most), most)):
-            end = maker.number(0, LAST_TIME)
+        found: list[tuple[int, int, tuple[Triple, ...]]] = []
+        if maker.chance(85):
+            found += self.planned(strict=strict)
+        pool = [self.triple() for _ in range(maker.number(2, 6))] + [
+            triple for _, _, event in found for triple in event
+        ]
+        for _ in range(maker.number(0, most) if maker.chance(30) else maker.pick((2, 3, 4, most))):
+            end = maker.pick(range(LAST_TIME + 1))
             start = end if maker.chance(65) else maker.number(0, end)
             triples = tuple(maker.pick(pool) for _ in range(maker.pick((1, 1, 2, 3))))
-            found.append((f"e{number}", start, end, tuple(dict.fromkeys(triples))))
-        return tuple(found)
+            found.append((start, end, tuple(dict.fromkeys(triples))))
+        found = maker.draw(st.permutations(found)) if maker.chance(20) else found
+        return tuple((f"e{number}", *event) for number, event in enumerate(found[:most]))
+
+    def planned(self, *, strict: bool) -> list[tuple[int, int, tuple[Triple, ...]]]:
+        """Instances of the patterns in the order of the text, by one assignment, one event after the other. `strict`:
+        none at the time of another."""
+        maker = self.maker
+        assignment = maker.pick(self.assignments)
+        found: list[tuple[int, int, tuple[Triple, ...]]] = []
+        time = 0
+        for pattern in self.patterns[:5]:
+            triple = self.instance(pattern, assignment)
+            if found and not strict and maker.chance(25):
+                start, end, triples = found[-1]
+                found[-1] = (start, end, (*triples, triple) if triple not in triples else triples)
+                continue
+            start = min(LAST_TIME, time + (1 if strict else maker.pick((1, 1, 0))))
+            time = min(LAST_TIME, start + (0 if strict else maker.pick((0, 0, 0, 1))))
+            found.append((start, time, (triple,)))
+        return found
 
 
 SCHEMAS: tuple[Triple, ...] = (
@@ -593,7 +642,7 @@ def policy_cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa
     background = tuple({stream.triple() for _ in range(maker.number(1, 2))}) if maker.chance(20) else ()
     policy = maker.pick(("chronological", "recent"))
     assume(is_legal(file, background=bool(background), policy=policy))
-    return Case(file, stream.events(options.most_events), background, policy=policy)
+    return Case(file, stream.events(options.most_events, strict=True), background, policy=policy)
 
 
 def _policy_chain(maker: Maker, *, nested: bool) -> Group:

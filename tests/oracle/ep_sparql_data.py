@@ -53,7 +53,6 @@ class Data:
     named: Mapping[str, Graph] | None = None
     occurrences: frozenset[Occurrence] = field(init=False)
     bringers: Mapping[Occurrence, tuple[Source, ...]] = field(init=False)
-    """The sources that brought an occurrence, in their order; none for the background's."""
 
     def __post_init__(self) -> None:
         bringers: dict[Occurrence, tuple[Source, ...]] = {Occurrence(triple): () for triple in self.background}
@@ -75,9 +74,13 @@ class Data:
             raise UnknownGraph(iri)
         return Data((), self.named[iri], self.named)
 
+    def brought_by(self, occurrence: Occurrence) -> tuple[Source, ...]:
+        """The sources of an occurrence, in their order; none for background's, those of named graphs included."""
+        return self.bringers.get(occurrence, ())
+
     def event(self, occurrence: Occurrence) -> str | None:
         """The first input event that brought it (EP-81)."""
-        return next((source.event for source in self.bringers[occurrence] if source.event), None)
+        return next((source.event for source in self.brought_by(occurrence) if source.event), None)
 
 
 def own_blanks(event: str, triples: Iterable[Triple]) -> Graph:

@@ -35,7 +35,7 @@ def policy_solutions(data: Data, select: Select, policy: str) -> list[Listed]:
 
 def events_of(data: Data, solution: Solution) -> tuple[str, ...]:
     """The first visible event of each occurrence in it (EP-72); background gives none."""
-    bringers = [data.bringers[filling] for _, filling in solution.marks if isinstance(filling, Occurrence)]
+    bringers = [data.brought_by(filling) for _, filling in solution.marks if isinstance(filling, Occurrence)]
     return tuple(sources[0].event for sources in bringers if sources)
 
 
