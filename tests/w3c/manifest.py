@@ -22,6 +22,7 @@ QT = "http://www.w3.org/2001/sw/DataAccess/tests/test-query#"
 DAWGT = "http://www.w3.org/2001/sw/DataAccess/tests/test-dawg#"
 RDFT = "http://www.w3.org/ns/rdftest#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+SD = "http://www.w3.org/ns/sparql-service-description#"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Entry:
     named: tuple[File, ...]
     result: File | None
     approval: str | None  # local name: Approved, NotClassified, Rejected …; None where the manifest says nothing
+    regimes: tuple[str, ...] = ()  # local names of the entailment regimes it is asked under: RDFS, D …
 
     @property
     def id(self) -> str:
@@ -117,7 +119,18 @@ def _entry(folder: Path, graph: _Graph, manifest: str, test: ox.NamedNode) -> En
         named=tuple(_file(folder, iri.value) for iri in graph.values(action, QT + "graphData")),
         result=_file(folder, result.value) if isinstance(result, ox.NamedNode) else None,
         approval=_local(approval.value) if approval else None,
+        regimes=tuple(_local(regime.value) for regime in _regimes(graph, test, action)),
     )
+
+
+def _regimes(graph: _Graph, test: ox.NamedNode, action: object) -> Iterator[ox.NamedNode]:
+    """One or a list of them: an RDF test's own, or a query test's action's."""
+    for subject, predicate in ((test, MF + "entailmentRegime"), (action, SD + "entailmentRegime")):
+        for value in graph.values(subject, predicate):
+            if isinstance(value, ox.BlankNode):
+                yield from graph.list(subject, predicate)
+            else:
+                yield value
 
 
 def _file(folder: Path, iri: str) -> File:

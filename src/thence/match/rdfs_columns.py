@@ -1,0 +1,217 @@
+"""RDFS reasoning over columns of ids (EP-55 to EP-57): what each triple entails, all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.distinct_triples import without_duplicates
+from thence.rdf.rdfs import TYPE, Consequences, Position, Schema, Template
+from thence.rdf.terms import Term
+
+Ids: TypeAlias = NDArray[np.int32]
+Rows: TypeAlias = NDArray[np.int64]
+
+SUBJECT, OBJECT = -1, -2
+"""In a template, instead of an id: the term at that position of the triple that entails it."""
+
+UNKNOWN = -1
+"""An id that has not been translated yet."""
+
+
+class InferredTriples(NamedTuple):
+    """Triples that others entail, by those others' rows. `rows`: which triple each follows from."""
+
+    rows: Rows
+    subjects: Ids
+    predicates: Ids
+    objects: Ids
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lists:
+    """Lists of numbers, end to end: list i stands at `offsets[i]:offsets[i+1]`."""
+
+    offsets: Rows
+
+    @classmethod
+    def of(cls, lengths: Sequence[int]) -> _Lists:
+        return cls(np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)]))
+
+    def places(self, lists: Rows) -> tuple[Rows, Rows]:
+        """The places of all members of some lists; and of which each is a member, by its index in `lists`."""
+        starts = self.offsets[lists]
+        lengths = self.offsets[lists + 1] - starts
+        ends = np.cumsum(lengths)
+        members = np.repeat(np.arange(len(lists)), lengths)
+        return members, np.arange(len(members)) + (starts - ends + lengths)[members]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SchemaArrays:
+    """A schema as arrays, in the ids of a dictionary of its own. The id `absent` stands for every other term."""
+
+    terms: Terms
+    templates: _Lists  # two lists an id: of a triple with this predicate and no literal as its object, and with one
+    template_parts: Ids  # rows of subject, predicate, object: an id, SUBJECT or OBJECT
+    typed: NDArray[np.bool_]  # by id: is it rdf:type, or a sub-property?
+    superclasses: _Lists  # by id
+    superclass_ids: Ids
+    type_id: int
+
+    @property
+    def absent(self) -> int:
+        return len(self.typed) - 1
+
+    @property
+    def types_entail(self) -> bool:
+        """Whether rdf:type itself has a domain, a range or a super-property."""
+        offsets = self.templates.offsets
+        return bool(offsets[2 * self.type_id + 2] > offsets[2 * self.type_id])
+
+    @classmethod
+    def of(cls, schema: Schema) -> SchemaArrays:
+        listed = list(dict.fromkeys(_schema_terms(schema)))
+        terms = Terms()
+        numbers = dict(zip(listed, terms.add_all(listed).tolist(), strict=True))
+        nothing = Consequences((), (), typed=False)
+        by_id = [*(schema.consequences.get(term, nothing) for term in listed), nothing]
+        templates = [of_object for each in by_id for of_object in (each.of_resource, each.of_literal)]
+        above = [*(schema.superclasses.get(term, ()) for term in listed), ()]
+        return cls(
+            terms=terms,
+            templates=_Lists.of([len(each) for each in templates]),
+            template_parts=_encoded(chain.from_iterable(templates), numbers),
+            typed=np.array([each.typed for each in by_id]),
+            superclasses=_Lists.of([len(each) for each in above]),
+            superclass_ids=np.array([numbers[each] for each in chain.from_iterable(above)], np.int32),
+            type_id=numbers[TYPE],
+        )
+
+
+def _schema_terms(schema: Schema) -> Iterable[Term]:
+    """All terms that entail something, or that stand in what is entailed."""
+    for predicate, consequences in schema.consequences.items():
+        yield predicate
+        yield from (part for each in consequences.of_resource for part in each if not isinstance(part, Position))
+    for lower, uppers in schema.superclasses.items():
+        yield lower
+        yield from uppers
+
+
+def _encoded(templates: Iterable[Template], numbers: dict[Term, int]) -> Ids:
+    positions = {Position.SUBJECT: SUBJECT, Position.OBJECT: OBJECT}
+    codes = [positions[part] if isinstance(part, Position) else numbers[part] for each in templates for part in each]
+    return np.array(codes, np.int32).reshape(-1, 3)
+
+
+class SchemaColumns:
+    """A schema over the ids of a dictionary, which may grow between calls; inferred terms are entered in it.
+
+    >>> from thence.rdf.rdfs import SUB_CLASS_OF
+    >>> from thence.rdf.terms import IRI, Triple
+    >>> cat, animal, tom = (IRI("http://example.org/" + name) for name in ("Cat", "Animal", "tom"))
+    >>> terms = Terms()
+    >>> columns = SchemaColumns(Schema.of([Triple(cat, SUB_CLASS_OF, animal)]), terms)
+    >>> inferred = columns.inferred(*(terms.add_all([term]) for term in (tom, TYPE, cat)))
+    >>> inferred.rows, [str(terms[int(ids[0])]) for ids in inferred[1:]][2]
+    (array([0]), '<http://example.org/Animal>')
+    """
+
+    __slots__ = ("_entered", "_numbers", "_schema", "terms")
+
+    def __init__(self, schema: Schema | SchemaArrays, terms: Terms) -> None:
+        """Over another dictionary, the arrays of a schema serve again: `SchemaArrays.of(schema)`."""
+        self.terms = terms
+        self._schema = SchemaArrays.of(schema) if isinstance(schema, Schema) else schema
+        self._numbers: Ids = np.full(len(terms), UNKNOWN, np.int32)  # by id of `terms`, the schema's id
+        self._entered: Ids = np.full(self._schema.absent, UNKNOWN, np.int32)  # by id of the schema, that of `terms`
+
+    def inferred(self, subjects: Ids, predicates: Ids, objects: Ids) -> InferredTriples:
+        """What each triple entails beside itself, each triple once for each that it follows from."""
+        schema = self._schema
+        numbers = self._translated(predicates)
+        given = np.flatnonzero(numbers != schema.absent)
+        if not len(given):
+            return InferredTriples(given, *np.empty((3, 0), np.int32))
+        numbers, triples = numbers[given], np.stack([subjects[given], predicates[given], objects[given]])
+        literal = self._is_literal(triples[2])
+        parts = [(np.arange(len(given)), triples), self._by_predicate(numbers, triples, literal)]
+        typed = np.flatnonzero(schema.typed[numbers])
+        if len(typed):
+            parts += self._by_class(typed, triples)
+        rows, found = _distinct(parts)
+        return InferredTriples(given[rows], found[0], found[1], found[2])
+
+    def _by_predicate(self, numbers: Ids, triples: Ids, literal: NDArray[np.bool_]) -> tuple[Rows, Ids]:
+        """What triples with these predicates entail, superclasses of their objects apart."""
+        rows, places = self._schema.templates.places(2 * numbers.astype(np.int64) + literal)
+        parts = self._schema.template_parts[places].T
+        found = self._enter(parts)
+        for position, term in ((SUBJECT, triples[0]), (OBJECT, triples[2])):
+            found = np.where(parts == position, term[rows], found)
+        return rows, found
+
+    def _by_class(self, typed: Rows, triples: Ids) -> list[tuple[Rows, Ids]]:
+        """The superclasses of those triples that are types, and what these types entail in turn."""
+        schema = self._schema
+        members, places = schema.superclasses.places(self._translated(triples[2, typed]).astype(np.int64))
+        rows = typed[members]
+        found = np.empty((3, len(rows)), np.int32)
+        found[0] = triples[0, rows]
+        found[1] = self._enter(np.array([schema.type_id], np.int32))
+        found[2] = self._enter(schema.superclass_ids[places])
+        if not schema.types_entail:
+            return [(rows, found)]
+        types = np.full(len(rows), schema.type_id, np.int32)
+        members, more = self._by_predicate(types, found, self._is_literal(found[2]))
+        return [(rows, found), (rows[members], more)]
+
+    def _translated(self, ids: Ids) -> Ids:
+        """The schema's ids of terms, `absent` for those that it lacks. Each term is looked up once."""
+        if len(self._numbers) < len(self.terms):
+            larger = np.full(max(len(self.terms), 2 * len(self._numbers)), UNKNOWN, np.int32)
+            larger[: len(self._numbers)] = self._numbers
+            self._numbers = larger
+        numbers = self._numbers[ids]
+        unknown = numbers == UNKNOWN
+        if unknown.any():
+            new = np.unique(ids[unknown])
+            found = self._schema.terms.find_texts(self.terms.texts(new))
+            self._numbers[new] = np.where(found == UNBOUND, self._schema.absent, found)
+            numbers = self._numbers[ids]
+        return numbers
+
+    def _enter(self, numbers: Ids) -> Ids:
+        """The dictionary's ids of the schema's, entered where new; anything for a position."""
+        found = self._entered[numbers]
+        unknown = (found == UNKNOWN) & (numbers >= 0)
+        if unknown.any():
+            new = np.unique(numbers[unknown])
+            self._entered[new] = self.terms.import_all(self._schema.terms, new)
+            found = self._entered[numbers]
+        return found
+
+    def _is_literal(self, ids: Ids) -> NDArray[np.bool_]:
+        """Which terms are literals: their text starts with a quote."""
+        starts = np.where(ids > 0, self.terms.ends[ids - 1], 0)
+        literal: NDArray[np.bool_] = self.terms.text[starts] == ord('"')
+        return literal
+
+
+def _distinct(parts: Sequence[tuple[Rows, Ids]]) -> tuple[Rows, Ids]:
+    """Triples by their rows, each once a row; the first part has one triple for each row, which is left out."""
+    rows = np.concatenate([rows for rows, _ in parts])
+    order = np.argsort(rows, kind="stable")
+    # take, not [:, order], whose rows are strided: compiled code is for contiguous ones
+    rows, triples = rows[order], np.concatenate([triples for _, triples in parts], axis=1).take(order, axis=1)
+    offsets = np.searchsorted(rows, np.arange(len(parts[0][0]) + 1))
+    keep = without_duplicates(offsets, triples[0], triples[1], triples[2])
+    keep[offsets[:-1]] = False
+    return rows[keep], triples[:, keep]
