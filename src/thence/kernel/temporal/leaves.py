@@ -189,7 +189,7 @@ class LeafState:
         if not len(rows):
             return rows
         if isinstance(self.node, Scan):
-            rows = rows.take(np.lexsort((rows.refs[0] if len(rows.refs) else rows.end,)))
+            rows = rows.take(np.argsort(rows.refs[0].view(np.uint64), kind="stable"))  # NO_EVENT is last
             rows = rows.take(first_of_each(rows, self.waiting))
             self.waiting = concatenated([self.waiting, rows])
         if self.log is not None:

@@ -35,11 +35,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A row before it is projected; `row` is that of the input, without groups."""
+    """A row before it is projected; `row` is that of the input, without groups, and `refs` are its events."""
 
     start: int
     solution: Solution
     row: int = -1
+    refs: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -84,7 +85,8 @@ class SummaryState:
             columns = [(c.variable, c.expression) for c in select.columns or () if c.expression is not None]
             extended = extend(solutions, columns, context)
             entries = [
-                _Entry(start, solution, row) for row, (start, solution) in enumerate(zip(starts, extended, strict=True))
+                _Entry(start, solution, row, tuple(rows.refs[:, row].tolist()))
+                for row, (start, solution) in enumerate(zip(starts, extended, strict=True))
             ]
         entries = self._ordered(entries, context)
         if select.distinct:
@@ -159,7 +161,7 @@ class SummaryState:
         """ORDER BY among rows of one time; ties go by start, then by terms (EP-62)."""
         names = self.node.variables
         entries = sorted(
-            entries, key=lambda entry: (entry.start, [tie_key(entry.solution.get(name)) for name in names])
+            entries, key=lambda entry: (entry.start, [tie_key(entry.solution.get(name)) for name in names], entry.refs)
         )
         for place, condition in reversed(list(enumerate(self.node.select.modifiers.order))):
             asked: Expression = _order(place) if self.node.aggregates else condition.expression
