@@ -81,14 +81,23 @@ def joined_triples(parts: Sequence[TripleBatch]) -> TripleBatch:
     for part in filled:
         events.append(part.events + first)
         first += int(part.events.max()) + 1
+    return _together(filled, np.concatenate(events))
+
+
+def appended_triples(triples: TripleBatch, inferred: TripleBatch) -> TripleBatch:
+    """Triples, and behind them those that they entail, of the same events."""
+    return _together([triples, inferred], np.concatenate([triples.events, inferred.events]))
+
+
+def _together(parts: Sequence[TripleBatch], events: Ints) -> TripleBatch:
     return TripleBatch(
-        np.concatenate([part.start for part in filled]),
-        np.concatenate([part.end for part in filled]),
-        np.concatenate([part.refs for part in filled]),
-        np.concatenate([part.subjects for part in filled]),
-        np.concatenate([part.predicates for part in filled]),
-        np.concatenate([part.objects for part in filled]),
-        np.concatenate(events),
+        np.concatenate([part.start for part in parts]),
+        np.concatenate([part.end for part in parts]),
+        np.concatenate([part.refs for part in parts]),
+        np.concatenate([part.subjects for part in parts]),
+        np.concatenate([part.predicates for part in parts]),
+        np.concatenate([part.objects for part in parts]),
+        events,
     )
 
 
