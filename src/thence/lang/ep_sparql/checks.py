@@ -57,8 +57,8 @@ def warnings(draft: Draft) -> Iterator[str]:
     for each in draft.statements:
         statement = each.statement
         if isinstance(statement, Select) and not reads_stream(statement.where):
-            reason = "This SELECT needs no event: it reads background or constants alone, and emits no row."
-            yield str(draft.error(reason, each.at, hint="a pattern outside GRAPH"))
+            reason = "This SELECT emits no row: no solution of its pattern has a time of the stream."
+            yield str(draft.error(reason, each.at, hint="a mandatory pattern outside GRAPH"))
         yield from _unbound(draft, each)
         yield from _filters(draft, each)
         yield from _running(draft, each)

@@ -15,6 +15,8 @@ KEYWORDS = (
 )  # fmt: skip
 """Those that begin something where a bare name could begin a triple."""
 
+SIGNS = {"AND": "&&", "OR": "||"}
+
 _NEAR = 300  # characters: a text may have a million
 _FIRST_WORD = re.compile(r"(?:\A|[{}.)]|\bWHERE\b)\s*([^\W\d]\w*)\b(?![:(])(?=[^{}]*\Z)", re.IGNORECASE)
 _CALLED = re.compile(r"(?:[{}.)]|\bWHERE\b)\s*([^\W\d]\w*)\s*\([^{}()]*\Z", re.IGNORECASE)
@@ -24,6 +26,7 @@ _OPENS = re.compile(r"\s*[({]")
 _HYPHENATED = re.compile(r"[\w-]+")
 _SHORT_FORM = re.compile(r"\bCONSTRUCT\s+WHERE\s*\{[^{}]*\}\s*\Z", re.IGNORECASE)
 _PREFIXED = re.compile(r"\b(SEQ|EQUALS|OPTIONALSEQ|EQUALSOPTIONAL)\s*\(\s*\Z", re.IGNORECASE)
+_JOINED = {"OPTIONALEQUALS": "EQUALSOPTIONAL", "GROUPBY": "GROUP BY", "ORDERBY": "ORDER BY"}
 _SPELLED = {"GETDURATION": "getDURATION", "GETSTARTTIME": "getSTARTTIME", "GETENDTIME": "getENDTIME"}
 
 
@@ -70,6 +73,19 @@ def _operator(failure: ParseFailure) -> Diagnosis | None:
     return None
 
 
+def _sign(failure: ParseFailure) -> Diagnosis | None:
+    """What the other languages refuse after an expression might begin a column here, and is told apart too late."""
+    if not failure.opened or failure.opened[-1] != "(" or "RPAR" not in failure.accepted:
+        return None
+    if failure.word in SIGNS:
+        return Diagnosis(f"{failure.shown} is no operator.", SIGNS[failure.word])
+    if failure.found == "<>":
+        return Diagnosis('"<>" is no operator.', "!=")
+    if failure.kind == "IRIREF":
+        return Diagnosis(f"{failure.shown} reads as an IRI.", 'spaces around "<"')
+    return None
+
+
 def _two_words(failure: ParseFailure) -> Diagnosis | None:
     if failure.kind != "OPERATOR" or not failure.follows("_OPTIONAL") or failure.before is None:
         return None
@@ -102,9 +118,7 @@ def _misread(failure: ParseFailure) -> Diagnosis | None:
             if first[1].upper() == "WITHIN":
                 hint = 'FILTER (getDURATION() < "PT10M"^^xsd:duration)'
                 return Diagnosis("WITHIN is not supported: a FILTER says how long a match may last.", hint, at=at)
-            if first[1].upper() == "OPTIONALEQUALS":
-                return Diagnosis(f'"{first[1]}" is not known here.', "EQUALSOPTIONAL", at=at)
-            if found := similar(first[1]):
+            if found := _JOINED.get(first[1].upper(), "") or similar(first[1]):
                 return Diagnosis(f'"{first[1]}" is not known here.', found, at=at)
             break
     return None
@@ -192,6 +206,7 @@ def _dot(failure: ParseFailure) -> Diagnosis | None:
 MISTAKES: tuple[Mistake, ...] = (
     _refused,
     _two_words,
+    _sign,
     _reserved,  # before what is said of a clause: `order` may be meant as a name
     _still_open,
     _time_function,
