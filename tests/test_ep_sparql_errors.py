@@ -1,4 +1,4 @@
-"""What is wrong with an EP-SPARQL file is told in one sentence, with its place and a cure; so is what is hardly meant."""
+"""What is wrong with an EP-SPARQL file, or hardly meant, is told in one sentence, with its place and a cure."""
 
 from __future__ import annotations
 
