@@ -83,6 +83,11 @@ def _solutions(
     """Rows as the host takes them: certain when they end (EP-42)."""
     names = program.output.columns
     columns = tuple(_values(ids, terms) for ids in rows.ids)
+    identity = columns
+    if triples is not None:  # rules bind different numbers of variables
+        most = max(len(program.network.nodes[each.root].variables) for each in program.network.statements)
+        unbound = ValueColumn(np.zeros(len(rows), np.uint16), np.zeros(len(rows), np.int64))
+        identity = (*columns, *(unbound for _ in range(most - len(columns))))
     compute = None
     if triples is not None:
         listed = triples
@@ -99,7 +104,7 @@ def _solutions(
         events=Deferred(lambda: _event_lists(rows.refs)),
         columns=None if triples is not None else columns,
         compute=compute,
-        identity=lambda: columns,
+        identity=lambda: identity,
     )
 
 

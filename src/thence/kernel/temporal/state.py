@@ -308,7 +308,10 @@ def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) 
 def _new(state: TemporalState, rows: IntervalTable, derived: Derived) -> Iterator[Emitted]:
     """The solutions of a rule that derive something new, with their new triples, by start and position (EP-49)."""
     triples, of = derived.triples, derived.rows
-    order = np.lexsort((of, *(refs[of] for refs in rows.refs[::-1]), triples.start))
+    places = [tuple(ref for ref in refs if ref != ABSENT) for refs in rows.refs.T.tolist()]
+    starts = triples.start.tolist()
+    rank = sorted(range(len(of)), key=lambda place: (starts[place], places[of[place]], of[place]))
+    order = np.array(rank, np.int64)
     ids = np.stack([triples.subjects, triples.predicates, triples.objects])[:, order]
     found = IntervalTable(triples.start[order], triples.end[order], ids, np.empty((0, len(order)), np.int64))
     is_new = first_of_each(found, state.known)
