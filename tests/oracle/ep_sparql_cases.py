@@ -69,6 +69,7 @@ CLASSES = (Iri("C"), Iri("D"))
 THING_NAMES = ("x", "y", "z")
 NUMBER_NAMES = ("n", "m")
 LAST_TIME = 5
+OPTIONAL_OPERATORS = (Operator.OPTIONALSEQ, Operator.EQUALSOPTIONAL)
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class Options:
     reasoning: bool = True
     graph: bool = True
     background: bool = True
+    time_functions: bool = True
+    operators: tuple[Operator, ...] = tuple(Operator)
     patterns: int = 5
     depth: int = 2
     most_events: int = 7
@@ -201,7 +204,7 @@ class Maker:
             return Var(self.pick(known))
         if choice <= 6:
             return integer(self.pick((1, 2, 3, 0, 5)))
-        if choice == 7:
+        if choice == 7 and self.options.time_functions:
             return TimeFunction(self.pick(tuple(TimeFunction)))
         if depth and choice == 8:
             sides = (self.numeric(names, 0), self.numeric(names, 0))
@@ -214,7 +217,7 @@ class Maker:
         choice = self.pick((0, 0, 0, 4, 4, 5, 6, 7, 8, 9, 9, 9, 10, 11))
         if choice == 0:
             return Compare(self.pick(("<", "<=", ">", "!=", "=")), self.numeric(names), self.numeric(names))
-        if choice == 4:
+        if choice == 4 and self.options.time_functions:
             function = self.pick(tuple(TimeFunction))
             return Compare(self.pick(("<=", ">=", "<", "=")), function, integer(self.number(0, LAST_TIME)))
         if choice == 5 and names:
@@ -240,7 +243,7 @@ class Maker:
         left = self.left
         first = Group((self.triples(),))
         if self.chance(40):
-            operator = self.pick((Operator.SEQ, Operator.UNION, Operator.EQUALS))
+            operator = self.pick([each for each in self.options.operators if each not in OPTIONAL_OPERATORS])
             first = Group((Chain(first, ((operator, Group((self.triples(),))),)),))
         if self.chance(15):
             first = Group((*first.elements, Optional(Group((self.triples(),)))))
@@ -270,7 +273,8 @@ class Maker:
         return self.chain(depth)
 
     def chain(self, depth: int) -> Chain:
-        operators = (*Operator, Operator.SEQ, Operator.SEQ, Operator.OPTIONALSEQ, Operator.EQUALSOPTIONAL)
+        often = (Operator.SEQ, Operator.SEQ, Operator.OPTIONALSEQ, Operator.EQUALSOPTIONAL)
+        operators = [each for each in (*Operator, *often) if each in self.options.operators]
         count = self.pick((1, 1, 1, 2))
         first = self.operand(depth)
         return Chain(first, tuple((self.pick(operators), self.operand(depth)) for _ in range(count)))
@@ -323,7 +327,9 @@ class Maker:
     def sub_select(self) -> SubSelect:
         where = Group((self.triples(),))
         if self.left > 1 and self.chance(30):
-            where = Group((Chain(where, ((self.pick((Operator.SEQ, Operator.UNION)), Group((self.triples(),))),)),))
+            where = Group(
+                (Chain(where, ((self.pick([Operator.UNION, *self.options.operators[:1]]), Group((self.triples(),))),)),)
+            )
         if self.options.aggregates and self.chance(50):
             return SubSelect(self.aggregated(where, inner=True))
         return SubSelect(self.plain(where))
@@ -351,7 +357,7 @@ class Maker:
             return (), None, 0
         order: tuple[Order, ...] = ()
         order = (Order(Var(self.pick(names)), self.chance(50)),) if names and self.chance(60) else ()
-        if self.chance(15):
+        if self.options.time_functions and self.chance(15):
             order += (Order(self.pick(tuple(TimeFunction)), self.chance(50)),)
         return order, self.pick((1, 2, 2, None)), self.pick((0, 0, 1))
 
@@ -363,7 +369,7 @@ class Maker:
         if names and self.chance(50):
             name = self.pick(names)
             keys, columns = (Key(Var(name)),), (Column(name),)
-        elif self.chance(15):
+        elif self.options.time_functions and self.chance(15):
             name = self.fresh()
             keys, columns = (Key(self.pick((TimeFunction.START, TimeFunction.DURATION)), name),), (Column(name),)
         free = [name for name in NUMBER_NAMES if name not in names]
@@ -372,7 +378,7 @@ class Maker:
             usable = [name for name in free if name not in shown]
             name = self.pick(usable) if inner and usable and self.chance(50) else self.fresh()
             columns += (Column(name, self.aggregate(names, inner=inner)),)
-        if self.chance(10):
+        if self.options.time_functions and self.chance(10):
             columns += (Column(self.fresh(), self.pick(tuple(TimeFunction))),)
         having: tuple[Expression, ...] = ()
         if self.chance(20):
@@ -387,7 +393,7 @@ class Maker:
             return Aggregate("COUNT", None)
         function = self.pick(("SUM", "MIN", "MAX", "COUNT") if inner else ("SUM", "MIN", "MAX", "COUNT", "AVG"))
         operand: Expression = Var(self.pick(names if self.chance(20) else known))
-        if self.chance(10):
+        if self.options.time_functions and self.chance(10):
             operand = self.pick((TimeFunction.END, TimeFunction.DURATION))
         return Aggregate(function, operand, self.chance(30))
 
