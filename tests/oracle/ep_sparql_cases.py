@@ -138,7 +138,7 @@ class Maker:
         self.made = 0
         self.labels = 0
         self.exists = 2
-        self.reads = (P, Q, P, Q, R, *((S, S, T) if derives else ()))
+        self.reads = (P, Q, S, T, S, T, Q) if derives else (P, Q, P, Q, R)
         self.typed = False
         self.graphs = False
 
@@ -407,7 +407,8 @@ class Maker:
             return list(RUNNING_COUNT)
         if choice == 2:
             return [LATEST]
-        where = self.group(1)
+        self.reads = (P, Q, P, Q, R, S, T)
+        where = self.group(self.pick((0, 0, 1)))
         if self.options.aggregates and self.chance(15):
             where = Group((SubSelect(self.aggregated(where, inner=True)),))
         return [Construct(tuple(self.template(where) for _ in range(self.pick((1, 1, 2)))), where)]
@@ -511,6 +512,8 @@ class Stream:
         if self.blanks and maker.chance(3):
             subject = Blank("b")
         predicate = self.predicate(pattern)
+        if predicate == TYPE and maker.chance(50):
+            predicate = maker.pick((P, Q, R))
         if predicate == TYPE:
             return (subject, TYPE, maker.pick(CLASSES))
         return (subject, predicate, self.term(pattern.object, NUMBERS if predicate in (P, S) else THINGS, assignment))
@@ -603,14 +606,19 @@ def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     if not ruled or outline.chance(65):
         for _ in range(outline.pick((1, 1, 1, 2))):
             statement = maker()
-            file.append(statement.select(statement.group(options.depth)))
+            where = statement.group(statement.pick((0, 1, options.depth)) if ruled else options.depth)
+            if graphs and statement.chance(70):
+                where = Group((*where.elements, InGraph("g", Group((statement.triples(),)))))
+            file.append(statement.select(where))
     blanks = not any_sliced(file)
     stream = Stream(maker(), own_patterns(tuple(file)), blanks=blanks)
     background = tuple(stream.triple() for _ in range(outline.number(1, 3))) if grounded else ()
     if reasoning:
-        background += tuple(triple for triple in SCHEMAS if outline.chance(50))
+        background += tuple(triple for triple in SCHEMAS if outline.chance(65))
     background = tuple(triple for triple in dict.fromkeys(background) if not isinstance(triple[0], Blank))
-    named = (("g", tuple(stream.triple() for _ in range(outline.number(1, 3)))),) if graphs else None
+    named = (("g", tuple(stream.triple() for _ in range(outline.number(1, 4)))),) if graphs else None
+    if graphs and background and outline.chance(30):
+        named = None  # the unnamed background answers
     schema = closed_background(frozenset(background)) if reasoning else None
     assume(is_legal(tuple(file), background=bool(background), schema=schema))
     assume(blanks or not any(makes_blanks(statement) for statement in file))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
 
 import pyoxigraph
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle.ep_sparql import TooManyRounds
-from oracle.ep_sparql_cases import Case, Options, answer, cases, emitted, is_emitting, policy_cases
+from oracle.ep_sparql_cases import NUMBERS, THINGS, Case, Options, answer, cases, emitted, is_emitting, policy_cases
 from oracle.ep_sparql_legal import groups_in
 from oracle.ep_sparql_query import (
     NAMESPACES,
@@ -95,7 +97,7 @@ def test_ep_45_holds_under_a_policy(case: Case, time: int) -> None:
 
 
 @given(cases(), st.randoms(use_true_random=False))
-def test_the_order_at_the_source_decides_only_which_events_are_listed(case: Case, random: st.RandomType) -> None:
+def test_the_order_at_the_source_decides_only_which_events_are_listed(case: Case, random: Random) -> None:
     assume(not is_emitting(case.file))
     shuffled = list(case.events)
     random.shuffle(shuffled)
@@ -136,7 +138,14 @@ def test_ep_41_a_plain_query_over_triples_of_one_time_has_the_answers_of_sparql(
     assert isinstance(query, Select)
     whole = Group((SubSelect(query),))
     assume(has_stream_triple(whole) and left_sides_have_stream_triples(whole))
-    triples = {triple for _, _, _, event in case.events for triple in event}
+    assume("Either(" not in repr(query))  # Oxigraph gives a pair that both sides of `|` join once, SPARQL twice
+    assume("<=" not in repr(query) and ">=" not in repr(query))  # for Oxigraph, an IRI is `<=` itself
+    assume("operator='/'" not in repr(query))  # for Oxigraph, 0 / 1.5 is an error
+    # Oxigraph does not substitute in the FILTER of such an EXISTS
+    assume(not re.search(r"EXISTS \{.*OPTIONAL.*FILTER", text((query,))))
+    # Oxigraph has no zero-length path at a term that is nowhere in the data; so every term is there
+    everywhere = {(thing, Iri("u"), number) for thing, number in zip(THINGS, NUMBERS, strict=True)}
+    triples = everywhere | {triple for _, _, _, event in case.events for triple in event}
     one = replace(case, file=(query,), events=(("e", 3, 3, tuple(sorted(triples, key=repr))),))
     found: Counter[tuple[object, ...]] = Counter()
     for _, start, end, bindings, _ in answer(one):

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.ep_sparql import TooManyRounds
+from oracle.ep_sparql import TooManyRounds, derived
 from oracle.ep_sparql_legal import is_legal
-from oracle.ep_sparql_notation import answers, chain, construct, group, minus, optional, select, seq, triples, where
+from oracle.ep_sparql_notation import (
+    answers,
+    chain,
+    construct,
+    group,
+    minus,
+    optional,
+    select,
+    seq,
+    stream,
+    triples,
+    where,
+)
 from oracle.ep_sparql_query import Aggregate, Arithmetic, Bind, Column, Exists, Key, Not, Select, SubSelect
 from oracle.ep_sparql_rdfs import closed_background
 from oracle.ep_sparql_strata import NotStratified, strata, stratified
@@ -126,7 +138,8 @@ def test_ep_53_rules_that_cannot_be_stratified_are_refused() -> None:
 def test_ep_54_too_many_rounds_are_an_error() -> None:
     rule = construct("?x s ?k", "?x s ?m", Bind(Arithmetic("+", Var("m"), integer(1)), "k"))
     with pytest.raises(TooManyRounds):
-        answers(rule, "1: a s 1")
+        derived((rule,), stream("1: a s 1"), rounds=20)
+    assert len(derived((TRANSITIVE,), stream("1: a q b . b q c . c q d . d q e"), rounds=2)) == 3
 
 
 def test_ep_55_a_sub_property_with_a_domain_and_a_sub_class() -> None:
