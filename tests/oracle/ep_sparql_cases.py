@@ -607,6 +607,8 @@ def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
         for _ in range(outline.pick((1, 1, 1, 2))):
             statement = maker()
             where = statement.group(statement.pick((0, 1, options.depth)) if ruled else options.depth)
+            if not in_scope(where):
+                where = Group((*where.elements, statement.triples()))
             if graphs and statement.chance(70):
                 where = Group((*where.elements, InGraph("g", Group((statement.triples(),)))))
             file.append(statement.select(where))

@@ -13,12 +13,27 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle.ep_sparql import TooManyRounds
-from oracle.ep_sparql_cases import NUMBERS, THINGS, Case, Options, answer, cases, emitted, is_emitting, policy_cases
+from oracle.ep_sparql_cases import (
+    CORE,
+    NUMBERS,
+    THINGS,
+    Case,
+    Options,
+    answer,
+    cases,
+    emitted,
+    is_emitting,
+    policy_cases,
+)
 from oracle.ep_sparql_legal import groups_in
 from oracle.ep_sparql_query import (
     NAMESPACES,
+    And,
     Bind,
     Chain,
+    Coalesce,
+    Column,
+    Compare,
     Element,
     Filter,
     Group,
@@ -28,12 +43,14 @@ from oracle.ep_sparql_query import (
     Repeat,
     Select,
     SubSelect,
+    TimeFunction,
     Triples,
     exists_in,
+    in_scope,
     shown,
 )
 from oracle.ep_sparql_text import text, turtle
-from oracle.terms import Iri, Literal, Term
+from oracle.terms import Iri, Literal, Term, Var, integer
 from strategies import examples
 
 Answers = Counter[tuple[object, ...]]
@@ -116,6 +133,47 @@ def without_events(answers: Answers) -> Answers:
 def test_ep_66_a_policy_selects_some_of_the_rows(case: Case) -> None:
     everything = without_events(answers(replace(case, policy="unrestricted")))
     assert without_events(answers(case)) <= everything
+
+
+# Operators by other operators
+
+FIRST, LAST = integer(-1), integer(99)
+"""A start or an end of what is timeless: before all, after all."""
+
+
+def timed(group: Group, *, name: str) -> Group:
+    """The group with its start and its end as variables; −∞ and +∞ as EP-35 has them."""
+    start, end = Coalesce((TimeFunction.START, LAST)), Coalesce((TimeFunction.END, FIRST))
+    return Group((*group.elements, Bind(start, name + "start"), Bind(end, name + "end")))
+
+
+def leftmost(case: Case) -> tuple[Group, Group]:
+    """The first two operands of some chain."""
+    assert isinstance(case.file[0], Select)
+    chains = [element for element in case.file[0].where.elements if isinstance(element, Chain)]
+    assume(chains)
+    return chains[0].first, chains[0].rest[0][1]
+
+
+def of_whole(case: Case, *elements: Element) -> Answers:
+    names = [name for name in in_scope(Group(elements)) if name not in ("astart", "aend", "bstart", "bend")]
+    assume(names)
+    return answers(replace(case, file=(Select(tuple(map(Column, names)), Group(elements)),)))
+
+
+@given(cases(CORE))
+def test_ep_18_seq_is_a_join_whose_left_side_ends_before_the_right_one_starts(case: Case) -> None:
+    a, b = leftmost(case)
+    joined = of_whole(case, timed(a, name="a"), timed(b, name="b"), Filter(Compare("<", Var("aend"), Var("bstart"))))
+    assert of_whole(case, Chain(a, ((Operator.SEQ, b),))) == joined
+
+
+@given(cases(CORE))
+def test_ep_19_equals_is_a_join_of_equal_intervals(case: Case) -> None:
+    a, b = leftmost(case)
+    starts, ends = (Compare("=", Var("a" + end), Var("b" + end)) for end in ("start", "end"))
+    joined = of_whole(case, timed(a, name="a"), timed(b, name="b"), Filter(And(starts, ends)))
+    assert of_whole(case, Chain(a, ((Operator.EQUALS, b),))) == joined
 
 
 # Downward compatibility
