@@ -562,7 +562,8 @@ class Stream:
         assignment = maker.pick(self.assignments)
         found: list[tuple[int, int, tuple[Triple, ...]]] = []
         time = 0
-        for pattern in self.patterns[:5]:
+        often = (1, 1, 2) if strict else (1,)
+        for pattern in [pattern for pattern in self.patterns for _ in range(maker.pick(often))][:5]:
             triple = self.instance(pattern, assignment)
             if found and not strict and maker.chance(25):
                 start, end, triples = found[-1]
@@ -647,18 +648,22 @@ def makes_blanks(statement: Statement) -> bool:
 def policy_cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     """SELECTs over chains of SEQs and filters, under a policy (EP-67)."""
     maker = Maker(draw, Options(paths=False, patterns=5), derives=False)
-    maker.labels = 0
-    where = _policy_chain(maker, nested=True)
-    names = in_scope(where)
-    columns = None
-    if names and maker.chance(40):
-        columns = tuple(Column(name) for name in names if maker.chance(60)) or (Column(names[0]),)
-    file: File = (Select(columns, where),)
+    file: File = tuple(_policy_select(maker) for _ in range(maker.pick((1, 1, 1, 1, 2))))
     stream = Stream(maker, own_patterns(file), blanks=False)
     background = tuple({stream.triple() for _ in range(maker.number(1, 2))}) if maker.chance(20) else ()
     policy = maker.pick(("chronological", "recent"))
     assume(is_legal(file, background=bool(background), policy=policy))
     return Case(file, stream.events(options.most_events, strict=True), background, policy=policy)
+
+
+def _policy_select(maker: Maker) -> Select:
+    maker.left = maker.options.patterns
+    where = _policy_chain(maker, nested=True)
+    names = in_scope(where)
+    columns = None
+    if names and maker.chance(40):
+        columns = tuple(Column(name) for name in names if maker.chance(60)) or (Column(names[0]),)
+    return Select(columns, where)
 
 
 def _policy_chain(maker: Maker, *, nested: bool) -> Group:

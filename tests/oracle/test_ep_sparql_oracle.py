@@ -250,6 +250,16 @@ def test_ep_40_graph_reads_the_background_that_it_names() -> None:
         answers(query, "2: a p b", named={"h": "b q c"})
 
 
+def test_ep_41_plain_queries_over_triples_of_one_time_have_the_answers_of_sparql() -> None:
+    graph = "7: a knows b . b knows c . a age 1 . c age 3"
+    known = answers(select("x y n", "?x knows ?y", optional("?y age ?n")), graph)
+    assert known == ["7 n=3 x=b y=c | e1 e1", "7 x=a y=b | e1"]
+    assert answers(select("*", "?x knows ?y", minus("?x age ?n")), graph) == ["7 x=b y=c | e1"]
+    assert len(answers(select("*", chain("?x age ?n", "UNION", "?x knows ?y")), graph)) == 4
+    inner = SubSelect(select("x", "?x knows ?y", *where(Exists(group("?y age ?n")))))
+    assert answers(select("x z", inner, "?z knows ?x"), graph) == ["7 x=b z=a | e1 e1"]
+
+
 def test_c_29_joins_compare_terms() -> None:
     assert answers(select("*", "?x p ?y . ?z q ?y"), "2: a p 1 . b q 1.0") == []
     found = answers(select("*", "?x p ?y . ?z q ?w", *where(Compare("=", Var("y"), Var("w")))), "2: a p 1 . b q 1.0")
