@@ -13,18 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle.ep_sparql import TooManyRounds
-from oracle.ep_sparql_cases import (
-    CORE,
-    NUMBERS,
-    THINGS,
-    Case,
-    Options,
-    answer,
-    cases,
-    emitted,
-    is_emitting,
-    policy_cases,
-)
+from oracle.ep_sparql_cases import CORE, Case, Options, answer, cases, emitted, is_emitting, policy_cases
 from oracle.ep_sparql_legal import groups_in
 from oracle.ep_sparql_query import (
     NAMESPACES,
@@ -49,6 +38,7 @@ from oracle.ep_sparql_query import (
     in_scope,
     shown,
 )
+from oracle.ep_sparql_statements import NUMBERS, THINGS
 from oracle.ep_sparql_text import text, turtle
 from oracle.terms import Iri, Literal, Term, Var, integer
 from strategies import examples
