@@ -13,7 +13,16 @@ from thence.errors import LimitError, QueryError
 from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.evaluation import Evaluation, Inbox, NodeState, evaluated_anew, state_of
 from thence.kernel.temporal.filters import ConditionState, ProjectState
-from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints, concatenated, empty, first_of_each
+from thence.kernel.temporal.interval_table import (
+    ABSENT,
+    NO_END,
+    Ids,
+    IntervalTable,
+    Ints,
+    concatenated,
+    empty,
+    first_of_each,
+)
 from thence.kernel.temporal.joins import WithoutState
 from thence.kernel.temporal.leaves import (
     LeafState,
