@@ -17,7 +17,7 @@ from thence.match.background import Background
 from thence.match.context import Context
 from thence.match.expression_columns import ExpressionColumns
 from thence.match.solution_table import ColumnVariable, SolutionTable
-from thence.program.temporal.network import DURATION, END_TIME, START_TIME
+from thence.program.temporal.network import DURATION, END_TIME, START_TIME, Condition
 from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.terms import Literal
 from thence.rdf.times import Domain, time_literal
@@ -39,10 +39,24 @@ class Scope:
     named: dict[int, int] = field(default_factory=dict)  # by rule: the solutions that blank nodes were named for
 
     def holds(
-        self, expression: Expression, variables: Sequence[Variable], rows: IntervalTable, flags: Mapping[Variable, Ids]
+        self, condition: Condition, variables: Sequence[Variable], rows: IntervalTable, flags: Mapping[Variable, Ids]
     ) -> NDArray[np.bool_]:
         """Where a FILTER lets a row pass."""
-        return self._columns(expression, variables, rows, flags).holds(expression)
+        passes = np.ones(len(rows), np.bool_)
+        if condition.bounds_duration:
+            lasted = rows.end - rows.start
+            passes &= rows.end != NO_END  # EP-33
+            passes &= True if condition.shortest is None else lasted >= condition.shortest
+            passes &= True if condition.longest is None else lasted <= condition.longest
+        expression = condition.expression
+        if expression is None or not passes.any():
+            return passes
+        if passes.all():
+            return self._columns(expression, variables, rows, flags).holds(expression)
+        taken = np.flatnonzero(passes)
+        some = {name: ids[taken] for name, ids in flags.items()}
+        passes[taken] = self._columns(expression, variables, rows.take(taken), some).holds(expression)
+        return passes
 
     def ids(
         self, expression: Expression, variables: Sequence[Variable], rows: IntervalTable, flags: Mapping[Variable, Ids]

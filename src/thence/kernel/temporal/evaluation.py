@@ -12,7 +12,17 @@ from thence.columns.dictionary import UNBOUND
 from thence.errors import LimitError
 from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.filters import ConditionState, ProjectState, either
-from thence.kernel.temporal.interval_table import NO_END, IntervalTable, Ints, concatenated, no_rows
+from thence.kernel.temporal.interval_table import (
+    DERIVED,
+    NO_END,
+    UNBOUNDED,
+    IntervalTable,
+    Ints,
+    concatenated,
+    empty,
+    first_of_each,
+    no_rows,
+)
 from thence.kernel.temporal.joins import CombineState, OptionalState, WithoutState
 from thence.kernel.temporal.leaves import (
     LeafState,
@@ -25,7 +35,7 @@ from thence.kernel.temporal.leaves import (
     scanned_triples,
     timeless_solutions,
 )
-from thence.kernel.temporal.rules import Derived, derive
+from thence.kernel.temporal.rules import Derived, by_position, derive
 from thence.kernel.temporal.summaries import SummaryState
 from thence.match.rdfs_columns import SchemaColumns
 from thence.program.temporal.network import (
@@ -82,16 +92,16 @@ def subtree(nodes: Sequence[Node], root: int) -> list[int]:
     return sorted(found)
 
 
-def state_of(number: int, nodes: Sequence[Node], *, logged: bool = False) -> NodeState | None:
+def state_of(number: int, nodes: Sequence[Node], bounds: Sequence[int], *, logged: bool = False) -> NodeState | None:
     """The state of a node before any solution; None for a node without state."""
     node = nodes[number]
     match node:
         case Scan() | PathScan():
             return LeafState.of(node, logged=logged)
         case Combine():
-            return CombineState.of(node, nodes[node.left], nodes[node.right])
+            return CombineState.of(node, nodes, bounds)
         case OptionalCombine():
-            return OptionalState.of(node, nodes)
+            return OptionalState.of(node, nodes, bounds)
         case Without():
             return WithoutState.of(node, nodes[node.right])
         case Restrict() | Assign():
@@ -145,6 +155,17 @@ class Evaluation:
     inboxes: list[Inbox]
     max_rounds: int = MAX_ROUNDS
     schema: SchemaColumns | None = None
+    known: IntervalTable = field(default_factory=lambda: empty(3, 0))
+    """The occurrences of open instants, as subject, predicate and object: where a derived triple counts only if it is
+    new, since it is emitted (EP-49) or an event of its own (EP-63)."""
+    derived: int = 0  # triples that rules have derived, where they are counted
+
+    @property
+    def counts_new(self) -> bool:
+        """Whether it matters if a derived triple is new, and in which order triples are derived."""
+        rules = any(statement.is_rule for statement in self.network.statements)
+        selects = any(not statement.is_rule for statement in self.network.statements)
+        return rules and (not selects or any(isinstance(node, PathScan) for node in self.network.nodes))
 
     def entailed(self, triples: TripleBatch) -> TripleBatch:
         """Triples with all that they entail, at their own intervals (EP-57)."""
@@ -182,7 +203,7 @@ class Evaluation:
                     found = state.step(below, closed, self.scope)
                 case _:
                     found = state.step(below, closed, self.scope, self)
-            deltas[number] = found
+            deltas[number] = _useful(found, self.network.bounds[number])
         return deltas[numbers[-1]]
 
     def _leaf(self, number: int, inbox: Inbox, batch: TripleBatch | None) -> IntervalTable:
@@ -207,7 +228,9 @@ class Evaluation:
         numbers = subtree(nodes, node)
         inner = replace(
             self,
-            states=[state_of(each, nodes) if each in numbers else None for each in range(len(nodes))],
+            states=[
+                state_of(each, nodes, self.network.bounds) if each in numbers else None for each in range(len(nodes))
+            ],
             scope=replace(self.scope, outer=outer),
             inboxes=[],
         )
@@ -229,7 +252,7 @@ class Evaluation:
         for number, statement in enumerate(self.network.statements):
             rows = self.run(number, closed)
             if statement.is_rule:
-                self._feed(derive(statement, self.network.nodes[statement.root], rows, self.scope).triples)
+                self._feed(self._derive(statement, rows).triples)
             else:
                 found.append((number, rows))
         return found
@@ -245,7 +268,8 @@ class Evaluation:
                 active = True
                 while active:
                     rounds += 1
-                    derived = [self._evaluated(number, closed) for number in own]
+                    solved = [(number, self.run(number, closed)) for number in own]
+                    derived = [(number, rows, self._derived(number, rows)) for number, rows in solved]
                     found += [each for each in derived if len(each[1])]
                     for _, _, made in derived:
                         if made is not None:
@@ -256,12 +280,31 @@ class Evaluation:
             again = any(not inbox.is_empty for inbox in self.inboxes)
         return found
 
-    def _evaluated(self, number: int, closed: int) -> tuple[int, IntervalTable, Derived | None]:
+    def alone(self, closed: int) -> tuple[IntervalTable, Derived]:
+        """The solutions of a single rule that does not read what it derives, and its new triples."""
+        rows = self.run(0, closed)
+        return rows, self._derive(self.network.statements[0], rows)
+
+    def _derived(self, number: int, rows: IntervalTable) -> Derived | None:
         statement = self.network.statements[number]
-        rows = self.run(number, closed)
-        if not statement.is_rule:
-            return number, rows, None
-        return number, rows, derive(statement, self.network.nodes[statement.root], rows, self.scope)
+        return self._derive(statement, rows) if statement.is_rule else None
+
+    def _derive(self, statement: Statement, rows: IntervalTable) -> Derived:
+        """What a rule derives from some solutions; of triples that count only if they are new, the new ones, by start
+        and position (EP-49)."""
+        made = derive(statement, self.network.nodes[statement.root], rows, self.scope)
+        if not self.counts_new or not len(made.triples):
+            return made
+        made = made.take(by_position(rows, made))
+        triples = made.triples
+        ids = np.stack([triples.subjects, triples.predicates, triples.objects])
+        found = IntervalTable(triples.start, triples.end, ids, np.empty((0, len(triples)), np.int64))
+        is_new = first_of_each(found, self.known)
+        self.known = concatenated([self.known, found.take(is_new)])
+        made = made.take(np.flatnonzero(is_new))
+        refs = DERIVED + self.derived + np.arange(len(made.triples))
+        self.derived += len(made.triples)
+        return replace(made, triples=replace(made.triples, refs=refs))
 
     def _feed(self, triples: TripleBatch) -> None:
         """Give derived triples to all statements that may read them."""
@@ -286,6 +329,15 @@ class Evaluation:
         for state in self.states:
             if state is not None:
                 state.evict(closed)
+        self.known = self.known.take(self.known.end >= closed)
+
+
+def _useful(rows: IntervalTable, longest: int) -> IntervalTable:
+    """The solutions that do not last too long to be of use."""
+    if longest == UNBOUNDED or not len(rows):
+        return rows
+    useful = (rows.end - rows.start <= longest) | (rows.end == NO_END)
+    return rows if useful.all() else rows.take(useful)
 
 
 def _restricted(rows: IntervalTable, variables: Sequence[Variable], outer: Mapping[Variable, int]) -> IntervalTable:

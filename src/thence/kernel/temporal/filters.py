@@ -47,7 +47,8 @@ class ConditionState:
         condition, variables = self.node.condition, self.below.variables
         flags = self.exists.flags(condition, variables, rows, scope, solver)
         if isinstance(self.node, Restrict):
-            return rows.take(scope.holds(condition.expression, variables, rows, flags))
+            return rows.take(scope.holds(condition, variables, rows, flags))
+        assert condition.expression is not None
         assigned = scope.ids(condition.expression, variables, rows, flags)
         return IntervalTable(rows.start, rows.end, np.concatenate([rows.ids, assigned[None]]), rows.refs)
 

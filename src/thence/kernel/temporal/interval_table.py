@@ -19,16 +19,19 @@ NO_START: Final = 2**63 - 1
 NO_END: Final = -(2**63)
 """The interval of a timeless solution: tα = +∞, tω = −∞ (EP-35)."""
 
+UNBOUNDED: Final = 2**63 - 1
+"""How long solutions may last where nothing bounds it."""
+
 ABSENT: Final = -2
 NO_EVENT: Final = -1
 DERIVED: Final = 2**62
 """In place of an event's ref: a part that is bare, or another arm of a UNION; background, which is before all events; a
-derived triple, which is behind all events (EP-49)."""
+derived triple, which is behind all events, in the order of derivation (EP-49): DERIVED and above."""
 
 
 def is_event(refs: Ints) -> NDArray[np.bool_]:
     """Which refs are those of input events."""
-    found: NDArray[np.bool_] = (refs >= 0) & (refs != DERIVED)
+    found: NDArray[np.bool_] = (refs >= 0) & (refs < DERIVED)
     return found
 
 

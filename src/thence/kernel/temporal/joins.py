@@ -18,6 +18,7 @@ from thence.kernel.temporal.interval_table import (
     ABSENT,
     NO_END,
     NO_START,
+    UNBOUNDED,
     IntervalTable,
     Ints,
     chosen_columns,
@@ -45,21 +46,32 @@ def combined(left: IntervalTable, right: IntervalTable, merge: Merge, *, right_f
     )
 
 
+def keep_useful(store: SolutionStore, closed: int, longest: int) -> None:
+    """Evict solutions that no later combination can use: it would end at `closed` or later, and last too long
+    (EP-75)."""
+    if longest < UNBOUNDED:
+        stored = store.table
+        least = max(closed - longest, NO_END)
+        store.keep((stored.start >= least) | (stored.end == NO_END))
+
+
 @dataclass(slots=True)
 class CombineState:
-    """Join, SeqJoin, EqJoin."""
+    """Join, SeqJoin, EqJoin. `longest` has how long solutions of each side may last."""
 
     node: Combine
     left: SolutionStore
     right: SolutionStore
+    longest: tuple[int, int]
 
     @classmethod
-    def of(cls, node: Combine, left: Node, right: Node) -> CombineState:
+    def of(cls, node: Combine, nodes: Sequence[Node], bounds: Sequence[int]) -> CombineState:
         keys = node.keys
         return cls(
             node,
-            store_of(left, keys.left, keys.certain, node.relation),
-            store_of(right, keys.right, keys.certain, node.relation),
+            store_of(nodes[node.left], keys.left, keys.certain, node.relation),
+            store_of(nodes[node.right], keys.right, keys.certain, node.relation),
+            (bounds[node.left], bounds[node.right]),
         )
 
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope) -> IntervalTable:
@@ -83,6 +95,8 @@ class CombineState:
         elif self.node.relation is Relation.EQUALS:
             self.left.keep(self.left.table.end >= closed)
             self.right.keep(self.right.table.end >= closed)
+        for store, longest in zip(self.stores, self.longest, strict=True):
+            keep_useful(store, closed, longest)
 
     @property
     def stores(self) -> Iterator[SolutionStore]:
@@ -97,16 +111,18 @@ class OptionalState:
     mandatory: SolutionStore
     optional: SolutionStore
     exists: ExistsStores
+    longest: int  # how long optional solutions may last
     matched: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))  # of the mandatory ones
 
     @classmethod
-    def of(cls, node: OptionalCombine, nodes: Sequence[Node]) -> OptionalState:
+    def of(cls, node: OptionalCombine, nodes: Sequence[Node], bounds: Sequence[int]) -> OptionalState:
         keys = node.keys
         return cls(
             node,
             store_of(nodes[node.mandatory], keys.left, keys.certain, node.relation),
             store_of(nodes[node.optional], keys.right, keys.certain, node.relation),
             ExistsStores.of(node.condition, nodes),
+            bounds[node.optional],
         )
 
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope, solver: PatternSolver) -> IntervalTable:
@@ -141,7 +157,7 @@ class OptionalState:
         found = combined(self.mandatory.table.take(rows), optional, node.merge, right_first=node.optional_first)
         if node.condition is not None:
             flags = self.exists.flags(node.condition, node.variables, found, scope, solver)
-            passed = scope.holds(node.condition.expression, node.variables, found, flags)
+            passed = scope.holds(node.condition, node.variables, found, flags)
             found, rows = found.take(passed), rows[passed]
         self.matched[rows] = True
         return found
@@ -175,6 +191,7 @@ class OptionalState:
     def evict(self, closed: int) -> None:
         if self.node.relation is Relation.EQUALS:
             self.optional.keep(self.optional.table.end >= closed)
+        keep_useful(self.optional, closed, self.longest)
 
     @property
     def stores(self) -> Iterator[SolutionStore]:

@@ -12,7 +12,7 @@ from thence.algebra.patterns import PatternTerm
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.value_kinds import BLANK, IRI_, KIND_MASK
 from thence.kernel.temporal.conditions import Scope
-from thence.kernel.temporal.interval_table import Ids, IntervalTable
+from thence.kernel.temporal.interval_table import ABSENT, Ids, IntervalTable
 from thence.kernel.temporal.leaves import TripleBatch, derived_triples, joined_triples, no_triples
 from thence.program.temporal.network import Node, Statement
 from thence.rdf.terms import BlankNode
@@ -24,6 +24,17 @@ class Derived:
 
     triples: TripleBatch
     rows: NDArray[np.int64]
+
+    def take(self, places: NDArray[np.int64]) -> Derived:
+        return Derived(self.triples.take(places), self.rows[places])
+
+
+def by_position(rows: IntervalTable, made: Derived) -> NDArray[np.int64]:
+    """Derived triples in the order of their solutions: by start, then by the positions of the events that fill the
+    pattern (EP-49)."""
+    of, starts = made.rows.tolist(), made.triples.start.tolist()
+    filled = [tuple(ref for ref in refs if ref != ABSENT) for refs in rows.refs.T.tolist()]
+    return np.array(sorted(range(len(of)), key=lambda each: (starts[each], filled[of[each]], of[each])), np.int64)
 
 
 def derive(statement: Statement, root: Node, rows: IntervalTable, scope: Scope) -> Derived:

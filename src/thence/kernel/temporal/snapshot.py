@@ -30,8 +30,9 @@ def snapshot(state: TemporalState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         "domain": scope.domain.value,
         "named": sorted(scope.named.items()),
         "open": state.open,
+        "derived": state.evaluation.derived,
     }
-    arrays: list[NDArray[Any]] = [state.terms.joined.text, state.terms.joined.ends, *_arrays(state.known)]
+    arrays: list[NDArray[Any]] = [state.terms.joined.text, state.terms.joined.ends, *_arrays(state.evaluation.known)]
     for each in state.evaluation.states:
         if each is not None:
             for table in node_tables(each):
@@ -65,6 +66,10 @@ def restore(
     scope = state.evaluation.scope
     scope.domain, scope.named = Domain(domain), {int(rule): int(number) for rule, number in named}
     state.open = instants
+    derived = head.get("derived")
+    require(type(derived) is int and 0 <= derived < 2**61, "its head has no number of derived triples")
+    assert isinstance(derived, int)
+    state.evaluation.derived = derived
 
     def saved(like: IntervalTable) -> IntervalTable:
         table = IntervalTable(*(reader.next().copy() for _ in range(4)))
@@ -74,11 +79,12 @@ def restore(
         check_array(table.ids, np.int32, len(like.ids), rows)
         check_array(table.refs, np.int64, len(like.refs), rows)
         check_within(table.ids, UNBOUND, count, "a term")
-        check_within(table.refs[table.refs != DERIVED], ABSENT, next_ref, "an event")
+        check_within(table.refs[table.refs < DERIVED], ABSENT, next_ref, "an event")
         require((table.start <= table.end).all(), "a solution ends before it starts")
         return table
 
-    state.known = concatenated([state.known, saved(state.known)])
+    known = state.evaluation.known
+    state.evaluation.known = concatenated([known, saved(known)])
     for each in state.evaluation.states:
         if each is None:
             continue

@@ -14,14 +14,11 @@ from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.evaluation import Evaluation, Inbox, NodeState, evaluated_anew, state_of
 from thence.kernel.temporal.filters import ConditionState, ProjectState
 from thence.kernel.temporal.interval_table import (
-    ABSENT,
     NO_END,
     Ids,
     IntervalTable,
     Ints,
     concatenated,
-    empty,
-    first_of_each,
 )
 from thence.kernel.temporal.joins import WithoutState
 from thence.kernel.temporal.leaves import (
@@ -53,11 +50,10 @@ _FEW_TERMS = 10_000
 @dataclass(slots=True)
 class TemporalState:
     """`evaluation` holds the nodes' states. `open` are the instants that are not closed, where instants are evaluated
-    one by one; `known` are the triples that those have, where only new ones are emitted."""
+    one by one."""
 
     evaluation: Evaluation
     open: list[int] = field(default_factory=list)
-    known: IntervalTable = field(default_factory=lambda: empty(3, 0))
     compacted_at: int = 0  # how many terms the dictionary had, when it was last compacted
 
     @property
@@ -66,7 +62,7 @@ class TemporalState:
 
     def tables(self) -> Iterator[IntervalTable]:
         """All solutions that are stored."""
-        yield self.known
+        yield self.evaluation.known
         for state in self.evaluation.states:
             if state is not None:
                 yield from node_tables(state)
@@ -121,7 +117,10 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     logged = evaluated_anew(network.nodes)
     evaluation = Evaluation(
         network=_stratified(network, triples, closed_background.schema if network.reasoning else None, scope),
-        states=[state_of(number, network.nodes, logged=number in logged) for number in range(len(network.nodes))],
+        states=[
+            state_of(number, network.nodes, network.bounds, logged=number in logged)
+            for number in range(len(network.nodes))
+        ],
         scope=scope,
         graphs=graphs,
         inboxes=[Inbox(triples=[triples] if len(triples) else [], first=True) for _ in network.statements],
@@ -248,14 +247,16 @@ def begin(program: TemporalProgram, state: TemporalState, extracted: Extracted) 
                     inbox.rows[place] = rows
         if triples is not None and len(triples):
             inbox.triples.append(triples)
+    if triples is not None and evaluation.counts_new:
+        ids = np.stack([triples.subjects, triples.predicates, triples.objects])
+        brought = IntervalTable(triples.start, triples.end, ids, np.empty((0, len(triples)), np.int64))
+        evaluation.known = concatenated([evaluation.known, brought])
+        return
     for statement in network.statements:
         for place in statement.known:
             node = network.nodes[place]
             assert isinstance(node, Scan) and statement.template is not None
-            if triples is None or node.table != network.triples_table:
-                _know(state, node, scanned_table(node, extracted.tables[node.table], terms))
-            else:
-                _know(state, node, scanned_triples(node.pattern, node.variables, triples, terms))
+            _know(state, node, scanned_table(node, extracted.tables[node.table], terms))
 
 
 def _know(state: TemporalState, scan: Scan, rows: IntervalTable) -> None:
@@ -270,7 +271,7 @@ def _know(state: TemporalState, scan: Scan, rows: IntervalTable) -> None:
         else:
             ids[place] = state.terms.add(slot)
     found = IntervalTable(rows.start, rows.end, ids, np.empty((0, len(rows)), np.int64))
-    state.known = concatenated([state.known, found])
+    state.evaluation.known = concatenated([state.evaluation.known, found])
 
 
 def step_network(
@@ -283,12 +284,8 @@ def step_network(
     elif program.query:
         yield from (Emitted(program.query, rows) for _, rows in evaluation.bulk(watermark))
     else:  # one rule, which does not read what it derives
-        number, rows, derived = evaluation._evaluated(0, watermark)
-        assert derived is not None
-        evaluation.inboxes[number] = Inbox()
-        yield from _new(state, number, rows, derived)
+        yield from _with_triples(evaluation.network.statements[0].number, *evaluation.alone(watermark))
     evaluation.evict(watermark)
-    state.known = state.known.take(state.known.end >= watermark)
     stored = sum(len(table) for table in state.tables())
     if stored > environment.max_runs:
         raise LimitError(
@@ -312,26 +309,18 @@ def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) 
             if derived is None:
                 yield Emitted(program.query, rows)
             elif not program.query:
-                yield from _new(state, number, rows, derived)
+                yield from _with_triples(evaluation.network.statements[number].number, rows, derived)
     state.open = [time for time in instants if time >= watermark]
 
 
-def _new(state: TemporalState, number: int, rows: IntervalTable, derived: Derived) -> Iterator[Emitted]:
-    """The solutions of a rule that derive something new, with their new triples, by start and position (EP-49)."""
-    triples, of = derived.triples, derived.rows
-    places = [tuple(ref for ref in refs if ref != ABSENT) for refs in rows.refs.T.tolist()]
-    starts = triples.start.tolist()
-    rank = sorted(range(len(of)), key=lambda place: (starts[place], places[of[place]], of[place]))
-    order = np.array(rank, np.int64)
-    ids = np.stack([triples.subjects, triples.predicates, triples.objects])[:, order]
-    found = IntervalTable(triples.start[order], triples.end[order], ids, np.empty((0, len(order)), np.int64))
-    is_new = first_of_each(found, state.known)
-    state.known = concatenated([state.known, found.take(is_new)])
+def _with_triples(rule: int, rows: IntervalTable, derived: Derived) -> Iterator[Emitted]:
+    """The solutions of a rule that derive something new, with their new triples (EP-49)."""
+    triples = derived.triples
     by_row: dict[int, list[int]] = {}
-    for place in np.flatnonzero(is_new).tolist():
-        by_row.setdefault(int(of[order[place]]), []).extend(ids[:, place].tolist())
+    for place, row in enumerate(derived.rows.tolist()):
+        ids = (triples.subjects[place], triples.predicates[place], triples.objects[place])
+        by_row.setdefault(row, []).extend(map(int, ids))
     if by_row:
-        rule = state.evaluation.network.statements[number].number
         yield Emitted(rule, rows.take(np.array(list(by_row), np.int64)), [tuple(each) for each in by_row.values()])
 
 
@@ -362,7 +351,7 @@ def renumber(state: TemporalState, ids: Ids) -> None:
     def moved(table: IntervalTable) -> IntervalTable:
         return IntervalTable(table.start, table.end, ids[table.ids], table.refs)
 
-    state.known = moved(state.known)
+    state.evaluation.known = moved(state.evaluation.known)
     for each in state.evaluation.states:
         if each is None:
             continue

@@ -9,6 +9,8 @@ from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Construct, Modifiers, Select, TriplePattern
 from thence.errors import QueryError
 from thence.kernel.temporal.operator import TemporalOperator
+from thence.optimize.push_group_filters import push_group_filters
+from thence.plan.temporal.duration_bounds import useful_durations
 from thence.plan.temporal.shard_keys import shard_key
 from thence.plan.temporal.translation import Translation
 from thence.program.dataflow import Dataflow, Stage
@@ -30,6 +32,8 @@ def compile_query(
     file: RuleFile, *, optimise: bool = True, timed_out: bool = False, reasoning: bool = False, policy: str = ""
 ) -> Dataflow:
     """The dataflow of a file. QueryError if its rules cannot be stratified (EP-53)."""
+    if optimise and policy in ("", "unrestricted"):  # a policy judges a group's filters on the whole chain (EP-69)
+        file = replace(file, statements=tuple(map(push_group_filters, file.statements)))
     selects = range(1, len(file.selects) + 1)
     programs = [_program(file, query, reasoning, policy) for query in selects or (0,)]
     return Dataflow(tuple(Stage(program, TemporalOperator()) for program in programs))
@@ -134,4 +138,4 @@ def _ordered(whole: _Whole, reasoning: bool, *, keeps_rounds: bool) -> Network:
     if order is not None and not by_instant:
         placed = [placed[number] for number in order]
     triples = next((n for n, table in enumerate(whole.translation.tables) if isinstance(table.pattern, AllTriples)), -1)
-    return Network(nodes, tuple(placed), by_instant, triples, reasoning)
+    return Network(nodes, tuple(placed), by_instant, useful_durations(nodes, statements), triples, reasoning)

@@ -38,6 +38,7 @@ from thence.algebra.patterns import (
 from thence.algebra.traversal import nodes as all_nodes
 from thence.algebra.traversal import numbered, replaced
 from thence.algebra.variables import columns, has_aggregate, mentioned, parts
+from thence.plan.temporal.duration_bounds import comparable_duration, duration_bounds
 from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Table
 from thence.program.temporal.network import (
     DURATION,
@@ -61,7 +62,8 @@ from thence.program.temporal.network import (
     Timeless,
     Without,
 )
-from thence.rdf.terms import IRI, BlankNode
+from thence.rdf.dates import XSD_DURATION
+from thence.rdf.terms import IRI, BlankNode, Literal
 
 _TIME_FUNCTIONS = {
     ep_sparql.DURATION: DURATION,
@@ -264,7 +266,7 @@ class Translation:
         places = (*sides[1], *sides[0]) if optional_first else (*sides[0], *sides[1])
         keys = self._keys(mandatory, optional)
         bound = self.bound[mandatory] | self.bound[optional]
-        found = None if condition is None else self._condition_over(condition, variables, bound)
+        found = None if condition is None else self._filter_over(condition, variables, bound)
         node = OptionalCombine(relation, mandatory, optional, keys, merge, found, optional_first, variables, places)
         return self._add(node, self.bound[mandatory])
 
@@ -294,9 +296,19 @@ class Translation:
 
     def _restrict(self, node: int, condition: Expression) -> int:
         below = self.nodes[node]
-        return self._add(
-            Restrict(node, self._condition(condition, node), below.variables, below.places), self.bound[node]
-        )
+        found = self._filter_over(condition, below.variables, self.bound[node])
+        return self._add(Restrict(node, found, below.variables, below.places), self.bound[node])
+
+    def _filter_over(
+        self, expression: Expression, variables: tuple[Variable, ...], bound: frozenset[Variable]
+    ) -> Condition:
+        """The condition of a FILTER, what it says of getDURATION() alone apart."""
+        rest, shortest, longest = duration_bounds(_timed(expression))
+        if shortest is None and longest is None:
+            return self._condition_over(expression, variables, bound)
+        if rest is None:
+            return Condition(None, (), shortest, longest)
+        return replace(self._condition_over(rest, variables, bound), shortest=shortest, longest=longest)
 
     def _assign(self, pattern: Extend) -> int:
         return self._assign_to(self.pattern(pattern.pattern), pattern.variable, pattern.expression)
@@ -330,6 +342,8 @@ class Translation:
             match part:
                 case Call(function, ()) if function in _TIME_FUNCTIONS:
                     return _TIME_FUNCTIONS[function]
+                case Literal(datatype=datatype) if datatype == XSD_DURATION:
+                    return comparable_duration(part)
                 case Exists():
                     node = self.pattern(part.pattern)
                     flag = Variable(f"EXISTS {len(tests)}")
@@ -378,6 +392,8 @@ def _timed(expression: Expression) -> Expression:
     def change(part: Expression) -> Expression | None:
         if isinstance(part, Call) and not part.arguments:
             return _TIME_FUNCTIONS.get(part.function)
+        if isinstance(part, Literal) and part.datatype == XSD_DURATION:
+            return comparable_duration(part)
         return None
 
     return replaced(expression, change)

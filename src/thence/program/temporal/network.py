@@ -55,10 +55,18 @@ class ExistsTest:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An expression over a node's solutions. Its time functions and EXISTS are variables (`TIME_VARIABLES`, `flag`)."""
+    """An expression over a node's solutions; None is true. Its time functions and EXISTS are variables (DURATION and
+    the like, `flag`). What a FILTER says of getDURATION() alone is `shortest` and `longest`, both inclusive: a solution
+    must have a time, and last so long (EP-74)."""
 
-    expression: Expression
+    expression: Expression | None
     exists: tuple[ExistsTest, ...] = ()
+    shortest: int | None = None
+    longest: int | None = None
+
+    @property
+    def bounds_duration(self) -> bool:
+        return self.shortest is not None or self.longest is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +230,7 @@ class Network:
     nodes: tuple[Node, ...]
     statements: tuple[Statement, ...]
     by_instant: bool
+    bounds: tuple[int, ...] = ()  # of each node: solutions that last longer are of no use (EP-74 – EP-77)
     triples_table: int = -1  # the number of the table of whole triples; -1: there is none
     reasoning: bool = False
 

@@ -1,0 +1,152 @@
+"""What filters say of getDURATION(), and how far it reaches: a bound prunes every part of its group (EP-74 – EP-77)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from thence.algebra.chains import chain
+from thence.algebra.expressions import And, Compare, Comparison, Expression
+from thence.algebra.traversal import conjuncts
+from thence.program.temporal.network import (
+    DURATION,
+    Assign,
+    Combine,
+    Either,
+    Node,
+    OptionalCombine,
+    PathScan,
+    Project,
+    Relation,
+    Restrict,
+    Scan,
+    Statement,
+    Summarise,
+    Timeless,
+    Without,
+)
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
+from thence.rdf.terms import Literal
+from thence.rdf.values import is_number, literal, value
+
+UNBOUNDED: Final = 2**63 - 1
+
+_MICROSECONDS = 1_000_000
+_REVERSED = {
+    Comparison.LESS: Comparison.GREATER,
+    Comparison.GREATER: Comparison.LESS,
+    Comparison.LESS_OR_EQUAL: Comparison.GREATER_OR_EQUAL,
+    Comparison.GREATER_OR_EQUAL: Comparison.LESS_OR_EQUAL,
+    Comparison.EQUAL: Comparison.EQUAL,
+}
+
+
+def duration_bounds(condition: Expression) -> tuple[Expression | None, int | None, int | None]:
+    """A condition without what it says of getDURATION() alone, and the shortest and the longest duration that it
+    allows, both inclusive; None for none."""
+    rest: list[Expression] = []
+    shortest: int | None = None
+    longest: int | None = None
+    for each in conjuncts(condition):
+        found = _bounds(each)
+        if found is None:
+            rest.append(each)
+            continue
+        low, high = found
+        shortest = low if shortest is None or (low is not None and low > shortest) else shortest
+        longest = high if longest is None or (high is not None and high < longest) else longest
+    return (chain(And, rest) if rest else None), shortest, longest
+
+
+def _bounds(condition: Expression) -> tuple[int | None, int | None] | None:
+    """The durations that one comparison allows; None if it is no comparison of getDURATION() with a constant."""
+    match condition:
+        case Compare(comparison, left, Literal() as right) if left == DURATION:
+            length = _length(right)
+        case Compare(comparison, Literal() as left, right) if right == DURATION and comparison in _REVERSED:
+            comparison, length = _REVERSED[comparison], _length(left)
+        case _:
+            return None
+    if length is None:
+        return None
+    floor, is_whole = length.numerator // length.denominator, length.denominator == 1
+    if not -(2**62) < floor < 2**62:
+        return None
+    match comparison:
+        case Comparison.LESS:
+            return None, floor - 1 if is_whole else floor
+        case Comparison.LESS_OR_EQUAL:
+            return None, floor
+        case Comparison.GREATER:
+            return floor + 1, None
+        case Comparison.GREATER_OR_EQUAL:
+            return floor if is_whole else floor + 1, None
+        case Comparison.EQUAL:
+            return (floor, floor) if is_whole else (1, 0)
+        case _:
+            return None
+
+
+def _length(constant: Literal) -> Fraction | None:
+    """A length of time in ticks or microseconds; None where it has no fixed length (EP-31)."""
+    found = value(constant)
+    if isinstance(found, Duration):
+        return None if found.months else Fraction(found.seconds) * _MICROSECONDS
+    if is_number(found) and not isinstance(found, float):
+        return Fraction(found)
+    return None
+
+
+def comparable_duration(constant: Literal) -> Literal:
+    """An xsd:duration without months as getDURATION() has it; one with months stays, and compares with nothing
+    (EP-31)."""
+    found = value(constant)
+    if isinstance(found, Duration) and not found.months:
+        return literal(Duration(0, found.seconds, XSD_DAY_TIME_DURATION))
+    return constant
+
+
+def useful_durations(nodes: Sequence[Node], statements: Sequence[Statement]) -> tuple[int, ...]:
+    """Of each node, how long a solution may last that a row or a derived triple can still be made of."""
+    found = [0] * len(nodes)
+    for statement in statements:
+        found[statement.root] = UNBOUNDED
+        for known in statement.known:
+            found[known] = UNBOUNDED
+    for number in range(len(nodes) - 1, -1, -1):  # a node before its inputs
+        node, own = nodes[number], found[number]
+
+        def allow(below: int, longest: int) -> None:
+            found[below] = max(found[below], longest)
+
+        match node:
+            case Scan() | PathScan() | Timeless():
+                pass
+            case Combine() | Either():
+                allow(node.left, own)
+                allow(node.right, own)
+            case OptionalCombine():
+                # an outer bound removes a row and does not leave it bare (EP-77); equal intervals share it (EP-76)
+                inner = (
+                    UNBOUNDED if node.condition is None or node.condition.longest is None else node.condition.longest
+                )
+                allow(node.mandatory, own)
+                allow(node.optional, min(inner, own) if node.relation is Relation.EQUALS else inner)
+                for test in node.condition.exists if node.condition is not None else ():
+                    allow(test.node, UNBOUNDED)
+            case Without():
+                allow(node.left, own)
+                allow(node.right, UNBOUNDED)
+            case Restrict() | Assign():
+                longest = node.condition.longest if isinstance(node, Restrict) else None
+                allow(node.input, own if longest is None else min(own, longest))
+                for test in node.condition.exists:
+                    allow(test.node, UNBOUNDED)
+            case Project():
+                allow(node.input, own)
+            case Summarise():  # a group keeps all of its solutions, and a slice counts them
+                allow(node.input, UNBOUNDED)
+                for _, other in node.exists:
+                    allow(other, UNBOUNDED)
+    return tuple(found)
