@@ -13,7 +13,16 @@ from thence.errors import LimitError, QueryError
 from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.evaluation import Evaluation, Inbox, NodeState, evaluated_anew, state_of
 from thence.kernel.temporal.filters import ConditionState, ProjectState
-from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints, concatenated, empty, first_of_each
+from thence.kernel.temporal.interval_table import (
+    NO_END,
+    NO_EVENT,
+    Ids,
+    IntervalTable,
+    Ints,
+    concatenated,
+    empty,
+    first_of_each,
+)
 from thence.kernel.temporal.joins import WithoutState
 from thence.kernel.temporal.leaves import (
     LeafState,
@@ -24,6 +33,7 @@ from thence.kernel.temporal.leaves import (
     scanned_table,
     scanned_triples,
 )
+from thence.kernel.temporal.policies import PolicyState
 from thence.kernel.temporal.rules import Derived
 from thence.kernel.temporal.solution_store import SolutionStore
 from thence.kernel.temporal.summaries import SummaryState
@@ -42,9 +52,11 @@ _FEW_TERMS = 10_000
 @dataclass(slots=True)
 class TemporalState:
     """`evaluation` holds the nodes' states. `open` are the instants that are not closed, where instants are evaluated
-    one by one; `known` are the triples that those have, where only new ones are emitted."""
+    one by one; `known` are the triples that those have, where only new ones are emitted. Under a policy, `selection`
+    selects and consumes."""
 
     evaluation: Evaluation
+    selection: PolicyState | None = None
     open: list[int] = field(default_factory=list)
     known: IntervalTable = field(default_factory=lambda: empty(3, 0))
     compacted_at: int = 0  # how many terms the dictionary had, when it was last compacted
@@ -59,6 +71,15 @@ class TemporalState:
         for state in self.evaluation.states:
             if state is not None:
                 yield from node_tables(state)
+        if self.selection is not None:
+            yield from self.selection.tables()
+
+    def refs(self) -> Ints:
+        """The events that a later row may list."""
+        if self.selection is not None:
+            return self.selection.refs()
+        refs = np.concatenate([np.empty(0, np.int64), *(table.refs.ravel() for table in self.tables())])
+        return np.unique(refs[refs != NO_EVENT])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +123,10 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     logged = evaluated_anew(network.nodes)
     evaluation = Evaluation(
         network=_stratified(network, triples, graphs, scope),
-        states=[state_of(number, network.nodes, logged=number in logged) for number in range(len(network.nodes))],
+        states=[
+            state_of(number, network.nodes, logged=number in logged, consumes=program.chain is not None)
+            for number in range(len(network.nodes))
+        ],
         scope=scope,
         graphs=graphs,
         inboxes=[Inbox(triples=[triples] if len(triples) else [], first=True) for _ in network.statements],
@@ -110,6 +134,11 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     )
     state = TemporalState(evaluation)
     closed = NO_END + 1
+    if program.chain is not None:
+        state.selection = PolicyState.of(program.chain, program.policy, evaluation)
+        state.selection.arrive(evaluation)
+        assert not list(state.selection.step(evaluation, closed)), "what is timeless is no row (EP-38)"
+        return state
     if network.by_instant:
         evaluation.instant(NO_END, closed)
     else:
@@ -210,7 +239,10 @@ def step_network(
 ) -> Iterator[Emitted]:
     """The rows that become certain. What ends before the watermark is closed."""
     evaluation = state.evaluation
-    if program.network.by_instant:
+    if state.selection is not None:
+        state.selection.arrive(evaluation)
+        yield from (Emitted(rows) for rows in state.selection.step(evaluation, watermark))
+    elif program.network.by_instant:
         yield from _by_instant(program, state, watermark)
     elif program.query:
         yield from (Emitted(rows) for _, rows in evaluation.bulk(watermark))
@@ -219,7 +251,8 @@ def step_network(
         assert derived is not None
         evaluation.inboxes[number] = Inbox()
         yield from _new(state, rows, derived)
-    evaluation.evict(watermark)
+    if state.selection is None:
+        evaluation.evict(watermark)
     state.known = state.known.take(state.known.end >= watermark)
     stored = sum(len(table) for table in state.tables())
     if stored > environment.max_runs:
@@ -291,6 +324,8 @@ def renumber(state: TemporalState, ids: Ids) -> None:
         return IntervalTable(table.start, table.end, ids[table.ids], table.refs)
 
     state.known = moved(state.known)
+    if state.selection is not None:
+        state.selection.renumber(ids)
     for each in state.evaluation.states:
         if each is None:
             continue

@@ -9,6 +9,7 @@ from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Construct, Modifiers, Select, TriplePattern
 from thence.errors import QueryError
 from thence.kernel.temporal.operator import TemporalOperator
+from thence.plan.temporal.policies import chain_of, check_policy, selects_by
 from thence.plan.temporal.shard_keys import shard_key
 from thence.plan.temporal.translation import Translation
 from thence.program.dataflow import Dataflow, Stage
@@ -24,7 +25,10 @@ from thence.rdf.terms import BlankNode
 def compile_query(
     file: RuleFile, *, optimise: bool = True, timed_out: bool = False, reasoning: bool = False, policy: str = ""
 ) -> Dataflow:
-    """The dataflow of a file. QueryError if its rules cannot be stratified (EP-53)."""
+    """The dataflow of a file. QueryError if its rules cannot be stratified (EP-53), or if the policy does not apply
+    (EP-67)."""
+    if selects_by(policy):
+        check_policy(file)
     selects = range(1, len(file.selects) + 1)
     programs = [_program(file, query, reasoning, policy) for query in selects or (0,)]
     return Dataflow(tuple(Stage(program, TemporalOperator()) for program in programs))
@@ -52,6 +56,7 @@ def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> Tempor
         features=frozenset({Feature.BACKGROUND, Feature.REASONING, Feature.POLICY}),
         streams=file.streams,
         policy=policy,
+        chain=chain_of(network.nodes, network.statements[0].root) if selects_by(policy) else None,
     )
 
 
