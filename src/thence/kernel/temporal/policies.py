@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
 from thence.kernel.temporal.evaluation import Evaluation, Inbox
-from thence.kernel.temporal.interval_table import NO_END, NO_EVENT, NO_START, IntervalTable, Ints
+from thence.kernel.temporal.interval_table import NO_END, NO_EVENT, NO_START, IntervalTable, Ints, concatenated, no_rows
 from thence.kernel.temporal.joins import CombineState
 from thence.kernel.temporal.leaves import joined_triples
 from thence.kernel.temporal.occurrences import OccurrenceState
@@ -59,8 +59,9 @@ class PolicyState:
         for number, leaf in self.leaves.items():
             leaf.wait(evaluation.leaf_rows(number, inbox, batch))
 
-    def step(self, evaluation: Evaluation, watermark: int) -> Iterator[IntervalTable]:
-        """The rows of the instants that are closed now, instant by instant."""
+    def step(self, evaluation: Evaluation, watermark: int) -> IntervalTable:
+        """The rows of the instants that are closed now."""
+        emitted = [no_rows(evaluation.network.nodes[self.chain.node])]
         closed = {number: leaf.leave(watermark) for number, leaf in self.leaves.items()}
         instants = np.unique(np.concatenate([rows.end for rows in closed.values()]))
         bounds = {number: np.searchsorted(rows.end, instants, "right").tolist() for number, rows in closed.items()}
@@ -73,9 +74,8 @@ class PolicyState:
                     new[number] = rows.take(slice(first, before[number]))
             count = self.add(evaluation, new)
             if count and time != NO_END:
-                rows = self._emitted(evaluation, count)
-                if len(rows):
-                    yield self._shown(evaluation, rows)
+                emitted.append(self._emitted(evaluation, count))
+        return self._shown(evaluation, concatenated(emitted))
 
     def add(self, evaluation: Evaluation, rows: Mapping[int, IntervalTable]) -> int:
         """Add rows of closed instants to the leaves: how many combinations of the whole chain are new."""
