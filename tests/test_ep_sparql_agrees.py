@@ -15,9 +15,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle.ep_sparql import MADE, Row, TooManyRounds
-from oracle.ep_sparql_cases import CORE, Case, Options, answer, any_sliced, cases, emitted
+from oracle.ep_sparql_cases import CORE, Case, Options, answer, any_sliced, cases, emitted, policy_cases
 from oracle.ep_sparql_data import GivenEvent
-from oracle.ep_sparql_query import Construct, File, selects
+from oracle.ep_sparql_query import Chain, Construct, File, Group, Statement, selects
 from oracle.ep_sparql_text import text, turtle
 from oracle.terms import Blank, Iri, Literal, Term, Triple
 from shards import Pipeline
@@ -162,6 +162,34 @@ def spark_term(cell: Mapping[str, Any], events: Sequence[GivenEvent]) -> object:
             return engine_term(engine.Literal(cell["value"], cell["datatype"] or engine.XSD_STRING), events)
 
 
+@given(policy_cases(), st.lists(st.integers(0, 7), max_size=4), st.integers(0, 2))
+def test_policies_select_and_consume_as_defined(case: Case, cuts: list[int], lag: int) -> None:
+    """EP-66 – EP-72: at once, and cut with restarts; events may arrive before the watermark reaches them."""
+    told = answer(replace(case, file=tuple(map(flat, case.file))))
+    expected = Counter(shown(row, sliced=False) for row in told)
+    assert found(case, []) == expected, text(case.file)
+    assert found(case, cuts, lag=lag) == expected, text(case.file)
+
+
+def flat(statement: Statement) -> Statement:
+    """A SELECT over a chain as EP-7 reads it: `{{A} SEQ {B}} SEQ {C}` is `{A} SEQ {B} SEQ {C}`, a chain whose filters
+    are judged before any of its SEQs selects (EP-69)."""
+    return replace(statement, where=_flat(statement.where))
+
+
+def _flat(group: Group) -> Group:
+    return Group(tuple(_flat_chain(each) if isinstance(each, Chain) else each for each in group.elements))
+
+
+def _flat_chain(chain: Chain) -> Chain:
+    first, rest = _flat(chain.first), tuple((operator, _flat(right)) for operator, right in chain.rest)
+    match first.elements:
+        case (Chain() as inner,):
+            return Chain(inner.first, (*inner.rest, *rest))
+        case _:
+            return Chain(first, rest)
+
+
 def agree(case: Case, cuts: list[int]) -> None:
     assume(selects(case.file))
     try:
@@ -173,12 +201,13 @@ def agree(case: Case, cuts: list[int]) -> None:
     assert found(case, cuts) == expected, text(case.file)
 
 
-def found(case: Case, cuts: list[int], *, optimise: bool = True) -> Counter[Shown]:
-    """The engine's rows: all events at once, or cut at some times, with a restart at each."""
+def found(case: Case, cuts: list[int], *, optimise: bool = True, lag: int = 0) -> Counter[Shown]:
+    """The engine's rows: all events at once, or cut at some times, with a restart at each. The watermark may lag behind
+    the events."""
     sliced, events = any_sliced(case.file), ordered(case)
     return Counter(
         (row.stage, row.start, row.end, cells(row, events), () if sliced else ids)
-        for _, row, ids in engine_rows(case, cuts, optimise=optimise)
+        for _, row, ids in engine_rows(case, cuts, optimise=optimise, lag=lag)
     )
 
 
@@ -186,16 +215,20 @@ def ordered(case: Case) -> list[GivenEvent]:
     return sorted(case.events, key=lambda each: each[2])
 
 
-def engine_rows(case: Case, cuts: list[int], *, optimise: bool = True) -> list[tuple[int, EngineRow, tuple[str, ...]]]:
+def engine_rows(
+    case: Case, cuts: list[int], *, optimise: bool = True, lag: int = 0
+) -> list[tuple[int, EngineRow, tuple[str, ...]]]:
     """Rows with the number of their stage and the ids of their events."""
-    dataflow = compile_query(parse(text(case.file)), optimise=optimise, reasoning=case.reasoning)
+    file = parse(text(case.file))
+    dataflow = compile_query(file, optimise=optimise, reasoning=case.reasoning, policy=case.policy)
     flow = LocalFlow(dataflow, Environment(background_of(case), max_rounds=4 * ROUNDS))
     rows: list[tuple[int, EngineRow, tuple[str, ...]]] = []
     events = ordered(case)
     before = -(10**6)
     for bound in [*sorted(set(cuts)), NEVER]:
         some = [(number, each) for number, each in enumerate(events) if before <= each[2] < bound]
-        for row in flow.feed({"events": [encoded(some)]} if some else {}, bound):
+        watermark = bound if bound == NEVER else bound - lag
+        for row in flow.feed({"events": [encoded(some)]} if some else {}, watermark):
             row.bindings  # noqa: B018 - terms are those of this step
             ids = tuple(events[int(name.split(":")[1])][0] for name in flow.ids(row))
             rows.append((row.stage, row, ids))

@@ -35,6 +35,7 @@ from thence.kernel.temporal.leaves import (
     scanned_triples,
     timeless_solutions,
 )
+from thence.kernel.temporal.occurrences import OccurrenceState
 from thence.kernel.temporal.rules import Derived, by_position, derive
 from thence.kernel.temporal.summaries import SummaryState
 from thence.match.rdfs_columns import SchemaColumns
@@ -55,7 +56,16 @@ from thence.program.temporal.network import (
     Without,
 )
 
-NodeState = CombineState | OptionalState | WithoutState | ConditionState | ProjectState | SummaryState | LeafState
+NodeState = (
+    CombineState
+    | OptionalState
+    | WithoutState
+    | ConditionState
+    | ProjectState
+    | SummaryState
+    | LeafState
+    | OccurrenceState
+)
 
 MAX_ROUNDS = 1000
 """Of rules at one time (EP-54)."""
@@ -92,10 +102,14 @@ def subtree(nodes: Sequence[Node], root: int) -> list[int]:
     return sorted(found)
 
 
-def state_of(number: int, nodes: Sequence[Node], bounds: Sequence[int], *, logged: bool = False) -> NodeState | None:
-    """The state of a node before any solution; None for a node without state."""
+def state_of(
+    number: int, nodes: Sequence[Node], bounds: Sequence[int], *, logged: bool = False, consumes: bool = False
+) -> NodeState | None:
+    """The state of a node before any solution; None for a node without state. `consumes`: a policy does."""
     node = nodes[number]
     match node:
+        case Scan() if consumes:
+            return OccurrenceState.of(node)
         case Scan() | PathScan():
             return LeafState.of(node, logged=logged)
         case Combine():
@@ -187,7 +201,18 @@ class Evaluation:
         return self._pass(range(statement.first, statement.root + 1), inbox, batch, closed)
 
     def _pass(self, numbers: Sequence[int], inbox: Inbox, batch: TripleBatch | None, closed: int) -> IntervalTable:
-        nodes, deltas = self.network.nodes, dict[int, IntervalTable]()
+        return self.deltas(numbers, inbox, batch, closed)[numbers[-1]]
+
+    def deltas(
+        self,
+        numbers: Sequence[int],
+        inbox: Inbox,
+        batch: TripleBatch | None,
+        closed: int,
+        known: Mapping[int, IntervalTable] | None = None,
+    ) -> dict[int, IntervalTable]:
+        """The new solutions of some nodes, each after its inputs; `known` are those of nodes below them."""
+        nodes, deltas = self.network.nodes, dict(known or {})
         for number in numbers:
             node, state = nodes[number], self.states[number]
             below = [deltas[each] for each in inputs_of(node)]
@@ -197,16 +222,17 @@ class Evaluation:
                 case None:
                     assert isinstance(node, Timeless)
                     found = timeless_solutions(node, self.scope) if inbox.first else no_rows(node)
-                case LeafState():
-                    found = state.step(self._leaf(number, inbox, batch))
+                case LeafState() | OccurrenceState():
+                    found = state.step(self.leaf_rows(number, inbox, batch))
                 case CombineState() | WithoutState() | ProjectState():
                     found = state.step(below, closed, self.scope)
                 case _:
                     found = state.step(below, closed, self.scope, self)
             deltas[number] = _useful(found, self.network.bounds[number])
-        return deltas[numbers[-1]]
+        return deltas
 
-    def _leaf(self, number: int, inbox: Inbox, batch: TripleBatch | None) -> IntervalTable:
+    def leaf_rows(self, number: int, inbox: Inbox, batch: TripleBatch | None) -> IntervalTable:
+        """What an inbox has for a leaf."""
         node = self.network.nodes[number]
         assert isinstance(node, Scan | PathScan)
         parts = [inbox.rows.get(number, no_rows(node))]

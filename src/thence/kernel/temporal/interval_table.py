@@ -48,8 +48,8 @@ class IntervalTable:
     def __len__(self) -> int:
         return len(self.start)
 
-    def take(self, rows: NDArray[Any]) -> IntervalTable:
-        """Some rows, by number or by mask."""
+    def take(self, rows: NDArray[Any] | slice) -> IntervalTable:
+        """Some rows, by number or by mask; or a view of rows that follow each other."""
         return IntervalTable(self.start[rows], self.end[rows], self.ids[:, rows], self.refs[:, rows])
 
 

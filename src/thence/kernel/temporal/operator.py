@@ -55,8 +55,7 @@ class TemporalOperator:
         return None
 
     def held(self, program: TemporalProgram, state: TemporalState) -> Ints:
-        refs = np.concatenate([np.empty(0, np.int64), *(table.refs.ravel() for table in state.tables())])
-        return np.unique(refs[is_event(refs)])
+        return state.refs()
 
     def snapshot(self, program: TemporalProgram, state: TemporalState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         return snapshot.snapshot(state)

@@ -1,5 +1,6 @@
 """The state of a network as a head and arrays, and back. Timeless solutions are not saved: the background gives them
-again. What could lead compiled code astray is refused: a saved state may come from anywhere."""
+again. Under a policy only leaves are saved: their visible occurrences give the other solutions again. What could lead
+compiled code astray is refused: a saved state may come from anywhere."""
 
 from __future__ import annotations
 
@@ -33,6 +34,10 @@ def snapshot(state: TemporalState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         "derived": state.evaluation.derived,
     }
     arrays: list[NDArray[Any]] = [state.terms.joined.text, state.terms.joined.ends, *_arrays(state.evaluation.known)]
+    if state.selection is not None:
+        for leaf in state.selection.leaves.values():
+            arrays += [*_arrays(leaf.visible()), *_arrays(leaf.waiting)]
+        return head, arrays
     for each in state.evaluation.states:
         if each is not None:
             for table in node_tables(each):
@@ -85,6 +90,13 @@ def restore(
 
     known = state.evaluation.known
     state.evaluation.known = concatenated([known, saved(known)])
+    if state.selection is not None:
+        visible = {}
+        for number, leaf in state.selection.leaves.items():
+            visible[number] = saved(leaf.waiting)
+            leaf.wait(saved(leaf.waiting))
+        state.selection.add(state.evaluation, visible)
+        return state
     for each in state.evaluation.states:
         if each is None:
             continue

@@ -19,6 +19,7 @@ from thence.kernel.temporal.interval_table import (
     IntervalTable,
     Ints,
     concatenated,
+    is_event,
 )
 from thence.kernel.temporal.joins import WithoutState
 from thence.kernel.temporal.leaves import (
@@ -30,6 +31,7 @@ from thence.kernel.temporal.leaves import (
     scanned_table,
     scanned_triples,
 )
+from thence.kernel.temporal.policies import PolicyState
 from thence.kernel.temporal.rules import Derived
 from thence.kernel.temporal.solution_store import SolutionStore
 from thence.kernel.temporal.summaries import SummaryState
@@ -50,9 +52,10 @@ _FEW_TERMS = 10_000
 @dataclass(slots=True)
 class TemporalState:
     """`evaluation` holds the nodes' states. `open` are the instants that are not closed, where instants are evaluated
-    one by one."""
+    one by one. Under a policy, `selection` selects and consumes."""
 
     evaluation: Evaluation
+    selection: PolicyState | None = None
     open: list[int] = field(default_factory=list)
     compacted_at: int = 0  # how many terms the dictionary had, when it was last compacted
 
@@ -66,6 +69,15 @@ class TemporalState:
         for state in self.evaluation.states:
             if state is not None:
                 yield from node_tables(state)
+        if self.selection is not None:
+            yield from self.selection.tables()
+
+    def refs(self) -> Ints:
+        """The events that a later row may list."""
+        if self.selection is not None:
+            return self.selection.refs()
+        refs = np.concatenate([np.empty(0, np.int64), *(table.refs.ravel() for table in self.tables())])
+        return np.unique(refs[is_event(refs)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +130,13 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     evaluation = Evaluation(
         network=_stratified(network, triples, closed_background.schema if network.reasoning else None, scope),
         states=[
-            state_of(number, network.nodes, network.bounds, logged=number in logged)
+            state_of(
+                number,
+                network.nodes,
+                network.bounds,
+                logged=number in logged,
+                consumes=program.chain is not None,
+            )
             for number in range(len(network.nodes))
         ],
         scope=scope,
@@ -129,6 +147,11 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     )
     state = TemporalState(evaluation)
     closed = NO_END + 1
+    if program.chain is not None:
+        state.selection = PolicyState.of(program.chain, program.policy, evaluation)
+        state.selection.arrive(evaluation)
+        state.selection.step(evaluation, closed)  # what is timeless is no row (EP-38)
+        return state
     if network.by_instant:
         evaluation.instant(NO_END, closed)
     else:
@@ -279,13 +302,17 @@ def step_network(
 ) -> Iterator[Emitted]:
     """The rows that become certain. What ends before the watermark is closed."""
     evaluation = state.evaluation
-    if program.network.by_instant:
+    if state.selection is not None:
+        state.selection.arrive(evaluation)
+        yield Emitted(program.query, state.selection.step(evaluation, watermark))
+    elif program.network.by_instant:
         yield from _by_instant(program, state, watermark)
     elif program.query:
         yield from (Emitted(program.query, rows) for _, rows in evaluation.bulk(watermark))
     else:  # one rule, which does not read what it derives
         yield from _with_triples(evaluation.network.statements[0].number, *evaluation.alone(watermark))
-    evaluation.evict(watermark)
+    if state.selection is None:
+        evaluation.evict(watermark)
     stored = sum(len(table) for table in state.tables())
     if stored > environment.max_runs:
         raise LimitError(
@@ -352,6 +379,8 @@ def renumber(state: TemporalState, ids: Ids) -> None:
         return IntervalTable(table.start, table.end, ids[table.ids], table.refs)
 
     state.evaluation.known = moved(state.evaluation.known)
+    if state.selection is not None:
+        state.selection.renumber(ids)
     for each in state.evaluation.states:
         if each is None:
             continue

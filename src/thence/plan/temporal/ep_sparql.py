@@ -10,7 +10,8 @@ from thence.algebra.patterns import Construct, Modifiers, Select, TriplePattern
 from thence.errors import QueryError
 from thence.kernel.temporal.operator import TemporalOperator
 from thence.optimize.push_group_filters import push_group_filters
-from thence.plan.temporal.duration_bounds import useful_durations
+from thence.plan.temporal.duration_bounds import UNBOUNDED, useful_durations
+from thence.plan.temporal.policies import chain_of, check_policy, selects_by
 from thence.plan.temporal.shard_keys import shard_key
 from thence.plan.temporal.translation import Translation
 from thence.program.dataflow import Dataflow, Stage
@@ -31,8 +32,11 @@ def _without_background(leaf: object) -> bool:
 def compile_query(
     file: RuleFile, *, optimise: bool = True, timed_out: bool = False, reasoning: bool = False, policy: str = ""
 ) -> Dataflow:
-    """The dataflow of a file. QueryError if its rules cannot be stratified (EP-53)."""
-    if optimise and policy in ("", "unrestricted"):  # a policy judges a group's filters on the whole chain (EP-69)
+    """The dataflow of a file. QueryError if its rules cannot be stratified (EP-53), or if the policy does not apply
+    (EP-67)."""
+    if selects_by(policy):
+        check_policy(file)
+    elif optimise:  # a policy judges a group's filters on the whole chain (EP-69)
         file = replace(file, statements=tuple(map(push_group_filters, file.statements)))
     selects = range(1, len(file.selects) + 1)
     programs = [_program(file, query, reasoning, policy) for query in selects or (0,)]
@@ -47,7 +51,7 @@ def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> Tempor
     needed = read_by(len(drafts) - 1, found) if query and not reasoning else set(range(len(drafts)))
     drafts = [each for number, each in enumerate(drafts) if number in needed]
     whole = _translated(file, drafts, reasoning)
-    network = _ordered(whole, reasoning, keeps_rounds=query == 0)
+    network = _ordered(whole, reasoning, keeps_rounds=query == 0, prunes=not selects_by(policy))
     select = file.selects[query - 1] if query else None
     output: Output = DerivedTriples(numbered=len(file.rules) > 1)
     if select is not None:
@@ -63,6 +67,7 @@ def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> Tempor
         features=frozenset({Feature.BACKGROUND, Feature.REASONING, Feature.POLICY}),
         streams=file.streams,
         policy=policy,
+        chain=chain_of(network.nodes, network.statements[0].root) if selects_by(policy) else None,
     )
 
 
@@ -120,8 +125,9 @@ def _can_be_known(triple: TriplePattern) -> bool:
     return not any(isinstance(slot, BlankNode) for slot in (triple.subject, triple.object))
 
 
-def _ordered(whole: _Whole, reasoning: bool, *, keeps_rounds: bool) -> Network:
-    """The network, its statements in the order of evaluation."""
+def _ordered(whole: _Whole, reasoning: bool, *, keeps_rounds: bool, prunes: bool) -> Network:
+    """The network, its statements in the order of evaluation. Under a policy nothing is pruned: what lasts too long is
+    still a rival (EP-70)."""
     nodes, statements = tuple(whole.nodes), whole.statements
     found = dependencies(nodes, statements, _without_background)
     levels = strata(statements, found)
@@ -138,4 +144,5 @@ def _ordered(whole: _Whole, reasoning: bool, *, keeps_rounds: bool) -> Network:
     if order is not None and not by_instant:
         placed = [placed[number] for number in order]
     triples = next((n for n, table in enumerate(whole.translation.tables) if isinstance(table.pattern, AllTriples)), -1)
-    return Network(nodes, tuple(placed), by_instant, useful_durations(nodes, statements), triples, reasoning)
+    bounds = useful_durations(nodes, statements) if prunes else (UNBOUNDED,) * len(nodes)
+    return Network(nodes, tuple(placed), by_instant, bounds, triples, reasoning)

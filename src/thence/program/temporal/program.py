@@ -13,6 +13,7 @@ from thence.program.operator import Feature, ShardKey
 from thence.program.output import Output
 from thence.program.tables import Table
 from thence.program.temporal.network import Assign, Network, OptionalCombine, Restrict, Summarise, Timeless, Without
+from thence.program.temporal.seq_chains import SeqChain
 from thence.rdf.terms import Term
 
 
@@ -29,6 +30,7 @@ class TemporalProgram:
     features: frozenset[Feature]
     streams: tuple[Stream, ...]
     policy: str = "unrestricted"
+    chain: SeqChain | None = None  # what the policy selects from; None: it is unrestricted
 
     @property
     def namespace(self) -> str:
@@ -40,8 +42,8 @@ class TemporalProgram:
 
     @property
     def waits_for_time(self) -> bool:
-        """Bare rows, MINUS, EXISTS, groups and slices wait until their instant is closed (EP-43, EP-44)."""
-        return self.network.by_instant or any(map(_waits, self.network.nodes))
+        """Bare rows, MINUS, EXISTS, groups, slices and policies wait until their instant is closed (EP-43, EP-44)."""
+        return self.chain is not None or self.network.by_instant or any(map(_waits, self.network.nodes))
 
     @property
     def ends_with_input(self) -> bool:
