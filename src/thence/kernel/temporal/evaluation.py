@@ -237,11 +237,15 @@ class Evaluation:
         assert isinstance(node, Scan | PathScan)
         parts = [inbox.rows.get(number, no_rows(node))]
         if isinstance(node, PathScan):
-            if inbox.first:
-                parts.append(background_pairs(node, self.graphs, self.scope))
+            state, is_timeless = self.states[number], inbox.first
+            assert isinstance(state, LeafState)
             if batch is not None:
+                is_timeless |= bool((batch.end == NO_END).any())  # before any event
+                self.graphs.add(batch.take(batch.end == NO_END), self.scope.terms)
                 timed = batch.take(batch.end != NO_END)
                 parts.append(path_solutions(node, timed, self.graphs, self.scope))
+            if is_timeless:
+                parts.append(background_pairs(node, self.graphs, self.scope, state.waiting))
         elif batch is not None:
             parts.append(scanned_triples(node.pattern, node.variables, batch, self.scope.terms))
         return concatenated(parts)

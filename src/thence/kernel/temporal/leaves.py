@@ -202,6 +202,8 @@ class LeafState:
             rows = rows.take(np.argsort(rows.refs[0], kind="stable"))
             rows = rows.take(first_of_each(rows, self.waiting))
             self.waiting = concatenated([self.waiting, rows])
+        else:  # of paths, only timeless pairs are emitted once
+            self.waiting = concatenated([self.waiting, rows.take(rows.end == NO_END)])
         if self.log is not None:
             self.log = concatenated([self.log, rows])
         return rows
@@ -245,10 +247,18 @@ def _graph_solutions(pattern: Graph, scope: Scope) -> list[Solution]:
 
 @dataclass(slots=True)
 class PathGraphs:
-    """The background of paths: its triples, and the solutions of each path over them alone."""
+    """The background of paths: its triples, those that rules derive from it included (EP-39), and the solutions of each
+    path over them alone."""
 
-    triples: list[Triple]
+    triples: dict[Triple, None]
     alone: dict[PathPattern, frozenset[tuple[int, ...]]]
+
+    def add(self, batch: TripleBatch, terms: Terms) -> None:
+        """Timeless triples that rules derive."""
+        before = len(self.triples)
+        self.triples |= dict.fromkeys(_triples(batch, np.arange(len(batch)), terms))
+        if len(self.triples) > before:
+            self.alone.clear()
 
 
 def path_solutions(node: PathScan, batch: TripleBatch, graphs: PathGraphs, scope: Scope) -> IntervalTable:
@@ -275,16 +285,17 @@ def path_solutions(node: PathScan, batch: TripleBatch, graphs: PathGraphs, scope
     return concatenated(parts)
 
 
-def background_pairs(node: PathScan, graphs: PathGraphs, scope: Scope) -> IntervalTable:
-    """The pairs of a path over the background alone: timeless."""
-    found = sorted(_alone(_substituted(node.pattern, scope), node, graphs, scope))
+def background_pairs(node: PathScan, graphs: PathGraphs, scope: Scope, emitted: IntervalTable) -> IntervalTable:
+    """The pairs of a path over the background alone, without those that were emitted: timeless."""
+    known = set(map(tuple, emitted.ids[:, emitted.end == NO_END].T.tolist()))
+    found = sorted(_alone(_substituted(node.pattern, scope), node, graphs, scope) - known)
     ids = np.array(found, np.int32).reshape(len(found), len(node.variables)).T
     return timeless(np.ascontiguousarray(ids), 1)
 
 
 def _alone(pattern: PathPattern, node: PathScan, graphs: PathGraphs, scope: Scope) -> frozenset[tuple[int, ...]]:
     if pattern not in graphs.alone:
-        graphs.alone[pattern] = _pairs(pattern, node.variables, graphs.triples, scope)
+        graphs.alone[pattern] = _pairs(pattern, node.variables, list(graphs.triples), scope)
     return graphs.alone[pattern]
 
 

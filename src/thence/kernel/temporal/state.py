@@ -125,7 +125,7 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
         schema = SchemaColumns(closed_background.arrays, terms)
         triples = _all_background(closed_background, terms)
         check_templates(network, closed_background.schema)
-    graphs = PathGraphs(list(_plain_triples(triples, terms)) if _has_paths(network) else [], {})
+    graphs = PathGraphs(dict.fromkeys(_plain_triples(triples, terms)) if _has_paths(network) else {}, {})
     logged = evaluated_anew(network.nodes)
     evaluation = Evaluation(
         network=_stratified(network, triples, closed_background.schema if network.reasoning else None, scope),
