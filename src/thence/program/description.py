@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Box:
     """A node of the diagram: where partial results wait (a state, a window, a join). `label` is its text in one line,
-    `lines` are those of a drawing; without them, a drawing has the label."""
+    `lines` are those of a drawing; without them, a drawing has the label. `layer` is its column there, from 1; without
+    it, that is how many arrows lead to it at least."""
 
     number: int
     label: str
     lines: tuple[str, ...] = ()
+    layer: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

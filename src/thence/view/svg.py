@@ -148,8 +148,9 @@ def _box_name(number: int) -> str:
 
 
 def _layers(description: Description) -> dict[int | None, int]:
-    """How many arrows lead to a box at least; None is the start."""
+    """The layers that boxes have, else how many arrows lead to a box at least; None is the start."""
     layers: dict[int | None, int] = {None: 0}
+    layers |= {box.number: box.layer for box in description.boxes if box.layer is not None}
     reached: list[int | None] = [None]
     for source in reached:
         for target in (target for arrow in description.arrows if arrow.source == source for target in arrow.targets):

@@ -119,6 +119,11 @@ def read_by(number: int, found: Sequence[Dependency]) -> set[int]:
     return needed
 
 
+def is_fed(leaf: Scan | PathScan, statements: Sequence[Statement], *, reasoning: bool = False) -> bool:
+    """Whether a rule may derive a triple that matches a leaf."""
+    return any(_unifies(leaf, triple, reasoning) for rule in statements for triple in rule.template or ())
+
+
 def _readings(nodes: Sequence[Node], root: int, timeless: Sequence[bool]) -> Iterator[tuple[Scan | PathScan, Reading]]:
     """The leaves below a node, and when each is read."""
     waiting = [(root, Reading.SAME)]
