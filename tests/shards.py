@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,9 +13,8 @@ from thence.columns.column_batch import Batch
 from thence.columns.event_batch import encode
 from thence.kernel.automaton.operator import AutomatonOperator
 from thence.match.background import NO_BACKGROUND, Background
-from thence.program.automaton.program import SequenceProgram
 from thence.program.dataflow import Stage
-from thence.program.operator import Environment
+from thence.program.operator import Environment, Operator, Program
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
 from thence.runtime.time_domain import TimeDomain
@@ -44,12 +44,13 @@ class Numbered:
 class Pipeline:
     """A query over some events, in a number of shards."""
 
-    program: SequenceProgram
+    program: Program
     events: Given
     shards: int
     background: Background = NO_BACKGROUND
     lateness: int = 0
     partial: bool = False
+    operator: Operator[Any, Any] = field(default_factory=AutomatonOperator)
     saved: dict[int, bytes] = field(default_factory=dict)  # the shards' states, after the last micro-batch
 
     @property
@@ -58,7 +59,7 @@ class Pipeline:
 
     @property
     def stage(self) -> Stage:
-        return Stage(self.program, AutomatonOperator())
+        return Stage(self.program, self.operator)
 
     def answering(self, *, running: bool = True) -> Answering:
         streams = tuple(stream.name for stream in self.program.streams)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pyoxigraph as ox
 import pytest
@@ -13,11 +15,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle.ep_sparql import MADE, Row, TooManyRounds
-from oracle.ep_sparql_cases import CORE, Case, answer, any_sliced, cases
+from oracle.ep_sparql_cases import CORE, Case, Options, answer, any_sliced, cases, emitted
 from oracle.ep_sparql_data import GivenEvent
-from oracle.ep_sparql_query import selects
+from oracle.ep_sparql_query import Construct, selects
 from oracle.ep_sparql_text import text, turtle
 from oracle.terms import Blank, Iri, Literal, Term, Triple
+from shards import Pipeline
 from thence.columns.column_batch import Batch
 from thence.columns.event_batch import encode
 from thence.io.background_data import load_background
@@ -27,6 +30,7 @@ from thence.match.background import NO_BACKGROUND, Background
 from thence.plan.temporal.ep_sparql import compile_query
 from thence.program.operator import NEVER, Environment
 from thence.program.solutions import Row as EngineRow
+from thence.program.temporal.program import TemporalProgram
 from thence.rdf import terms as engine
 from thence.rdf.events import Event
 from thence.runtime import saved_state
@@ -37,10 +41,114 @@ NAMESPACE = "http://example.org/"
 ROUNDS = 12
 
 
-@given(cases(CORE), st.lists(st.integers(0, 7), max_size=4))
+CUTS = st.lists(st.integers(0, 7), max_size=4)
+GROUPED = Options(rules=False, paths=False, reasoning=False)
+RULED = Options(aggregates=False, sub_selects=False, modifiers=False, paths=False, reasoning=False)
+PATHS = Options(rules=False, aggregates=False, sub_selects=False, modifiers=False, reasoning=False)
+KEYED = replace(CORE, most_events=9)
+
+
+@given(cases(CORE), CUTS)
 def test_rows_are_those_of_the_definitions_at_once_or_cut(case: Case, cuts: list[int]) -> None:
     """EP-1 – EP-45: all operators, filters in every group, time functions, background."""
     agree(case, cuts)
+
+
+@given(cases(GROUPED), CUTS)
+def test_aggregates_sub_selects_and_slices_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None:
+    """EP-5, EP-6, EP-58 – EP-62"""
+    agree(case, cuts)
+
+
+@given(cases(PATHS), CUTS)
+def test_paths_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None:
+    """EP-63 – EP-65"""
+    agree(case, cuts)
+
+
+@given(cases(RULED), CUTS)
+def test_selects_read_the_closure_of_the_rules(case: Case, cuts: list[int]) -> None:
+    """EP-46 – EP-54"""
+    agree(case, cuts)
+
+
+@given(cases(), CUTS)
+def test_all_of_it_together_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """With reasoning (EP-55 – EP-57) and all of the above in one file."""
+    agree(case, cuts)
+
+
+@given(cases(RULED), CUTS)
+def test_rules_without_select_emit_what_is_new(case: Case, cuts: list[int]) -> None:
+    """EP-47 – EP-49, EP-82"""
+    file = tuple(each for each in case.file if isinstance(each, Construct))
+    assume(file)
+    rules = replace(case, file=file, events=tuple(ordered(case)))  # positions are those in the stream (C-5)
+    try:
+        told = emitted(rules, rounds=ROUNDS)
+    except TooManyRounds:
+        assume(False)
+    expected = Counter(
+        (start, end, frozenset(tuple(map(told_term, triple)) for triple in graph), tuple(dict.fromkeys(events)))
+        for _, start, end, graph, events in told
+    )
+    for each in ([], cuts):
+        made = Counter(
+            (row.start, row.end, event_graph(row, ordered(rules)), ids) for _, row, ids in engine_rows(rules, each)
+        )
+        assert made == expected, text(file)
+
+
+@given(cases(KEYED), st.integers(1, 4), st.data())
+def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: st.DataObject) -> None:
+    """What Spark's workers run: finite input in any order, and micro-batches with the state saved between them."""
+    assume(selects(case.file))
+    told = answer(case, rounds=ROUNDS)
+    twice = brought_twice(case)  # which event is the first depends on the order of the source
+    expected = Counter(shown(row, sliced=twice) for row in told)
+    shuffled = data.draw(st.permutations(case.events))
+    order = sorted(case.events, key=lambda each: each[2])
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=3)))
+    batches = [range(low, high) for low, high in zip([0, *cuts], [*cuts, len(order)], strict=True)]
+    for stage in compile_query(parse(text(case.file))).stages:
+        program = stage.program
+        assert isinstance(program, TemporalProgram)
+        number = program.query
+        own = Counter({row: count for row, count in expected.items() if row[0] == number})
+        whole = Pipeline(program, given_events(shuffled), shards, background_of(case), operator=stage.operator)
+        assert Counter(spark_row(row, number, shuffled, twice) for row in whole.batch()) == own, text(case.file)
+        stream = Pipeline(program, given_events(order), shards, background_of(case), operator=stage.operator)
+        last = order[-1][2] if order else 0
+        certain = Counter({row: count for row, count in own.items() if row[2] < last})
+        streamed = Counter(spark_row(row, number, order, twice) for row in stream.micro_batches(batches))
+        assert certain <= streamed <= own, text(case.file)
+
+
+def given_events(events: Sequence[GivenEvent]) -> list[tuple[str, Event]]:
+    return [("events", Event(start, turtle(triples), end=end, id=name)) for name, start, end, triples in events]
+
+
+def brought_twice(case: Case) -> bool:
+    """Whether two events bring the same occurrence (EP-3)."""
+    brought = [(start, end, triple) for _, start, end, triples in case.events for triple in set(triples)]
+    return len(set(brought)) < len(brought)
+
+
+def spark_row(row: Mapping[str, Any], number: int, events: Sequence[GivenEvent], twice: bool) -> Shown:
+    reserved = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
+    cells = {name.rstrip("_"): cell for name, cell in row.items() if name not in reserved and cell is not None}
+    terms = ((name, spark_term(cell, events)) for name, cell in sorted(cells.items()))
+    return number, row["start"], row["end"], tuple(terms), () if twice else tuple(row["events"])
+
+
+def spark_term(cell: Mapping[str, Any], events: Sequence[GivenEvent]) -> object:
+    match cell["type"]:
+        case "uri":
+            return engine_term(engine.IRI(cell["value"]), events)
+        case "bnode":
+            return engine_term(engine.BlankNode(cell["value"]), events)
+        case _:
+            return engine_term(engine.Literal(cell["value"], cell["datatype"] or engine.XSD_STRING), events)
 
 
 def agree(case: Case, cuts: list[int]) -> None:
@@ -54,25 +162,41 @@ def agree(case: Case, cuts: list[int]) -> None:
     assert found(case, cuts) == expected, text(case.file)
 
 
-def found(case: Case, cuts: list[int]) -> Counter[object]:
+def found(case: Case, cuts: list[int]) -> Counter[Shown]:
     """The engine's rows: all events at once, or cut at some times, with a restart at each."""
+    sliced, events = any_sliced(case.file), ordered(case)
+    return Counter(
+        (row.stage, row.start, row.end, cells(row, events), () if sliced else ids)
+        for _, row, ids in engine_rows(case, cuts)
+    )
+
+
+def ordered(case: Case) -> list[GivenEvent]:
+    return sorted(case.events, key=lambda each: each[2])
+
+
+def engine_rows(case: Case, cuts: list[int]) -> list[tuple[int, EngineRow, tuple[str, ...]]]:
+    """Rows with the number of their stage and the ids of their events."""
     dataflow = compile_query(parse(text(case.file)), reasoning=case.reasoning)
     flow = LocalFlow(dataflow, Environment(background_of(case), max_rounds=4 * ROUNDS))
     rows: list[tuple[int, EngineRow, tuple[str, ...]]] = []
-    sliced, bounds = any_sliced(case.file), sorted(set(cuts))
-    ordered = sorted(case.events, key=lambda each: each[2])
-    events = list(enumerate(ordered))
+    events = ordered(case)
     before = -(10**6)
-    for bound in [*bounds, NEVER]:
-        some = [each for each in events if before <= each[1][2] < bound]
-        batches = {"events": [encoded(some)]} if some else {}
-        for row in flow.feed(batches, bound):
-            ids = () if sliced else tuple(ordered[int(name.split(":")[1])][0] for name in flow.ids(row))
+    for bound in [*sorted(set(cuts)), NEVER]:
+        some = [(number, each) for number, each in enumerate(events) if before <= each[2] < bound]
+        for row in flow.feed({"events": [encoded(some)]} if some else {}, bound):
+            row.bindings  # noqa: B018 - terms are those of this step
+            ids = tuple(events[int(name.split(":")[1])][0] for name in flow.ids(row))
             rows.append((row.stage, row, ids))
         if bound != NEVER:
             restart(flow)
         before = bound
-    return Counter((stage, row.start, row.end, cells(row, ordered), ids) for stage, row, ids in rows)
+    return rows
+
+
+def event_graph(row: EngineRow, events: Sequence[GivenEvent]) -> object:
+    assert row.event is not None and (row.event.start, row.event.end) == (row.start, row.end)
+    return frozenset(tuple(engine_term(term, events) for term in triple) for triple in row.event.triples)
 
 
 def encoded(events: list[tuple[int, tuple[str, int, int, tuple[Triple, ...]]]]) -> Batch:
@@ -105,7 +229,11 @@ def _store(triples: tuple[Triple, ...]) -> ox.Store:
     return store
 
 
-def shown(row: Row, *, sliced: bool) -> object:
+Shown = tuple[int, int, int, tuple[tuple[str, object], ...], tuple[str, ...]]
+"""A row as both sides show it: the number of its SELECT, start, end, cells, events."""
+
+
+def shown(row: Row, *, sliced: bool) -> Shown:
     """A row of the oracle. Of equal rows a LIMIT may take any, so that their events may differ (EP-62). An event that
     fills several patterns is listed once."""
     number, start, end, bindings, events = row
@@ -118,7 +246,8 @@ def told_term(term: Term) -> object:
         case Iri(name):
             return "iri", name
         case Blank():
-            return ("blank", "made") if term == MADE else ("blank", term.label, term.event)
+            made = term == MADE or term.event == "new"
+            return ("blank", "made") if made else ("blank", term.label, term.event)
         case Literal(lexical, datatype):
             return datatype, (Fraction(lexical) if datatype in ("integer", "decimal") else lexical)
 

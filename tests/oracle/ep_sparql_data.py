@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TypeAlias
@@ -40,8 +40,8 @@ class Source:
     end: int
     triples: Graph
 
-    def occurrences(self) -> frozenset[Occurrence]:
-        return frozenset(Occurrence(triple, self.start, self.end) for triple in self.triples)
+    def occurrences(self) -> list[Occurrence]:
+        return [Occurrence(triple, self.start, self.end) for triple in sorted(self.triples, key=repr)]
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,21 @@ class Data:
     sources: tuple[Source, ...]
     background: Graph = frozenset()
     named: Mapping[str, Graph] | None = None
-    occurrences: frozenset[Occurrence] = field(init=False)
     bringers: Mapping[Occurrence, tuple[Source, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        bringers: dict[Occurrence, tuple[Source, ...]] = {Occurrence(triple): () for triple in self.background}
+        bringers: dict[Occurrence, tuple[Source, ...]] = {
+            Occurrence(triple): () for triple in sorted(self.background, key=repr)
+        }
         for source in self.sources:
             for occurrence in source.occurrences():
                 bringers[occurrence] = (*bringers.get(occurrence, ()), source)
         object.__setattr__(self, "bringers", bringers)
-        object.__setattr__(self, "occurrences", frozenset(bringers))
+
+    @property
+    def occurrences(self) -> Collection[Occurrence]:
+        """The paper's set S; background first, then by source."""
+        return self.bringers.keys()
 
     def until(self, time: Time) -> Data:
         """What ends at the time or before it."""

@@ -22,9 +22,10 @@ def repeated(data: Data, path: Repeat, written: frozenset[Term]) -> Iterator[tup
     timeless = pairs(path, data.background)
     if path.sign != "+":
         timeless |= {(term, term) for term in written}
-    yield from ((pair, None) for pair in timeless)
+    yield from ((pair, None) for pair in sorted(timeless, key=repr))
     for source in data.sources:
-        yield from ((pair, source) for pair in pairs(path, source.triples | data.background) - timeless)
+        found = pairs(path, source.triples | data.background) - timeless
+        yield from ((pair, source) for pair in sorted(found, key=repr))
 
 
 def pairs(path: Path, graph: Graph) -> Pairs:

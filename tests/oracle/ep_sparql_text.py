@@ -47,8 +47,9 @@ from oracle.ep_sparql_query import (
 from oracle.terms import Blank, Iri, Literal, Term, Triple, Var
 
 
-def text(file: File) -> str:
-    """The file with full braces. Statements stand one after the other, below all prefixes.
+def text(file: File, *, loose: bool = False) -> str:
+    """The file with full braces. Statements stand one after the other, below all prefixes. `loose`: with as few braces
+    as EP-9, EP-10 and EP-12 allow.
 
     >>> from oracle.ep_sparql_query import Operator
     >>> a, b = (Group((Triples((Pattern(Var("x"), Iri(p), Var("y")),)),)) for p in "pq")
@@ -57,32 +58,66 @@ def text(file: File) -> str:
     SELECT * WHERE {
       { ?x :p ?y . } SEQ { ?x :q ?y . }
     }
+    >>> print(text((Select(None, Group((Chain(a, ((Operator.SEQ, b),)),))),), loose=True))
+    PREFIX : <http://example.org/>
+    SELECT * WHERE
+      ?x :p ?y . SEQ ?x :q ?y .
     """
-    body = "\n".join(map(statement, file))
+    body = "\n".join(statement(each, loose=loose) for each in file)
     prefixes = [prefix for prefix in NAMESPACES if not prefix or f"{prefix}:" in body]
     return "\n".join([*(f"PREFIX {prefix}: <{NAMESPACES[prefix]}>" for prefix in prefixes), body])
 
 
-def statement(found: Statement) -> str:
+def statement(found: Statement, *, loose: bool = False) -> str:
+    where = _loose(found.where) if loose else f" {{\n{_lines(map(_element, found.where.elements))}\n}}"
     match found:
         case Select():
-            return select(found, "\n")
-        case Construct(template, where):
+            return select(found, where, "\n")
+        case Construct(template):
             made = " ".join(f"{_pattern(pattern)} ." for pattern in template)
-            return f"CONSTRUCT {{ {made} }} WHERE {{\n{_indented(where)}\n}}"
+            return f"CONSTRUCT {{ {made} }} WHERE{where}"
         case _:
             assert_never(found)
 
 
-def _indented(group: Group) -> str:
-    return "\n".join(f"  {_element(element)}" for element in group.elements)
+def _lines(elements: Iterable[str]) -> str:
+    return "\n".join(f"  {element}" for element in elements)
 
 
-def select(found: Select, between: str = " ") -> str:
+def _loose(group: Group) -> str:
+    """A statement's group without its braces (EP-12), and its chains with as few as possible."""
+    if not group.elements:
+        return " { }"
+    shown = []
+    for number, element in enumerate(group.elements):
+        before, after = group.elements[:number], group.elements[number + 1 :]
+        shown.append(_loose_chain(element, before, after) if isinstance(element, Chain) else _element(element))
+    return "\n" + _lines(shown)
+
+
+def _loose_chain(chain: Chain, before: tuple[Element, ...], after: tuple[Element, ...]) -> str:
+    """An operand that is a triples block needs no braces, if no other block is beside it (EP-9). Nor does a first
+    operand that ends in OPTIONAL, if the chain is first in its group (EP-10)."""
+    first, *rest = (chain.first, *(right for _, right in chain.rest))
+    shown = [_group(operand) if not _is_block(operand) else _element(operand.elements[0]) for operand in (first, *rest)]
+    if any(isinstance(element, Triples | Filter) for element in before):
+        shown[0] = _group(first)
+    if any(isinstance(element, Triples) for element in after):
+        shown[-1] = _group(rest[-1])
+    if not before and first.elements and isinstance(first.elements[-1], Optional) and not first.filters:
+        shown[0] = " ".join(map(_element, first.elements))
+    operators = (operator.value for operator, _ in chain.rest)
+    return " ".join([shown[0], *(f"{operator} {right}" for operator, right in zip(operators, shown[1:], strict=True))])
+
+
+def _is_block(group: Group) -> bool:
+    return len(group.elements) == 1 and isinstance(group.elements[0], Triples)
+
+
+def select(found: Select, where: str | None = None, between: str = " ") -> str:
     columns = "*" if found.columns is None else " ".join(map(_column, found.columns))
     head = f"SELECT {'DISTINCT ' if found.distinct else ''}{columns} WHERE"
-    where = f"{head} {{\n{_indented(found.where)}\n}}" if between == "\n" else f"{head} {_group(found.where)}"
-    clauses = [where]
+    clauses = [head + (where or " " + _group(found.where))]
     if found.group_by:
         clauses.append("GROUP BY " + " ".join(map(_key, found.group_by)))
     if found.having:

@@ -30,12 +30,15 @@ class Run:
     query: Query
     streams: dict[str, list[str]]
     background: Any
+    reasoning: str | None
+    policy: str | None
     format: str
     output: Path | None
     events: bool
     problems: Path | None
     timed_out: bool
     max_runs: int | None
+    max_rounds: int | None
     lateness: str
     optimise: bool
     watch: bool
@@ -64,6 +67,12 @@ class Run:
     metavar="[IRI=]PATH",
     help="Background data, and the graph that it is; may be repeated.",
 )
+@click.option("--reasoning", type=click.Choice(("rdfs",)), help="Add what background and events entail (EP-SPARQL).")
+@click.option(
+    "--policy",
+    type=click.Choice(("unrestricted", "chronological", "recent")),
+    help="Which of the possible matches there are (EP-SPARQL).",
+)
 @click.option(
     "--engine",
     type=click.Choice(("spark", "local")),
@@ -81,6 +90,7 @@ class Run:
 )
 @click.option("--timed-out", is_flag=True, help="Count partial matches whose window ended, too, and note them there.")
 @click.option("--max-runs", type=int, metavar="N", help="Fail with more partial matches than this at once.")
+@click.option("--max-rounds", type=int, metavar="N", help="Fail with more rounds of rules than this at one time.")
 @click.option(
     "--lateness",
     default="0",
@@ -102,6 +112,8 @@ def run(
     namespace: str | None,
     streams: tuple[str, ...],
     background: tuple[str, ...],
+    reasoning: str | None,
+    policy: str | None,
     engine: str,
     format: str,
     output: Path | None,
@@ -109,6 +121,7 @@ def run(
     problems: Path | None,
     timed_out: bool,
     max_runs: int | None,
+    max_rounds: int | None,
     lateness: str,
     watch: bool,
     checkpoint: Path | None,
@@ -126,12 +139,15 @@ def run(
             query=read,
             streams=stream_paths(streams, read),
             background=background_paths(background),
+            reasoning=reasoning,
+            policy=policy,
             format=format,
             output=output,
             events=events,
             problems=problems,
             timed_out=timed_out,
             max_runs=max_runs,
+            max_rounds=max_rounds,
             lateness=lateness,
             optimise=optimise,
             watch=watch,
@@ -164,8 +180,11 @@ def _run_here(run: Run) -> None:
     matching = run.query.match(
         run.streams,
         background=run.background,
+        reasoning=run.reasoning,
+        policy=run.policy,
         lateness=run.lateness,
         max_runs=run.max_runs,
+        max_rounds=run.max_rounds,
         problems=True,
         timed_out=run.timed_out,
         optimise=run.optimise,

@@ -21,7 +21,8 @@ from thence.cli.spark_errors import raised_as_ours
 from thence.cli.spark_files import StreamFiles, finite_input, settle_time_domain
 from thence.cli.spark_rows import RowLayout, SparkMatch
 from thence.errors import InputError
-from thence.query.options import background_of, duration, most_runs
+from thence.query.languages import CompileOptions
+from thence.query.options import background_of, duration, most_rounds, most_runs
 from thence.rdf.times import MAX_TIME
 from thence.runtime.results import Counts, Problem
 from thence.runtime.time_domain import TimeDomain
@@ -87,13 +88,15 @@ class Prepared:
 
 def prepared(run: Run) -> Prepared:
     query = run.query
-    dataflow = query.supported(background=run.background, timed_out=run.timed_out, optimise=run.optimise)
+    options = CompileOptions(run.optimise, run.timed_out, run.reasoning, run.policy)
+    dataflow = query.supported(options, background=run.background)
     allowed = duration(run.lateness, option="lateness")
     domain = TimeDomain.of(query.time_kind(), {"lateness": allowed})
     settings = Settings(
         shards=run.shards,
         lateness=min(allowed.length, MAX_TIME),
         max_runs=most_runs(run.max_runs),
+        max_rounds=most_rounds(run.max_rounds),
         problems=True,
         timed_out=run.timed_out,
         terms="struct",

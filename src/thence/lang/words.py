@@ -40,7 +40,9 @@ COMPARISONS = frozenset({"EQUAL", "NOT_EQUAL", "LESS", "GREATER", "LESS_OR_EQUAL
 OPERATORS = SIGNED | COMPARISONS | {"PLUS", "MINUS", "STAR", "SLASH", "LOGICAL_OR", "LOGICAL_AND"}
 EXPRESSIONS = FUNCTIONS | IRIS | VARIABLES | LITERALS | {"LPAR", "BANG", "PLUS", "MINUS"}
 FORMS = frozenset({"_SELECT", "_CONSTRUCT", "_ASK", "_DESCRIBE", "_BASE", "_PREFIX"})
-ELEMENTS = frozenset({"_OPTIONAL", "_FILTER", "_BIND", "_GRAPH", "_MINUS", "_VALUES", "SERVICE", "LBRACE", "_SELECT"})
+ELEMENTS = frozenset(
+    {"_OPTIONAL", "_FILTER", "_BIND", "_GRAPH", "_MINUS", "_VALUES", "SERVICE", "LBRACE", "_SELECT", "UNION"}
+)
 MODIFIERS = frozenset({"_GROUP", "_HAVING", "_ORDER", "_LIMIT", "_OFFSET", "_VALUES"})
 
 # Where all of the first set can stand, the phrase speaks for all of the second.
@@ -48,14 +50,14 @@ _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
     ({"_SELECT", "_ASK"}, "SELECT, CONSTRUCT, ASK or DESCRIBE", FORMS),
     ({"_SELECT", "_CONSTRUCT"}, "SELECT or CONSTRUCT", FORMS),
     ({"FUNCTION_1", "BANG"}, "an expression", EXPRESSIONS | NAMES),
-    ({"FUNCTION_1"}, "an expression in parentheses", FUNCTIONS | IRIS | {"LPAR"}),
-    ({"BLANK_NODE_LABEL", "RBRACE"}, "a triple pattern", TERMS | {"LPAR"}),
-    ({"BLANK_NODE_LABEL"}, "a term", TERMS | {"LPAR"}),
-    ({"A"}, "a property", IRIS | VARIABLES | {"A", "BANG", "CIRCUMFLEX", "LPAR"}),
-    ({"IRIREF", "INTEGER"}, "a value", IRIS | LITERALS),
+    ({"FUNCTION_1"}, "an expression in parentheses", FUNCTIONS | IRIS | NAMES | {"LPAR"}),
+    ({"BLANK_NODE_LABEL", "RBRACE"}, "a triple pattern", TERMS | NAMES | {"LPAR"}),
+    ({"BLANK_NODE_LABEL"}, "a term", TERMS | NAMES | {"LPAR"}),
+    ({"A"}, "a property", IRIS | VARIABLES | NAMES | {"A", "BANG", "CIRCUMFLEX", "LPAR"}),
+    ({"IRIREF", "INTEGER"}, "a value", IRIS | LITERALS | NAMES),
     ({"LOGICAL_AND"}, "an operator", OPERATORS),
     ({"STRING_LITERAL1"}, "a string", STRINGS),
-    ({"IRIREF"}, "an IRI", IRIS),
+    ({"IRIREF"}, "an IRI", IRIS | NAMES),
     ({"PNAME_NS"}, "a prefix", IRIS),
     ({"VAR1"}, "a variable", VARIABLES),
     ({"NAME"}, "a name", NAMES),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -92,6 +93,7 @@ class Background:
     cache: dict[tuple[Graph, str | None], ForeignSolutions] = field(default_factory=dict)
     plain: dict[GraphName, PlainGraph] = field(default_factory=dict)
     lookups: dict[GraphName, object] = field(default_factory=dict)
+    derived: dict[str, Any] = field(default_factory=dict)  # what operators have made of it
 
     def check(self, pattern: Pattern) -> None:
         """InputError if a GRAPH of the pattern names what the background lacks, be it evaluated or not."""

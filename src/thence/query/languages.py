@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """The options that a query is compiled for, as far as its language has them."""
+
+    optimise: bool = True
+    timed_out: bool = False
+    reasoning: str | None = None
+    policy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Language:
     """A language: `name` is what options call it, `title` what its paper does. `keywords` is a regular expression that
     recognises it. `parser` turns text into algebra, `compiler` algebra into a dataflow: functions, by module and name,
@@ -44,8 +54,13 @@ class Language:
         algebra: QueryAlgebra = _function(self.parser)(text, source=source, namespace=namespace)
         return algebra
 
-    def compile(self, algebra: Any, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
-        dataflow: Dataflow = _function(self.compiler)(algebra, optimise=optimise, timed_out=timed_out)
+    def compile(self, algebra: Any, options: CompileOptions) -> Dataflow:
+        given: dict[str, Any] = {"optimise": options.optimise, "timed_out": options.timed_out}
+        if Feature.REASONING in self.options:
+            given["reasoning"] = options.reasoning is not None
+        if Feature.POLICY in self.options:
+            given["policy"] = options.policy or ""
+        dataflow: Dataflow = _function(self.compiler)(algebra, **given)
         return dataflow
 
 

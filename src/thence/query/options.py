@@ -99,6 +99,26 @@ def absolute_namespace(given: str | None) -> str | None:
     return given
 
 
+REASONING = ("rdfs",)
+POLICIES = ("unrestricted", "chronological", "recent")
+
+
+def check_choice(option: str, given: object, choices: Sequence[str]) -> None:
+    """InputError for a value that an option does not have."""
+    if given is not None and given not in choices:
+        cures = " or ".join(f'{option}="{each}"' for each in choices)
+        raise InputError(f"{option} can't be {given!r:.80}. Try: {cures}")
+
+
+def most_rounds(given: int | None) -> int:
+    """`max_rounds`: how many rounds of rules there may be at one time."""
+    if given is None:
+        return 1000
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise InputError(f"max_rounds can't be {given!r:.80}. Try: max_rounds=10_000")
+    return given
+
+
 def most_runs(given: int | None) -> int:
     """`max_runs`: how many partial matches there may be at once."""
     if given is None:

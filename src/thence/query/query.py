@@ -18,13 +18,17 @@ from thence.local.input_types import check_inputs
 from thence.local.inputs import inputs_by_stream, stream_inputs
 from thence.program.dataflow import Dataflow, connected
 from thence.program.operator import Environment, Feature
-from thence.query.languages import LANGUAGES, Language, language_named, recognised
+from thence.query.languages import LANGUAGES, CompileOptions, Language, language_named, recognised
 from thence.query.options import (
+    POLICIES,
+    REASONING,
     Duration,
     absolute_namespace,
     background_of,
+    check_choice,
     duration,
     idle_streams,
+    most_rounds,
     most_runs,
     reject_unsupported,
 )
@@ -34,6 +38,9 @@ from thence.runtime.watermark import Watermark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
+
+
+DEFAULT_OPTIONS = CompileOptions()
 
 
 def parse(text: str | Path, *, language: str | None = None, namespace: str | None = None) -> Query:
@@ -113,22 +120,16 @@ class Query:
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     feeders: Mapping[str, Query] = field(default_factory=dict, repr=False)
     """The queries that feed some of its streams."""
-    _compiled: dict[tuple[bool, bool], Dataflow] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _compiled: dict[CompileOptions, Dataflow] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    def dataflow(self, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
+    def dataflow(self, options: CompileOptions = DEFAULT_OPTIONS) -> Dataflow:
         """The query compiled: its stages, each a program with its operator."""
-        key = (optimise, timed_out)
-        if key not in self._compiled:
-            partial = timed_out and Feature.TIMED_OUT in self.language.options
-            own = self.language.compile(self.algebra, optimise=optimise, timed_out=partial)
-            others = {
-                name: each.dataflow(
-                    optimise=optimise, timed_out=timed_out and Feature.TIMED_OUT in each.language.options
-                )
-                for name, each in self.feeders.items()
-            }
-            self._compiled[key] = connected(own, others) if others else own
-        return self._compiled[key]
+        if options not in self._compiled:
+            partial = options.timed_out and Feature.TIMED_OUT in self.language.options
+            own = self.language.compile(self.algebra, replace(options, timed_out=partial))
+            others = {name: each.dataflow(options) for name, each in self.feeders.items()}
+            self._compiled[options] = connected(own, others) if others else own
+        return self._compiled[options]
 
     def reading(self, feeders: Mapping[str, Query]) -> Query:
         """The same query, some of whose streams are the events that other queries CONSTRUCT.
@@ -142,7 +143,7 @@ class Query:
         """
         from thence.local.inputs import stream_name
 
-        own = self.language.compile(self.algebra).streams
+        own = self.language.compile(self.algebra, DEFAULT_OPTIONS).streams
         found = {stream_name(name, own): each for name, each in feeders.items()}
         query = replace(self, feeders={**self.feeders, **found})
         query.dataflow()
@@ -184,8 +185,11 @@ class Query:
         streams: Any,
         *,
         background: Any = None,
+        reasoning: str | None = None,
+        policy: str | None = None,
         lateness: Duration | None = None,
         max_runs: int | None = None,
+        max_rounds: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
         optimise: bool = True,
@@ -195,17 +199,20 @@ class Query:
         `streams` maps the query's streams, by name or IRI, to a path, an iterable of `Event`, or a list of these; a
         query over one stream takes it alone. All of it is taken in the order of time, so nothing is late, whatever the
         `lateness`. `background` is a path, an rdflib or pyoxigraph store, a list of them, or a mapping from graph IRIs
-        to them. More than `max_runs` partial matches at once are a LimitError. With `problems`, bad events come as
+        to them; reasoning="rdfs" adds what it entails (EP-SPARQL), and `policy` chooses among matches ("chronological",
+        "recent"). More than `max_runs` partial matches at once are a LimitError, and so are more than `max_rounds` of
+        rules at one time. With `problems`, bad events come as
         `Problem`, among the matches; with `timed_out`, partial matches whose window ended too. `optimise=False` gives
         the same answers, slower.
         """
-        dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
+        options = CompileOptions(optimise, timed_out, reasoning, policy)
+        dataflow = self.supported(options, background=background)
         inputs = {
             name: stream_inputs(name, value, namespace=dataflow.namespace_of(name))
             for name, value in inputs_by_stream(streams, dataflow.streams).items()
         }
         domain = TimeDomain.of(self.time_kind(), {"lateness": duration(lateness, option="lateness")})
-        answers = self._answers(dataflow, background, max_runs, timed_out)
+        answers = self._answers(dataflow, background, max_runs, max_rounds, timed_out)
         check_inputs(dataflow, inputs)
         return Matching(answers, inputs, domain, problems or timed_out)
 
@@ -213,9 +220,12 @@ class Query:
         self,
         *,
         background: Any = None,
+        reasoning: str | None = None,
+        policy: str | None = None,
         lateness: Duration | None = None,
         idle: Any = None,
         max_runs: int | None = None,
+        max_rounds: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
         optimise: bool = True,
@@ -225,9 +235,10 @@ class Query:
         The watermark is the latest time of the stream that is furthest behind, minus `lateness`; a silent stream holds
         the others back, unless `idle` names it, or is the time after which any is left out.
         """
-        dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
+        options = CompileOptions(optimise, timed_out, reasoning, policy)
+        dataflow = self.supported(options, background=background)
         watermark, domain = self._watermark(dataflow, lateness, idle)
-        answers = self._answers(dataflow, background, max_runs, timed_out, running=True)
+        answers = self._answers(dataflow, background, max_runs, max_rounds, timed_out, running=True)
         return Engine(answers, dataflow.streams, watermark, domain, problems or timed_out, dataflow.namespace_of)
 
     def dataframe(
@@ -235,10 +246,13 @@ class Query:
         streams: Any,
         *,
         background: Any = None,
+        reasoning: str | None = None,
+        policy: str | None = None,
         shards: int | None = None,
         lateness: Duration | None = None,
         idle: Any = None,
         max_runs: int | None = None,
+        max_rounds: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
         optimise: bool = True,
@@ -258,7 +272,8 @@ class Query:
         """
         from thence.query.dataframes import frames_of  # Spark is heavy, and only needed here
 
-        dataflow = self.supported(background=background, timed_out=timed_out, optimise=optimise)
+        options = CompileOptions(optimise, timed_out, reasoning, policy)
+        dataflow = self.supported(options, background=background)
         frames = frames_of(streams, columns, dataflow.streams)
         watermark, domain = self._watermark(dataflow, lateness, idle)
         return frames.answers(
@@ -270,24 +285,35 @@ class Query:
             idle=watermark.idle,
             idle_after=watermark.idle_after,
             max_runs=most_runs(max_runs),
+            max_rounds=most_rounds(max_rounds),
             problems=problems or timed_out,
             timed_out=timed_out,
             terms=terms,
             counts=counts,
         )
 
-    def explain(self, format: str = "text", *, optimise: bool = True) -> str:
+    def explain(
+        self, format: str = "text", *, optimise: bool = True, reasoning: str | None = None, policy: str | None = None
+    ) -> str:
         """How the query is run: its algebra, its stages, keys and windows, and where each filter acts. `format` is
         `text`, `mermaid` (a diagram), `svg` (a drawing) or `json`."""
         from thence.view.explain import explain
 
-        return explain(self.dataflow(optimise=optimise), format)
+        options = CompileOptions(optimise, reasoning=reasoning, policy=policy)
+        return explain(self.supported(options, background=None), format)
 
-    def supported(self, *, background: Any, timed_out: bool, optimise: bool) -> Dataflow:
+    def supported(self, options: CompileOptions, *, background: Any) -> Dataflow:
         """The query compiled, if it supports all options that are given."""
-        given = {Feature.BACKGROUND: background is not None, Feature.TIMED_OUT: timed_out}
+        check_choice("reasoning", options.reasoning, REASONING)
+        check_choice("policy", options.policy, POLICIES)
+        given = {
+            Feature.BACKGROUND: background is not None,
+            Feature.TIMED_OUT: options.timed_out,
+            Feature.REASONING: options.reasoning is not None,
+            Feature.POLICY: options.policy is not None,
+        }
         reject_unsupported(given, self.language, self.dataflow())
-        return self.dataflow(optimise=optimise, timed_out=timed_out)
+        return self.dataflow(options)
 
     def _watermark(self, dataflow: Dataflow, lateness: Duration | None, idle: Any) -> tuple[Watermark, TimeDomain]:
         """The watermark before any event, and the kind of time, as far as it is known."""
@@ -300,11 +326,18 @@ class Query:
         return Watermark(streams, min(allowed.length, MAX_TIME), names, longest), domain
 
     def _answers(
-        self, dataflow: Dataflow, background: Any, max_runs: int | None, timed_out: bool, running: bool = False
+        self,
+        dataflow: Dataflow,
+        background: Any,
+        max_runs: int | None,
+        max_rounds: int | None,
+        timed_out: bool,
+        running: bool = False,
     ) -> Answers:
         environment = Environment(
             background_of(background, dataflow),
             max_runs=most_runs(max_runs),
+            max_rounds=most_rounds(max_rounds),
             running=running,
             keeps_expired=timed_out,
         )

@@ -77,13 +77,21 @@ class Host:
         )
 
     def emit(
-        self, extracted: Extracted, watermark: int, *, latest: int | None = None, ordered: bool = True
+        self,
+        extracted: Extracted,
+        watermark: int,
+        *,
+        latest: int | None = None,
+        domain: Domain | None = None,
+        ordered: bool = True,
     ) -> Iterator[Ordered]:
-        """The rows that become certain. `latest` is the time of the latest event of all inputs, if others know of it.
-        Unless they must be `ordered`, rows may come as the operator emits them."""
+        """The rows that become certain. `latest` is the time of the latest event of all inputs, if others know of it;
+        so is the kind of time. Unless they must be `ordered`, rows may come as the operator emits them."""
         stage = self.stage
         if latest is not None:
             extracted = replace(extracted, latest=latest)
+        if domain is not None:
+            extracted = replace(extracted, domain=domain)
         found = stage.operator.step(stage.program, self.state, extracted, watermark, self.environment)
         if not ordered and self.seen is None and not stage.makes_events:
             yield from ((solutions, None) for solutions in found if len(solutions))

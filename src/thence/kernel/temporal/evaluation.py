@@ -18,6 +18,7 @@ from thence.kernel.temporal.leaves import (
     LeafState,
     PathGraphs,
     TripleBatch,
+    appended_triples,
     background_pairs,
     joined_triples,
     path_solutions,
@@ -26,6 +27,7 @@ from thence.kernel.temporal.leaves import (
 )
 from thence.kernel.temporal.rules import Derived, derive
 from thence.kernel.temporal.summaries import SummaryState
+from thence.match.rdfs_columns import SchemaColumns
 from thence.program.temporal.network import (
     Assign,
     Combine,
@@ -142,6 +144,17 @@ class Evaluation:
     graphs: PathGraphs
     inboxes: list[Inbox]
     max_rounds: int = MAX_ROUNDS
+    schema: SchemaColumns | None = None
+
+    def entailed(self, triples: TripleBatch) -> TripleBatch:
+        """Triples with all that they entail, at their own intervals (EP-57)."""
+        if self.schema is None or not len(triples):
+            return triples
+        found = self.schema.inferred(triples.subjects, triples.predicates, triples.objects)
+        inferred = replace(
+            triples.take(found.rows), subjects=found.subjects, predicates=found.predicates, objects=found.objects
+        )
+        return appended_triples(triples, inferred)
 
     # One statement
 
@@ -252,6 +265,7 @@ class Evaluation:
 
     def _feed(self, triples: TripleBatch) -> None:
         """Give derived triples to all statements that may read them."""
+        triples = self.entailed(triples)
         if len(triples):
             for number, statement in enumerate(self.network.statements):
                 if any(isinstance(node, Scan | PathScan) for node in self._nodes(statement)):

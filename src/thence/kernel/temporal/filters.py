@@ -10,7 +10,7 @@ import numpy as np
 from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.exists import ExistsStores, PatternSolver
 from thence.kernel.temporal.interval_table import (
-    NO_EVENT,
+    ABSENT,
     IntervalTable,
     chosen_columns,
     concatenated,
@@ -63,8 +63,8 @@ def either(node: Either, nodes: Sequence[Node], deltas: Sequence[IntervalTable])
     """UNION."""
     left, right = deltas
     sides = (len(nodes[node.left].places), len(nodes[node.right].places))
-    no_left = np.full((sides[0], len(right)), NO_EVENT, np.int64)
-    no_right = np.full((sides[1], len(left)), NO_EVENT, np.int64)
+    no_left = np.full((sides[0], len(right)), ABSENT, np.int64)
+    no_right = np.full((sides[1], len(left)), ABSENT, np.int64)
     return concatenated(
         [
             IntervalTable(

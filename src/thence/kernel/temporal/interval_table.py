@@ -19,8 +19,17 @@ NO_START: Final = 2**63 - 1
 NO_END: Final = -(2**63)
 """The interval of a timeless solution: tα = +∞, tω = −∞ (EP-35)."""
 
+ABSENT: Final = -2
 NO_EVENT: Final = -1
-"""In place of an event's ref: background, a derived triple, a bare part."""
+DERIVED: Final = 2**62
+"""In place of an event's ref: a part that is bare, or another arm of a UNION; background, which is before all events; a
+derived triple, which is behind all events (EP-49)."""
+
+
+def is_event(refs: Ints) -> NDArray[np.bool_]:
+    """Which refs are those of input events."""
+    found: NDArray[np.bool_] = (refs >= 0) & (refs != DERIVED)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,8 +15,8 @@ from thence.columns.dictionary import UNBOUND
 from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.exists import ExistsStores, PatternSolver
 from thence.kernel.temporal.interval_table import (
+    ABSENT,
     NO_END,
-    NO_EVENT,
     NO_START,
     IntervalTable,
     Ints,
@@ -164,7 +164,7 @@ class OptionalState:
 
     def _bare(self, rows: IntervalTable) -> IntervalTable:
         absent = len(self.node.places) - len(rows.refs)
-        none = np.full((absent, len(rows)), NO_EVENT, np.int64)
+        none = np.full((absent, len(rows)), ABSENT, np.int64)
         refs = np.concatenate([none, rows.refs] if self.node.optional_first else [rows.refs, none])
         return IntervalTable(rows.start, rows.end, chosen_columns(rows.ids, self.node.merge.left), refs)
 

@@ -17,6 +17,7 @@ from thence.columns.value_columns import holds_term_id
 from thence.columns.value_kinds import NONE
 from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.interval_table import (
+    DERIVED,
     NO_END,
     NO_EVENT,
     NO_START,
@@ -41,8 +42,8 @@ from thence.rdf.terms import IRI, BlankNode, Triple
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TripleBatch:
-    """Triples with the intervals and refs of their events; NO_EVENT for derived and background ones. `events` numbers
-    the events that they are of, for paths: a derived triple is an event of its own (EP-63)."""
+    """Triples with the intervals and refs of their events; NO_EVENT for background, DERIVED for derived ones. `events`
+    numbers the events that they are of, for paths: a derived triple is an event of its own (EP-63)."""
 
     start: Ints
     end: Ints
@@ -81,14 +82,23 @@ def joined_triples(parts: Sequence[TripleBatch]) -> TripleBatch:
     for part in filled:
         events.append(part.events + first)
         first += int(part.events.max()) + 1
+    return _together(filled, np.concatenate(events))
+
+
+def appended_triples(triples: TripleBatch, inferred: TripleBatch) -> TripleBatch:
+    """Triples, and behind them those that they entail, of the same events."""
+    return _together([triples, inferred], np.concatenate([triples.events, inferred.events]))
+
+
+def _together(parts: Sequence[TripleBatch], events: Ints) -> TripleBatch:
     return TripleBatch(
-        np.concatenate([part.start for part in filled]),
-        np.concatenate([part.end for part in filled]),
-        np.concatenate([part.refs for part in filled]),
-        np.concatenate([part.subjects for part in filled]),
-        np.concatenate([part.predicates for part in filled]),
-        np.concatenate([part.objects for part in filled]),
-        np.concatenate(events),
+        np.concatenate([part.start for part in parts]),
+        np.concatenate([part.end for part in parts]),
+        np.concatenate([part.refs for part in parts]),
+        np.concatenate([part.subjects for part in parts]),
+        np.concatenate([part.predicates for part in parts]),
+        np.concatenate([part.objects for part in parts]),
+        events,
     )
 
 
@@ -96,7 +106,7 @@ def derived_triples(start: Ints, end: Ints, subjects: Ids, predicates: Ids, obje
     """Triples that rules derive, each an event of its own."""
     count = len(end)
     return TripleBatch(
-        start, end, np.full(count, NO_EVENT, np.int64), subjects, predicates, objects, np.arange(count, dtype=np.int64)
+        start, end, np.full(count, DERIVED, np.int64), subjects, predicates, objects, np.arange(count, dtype=np.int64)
     )
 
 
@@ -189,7 +199,7 @@ class LeafState:
         if not len(rows):
             return rows
         if isinstance(self.node, Scan):
-            rows = rows.take(np.argsort(rows.refs[0].view(np.uint64), kind="stable"))  # NO_EVENT is last
+            rows = rows.take(np.argsort(rows.refs[0], kind="stable"))
             rows = rows.take(first_of_each(rows, self.waiting))
             self.waiting = concatenated([self.waiting, rows])
         if self.log is not None:

@@ -14,7 +14,7 @@ from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.term_values import ValueColumn
 from thence.columns.value_columns import values_of_terms
 from thence.kernel.temporal import snapshot
-from thence.kernel.temporal.interval_table import NO_END, NO_EVENT, Ids, IntervalTable
+from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, is_event
 from thence.kernel.temporal.state import TemporalState, begin, compacted, initial_state, step_network
 from thence.program.description import Description
 from thence.program.extracted import Extracted
@@ -56,7 +56,7 @@ class TemporalOperator:
 
     def held(self, program: TemporalProgram, state: TemporalState) -> Ints:
         refs = np.concatenate([np.empty(0, np.int64), *(table.refs.ravel() for table in state.tables())])
-        return np.unique(refs[refs != NO_EVENT])
+        return np.unique(refs[is_event(refs)])
 
     def snapshot(self, program: TemporalProgram, state: TemporalState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         return snapshot.snapshot(state)
@@ -83,6 +83,11 @@ def _solutions(
     """Rows as the host takes them: certain when they end (EP-42)."""
     names = program.output.columns
     columns = tuple(_values(ids, terms) for ids in rows.ids)
+    identity = columns
+    if triples is not None:  # rules bind different numbers of variables
+        most = max(len(program.network.nodes[each.root].variables) for each in program.network.statements)
+        unbound = ValueColumn(np.zeros(len(rows), np.uint16), np.zeros(len(rows), np.int64))
+        identity = (*columns, *(unbound for _ in range(most - len(columns))))
     compute = None
     if triples is not None:
         listed = triples
@@ -99,7 +104,7 @@ def _solutions(
         events=Deferred(lambda: _event_lists(rows.refs)),
         columns=None if triples is not None else columns,
         compute=compute,
-        identity=lambda: columns,
+        identity=lambda: identity,
     )
 
 
@@ -114,7 +119,7 @@ def _values(ids: Ids, terms: Terms) -> ValueColumn:
 
 def _event_lists(refs: Ints) -> EventLists:
     """The events of each row in pattern order, each once: an event may fill several triple patterns."""
-    is_first = refs != NO_EVENT
+    is_first = is_event(refs)
     for place in range(1, len(refs)):
         for earlier in range(place):
             is_first[place] &= refs[place] != refs[earlier]

@@ -13,7 +13,7 @@ from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.texts import Texts
 from thence.kernel.array_checks import check_array, check_terms, check_within, require
 from thence.kernel.temporal.filters import ConditionState, ProjectState
-from thence.kernel.temporal.interval_table import NO_END, NO_EVENT, IntervalTable, concatenated
+from thence.kernel.temporal.interval_table import ABSENT, DERIVED, NO_END, IntervalTable, concatenated
 from thence.kernel.temporal.joins import OptionalState, WithoutState
 from thence.kernel.temporal.leaves import LeafState
 from thence.kernel.temporal.state import TemporalState, initial_state, node_tables
@@ -74,7 +74,7 @@ def restore(
         check_array(table.ids, np.int32, len(like.ids), rows)
         check_array(table.refs, np.int64, len(like.refs), rows)
         check_within(table.ids, UNBOUND, count, "a term")
-        check_within(table.refs, NO_EVENT, next_ref, "an event")
+        check_within(table.refs[table.refs != DERIVED], ABSENT, next_ref, "an event")
         require((table.start <= table.end).all(), "a solution ends before it starts")
         return table
 

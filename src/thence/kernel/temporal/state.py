@@ -28,11 +28,13 @@ from thence.kernel.temporal.rules import Derived
 from thence.kernel.temporal.solution_store import SolutionStore
 from thence.kernel.temporal.summaries import SummaryState
 from thence.match.background import Background
+from thence.match.rdfs_columns import SchemaArrays, SchemaColumns
 from thence.program.extracted import Extracted
 from thence.program.operator import NEVER, Environment
 from thence.program.temporal.dependencies import dependencies, strata
 from thence.program.temporal.network import Network, PathScan, Scan
 from thence.program.temporal.program import TemporalProgram
+from thence.rdf.rdfs import Schema
 from thence.rdf.terms import IRI, BlankNode, Triple
 
 _FEW_TERMS = 10_000
@@ -98,15 +100,22 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     background = environment.background
     scope = Scope(terms, background, environment.context)
     triples = _unnamed(background, terms)
+    schema = None
+    if network.reasoning:
+        closed_background = _closed_background(background)
+        schema = SchemaColumns(closed_background.arrays, terms)
+        triples = _all_background(closed_background, terms)
+        check_templates(network, closed_background.schema)
     graphs = PathGraphs(list(_plain_triples(triples, terms)) if _has_paths(network) else [], {})
     logged = evaluated_anew(network.nodes)
     evaluation = Evaluation(
-        network=_stratified(network, triples, graphs, scope),
+        network=_stratified(network, triples, closed_background.schema if network.reasoning else None, scope),
         states=[state_of(number, network.nodes, logged=number in logged) for number in range(len(network.nodes))],
         scope=scope,
         graphs=graphs,
         inboxes=[Inbox(triples=[triples] if len(triples) else [], first=True) for _ in network.statements],
         max_rounds=environment.max_rounds,
+        schema=schema,
     )
     state = TemporalState(evaluation)
     closed = NO_END + 1
@@ -139,9 +148,53 @@ def _has_paths(network: Network) -> bool:
     return any(isinstance(node, PathScan) for node in network.nodes)
 
 
-def _stratified(network: Network, triples: TripleBatch, graphs: PathGraphs, scope: Scope) -> Network:
+@dataclass(frozen=True, slots=True, eq=False)
+class ClosedBackground:
+    """The unnamed background with all that it entails, and its schema."""
+
+    schema: Schema
+    arrays: SchemaArrays
+    triples: tuple[Triple, ...]
+
+
+def _closed_background(background: Background) -> ClosedBackground:
+    """Computed once for a background, however many states there are."""
+    if "rdfs" not in background.derived:
+        graph = background.data.unnamed
+        triples = [] if graph is None else list(graph.triples(0))
+        schema = Schema.of(triples)
+        background.derived["rdfs"] = ClosedBackground(
+            schema, SchemaArrays.of(schema), tuple(sorted(schema.closed(triples), key=_texts))
+        )
+    found: ClosedBackground = background.derived["rdfs"]
+    return found
+
+
+def _texts(triple: Triple) -> tuple[str, ...]:
+    """An order that is the same in every process: blank nodes of rules are numbered by it."""
+    return tuple(map(str, triple))
+
+
+def _all_background(found: ClosedBackground, terms: Terms) -> TripleBatch:
+    columns = [terms.add_all(triple[place] for triple in found.triples) for place in range(3)]
+    return background_triples(*columns)
+
+
+def check_templates(network: Network, schema: Schema) -> None:
+    """QueryError for a rule that derives schema, which comes from the background only (EP-56)."""
+    for statement in network.statements:
+        for triple in statement.template or ():
+            if isinstance(triple.predicate, IRI) and schema.derives_schema(triple.predicate):
+                raise QueryError(
+                    f"CONSTRUCT {statement.number} derives {triple.predicate}, which is schema; with reasoning, the "
+                    "schema comes from the background only.",
+                    hint="put it into the background",
+                )
+
+
+def _stratified(network: Network, triples: TripleBatch, schema: Schema | None, scope: Scope) -> Network:
     """The network with the strata that its background asks for: what may match background is not earlier (EP-52)."""
-    if not len(triples) or not any(statement.is_rule for statement in network.statements):
+    if not any(statement.is_rule for statement in network.statements) or (schema is None and not len(triples)):
         return network
 
     def in_background(leaf: Scan | PathScan) -> bool:
@@ -149,7 +202,8 @@ def _stratified(network: Network, triples: TripleBatch, graphs: PathGraphs, scop
             return True
         return bool(len(scanned_triples(leaf.pattern, leaf.variables, triples, scope.terms)))
 
-    found = dependencies(network.nodes, network.statements, in_background, reasoning=network.reasoning)
+    entails = None if schema is None else schema.entailed_predicates
+    found = dependencies(network.nodes, network.statements, in_background, entails)
     levels = strata(network.statements, found)
     if levels is None:
         raise QueryError(
@@ -172,7 +226,7 @@ def begin(program: TemporalProgram, state: TemporalState, extracted: Extracted) 
     terms = state.terms
     triples = None
     if network.triples_table >= 0:
-        triples = extracted_triples(extracted.tables[network.triples_table], terms)
+        triples = evaluation.entailed(extracted_triples(extracted.tables[network.triples_table], terms))
     for number, statement in enumerate(network.statements):
         inbox = evaluation.inboxes[number]
         for place in range(statement.first, statement.root + 1):
@@ -187,7 +241,10 @@ def begin(program: TemporalProgram, state: TemporalState, extracted: Extracted) 
         for place in statement.known:
             node = network.nodes[place]
             assert isinstance(node, Scan) and statement.template is not None
-            _know(state, node, scanned_table(node, extracted.tables[node.table], terms))
+            if triples is None or node.table != network.triples_table:
+                _know(state, node, scanned_table(node, extracted.tables[node.table], terms))
+            else:
+                _know(state, node, scanned_triples(node.pattern, node.variables, triples, terms))
 
 
 def _know(state: TemporalState, scan: Scan, rows: IntervalTable) -> None:
@@ -251,7 +308,10 @@ def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) 
 def _new(state: TemporalState, rows: IntervalTable, derived: Derived) -> Iterator[Emitted]:
     """The solutions of a rule that derive something new, with their new triples, by start and position (EP-49)."""
     triples, of = derived.triples, derived.rows
-    order = np.lexsort((of, *(refs[of] for refs in rows.refs[::-1]), triples.start))
+    places = [tuple(ref for ref in refs if ref != ABSENT) for refs in rows.refs.T.tolist()]
+    starts = triples.start.tolist()
+    rank = sorted(range(len(of)), key=lambda place: (starts[place], places[of[place]], of[place]))
+    order = np.array(rank, np.int64)
     ids = np.stack([triples.subjects, triples.predicates, triples.objects])[:, order]
     found = IntervalTable(triples.start[order], triples.end[order], ids, np.empty((0, len(order)), np.int64))
     is_new = first_of_each(found, state.known)

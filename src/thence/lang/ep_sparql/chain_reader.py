@@ -27,7 +27,7 @@ from thence.lang.syntax import offset
 
 UNION = "UNION"
 SEQOPTIONAL = Diagnosis(
-    "SEQOPTIONAL is not possible: a row would be emitted without its optional part, and a later event would refute it.",
+    "SEQOPTIONAL is not supported: a later event would refute a row that was emitted without its optional part.",
     "OPTIONALSEQ, with the optional part first",
 )
 """The counterexample is query (7) of the paper."""

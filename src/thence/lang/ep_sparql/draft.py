@@ -46,7 +46,7 @@ class Draft:
     demands: tuple[TimeDemand, ...]
     cautions: tuple[str, ...]  # warnings that were already clear when the text was read
     named: Mapping[Variable, list[int]]  # where each variable stands, in order
-    filters_at: Mapping[int, int]  # where the FILTER of an expression stands, by the expression's identity
+    filters_at: Mapping[int, tuple[Expression, int]]  # each FILTER's expression and place, by its identity
 
     def error(self, reason: str, at: int, *, hint: str = "") -> QueryError:
         return self.text.error(reason, at, hint=hint)
@@ -68,6 +68,6 @@ class Draft:
         while waiting:
             part = waiting.pop()
             if id(part) in self.filters_at:
-                yield part, self.filters_at[id(part)]
+                yield self.filters_at[id(part)]
             elif isinstance(part, And):
                 waiting += [part.right, part.left]

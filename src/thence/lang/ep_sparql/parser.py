@@ -13,17 +13,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from thence.algebra.chains import DEPTH, depth
 from thence.algebra.ep_sparql import RuleFile
+from thence.lang.ep_sparql.checks import time_kind, warnings
 from thence.lang.ep_sparql.draft import Draft
+from thence.lang.ep_sparql.mistakes import MISTAKES
 from thence.lang.ep_sparql.reader import RuleReader
 from thence.lang.parser_cache import GRAMMARS
 from thence.lang.syntax import Syntax
 from thence.lang.text import text as read_text
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
-SYNTAX = Syntax(GRAMMARS / "ep_sparql" / "ep_sparql.lark", "rule_file")
+WARNINGS = 50
+"""Nobody reads more of them."""
+
+SYNTAX = Syntax(GRAMMARS / "ep_sparql" / "ep_sparql.lark", "rule_file", mistakes=MISTAKES)
 
 
 def parse(
@@ -47,4 +53,5 @@ def _checked(draft: Draft, namespace: str) -> RuleFile:
     statements = tuple(each.statement for each in draft.statements)
     if (found := depth(statements)) > DEPTH:  # before all that goes through them by recursion
         raise draft.error(f"The query is {found:,} levels deep; at most {DEPTH} are allowed.", 0)
-    return RuleFile(statements, namespace)
+    kind = time_kind(draft)
+    return RuleFile(statements, namespace, kind, tuple(islice(warnings(draft), WARNINGS)))

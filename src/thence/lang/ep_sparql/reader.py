@@ -9,12 +9,16 @@ from typing import Any
 from lark import Token
 
 from thence.algebra.ep_sparql import END_TIME
-from thence.algebra.expressions import Call, Expression, Variable
-from thence.algebra.patterns import Construct, Projection, Select, Values
+from thence.algebra.expressions import Call, Expression, In, Variable
+from thence.algebra.patterns import Construct, Pattern, Projection, Select, Values
+from thence.algebra.show import show
 from thence.algebra.variables import in_scope
 from thence.errors import QueryError
+from thence.hints import closest
 from thence.lang.ep_sparql.chain_reader import ChainReader
-from thence.lang.ep_sparql.draft import Draft, DraftColumn, DraftStatement
+from thence.lang.ep_sparql.draft import Draft, DraftColumn, DraftStatement, TimeDemand
+from thence.lang.ep_sparql.mistakes import SIGNS, similar
+from thence.lang.ep_sparql.time_demands import comparisons
 from thence.lang.sparql.group_reader import FilterElement
 from thence.lang.sparql.projection_checks import PlacedColumn
 from thence.lang.sparql.query_reader import SelectClause, SelectDraft
@@ -23,6 +27,17 @@ from thence.lang.words import name
 from thence.rdf.terms import IRI
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
+TIME_FUNCTIONS = ("getDURATION", "getSTARTTIME", "getENDTIME")
+FUNCTIONS = (
+    "BOUND", "IF", "COALESCE", "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT", "BNODE", "CONCAT",
+    "SUBSTR", "REPLACE", "REGEX", "NOW", "STR", "LANG", "DATATYPE", "IRI", "URI", "ABS", "CEIL", "FLOOR", "ROUND",
+    "STRLEN", "UCASE", "LCASE", "ENCODE_FOR_URI", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE",
+    "TZ", "MD5", "SHA1", "SHA256", "SHA384", "SHA512", "ISIRI", "ISURI", "ISBLANK", "ISLITERAL", "ISNUMERIC",
+    "LANGMATCHES", "CONTAINS", "STRSTARTS", "STRENDS", "STRBEFORE", "STRAFTER", "STRLANG", "STRDT", "SAMETERM",
+)  # fmt: skip
+
+_RANDOM = dict.fromkeys(("UUID", "STRUUID"), "a blank node in a template") | {"RAND": "a value of an event"}
+
 
 class RuleReader(ChainReader):
     """EP-SPARQL over SPARQL."""
@@ -30,15 +45,17 @@ class RuleReader(ChainReader):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._named: defaultdict[Variable, list[int]] = defaultdict(list)
-        self._filters_at: dict[int, int] = {}
-        self._bare_at: dict[int, str] = {}
+        self._filters_at: dict[int, tuple[Expression, int]] = {}
+        self._bare_at: dict[int, str] = {}  # where bare names stand
+        self._demands: list[TimeDemand] = []
+        self._cautions: list[str] = []
 
     def rule_file(self, *statements: DraftStatement | None) -> Draft:
         return Draft(
             text=self.text,
             statements=tuple(each for each in statements if each is not None),
-            demands=(),
-            cautions=(),
+            demands=tuple(self._demands),
+            cautions=tuple(self._cautions),
             named=self._named,
             filters_at=self._filters_at,
         )
@@ -70,15 +87,58 @@ class RuleReader(ChainReader):
 
     def filter(self, condition: Expression) -> FilterElement:
         found = super().filter(condition)
-        self._filters_at[id(found.expression)] = self.here
+        self._filters_at[id(found.expression)] = found.expression, self.here
         return found
 
     def time_function(self, function: Token, arguments: tuple[Expression, ...]) -> Expression:
-        return Call(function.upper(), ())
+        found = Call(function.upper(), ())
+        if arguments:
+            name = show(found)
+            reason = f"{name[:-2]} takes no argument: it reads the interval of the group that it stands in."
+            raise self.error(reason, hint=name)
+        return found
 
     def call(self, function: Token, *arguments: Any) -> Expression:
-        found = super().call(function, *arguments)
-        return Call(END_TIME, ()) if found == Call("NOW", ()) else found  # EP-34
+        name = function.upper()
+        if name in _RANDOM:
+            raise self.error(f"{name} is not supported: the same events must give the same rows.", hint=_RANDOM[name])
+        return Call(END_TIME, ()) if name == "NOW" else super().call(function, *arguments)  # EP-34
+
+    def function_call(self, function: IRI, arguments: tuple[bool, tuple[Expression, ...]]) -> Expression:
+        if bare := self._bare_at.get(self.here, ""):
+            known = [*TIME_FUNCTIONS, *FUNCTIONS]
+            hint = closest(bare, known if len(bare) > 3 else ()) or f":{bare[:40]}(…) for one of your own"
+            raise self.error(
+                f'"{bare[:40]}" is no known function.', hint=f"{hint}()" if hint in TIME_FUNCTIONS else hint
+            )
+        return super().function_call(function, arguments)
+
+    def comparison(self, left: Expression, sign: Token, right: Expression) -> Expression:
+        return self._timed(super().comparison(left, sign, right))
+
+    def membership(self, operand: Expression, *rest: Any) -> Expression:
+        self._timed(In(operand, rest[-1]))
+        return super().membership(operand, *rest)
+
+    def _timed(self, expression: Expression) -> Expression:
+        for found in comparisons(expression):
+            if found.domain is None:
+                raise self.error(found.mistake.reason, hint=found.mistake.hint)
+            self._demands.append(TimeDemand(found.domain, found.words, self.here))
+            if found.has_months:
+                reason = f"{found.words} is never true: a month has no fixed length."
+                self._cautions.append(str(self.error(reason, hint='days, as in "P30D"')))
+        return expression
+
+    # What is refused by name (EP-16)
+
+    def dataset_clause(self, source: Any) -> Any:
+        reason = "FROM is not supported for EP-SPARQL: a file reads the stream that it is run on."
+        raise self.error(reason, hint="GRAPH for background data")
+
+    def service_graph_pattern(self, *_: Any) -> Pattern:
+        reason = "SERVICE is not supported: a query reads only the data that it is given."
+        raise self.error(reason, hint="GRAPH, with that data as background")
 
     # SELECT
 
@@ -123,4 +183,10 @@ class RuleReader(ChainReader):
     def _nameless(self, column: DraftColumn) -> QueryError:
         if column.right is not None:
             return self.error("A variable must stand on one side of AS.", at=column.at, hint="… AS ?name")
-        return self.error("An expression in SELECT needs a name.", at=column.at, hint="… AS ?name")
+        if bare := self._bare_at.get(column.at, ""):
+            if meant := SIGNS.get(bare.upper(), "") or similar(bare):
+                return self.error(f'"{bare[:40]}" is not known here.', at=column.at, hint=meant)
+            return self.error(f'A column is a variable, found "{bare[:40]}".', at=column.at, hint=f"?{bare[:40]}")
+        written = show(column.left)
+        hint = f"({written if len(written) <= 40 else '…'} AS ?name)"
+        return self.error("An expression in SELECT needs a name.", at=column.at, hint=hint)

@@ -31,6 +31,7 @@ def check_projection(
             raise text.error("SELECT * can't be combined with groups.", at, hint="naming the columns")
         return
     known = _keys(modifiers) if grouped else None
+    assigned = {column.projection.variable for column in columns if column.projection.expression is not None}
     named: set[Variable] = set()
     for column in columns:
         variable, expression = column.projection.variable, column.projection.expression
@@ -40,7 +41,7 @@ def check_projection(
         if expression is not None and variable in scope:
             reason = f"SELECT gives {variable} a value, but WHERE has used {variable} already."
             raise text.error(reason, column.at, hint="a new name")
-        if variable in named and (expression is not None or _assigned(columns, variable)):
+        if variable in named and variable in assigned:
             raise text.error(f"SELECT gives {variable} a value twice.", column.at, hint="a new name")
         named.add(variable)
 
@@ -81,8 +82,3 @@ def _check_grouped(text: Text, column: PlacedColumn, known: set[Variable]) -> No
 def _outside_aggregates(expression: Expression) -> list[Variable]:
     found = (part for part in parts(expression, into_aggregates=False) if isinstance(part, Variable))
     return sorted(found, key=lambda variable: variable.name)
-
-
-def _assigned(columns: Iterable[PlacedColumn], variable: Variable) -> bool:
-    found = (column.projection for column in columns)
-    return any(projection.variable == variable and projection.expression is not None for projection in found)

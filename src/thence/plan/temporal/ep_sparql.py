@@ -21,6 +21,11 @@ from thence.program.temporal.program import TemporalProgram
 from thence.rdf.terms import BlankNode
 
 
+def _without_background(leaf: object) -> bool:
+    """Before the background is known, nothing is in it: strata are settled again when it is."""
+    return False
+
+
 def compile_query(
     file: RuleFile, *, optimise: bool = True, timed_out: bool = False, reasoning: bool = False, policy: str = ""
 ) -> Dataflow:
@@ -34,8 +39,8 @@ def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> Tempor
     """One SELECT with the rules that it reads; the rules alone, if `query` is 0."""
     drafts = list(_numbered(file, query))
     whole = _translated(file, drafts, reasoning)
-    found = dependencies(whole.nodes, whole.statements, lambda leaf: False, reasoning=reasoning)
-    needed = read_by(len(drafts) - 1, found) if query else set(range(len(drafts)))
+    found = dependencies(whole.nodes, whole.statements, _without_background)
+    needed = read_by(len(drafts) - 1, found) if query and not reasoning else set(range(len(drafts)))
     drafts = [each for number, each in enumerate(drafts) if number in needed]
     whole = _translated(file, drafts, reasoning)
     network = _ordered(whole, reasoning, keeps_rounds=query == 0)
@@ -112,7 +117,7 @@ def _can_be_known(triple: TriplePattern) -> bool:
 def _ordered(whole: _Whole, reasoning: bool, *, keeps_rounds: bool) -> Network:
     """The network, its statements in the order of evaluation."""
     nodes, statements = tuple(whole.nodes), whole.statements
-    found = dependencies(nodes, statements, lambda leaf: False, reasoning=reasoning)
+    found = dependencies(nodes, statements, _without_background)
     levels = strata(statements, found)
     if levels is None:
         raise QueryError(
@@ -121,7 +126,8 @@ def _ordered(whole: _Whole, reasoning: bool, *, keeps_rounds: bool) -> Network:
             hint="read it left of SEQ, where it is earlier",
         )
     order = in_order(statements, found)
-    by_instant = order is None or (keeps_rounds and len(statements) > 1)
+    # what a schema entails is known only with the background
+    by_instant = order is None or ((keeps_rounds or reasoning) and len(statements) > 1)
     placed = [replace(each, stratum=level) for each, level in zip(statements, levels, strict=True)]
     if order is not None and not by_instant:
         placed = [placed[number] for number in order]

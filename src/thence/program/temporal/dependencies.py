@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -59,16 +59,23 @@ InBackground = Callable[[Scan | PathScan], bool]
 """Whether the background has a triple, or a path, that matches a leaf."""
 
 
+Entails = Callable[[IRI], Iterable[IRI]]
+"""The predicates of the triples that a triple of some predicate entails."""
+
+
 def dependencies(
-    nodes: Sequence[Node], statements: Sequence[Statement], in_background: InBackground, *, reasoning: bool = False
+    nodes: Sequence[Node],
+    statements: Sequence[Statement],
+    in_background: InBackground,
+    entails: Entails | None = None,
 ) -> list[Dependency]:
-    """All dependencies of statements on rules."""
-    timeless = _can_be_timeless(nodes, statements, in_background, reasoning)
+    """All dependencies of statements on rules. `entails`: with reasoning."""
+    timeless = _can_be_timeless(nodes, statements, in_background, entails)
     found: dict[Dependency, None] = {}
     for number, statement in enumerate(statements):
         for leaf, reading in _readings(nodes, statement.root, timeless):
             for other, rule in enumerate(statements):
-                if any(_unifies(leaf, triple, reasoning) for triple in rule.template or ()):
+                if any(_unifies(leaf, triple, entails) for triple in rule.template or ()):
                     found[Dependency(number, other, reading)] = None
     return list(found)
 
@@ -144,7 +151,7 @@ def _readings(nodes: Sequence[Node], root: int, timeless: Sequence[bool]) -> Ite
 
 
 def _can_be_timeless(
-    nodes: Sequence[Node], statements: Sequence[Statement], in_background: InBackground, reasoning: bool
+    nodes: Sequence[Node], statements: Sequence[Statement], in_background: InBackground, entails: Entails | None
 ) -> list[bool]:
     """Whether each node can match background alone, what rules derive from it included (EP-37, EP-52)."""
     found = [isinstance(node, Scan | PathScan) and in_background(node) for node in nodes]
@@ -154,7 +161,7 @@ def _can_be_timeless(
             match node:
                 case Scan() | PathScan():
                     found[number] |= any(
-                        found[rule.root] and _unifies(node, triple, reasoning)
+                        found[rule.root] and _unifies(node, triple, entails)
                         for rule in statements
                         for triple in rule.template or ()
                     )
@@ -174,22 +181,20 @@ def _can_be_timeless(
             return found
 
 
-def _unifies(leaf: Scan | PathScan, template: TriplePattern, reasoning: bool) -> bool:
-    """Whether a template's triple may match a leaf, position by position (EP-51)."""
+def _unifies(leaf: Scan | PathScan, template: TriplePattern, entails: Entails | None) -> bool:
+    """Whether a template's triple, or one that it entails, may match a leaf, position by position (EP-51)."""
+    made = [template.predicate]
+    if entails is not None and isinstance(template.predicate, IRI):
+        made += entails(template.predicate)
     if isinstance(leaf, PathScan):
         predicates = _predicates(leaf.pattern.path)
-        return reasoning or predicates is None or _meet_any(template.predicate, predicates)
+        is_type = entails is not None and predicates is not None and RDF_TYPE in predicates
+        return predicates is None or is_type or any(_meet_any(each, predicates) for each in made)
     pattern = leaf.pattern
-    if reasoning and (isinstance(pattern.predicate, Variable) or pattern.predicate == RDF_TYPE):
+    if entails is not None and (isinstance(pattern.predicate, Variable) or pattern.predicate == RDF_TYPE):
         return True
-    if reasoning:  # a sub-property's template may reach a super-property: known only with the schema
-        return True
-    pairs = (
-        (pattern.subject, template.subject),
-        (pattern.predicate, template.predicate),
-        (pattern.object, template.object),
-    )
-    return all(_meet(one, other) for one, other in pairs)
+    ends = _meet(pattern.subject, template.subject) and _meet(pattern.object, template.object)
+    return ends and any(_meet(pattern.predicate, each) for each in made)
 
 
 def _meet(pattern: PatternTerm, template: PatternTerm) -> bool:

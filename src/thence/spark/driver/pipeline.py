@@ -74,6 +74,7 @@ class Settings:
     idle: frozenset[str] = frozenset()
     idle_after: int | None = None
     max_runs: int = 2**31 - 2
+    max_rounds: int = 1000
     problems: bool = False
     timed_out: bool = False
     terms: str = "text"
@@ -186,7 +187,13 @@ def stage_rows(
         writer,
         tuple(name for name in sent if name not in dataflow.derived),
         shards,
-        Environment(background, max_runs=settings.max_runs, running=streaming, keeps_expired=settings.timed_out),
+        Environment(
+            background,
+            max_runs=settings.max_runs,
+            max_rounds=settings.max_rounds,
+            running=streaming,
+            keeps_expired=settings.timed_out,
+        ),
         number,
         frozenset(name for name in own if dataflow.reporter(name) == number),
         lateness=settings.lateness,

@@ -14,6 +14,7 @@ from thence.columns.texts import Texts, concatenate_texts
 from thence.kernel.array_checks import check_array, check_texts, require
 from thence.program.dataflow import Stage
 from thence.program.operator import NEVER, Environment
+from thence.rdf.times import Domain
 from thence.runtime import saved_state
 from thence.runtime.event_log import IdLog
 from thence.runtime.host import Host
@@ -51,9 +52,12 @@ class Shard:
         cut = [chunk.before(now) for chunk in chunks]
         return [later for _, later in cut], [late for late, _ in cut if len(late)]
 
-    def emit(self, before: int, watermark: int, *, latest: int | None = None) -> Iterator[Ordered]:
+    def emit(
+        self, before: int, watermark: int, *, latest: int | None = None, domain: Domain | None = None
+    ) -> Iterator[Ordered]:
         """The rows that are certain once all events before a time are taken, and none before the watermark will come.
-        Their events' ids are known until the next step. `latest` is the time of the latest event of all shards."""
+        Their events' ids are known until the next step. `latest` is the time of the latest event of all shards,
+        `domain` the kind of time."""
         ready, rest = [], []
         for chunk in self.waiting:
             first, last = (chunk, None) if before == NEVER else chunk.before(before)
@@ -64,7 +68,7 @@ class Shard:
         ready = self.ordinals.told_apart(ready)
         extracted = merge_chunks(self.stage.program, ready, terms, self.log.next_ref)
         self.log.add(concatenate_texts([chunk.ids for chunk in ready]))
-        return self.host.emit(extracted, watermark, latest=latest, ordered=False)
+        return self.host.emit(extracted, watermark, latest=latest, domain=domain, ordered=False)
 
     def evict(self) -> None:
         """Drop the ids that nothing needs."""

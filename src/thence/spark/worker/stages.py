@@ -240,7 +240,7 @@ class Answering:
         self, shard: Shard, before: int, watermark: int, latest: int | None = None
     ) -> Iterator[pa.RecordBatch]:
         writer, domain = self.writer, self.writer.domain
-        found = shard.emit(before, watermark, latest=latest)
+        found = shard.emit(before, watermark, latest=latest, domain=domain)
         if writer.stage.makes_events:
             yield from writer.events(shard.host.derive(found, domain), shard.host)
         else:
