@@ -57,9 +57,7 @@ EXAMPLES = {
         example("ep_sparql", "ratings", "ratings.trig", "r1 r3", "r1 r5", "r3 r5"),
         # of a window the events are derived points, which are no input (EP-81)
         example("ep_sparql", "average", "average.csv", "a1", "a2", "a4"),
-        example(
-            "goods_delivery", "routes", "requests.trig", *("q1", "q2", "q3", "q4", "q5"), background="roads.ttl"
-        ),
+        example("goods_delivery", "routes", "requests.trig", *("q1", "q2", "q3", "q4", "q5"), background="roads.ttl"),
         example(
             *("tsunami", "tsunami", "readings.csv"),
             *("n26 n38 n50 n62", "n27 n39 n51 n63", "n29 n41 n53 n65", "n30 n42 n54 n66"),
@@ -130,7 +128,9 @@ def test_what_downrated_reads_may_be_what_ratings_derives() -> None:
     fall = [("2024-05-05T16:00:00Z", 100), ("2024-05-06T16:00:00Z", 40)]
     prices = [thence.Event(time, {"type": "Price", "subject": "ACME", "hasStockPrice": price}) for time, price in fall]
     found = list(both.match([EXAMPLES["ratings"].stream, prices]))
-    assert [(str(match.start), match.bindings["ratingagency"].value) for match in found if isinstance(match, Match)] == [
+    assert [
+        (str(match.start), match.bindings["ratingagency"].value) for match in found if isinstance(match, Match)
+    ] == [
         ("2024-05-01 09:00:00+00:00", "http://example.org/Fitch"),
         ("2024-05-01 09:00:00+00:00", "http://example.org/Fitch"),
         ("2024-05-03 09:00:00+00:00", "http://example.org/Fitch"),
