@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from oracle.ep_sparql import MADE, Row, TooManyRounds
 from oracle.ep_sparql_cases import CORE, Case, Options, answer, any_sliced, cases, emitted
 from oracle.ep_sparql_data import GivenEvent
-from oracle.ep_sparql_query import Construct, selects
+from oracle.ep_sparql_query import Construct, File, selects
 from oracle.ep_sparql_text import text, turtle
 from oracle.terms import Blank, Iri, Literal, Term, Triple
 from shards import Pipeline
@@ -88,13 +88,18 @@ def test_rules_without_select_emit_what_is_new(case: Case, cuts: list[int]) -> N
         told = emitted(rules, rounds=ROUNDS)
     except TooManyRounds:
         assume(False)
+    # which of several solutions derives a triple first, and so lists its events, is told apart for one rule alone
+    alone = len(file) == 1 and not is_recursive(file)
     expected = Counter(
-        (start, end, frozenset(tuple(map(told_term, triple)) for triple in graph), tuple(dict.fromkeys(events)))
+        (start, end, tuple(map(told_term, triple)), tuple(dict.fromkeys(events)) if alone else ())
         for _, start, end, graph, events in told
+        for triple in graph
     )
     for each in ([], cuts):
         made = Counter(
-            (row.start, row.end, event_graph(row, ordered(rules)), ids) for _, row, ids in engine_rows(rules, each)
+            (row.start, row.end, triple, ids if alone else ())
+            for _, row, ids in engine_rows(rules, each)
+            for triple in event_graph(row, ordered(rules))
         )
         assert made == expected, text(file)
 
@@ -122,6 +127,12 @@ def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: 
         certain = Counter({row: count for row, count in own.items() if row[2] < last})
         streamed = Counter(spark_row(row, number, order, twice) for row in stream.micro_batches(batches))
         assert certain <= streamed <= own, text(case.file)
+
+
+def is_recursive(file: File) -> bool:
+    program = compile_query(parse(text(file))).stages[0].program
+    assert isinstance(program, TemporalProgram)
+    return program.network.by_instant
 
 
 def given_events(events: Sequence[GivenEvent]) -> list[tuple[str, Event]]:
@@ -194,7 +205,7 @@ def engine_rows(case: Case, cuts: list[int]) -> list[tuple[int, EngineRow, tuple
     return rows
 
 
-def event_graph(row: EngineRow, events: Sequence[GivenEvent]) -> object:
+def event_graph(row: EngineRow, events: Sequence[GivenEvent]) -> frozenset[tuple[object, ...]]:
     assert row.event is not None and (row.event.start, row.event.end) == (row.start, row.end)
     return frozenset(tuple(engine_term(term, events) for term in triple) for triple in row.event.triples)
 

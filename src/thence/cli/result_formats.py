@@ -40,15 +40,25 @@ class Answer(Protocol):
     def domain(self) -> Domain: ...
     @property
     def constructed(self) -> Event | None: ...
+    @property
+    def query(self) -> int | None: ...
 
 
 class Writer(ABC):
-    """Writes matches to a file; `begin` before the first, `end` after the last."""
+    """Writes matches to a file; `begin` before the first, `end` after the last. `numbered`: they have a field `query`,
+    the number of their statement (EP-82)."""
 
-    def __init__(self, file: TextIO, columns: Sequence[str], *, events: bool) -> None:
+    def __init__(self, file: TextIO, columns: Sequence[str], *, events: bool, numbered: bool = False) -> None:
         self.file = file
         self.columns = tuple(columns)
         self.events = events
+        self.numbered = numbered
+
+    @property
+    def names(self) -> list[str]:
+        """Of all columns, `start` and `end` first."""
+        ours = ["start", "end", *(["query"] if self.numbered else [])]
+        return [*ours, *column_names(self.columns), *(["events"] if self.events else [])]
 
     def begin(self) -> None:  # noqa: B027  (most formats have nothing there)
         """What stands before all matches."""
@@ -78,24 +88,28 @@ def is_plain(query: Query) -> bool:
 
 def writer(format: str, file: TextIO, query: Query, *, events: bool = False) -> Writer:
     """The writer of a format."""
-    plain = is_plain(query)
+    if format == "table":
+        return TableWriter(file, query, events=events)
+    kind = _writer_of(format, plain=is_plain(query), constructs=query.constructs)
+    return kind(file, query.columns, events=events, numbered=query.dataflow().numbers_queries)
+
+
+def _writer_of(format: str, *, plain: bool, constructs: bool) -> type[Writer]:
     match format:
-        case "table":
-            return TableWriter(file, query, events=events)
-        case "jsonl" if query.constructs:
-            return EventLines(file, query.columns, events=events)
+        case "jsonl" if constructs:
+            return EventLines
         case "jsonl":
-            return (PlainLines if plain else JsonLines)(file, query.columns, events=events)
+            return PlainLines if plain else JsonLines
         case "csv":
-            return (PlainCsvWriter if plain else CsvWriter)(file, query.columns, events=events)
+            return PlainCsvWriter if plain else CsvWriter
         case "tsv":
-            return (PlainTsvWriter if plain else TsvWriter)(file, query.columns, events=events)
+            return PlainTsvWriter if plain else TsvWriter
         case "json":
-            return ResultsJson(file, query.columns, events=events)
+            return ResultsJson
         case "trig":
-            return TrigWriter(file, (), events=False)
+            return TrigWriter
         case "ttl":
-            return TurtleWriter(file, (), events=False)
+            return TurtleWriter
         case _:
             raise InputError(f'There is no format "{format}". Try: {", ".join(FORMATS)}')
 
@@ -139,6 +153,11 @@ def json_time(time: int, match: Answer | Event) -> int | str:
     return time if match.domain is Domain.TICKS else format_time(time, match.domain)
 
 
+def _number(match: Answer) -> dict[str, int]:
+    """The number of a match's statement, if it has one, as a part of a JSON object."""
+    return {} if match.query is None else {"query": match.query}
+
+
 def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) + "\n"
 
@@ -149,7 +168,7 @@ class JsonLines(Writer):
     def write(self, match: Answer) -> None:
         start, end = (json_time(time, match) for time in match.times)
         bindings = {name: json_cell(match.bindings[name]) for name in self.columns if name in match.bindings}
-        row: dict[str, object] = {"start": start, "end": end, "bindings": bindings}
+        row: dict[str, object] = {"start": start, "end": end, **_number(match), "bindings": bindings}
         if self.events:
             row["events"] = list(match.event_ids)
         self.file.write(_line(row))
@@ -164,7 +183,8 @@ class PlainLines(Writer):
         start, end = (json.dumps(json_time(time, match)) for time in match.times)
         bound = {name: match.bindings[name] for name in self.columns if name in match.bindings}
         ids = f', "events": {json.dumps(match.event_ids, ensure_ascii=False)}' if self.events else ""
-        self.file.write(f'{{"start": {start}, "end": {end}, "bindings": {json_text(bound)}{ids}}}\n')
+        query = f', "query": {match.query}' if self.numbered else ""
+        self.file.write(f'{{"start": {start}, "end": {end}{query}, "bindings": {json_text(bound)}{ids}}}\n')
 
 
 class EventLines(Writer):
@@ -174,17 +194,24 @@ class EventLines(Writer):
         event = match.constructed
         assert event is not None
         time, end = json_time(event.start, event), json_time(event.end, event)
-        self.file.write(_line({"time": time, "end": end, "id": event.id, "graph": _turtle(event).rstrip()}))
+        graph = _turtle(event).rstrip()
+        self.file.write(_line({"time": time, "end": end, **_number(match), "id": event.id, "graph": graph}))
+
+
+def _times(match: Answer) -> list[str]:
+    """Start and end, and the number of its statement, if it has one."""
+    times = [str(json_time(time, match)) for time in match.times]
+    return times if match.query is None else [*times, str(match.query)]
 
 
 class CsvWriter(Writer):
     """SPARQL 1.1 Query Results CSV: values without their types. A line ends in a line feed."""
 
     def begin(self) -> None:
-        self._write_row(["start", "end", *column_names(self.columns), *(["events"] if self.events else [])])
+        self._write_row(self.names)
 
     def write(self, match: Answer) -> None:
-        times = [str(json_time(time, match)) for time in match.times]
+        times = _times(match)
         cells = [self._cell(match.bindings.get(name)) for name in self.columns]
         ids = [json.dumps(match.event_ids, ensure_ascii=False)] if self.events else []
         self._write_row([*times, *cells, *ids])
@@ -228,11 +255,10 @@ class TsvWriter(Writer):
     """Terms as SPARQL 1.1 Query Results TSV writes them, with their types."""
 
     def begin(self) -> None:
-        names = ["start", "end", *column_names(self.columns), *(["events"] if self.events else [])]
-        self.file.write("\t".join(names) + "\n")
+        self.file.write("\t".join(self.names) + "\n")
 
     def write(self, match: Answer) -> None:
-        times = [str(json_time(time, match)) for time in match.times]
+        times = _times(match)
         cells = [self._cell(match.bindings.get(name)) for name in self.columns]
         ids = [_escaped(json.dumps(match.event_ids, ensure_ascii=False))] if self.events else []
         self.file.write("\t".join([*times, *cells, *ids]) + "\n")
@@ -275,21 +301,22 @@ def _escaped(text: str) -> str:
 
 
 class ResultsJson(Writer):
-    """SPARQL 1.1 Query Results JSON, with start and end as variables. COLLECT and events are arrays."""
+    """SPARQL 1.1 Query Results JSON, with start, end and query as variables. COLLECT and events are arrays."""
 
     def begin(self) -> None:
-        self.names = column_names(self.columns)
-        variables = ["start", "end", *self.names, *(["events"] if self.events else [])]
-        self.file.write(f'{{"head": {json.dumps({"vars": variables}, ensure_ascii=False)}, "results": {{"bindings": [')
+        self.shown = dict(zip(self.columns, column_names(self.columns), strict=True))
+        self.file.write(f'{{"head": {json.dumps({"vars": self.names}, ensure_ascii=False)}, "results": {{"bindings": [')
         self.separator = "\n"
 
     def write(self, match: Answer) -> None:
-        from thence.rdf.terms import Literal
+        from thence.rdf.terms import XSD, Literal
         from thence.rdf.times import time_literal
 
         start, end = (json_cell(time_literal(time, match.domain)) for time in match.times)
         row: dict[str, object] = {"start": start, "end": end}
-        for name, variable in zip(self.names, self.columns, strict=True):
+        if match.query is not None:
+            row["query"] = json_cell(Literal(str(match.query), XSD + "integer"))
+        for variable, name in self.shown.items():
             if variable in match.bindings:
                 row[name] = json_cell(match.bindings[variable])
         if self.events:
@@ -302,7 +329,7 @@ class ResultsJson(Writer):
 
 
 class TrigWriter(Writer):
-    """Constructed events as named graphs, each followed by its time."""
+    """Constructed events as named graphs, each followed by its time; by start and end, if it lasts."""
 
     def write(self, match: Answer) -> None:
         from thence.rdf.formats import Format
@@ -314,9 +341,12 @@ class TrigWriter(Writer):
         assert event is not None
         assert event.id is not None
         name = IRI(event.id)
-        time = Triple(name, IRI(PROV + "generatedAtTime"), time_literal(event.end, event.domain))
+        times = {"generatedAtTime": event.end}
+        if event.start != event.end:
+            times = {"startedAtTime": event.start, "endedAtTime": event.end}
+        timed = [Triple(name, IRI(PROV + kind), time_literal(at, event.domain)) for kind, at in times.items()]
         quads = [Quad(*triple, name) for triple in event.triples]
-        self.file.write(serialize([*quads, time], Format.TRIG).decode())
+        self.file.write(serialize([*quads, *timed], Format.TRIG).decode())
 
 
 class TurtleWriter(Writer):
@@ -338,9 +368,11 @@ class TableWriter(Writer):
     """A table for people, with prefixed names."""
 
     def __init__(self, file: TextIO, query: Query, *, events: bool) -> None:
-        super().__init__(file, query.columns, events=events)
+        dataflow = query.dataflow()
+        super().__init__(file, query.columns, events=events, numbered=dataflow.numbers_queries)
         self.prefixes = query.prefixes
         self.constructs = query.constructs
+        self.intervals = dataflow.makes_intervals
         self.plain = is_plain(query)
         self.rows: list[list[str]] = []
 
@@ -348,11 +380,14 @@ class TableWriter(Writer):
         from thence.cli.text_tables import graph
         from thence.rdf.times import format_time
 
+        number = [str(match.query)] if self.numbered else []
         if match.constructed is not None:
             event = match.constructed
-            self.rows.append([format_time(event.end, event.domain), graph(event.triples, self.prefixes)])
+            between = (event.start, event.end) if self.intervals else (event.end,)
+            times = [format_time(time, event.domain) for time in between]
+            self.rows.append([*times, *number, graph(event.triples, self.prefixes)])
             return
-        times = [format_time(time, match.domain) for time in match.times]
+        times = [*(format_time(time, match.domain) for time in match.times), *number]
         cells = [self._cell(match.bindings.get(name)) for name in self.columns]
         self.rows.append([*times, *cells, *(["\n".join(match.event_ids)] if self.events else [])])
 
@@ -378,18 +413,22 @@ class TableWriter(Writer):
 
         if not self.rows:
             return
-        names = [name if self.plain else f"?{name}" for name in column_names(self.columns)]
-        columns = (
-            ["time", "graph"] if self.constructs else ["start", "end", *names, *(["events"] if self.events else [])]
-        )
+        columns, titles = self._headings(), 2 if self.intervals or not self.constructs else 1
         # nobody's terminal: as wide as it must be, within reason
         width = None if self.file.isatty() or "COLUMNS" in os.environ else 160
         console = Console(file=self.file, width=width)
         if fits(columns, self.rows, console.width):
             console.print(table("", columns, self.rows))
             return
-        for block in blocks(columns, self.rows, titles=1 if self.constructs else 2):
+        for block in blocks(columns, self.rows, titles=titles):
             console.print(block, overflow="fold", highlight=False)
+
+    def _headings(self) -> list[str]:
+        number = ["query"] if self.numbered else []
+        if self.constructs:
+            return [*(["start", "end"] if self.intervals else ["time"]), *number, "graph"]
+        shown = [name if self.plain else f"?{name}" for name in column_names(self.columns)]
+        return ["start", "end", *number, *shown, *(["events"] if self.events else [])]
 
 
 def problem_line(problem: Problem) -> str:

@@ -28,25 +28,28 @@ class SparkMatch:
     event_ids: tuple[str, ...]
     domain: Domain
     constructed: Event | None = None
+    query: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """Where what stands in a row of `all_rows`: two times, cells, match_id, events, four columns of a problem, and what
-    rows are ordered by."""
+    """Where what stands in a row of `dataflow_rows`: two times, `query` if numbered, cells, match_id, events, four
+    columns of a problem, and what rows are ordered by."""
 
     query: Query
     domain: Domain
 
     @property
-    def cells(self) -> int:
-        """How many columns stand between the times and match_id."""
-        return 2 if self.query.constructs else len(self.query.columns)
+    def cells(self) -> slice:
+        """The columns before match_id that are a row's own."""
+        first = 3 if self.query.dataflow().numbers_queries else 2
+        return slice(first, first + (2 if self.query.constructs else len(self.query.columns)))
 
     @property
     def order(self) -> tuple[int, int, int]:
         """The columns that rows are ordered by."""
-        return self.cells + 8, self.cells + 9, self.cells + 10
+        last = self.cells.stop
+        return last + 6, last + 7, last + 8
 
     def answers(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[SparkMatch | Problem]:
         """Rows in the order of times, as matches in the order of `match`; problems, which have no time, come first."""
@@ -59,26 +62,29 @@ class RowLayout:
             yield from sorted(alike, key=_place) if len(alike) > 1 else alike
 
     def _problem(self, row: tuple[Any, ...]) -> Problem:
-        problem, reason, event, stream = row[self.cells + 4 : self.cells + 8]
+        last = self.cells.stop
+        problem, reason, event, stream = row[last + 2 : last + 6]
         return Problem(problem, reason, stream, text=event)
 
     def _match(self, row: tuple[Any, ...]) -> SparkMatch:
-        ids = tuple(row[self.cells + 3])
+        place = self.cells
+        times, own, ids = (row[0], row[1]), row[place], tuple(row[place.stop + 1])
+        query = row[2] if place.start > 2 else None
         if self.query.constructs:
-            return SparkMatch((row[0], row[1]), {}, ids, self.domain, self._event(*row[:4]))
-        cells = zip(self.query.columns, row[2 : 2 + self.cells], strict=True)
-        return SparkMatch(
-            (row[0], row[1]), {name: _cell(cell) for name, cell in cells if cell is not None}, ids, self.domain
-        )
+            return SparkMatch(times, {}, ids, self.domain, self._event(*times, *own), query)
+        cells = zip(self.query.columns, own, strict=True)
+        bindings = {name: _cell(cell) for name, cell in cells if cell is not None}
+        return SparkMatch(times, bindings, ids, self.domain, query=query)
 
     def _event(self, time: int, end: int, name: str, value: str) -> Event:
         triples = [Triple(*quad[:3]) for quad in parse(value.encode(), Format.N_TRIPLES)]
         return Event.from_columns(time, end, self.domain, name, tuple(triples))
 
 
-def _place(found: SparkMatch) -> tuple[tuple[str, ...], str]:
-    """What stands where among matches of the same times: by ids, then by what they bind, as `match` has it."""
-    return found.event_ids, repr(sorted(found.bindings.items(), key=lambda item: item[0]))
+def _place(found: SparkMatch) -> tuple[tuple[str, ...], int, str]:
+    """What stands where among matches of the same times: by ids, then by statement, then by what they bind, as `match`
+    has it."""
+    return found.event_ids, found.query or 0, repr(sorted(found.bindings.items(), key=lambda item: item[0]))
 
 
 def _cell(cell: Any) -> Cell:

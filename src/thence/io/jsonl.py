@@ -25,6 +25,9 @@ _SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _MOST_DIGITS = 3000  # Python itself refuses to read and write much longer integers
 _RDF_KEYS = ("time", "end", "id", "graph")
+_NUMBER = "query"
+"""Beside them, where a query with several CONSTRUCTs wrote the file: which of them made the event. It is no part of the
+event."""
 
 
 def read_jsonl(
@@ -111,7 +114,7 @@ class _LineReader:
         return jsonld_event(value, default_id=default_id, namespace=self._namespace, limits=self._limits)
 
     def _rdf(self, value: dict[str, Any], default_id: str) -> Event:
-        unknown = [key for key in value if key not in _RDF_KEYS]
+        unknown = [key for key in value if key not in (*_RDF_KEYS, _NUMBER)]
         if unknown:
             raise InputError(f'"{unknown[0]:.80}" is none of {", ".join(_RDF_KEYS)}')
         if not isinstance(value["graph"], str):

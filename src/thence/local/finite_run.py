@@ -48,7 +48,8 @@ class Matching(Iterator[Match | Problem]):
 
     def table(self) -> pa.Table:
         """All matches of a SELECT as an Arrow table: `start`, `end` and a column for each variable, in which numbers
-        are numbers where all of them are. Problems are counted, as ever, and are no rows of it."""
+        are numbers where all of them are. Of several SELECTs, `query` is the number of each row's, and columns that it
+        does not have are null. Problems are counted, as ever, and are no rows of it."""
         if self._made is not None:
             raise InputError("Some matches were already taken one by one. Call match() again for a table of all.")
         flow = self.answers.flow
@@ -72,7 +73,7 @@ class Matching(Iterator[Match | Problem]):
 
     def _collected(self, held: Mapping[str, Sequence[Batch]], narrow: Mapping[str, Collection[IRI]]) -> pa.Table:
         dataflow = self.answers.flow.dataflow
-        collected = MatchTable(dataflow.columns, plain=dataflow.is_plain)
+        collected = MatchTable(dataflow.columns, plain=dataflow.is_plain, numbered=dataflow.numbers_queries)
         self.answers.flow.collect(self._stretches(held, [], narrow), collected)
         for _ in self.answers.problems(self.domain.known):  # counts them
             pass

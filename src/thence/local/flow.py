@@ -166,8 +166,8 @@ class LocalFlow:
             self._derived += len(events)
             streams.setdefault(name, []).append(self.log.add(name, batch))
 
-    def _place(self, row: Row) -> tuple[int, int, int, list[str]]:
-        return row.certain, row.end, row.start, self.ids(row)
+    def _place(self, row: Row) -> tuple[int, int, int, list[str], int]:
+        return row.certain, row.end, row.start, self.ids(row), row.query or row.stage
 
     def _after(self, watermarks: Sequence[int]) -> None:
         """Report what timed out at the watermark of each stage, and evict batches that nothing needs."""

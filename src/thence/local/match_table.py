@@ -92,8 +92,10 @@ class MatchTable:
 
     names: Sequence[str]  # of the columns
     plain: bool = False  # values without a datatype, whose lists and structs keep their types
+    numbered: bool = False  # with a column `query`
     terms: Terms = field(default_factory=Terms)
     times: list[tuple[Ints, Ints]] = field(default_factory=list)
+    queries: list[Ints] = field(default_factory=list)
     columns: dict[str, _TableColumn] = field(init=False)
     _state: Terms | None = None
     _entered: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # by id there, the id here
@@ -112,6 +114,8 @@ class MatchTable:
             wanted = list(read_columns(wanted, order))  # else kept as they are: a copy would not be smaller
         starts, ends, *bits = wanted
         self.times.append((starts, ends))
+        if solutions.queries is not None:
+            self.queries.append(solutions.queries if order is None else solutions.queries[order])
         for column, found, own in zip(self.columns.values(), bits, values, strict=True):
             kinds = own.tags
             if single_tag(kinds) is not None or (len(kinds) and (kinds == kinds[0]).all()):
@@ -149,6 +153,8 @@ class MatchTable:
         made = list(rows)
         starts, ends = [row.start for row in made], [row.end for row in made]
         self.times.append((np.array(starts, np.int64), np.array(ends, np.int64)))
+        if self.numbered:
+            self.queries.append(np.array([row.query for row in made], np.int64))
         for name, column in self.columns.items():
             cells = [row.bindings.get(name) for row in made]
             if column.lists is not None or any(isinstance(cell, tuple | Mapping) for cell in cells):
@@ -173,7 +179,8 @@ class MatchTable:
             return pa.array([_as_texts(cell) for cell in cells])
 
     def table(self, domain: Domain) -> pa.Table:
-        """All that was added: `start`, `end`, and a column for each variable. `domain` is that of the times."""
+        """All that was added: `start`, `end`, `query` where it is numbered, and a column for each variable. `domain` is
+        that of the times."""
         import pyarrow as pa
 
         kind = pa.int64() if domain is Domain.TICKS else pa.timestamp("us", "UTC")
@@ -181,6 +188,8 @@ class MatchTable:
             name: pa.chunked_array([pa.array(pair[side]).cast(kind) for pair in self.times], kind)
             for side, name in enumerate(("start", "end"))
         }
+        if self.numbered:
+            arrays["query"] = pa.chunked_array([pa.array(each, pa.int32()) for each in self.queries], pa.int32())
         texts = _Texts(self.terms)
         for name, column in zip(column_names(list(self.columns)), self.columns.values(), strict=True):
             if column.lists is not None:

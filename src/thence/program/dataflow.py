@@ -15,7 +15,7 @@ from thence.algebra.streams import Stream
 from thence.columns.value_types import TypedStage
 from thence.errors import InputError
 from thence.program.operator import Feature, Operator, Program
-from thence.program.output import DerivedTriples, Events, Rows
+from thence.program.output import DerivedTriples, Events, Rows, is_numbered
 
 if TYPE_CHECKING:
     from thence.program.tables import Table
@@ -40,6 +40,11 @@ class Stage:
     @property
     def makes_events(self) -> bool:
         return self.feeds is not None or isinstance(self.program.output, Events | DerivedTriples)
+
+    @property
+    def numbers_queries(self) -> bool:
+        """Whether its rows are answers that have a field `query`."""
+        return self.feeds is None and is_numbered(self.program.output)
 
     def reads(self, stream: str) -> bool:
         return any(each.name == stream for each in self.program.streams)
@@ -99,6 +104,16 @@ class Dataflow:
     def makes_events(self) -> bool:
         """Whether the answer is events, not rows."""
         return isinstance(self.answers[0].program.output, Events | DerivedTriples)
+
+    @property
+    def makes_intervals(self) -> bool:
+        """Whether the answer is events that may last (C-27), not points in time (C-26)."""
+        return isinstance(self.answers[0].program.output, DerivedTriples)
+
+    @property
+    def numbers_queries(self) -> bool:
+        """Whether the answer has a field `query`: the number of the statement that a row is of (EP-82)."""
+        return any(stage.numbers_queries for stage in self.answers)
 
     @property
     def is_plain(self) -> bool:

@@ -41,12 +41,14 @@ class TermColumns:
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Rows of an answer (SELECT, RETURN, AGGREGATE). `plain` values are numbers, texts and times without a datatype,
-    as the attributes of typed events are; otherwise values are RDF terms."""
+    as the attributes of typed events are; otherwise values are RDF terms. `numbered`: the answer has a field `query`,
+    the number of the statement that a row is of (EP-82)."""
 
     columns: tuple[str, ...]
     types: ColumnTypes
     distinct: Distinct | None = None
     plain: bool = False
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ class Events:
 @dataclass(frozen=True, slots=True)
 class DerivedTriples:
     """Derived events that the operator builds itself, with their intervals (EP-SPARQL's rules). A row's cell `triples`
-    lists subjects, predicates and objects in turn."""
+    lists subjects, predicates and objects in turn. `numbered` as for `Rows`: the number is that of the rule."""
+
+    numbered: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -73,10 +77,15 @@ class DerivedTriples:
 Output: TypeAlias = Rows | Events | DerivedTriples
 
 
-def term_rows(names: Sequence[str], *, distinct: Distinct | None = None) -> Rows:
+def is_numbered(output: Output) -> bool:
+    """Whether each row has the number of its statement."""
+    return not isinstance(output, Events) and output.numbered
+
+
+def term_rows(names: Sequence[str], *, distinct: Distinct | None = None, numbered: bool = False) -> Rows:
     """Rows of single RDF terms.
 
     >>> term_rows(["x", "y"]).columns
     ('x', 'y')
     """
-    return Rows(tuple(names), TermColumns(tuple(names)), distinct)
+    return Rows(tuple(names), TermColumns(tuple(names)), distinct, numbered=numbered)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import count, pairwise, repeat
 from typing import TypeAlias
 
 import numpy as np
@@ -84,7 +84,8 @@ class Solutions:
 
     `names` are those of the columns. Either `columns` has a value for each of them, or `compute` builds the cells of a
     row. Values that name a term name one of `terms`. `identity` has the values that tell solutions of the same events
-    apart; the id of a match covers them. Event lists must be read before the next step.
+    apart; the id of a match covers them. `queries` has the number of the statement that each row is of, where the
+    answer is numbered. Event lists must be read before the next step.
     """
 
     certain: Ints
@@ -96,6 +97,7 @@ class Solutions:
     columns: tuple[ValueColumn, ...] | None = None
     compute: Callable[[int], Mapping[str, Cell]] | None = None
     identity: Callable[[], tuple[ValueColumn, ...]] = tuple
+    queries: Ints | None = None
     is_sorted: bool = False
     """Whether they are known to be in the order of certainty, end and start, with no two equal in all three."""
     is_compact: bool = False
@@ -117,6 +119,7 @@ class Solutions:
             columns=None if self.columns is None else tuple(column.take(rows) for column in self.columns),
             compute=None if compute is None else lambda number: compute(int(rows[number])),
             identity=lambda: tuple(column.take(rows) for column in self.identity()),
+            queries=None if self.queries is None else self.queries[rows],
         )
 
     def bindings(self, number: int) -> Mapping[str, Cell]:
@@ -139,9 +142,12 @@ class Solutions:
         lists = self.events.get()
         times = (self.certain.tolist(), self.start.tolist(), self.end.tolist())
         refs, places = _cut(lists.refs, lists.offsets), _cut(lists.places, lists.offsets)
+        queries = repeat(None) if self.queries is None else self.queries.tolist()
         known: dict[tuple[int, ...], tuple[int, ...]] = {}
-        for certain, start, end, events, filled, number in zip(*times, refs, places, count(), strict=False):
-            yield Row(certain, start, end, events, known.setdefault(filled, filled), self, number, stage)
+        for certain, start, end, events, filled, query, number in zip(
+            *times, refs, places, queries, count(), strict=False
+        ):
+            yield Row(certain, start, end, events, known.setdefault(filled, filled), self, number, stage, query=query)
 
 
 def as_one(parts: Sequence[Solutions]) -> Solutions:
@@ -170,6 +176,7 @@ def as_one(parts: Sequence[Solutions]) -> Solutions:
         columns=columns,
         compute=compute,
         identity=lambda: tuple(_joined(each) for each in zip(*(part.identity() for part in parts), strict=True)),
+        queries=None if first.queries is None else np.concatenate([part.queries for part in parts]),
     )
 
 
@@ -189,7 +196,8 @@ def _cut(values: Ints, offsets: Ints) -> Iterator[tuple[int, ...]]:
 @dataclass(slots=True, eq=False)
 class Row:
     """One solution. `refs` are its events in pattern order, a closure's iterations flat; `places` says which part of
-    the pattern each fills. `stage` is the position of the stage that emits it; `event` the event that it makes."""
+    the pattern each fills. `stage` is the position of the stage that emits it; `event` the event that it makes; `query`
+    the number of its statement, where the answer is numbered."""
 
     certain: int
     start: int
@@ -201,6 +209,7 @@ class Row:
     stage: int = 1
     event: Event | None = None
     bound: Mapping[str, Cell] | None = None  # `bindings`, once they are built
+    query: int | None = None
 
     @property
     def bindings(self) -> Mapping[str, Cell]:

@@ -23,8 +23,8 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 def match_ids(solutions: Solutions, event_ids: Texts, *, stage: int = 1) -> Texts:
     """An id for each solution, 32 hexadecimal digits: of its times, the ids of its events and the places they fill,
-    what it binds, and the position of the stage that emits it. `event_ids` are those of all its events, solution after
-    solution."""
+    what it binds, the number of its statement, and the position of the stage that emits it. `event_ids` are those of
+    all its events, solution after solution."""
     lists = solutions.events.get()
     hashed = np.empty((len(event_ids), 2), np.uint64)
     hash_texts(np.array(event_ids.text), np.array(event_ids.ends), hashed)
@@ -33,6 +33,8 @@ def match_ids(solutions: Solutions, event_ids: Texts, *, stage: int = 1) -> Text
     columns = (lists.offsets, lists.places, solutions.start, solutions.end)
     hash_events(hashed, *map(np.array, columns), found)
     _add_values(solutions.identity(), solutions.terms, found)
+    if solutions.queries is not None:
+        found = (found ^ solutions.queries.astype(np.uint64)[:, np.newaxis]) * _ODD
     if stage > 1:
         found = (found ^ np.uint64(stage)) * _ODD  # another id than that of the same row of another stage
     return as_hexadecimal(found)

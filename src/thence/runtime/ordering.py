@@ -1,4 +1,5 @@
-"""The order of rows: certainty, then end, start, the ids of the events, and what the rows bind."""
+"""The order of rows: certainty, then end, start, the ids of the events, the statement's number, and what the
+rows bind."""
 
 from __future__ import annotations
 
@@ -66,11 +67,15 @@ def _ties(certain: Ints, end: Ints, start: Ints) -> list[tuple[int, int]]:
 
 
 def _by_events(solutions: Solutions, rows: list[int], log: EventLog) -> list[int]:
-    """Rows of the same times by their events' ids; rows of the same events by what they bind, then by match id, so that
-    the order never depends on the order of arrival."""
+    """Rows of the same times by their events' ids; rows of the same events by the number of their statement, then by
+    what they bind, then by match id, so that the order never depends on the order of arrival."""
     lists = solutions.events.get()
     bounds = [lists.offsets[row : row + 2].tolist() for row in rows]
-    ids = {row: log.ids(lists.refs[low:high]).to_list() for row, (low, high) in zip(rows, bounds, strict=True)}
+    queries = [0] * len(rows) if solutions.queries is None else solutions.queries[rows].tolist()
+    ids = {
+        row: (log.ids(lists.refs[low:high]).to_list(), query)
+        for row, (low, high), query in zip(rows, bounds, queries, strict=True)
+    }
     found: list[int] = []
     for _, alike in groupby(sorted(rows, key=ids.__getitem__), key=ids.__getitem__):
         same = list(alike)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,8 @@ class Match:
     `start` is the start of its first event, `end` the end of its last one: integers where the streams count ticks, else
     `datetime` in UTC. `bindings` has a term for each variable that is bound, by name without `?`; for COLLECT a tuple
     of terms. `events` are its events in the order of the pattern, a closure's iterations flat. For CONSTRUCT,
-    `constructed` is the event that the row makes, and `bindings` has all variables.
+    `constructed` is the event that the row makes, and `bindings` has all variables. `query` is the number of its
+    SELECT, from 1, where the query has several; of its CONSTRUCT, if there is no SELECT.
     """
 
     row: Row
@@ -90,7 +91,8 @@ class Match:
     _id: str | None = None
 
     def __repr__(self) -> str:
-        shown = {name: getattr(self, name) for name in ("bindings", "times", "certain", "domain", "constructed")}
+        names = ("bindings", "times", "certain", "domain", "constructed", *(["query"] if self.query else []))
+        shown = {name: getattr(self, name) for name in names}
         return f"Match({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def __eq__(self, other: object) -> bool:
@@ -100,7 +102,7 @@ class Match:
         return hash((self.times, self.places, self.held))
 
     def _identity(self) -> tuple[object, ...]:
-        return self.times, self.certain, self.domain, self.constructed, self.places, self.held
+        return self.times, self.certain, self.domain, self.constructed, self.query, self.places, self.held
 
     @property
     def bindings(self) -> Mapping[str, Cell]:
@@ -110,6 +112,11 @@ class Match:
     def constructed(self) -> Event | None:
         """The event that a CONSTRUCT makes of the row."""
         return self.row.event
+
+    @property
+    def query(self) -> int | None:
+        """The number of the statement that the row is of; None where the query has only one."""
+        return self.row.query
 
     @property
     def times(self) -> tuple[int, int]:
@@ -165,7 +172,7 @@ class Match:
         """For pickle: values, without the columns that they are built from."""
         row = self.row
         cells = dict(row.bindings)
-        plain = Row(row.certain, row.start, row.end, row.refs, row.places, None, 0, row.stage, row.event, cells)
+        plain = replace(row, solutions=None, number=0, bound=cells)
         alone = zip(self.events, row.refs, strict=True)  # each event without its batch
         located = tuple(LocatedBatch(encode([event]), ref, ref + 1) for event, ref in alone)
         return plain, self.domain, located, self.events, self.id

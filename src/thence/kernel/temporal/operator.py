@@ -14,11 +14,12 @@ from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.term_values import ValueColumn
 from thence.columns.value_columns import values_of_terms
 from thence.kernel.temporal import snapshot
-from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, is_event
-from thence.kernel.temporal.state import TemporalState, begin, compacted, initial_state, step_network
+from thence.kernel.temporal.interval_table import NO_END, Ids, is_event
+from thence.kernel.temporal.state import Emitted, TemporalState, begin, compacted, initial_state, step_network
 from thence.program.description import Description
 from thence.program.extracted import Extracted
 from thence.program.operator import Environment, Expired
+from thence.program.output import is_numbered
 from thence.program.solutions import Cell, Deferred, EventLists, Solutions
 from thence.program.temporal.program import TemporalProgram
 
@@ -48,8 +49,7 @@ class TemporalOperator:
             rows = emitted.rows
             finite = rows.end != NO_END  # EP-38
             if finite.any():
-                numbers = np.flatnonzero(finite)
-                yield _solutions(program, emitted.rows.take(numbers), emitted.take_triples(numbers), state.terms)
+                yield _solutions(program, emitted.take(np.flatnonzero(finite)), state.terms)
 
     def expire(self, program: TemporalProgram, state: TemporalState, watermark: int) -> Expired | None:
         return None
@@ -77,20 +77,15 @@ class TemporalOperator:
         return describe(program)
 
 
-def _solutions(
-    program: TemporalProgram, rows: IntervalTable, triples: list[tuple[int, ...]] | None, terms: Terms
-) -> Solutions:
+def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms) -> Solutions:
     """Rows as the host takes them: certain when they end (EP-42)."""
-    names = program.output.columns
+    rows, output = emitted.rows, program.output
     columns = tuple(_values(ids, terms) for ids in rows.ids)
-    identity = columns
-    if triples is not None:  # rules bind different numbers of variables
-        most = max(len(program.network.nodes[each.root].variables) for each in program.network.statements)
-        unbound = ValueColumn(np.zeros(len(rows), np.uint16), np.zeros(len(rows), np.int64))
-        identity = (*columns, *(unbound for _ in range(most - len(columns))))
     compute = None
-    if triples is not None:
-        listed = triples
+    identity = columns
+    if emitted.triples is not None:
+        listed = emitted.triples
+        identity += (_values(np.full(len(rows), UNBOUND), terms),) * (_most_variables(program) - len(columns))
 
         def compute(number: int) -> Mapping[str, Cell]:
             return {"triples": tuple(terms[each] for each in listed[number])}
@@ -99,13 +94,20 @@ def _solutions(
         certain=rows.end,
         start=rows.start,
         end=rows.end,
-        names=names,
+        names=output.columns,
         terms=terms,
         events=Deferred(lambda: _event_lists(rows.refs)),
-        columns=None if triples is not None else columns,
+        columns=columns if emitted.triples is None else None,
         compute=compute,
         identity=lambda: identity,
+        queries=np.full(len(rows), emitted.query) if is_numbered(output) else None,
     )
+
+
+def _most_variables(program: TemporalProgram) -> int:
+    """Of any statement: rows of different rules, which come together, have as many columns each."""
+    network = program.network
+    return max(len(network.nodes[each.root].variables) for each in network.statements)
 
 
 def _values(ids: Ids, terms: Terms) -> ValueColumn:

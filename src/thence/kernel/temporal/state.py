@@ -13,7 +13,16 @@ from thence.errors import LimitError, QueryError
 from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.evaluation import Evaluation, Inbox, NodeState, evaluated_anew, state_of
 from thence.kernel.temporal.filters import ConditionState, ProjectState
-from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints, concatenated, empty, first_of_each
+from thence.kernel.temporal.interval_table import (
+    ABSENT,
+    NO_END,
+    Ids,
+    IntervalTable,
+    Ints,
+    concatenated,
+    empty,
+    first_of_each,
+)
 from thence.kernel.temporal.joins import WithoutState
 from thence.kernel.temporal.leaves import (
     LeafState,
@@ -65,13 +74,15 @@ class TemporalState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Emitted:
-    """Rows that a step emits; for rules, the new triples of each."""
+    """Rows that a step emits, with the number of their statement; for rules, the new triples of each."""
 
+    query: int
     rows: IntervalTable
     triples: list[tuple[int, ...]] | None = None
 
-    def take_triples(self, rows: Ints) -> list[tuple[int, ...]] | None:
-        return None if self.triples is None else [self.triples[row] for row in rows.tolist()]
+    def take(self, rows: Ints) -> Emitted:
+        triples = None if self.triples is None else [self.triples[row] for row in rows.tolist()]
+        return Emitted(self.query, self.rows.take(rows), triples)
 
 
 def node_tables(state: NodeState) -> Iterator[IntervalTable]:
@@ -270,12 +281,12 @@ def step_network(
     if program.network.by_instant:
         yield from _by_instant(program, state, watermark)
     elif program.query:
-        yield from (Emitted(rows) for _, rows in evaluation.bulk(watermark))
+        yield from (Emitted(program.query, rows) for _, rows in evaluation.bulk(watermark))
     else:  # one rule, which does not read what it derives
         number, rows, derived = evaluation._evaluated(0, watermark)
         assert derived is not None
         evaluation.inboxes[number] = Inbox()
-        yield from _new(state, rows, derived)
+        yield from _new(state, number, rows, derived)
     evaluation.evict(watermark)
     state.known = state.known.take(state.known.end >= watermark)
     stored = sum(len(table) for table in state.tables())
@@ -297,15 +308,15 @@ def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) 
             own.rows |= {place: some for place, rows in inbox.rows.items() if len(some := rows.take(rows.end == time))}
             own.triples += [part for batch in inbox.triples if len(part := batch.take(batch.end == time))]
         closed = time + 1 if time < watermark else watermark
-        for _, rows, derived in evaluation.instant(time, closed):
+        for number, rows, derived in evaluation.instant(time, closed):
             if derived is None:
-                yield Emitted(rows)
+                yield Emitted(program.query, rows)
             elif not program.query:
-                yield from _new(state, rows, derived)
+                yield from _new(state, number, rows, derived)
     state.open = [time for time in instants if time >= watermark]
 
 
-def _new(state: TemporalState, rows: IntervalTable, derived: Derived) -> Iterator[Emitted]:
+def _new(state: TemporalState, number: int, rows: IntervalTable, derived: Derived) -> Iterator[Emitted]:
     """The solutions of a rule that derive something new, with their new triples, by start and position (EP-49)."""
     triples, of = derived.triples, derived.rows
     places = [tuple(ref for ref in refs if ref != ABSENT) for refs in rows.refs.T.tolist()]
@@ -320,7 +331,8 @@ def _new(state: TemporalState, rows: IntervalTable, derived: Derived) -> Iterato
     for place in np.flatnonzero(is_new).tolist():
         by_row.setdefault(int(of[order[place]]), []).extend(ids[:, place].tolist())
     if by_row:
-        yield Emitted(rows.take(np.array(list(by_row), np.int64)), [tuple(each) for each in by_row.values()])
+        rule = state.evaluation.network.statements[number].number
+        yield Emitted(rule, rows.take(np.array(list(by_row), np.int64)), [tuple(each) for each in by_row.values()])
 
 
 # Terms

@@ -45,7 +45,9 @@ def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> Tempor
     whole = _translated(file, drafts, reasoning)
     network = _ordered(whole, reasoning, keeps_rounds=query == 0)
     select = file.selects[query - 1] if query else None
-    output: Output = DerivedTriples() if select is None else term_rows([name.name for name in _names(network)])
+    output: Output = DerivedTriples(numbered=len(file.rules) > 1)
+    if select is not None:
+        output = term_rows([name.name for name in _names(network)], numbered=len(file.selects) > 1)
     tables = tuple(whole.translation.tables)
     return TemporalProgram(
         file=file,

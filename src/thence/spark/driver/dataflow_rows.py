@@ -109,10 +109,12 @@ def _as_one(
     for stage, rows in zip(dataflow.answers, answers, strict=True):
         columns = stage.program.output.columns
         own = dict(zip(column_names(list(columns), taken=taken), columns, strict=True))
-        named.append(rows.withColumnsRenamed({each: shown[column] for each, column in own.items()}))
+        # by position: Spark takes names that differ in their case for one
+        named.append(rows.toDF(*(shown[own[each]] if each in own else each for each in rows.columns)))
     for column, kind in union.common.items():
         wider = F.col(quoted(shown[column])).cast(from_arrow_type(kind))
         named = [rows.withColumn(shown[column], wider) if shown[column] in rows.columns else rows for rows in named]
     every = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), named)
     names = [*shown.values(), "match_id", "events", *(INNER if problems else INNER[:1]), *(HIDDEN if ordered else ())]
-    return every.select("start", "end", *map(quoted, names))
+    numbers = ["query"] if dataflow.numbers_queries else []
+    return every.select("start", "end", *numbers, *map(quoted, names))

@@ -80,6 +80,7 @@ class RowWriter:
             fields = [("time", time), ("end", time), ("id", pa.string()), ("value", pa.string())]
         else:
             fields = [("start", time), ("end", time)]
+        fields[2:2] = [("query", pa.int32())] if self.stage.numbers_queries else []
         fields += [(name, kind) for name, (_, kind) in self.columns.items()]
         fields += [("match_id", pa.string()), ("events", pa.list_(pa.string()))]
         fields += [(name, pa.string()) for name in INNER[: len(self.reported)]]
@@ -92,7 +93,7 @@ class RowWriter:
         lists = pa.ListArray.from_arrays(offsets, events.to_arrow())
         cells = self._computed(solutions) if solutions.columns is None else self._columns(solutions)
         order = (solutions.certain, solutions.end, solutions.start)
-        return self._batch((solutions.start, solutions.end), cells, names.to_arrow(), lists, order)
+        return self._batch((solutions.start, solutions.end), solutions.queries, cells, names.to_arrow(), lists, order)
 
     def events(self, found: Iterable[tuple[Solutions, int, str, Event]], host: Host) -> Iterator[pa.RecordBatch]:
         """The events that rows make, as N-Triples."""
@@ -109,7 +110,10 @@ class RowWriter:
         values = [serialize(event.triples, Format.N_TRIPLES).decode() for _, _, _, event in made]
         cells = [pa.array([event.id for _, _, _, event in made], pa.string()), pa.array(values, pa.string())]
         names = pa.array([name for _, _, name, _ in made], pa.string())
-        yield self._batch((order[0], order[0]), cells, names, pa.array(ids, pa.list_(pa.string())), order)
+        between = [np.array([getattr(event, side) for *_, event in made], np.int64) for side in ("start", "end")]
+        numbers = [None if s.queries is None else s.queries[n] for s, n, _, _ in made]
+        queries = None if None in numbers else np.array(numbers, np.int64)
+        yield self._batch(between, queries, cells, names, pa.array(ids, pa.list_(pa.string())), order)
 
     def _columns(self, solutions: Solutions) -> list[Any]:
         build = struct_column if self.terms == "struct" else lexical_column
@@ -138,6 +142,7 @@ class RowWriter:
     def _batch(
         self,
         between: Sequence[NDArray[np.int64]],
+        queries: NDArray[np.int64] | None,
         cells: list[Any],
         names: Any,
         events: Any,
@@ -146,6 +151,8 @@ class RowWriter:
         schema = self.schema()
         time = schema.field("end").type
         times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in between]
+        if self.stage.numbers_queries:
+            times.append(pa.array(queries, pa.int32()))
         nothing = [pa.nulls(len(names), pa.string())] * len(self.reported)
         hidden = [pa.array(np.ascontiguousarray(each)) for each in order if self.ordered]
         return pa.RecordBatch.from_arrays([*times, *cells, names, events, *nothing, *hidden], schema=schema)
