@@ -2,9 +2,9 @@
 
 Usage: THENCE_DATA=… python bench/tsunami.py [--plot docs/tsunami.svg]
 
-Reads $THENCE_DATA/dart_tohoku2011: the height of the sea above four gauges of the NDBC off Japan. A gauge sends one reading
-in 15 minutes, and one a minute once it has noticed an earthquake; the query wants a regular series, so that minutes in
-between are filled in along a line. (A gauge itself averages readings of every 15 seconds, which it does not send.)
+Reads $THENCE_DATA/dart_tohoku2011: the height of the sea above four gauges of the NDBC off Japan. A gauge sends one
+reading in 15 minutes, and one a minute once it has noticed an earthquake. The query needs a regular series, so that the
+minutes in between are interpolated. (A gauge itself averages readings of every 15 seconds, which it does not send.)
 """
 
 from __future__ import annotations
