@@ -46,7 +46,26 @@ def test_the_demo_of_stocks_shows_rises_and_falls() -> None:
     assert result.stdout.endswith("15 events, 4 matches, 0 bad, 0 late\n")
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.is_file()))
+def test_the_demo_of_a_tsunami_shows_the_readings_that_differ_from_the_prediction() -> None:
+    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "tsunami"])
+    assert result.exit_code == 0
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
+    assert rows == [
+        [f"2024-05-06T{start}:00Z", f"2024-05-06T{end}:00Z", '"North"', height, predicted]
+        for start, end, height, predicted in (
+            ("07:55", "11:05", "5825300", "5825239"),
+            ("08:00", "11:10", "5825318", "5825269"),
+            ("08:10", "11:20", "5825211", "5825304"),
+            ("08:15", "11:25", "5825202", "5825242"),
+        )
+    ]
+    assert result.stdout.endswith("134 events, 4 matches, 0 bad, 0 late\n")
+
+
+SHIPPED = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("name", SHIPPED)
 def test_what_ships_is_what_stands_in_the_examples(name: str) -> None:
     assert (EXAMPLES / name).read_bytes() == (CHECKED_OUT / name).read_bytes()
 

@@ -30,14 +30,15 @@ DEMOS = {
         prefixes={"h": "http://smartgrid.org/house/"},
     ),
     "stocks": Demo("stocks.sase", {"events": "stocks.csv"}),
+    "tsunami": Demo("tsunami/tsunami.epsparql", {"events": "tsunami/readings.csv"}),
 }
 
 
 @click.command()
 @click.argument("name", type=click.Choice(tuple(DEMOS)), default="smartgrid")
 def demo(name: str) -> None:
-    """Run a query over small streams, and show its matches: of a smart grid (RDF, in SPAseQ), or of stocks (a table, in
-    SASE+)."""
+    """Run a query over small streams, and show its matches: of a smart grid (RDF, in SPAseQ), of stocks (a table, in
+    SASE+), or of the sea's height (a table, in EP-SPARQL)."""
     from thence.cli.compile_notice import compile_notice
     from thence.cli.result_formats import writer
     from thence.cli.run_output import counts_sentence
