@@ -29,6 +29,7 @@ _SHORT = {
     Lifetime.FOR_EVER: "for ever",
     Lifetime.TO_THE_END: "until watermark > tω",
     Lifetime.TO_THE_START: "until watermark ≥ tα",
+    Lifetime.WHILE_SHORT: "while short enough",
 }
 
 

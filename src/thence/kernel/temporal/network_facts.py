@@ -12,6 +12,7 @@ from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Graph, Values
 from thence.algebra.show import show
 from thence.kernel.temporal.evaluation import evaluated_anew
+from thence.kernel.temporal.interval_table import UNBOUNDED
 from thence.program.temporal.dependencies import Reading, dependencies
 from thence.program.temporal.network import (
     Assign,
@@ -43,6 +44,7 @@ class Lifetime(Enum):
     FOR_EVER = "for ever"
     TO_THE_END = "until their instant is closed (watermark > tω)"
     TO_THE_START = "until their start is closed (watermark ≥ tα)"
+    WHILE_SHORT = "while getDURATION() can stay within its bound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ def _evaluation(network: Network) -> str:
 
 
 def _statements(network: Network, reader: _NodeReader) -> Iterator[StatementFacts]:
-    found = dependencies(network.nodes, network.statements, lambda leaf: False, reasoning=network.reasoning)
+    found = dependencies(network.nodes, network.statements, lambda leaf: False)
     strata = sorted({each.stratum for each in network.statements})
     for place, each in enumerate(network.statements):
         strongest: dict[int, Reading] = {}
@@ -295,7 +297,10 @@ class _NodeReader:
         return NodeFacts(place, "VALUES", None, f"({names}), {count:,} row{'s' * (count != 1)}", ())
 
     def _condition(self, condition: Condition) -> str:
-        return self.text(show(condition.expression), condition.exists)
+        bounds = [f"getDURATION() >= {condition.shortest}"] if condition.shortest is not None else []
+        bounds += [f"getDURATION() <= {condition.longest}"] if condition.longest is not None else []
+        written = [] if condition.expression is None else [self.text(show(condition.expression), condition.exists)]
+        return " && ".join([*written, *bounds])
 
     def _is_output(self, number: int) -> bool:
         """Whether a node is the root of a statement; a rule with solution modifiers has one that selects, too."""
@@ -351,6 +356,8 @@ class _NodeReader:
         is_timeless = self.is_timeless[node]
         if is_timeless and lifetime is Lifetime.TO_THE_START:
             lifetime = Lifetime.FOR_EVER  # their start is +∞
+        if lifetime is Lifetime.FOR_EVER and not is_timeless and self.network.bounds[node] < UNBOUNDED:
+            lifetime = Lifetime.WHILE_SHORT  # EP-74
         what = f"solutions of the {side} side{', which are timeless,' * is_timeless}"
         return KeptSolutions(what, f"{side} side", lifetime, lifetime is Lifetime.FOR_EVER and not is_timeless)
 

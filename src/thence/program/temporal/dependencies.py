@@ -120,8 +120,10 @@ def read_by(number: int, found: Sequence[Dependency]) -> set[int]:
 
 
 def is_fed(leaf: Scan | PathScan, statements: Sequence[Statement], *, reasoning: bool = False) -> bool:
-    """Whether a rule may derive a triple that matches a leaf."""
-    return any(_unifies(leaf, triple, reasoning) for rule in statements for triple in rule.template or ())
+    """Whether a rule may derive a triple that matches a leaf. What a schema entails is known only with the
+    background."""
+    derived = [triple for rule in statements for triple in rule.template or ()]
+    return (reasoning and bool(derived)) or any(_unifies(leaf, triple, None) for triple in derived)
 
 
 def _readings(nodes: Sequence[Node], root: int, timeless: Sequence[bool]) -> Iterator[tuple[Scan | PathScan, Reading]]:
