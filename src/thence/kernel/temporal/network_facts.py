@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import Enum
 from typing import assert_never
 
@@ -35,7 +36,9 @@ from thence.program.temporal.network import (
     Without,
 )
 from thence.program.temporal.program import TemporalProgram
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.terms import XSD
+from thence.rdf.times import Domain
 
 
 class Lifetime(Enum):
@@ -151,7 +154,9 @@ _OPTIONAL_JOINS = {
 def network_facts(program: TemporalProgram) -> NetworkFacts:
     """The facts of a compiled file."""
     network = program.network
-    found = _NodeReader(network, program.namespace)
+    kind = program.file.time_kind
+    has_dates = kind is not None and kind[0] is Domain.DATETIME
+    found = _NodeReader(network, program.namespace, has_dates=has_dates)
     return NetworkFacts(
         evaluation=_evaluation(network),
         statements=tuple(_statements(network, found)),
@@ -203,8 +208,9 @@ _LOCAL = re.compile(r"[A-Za-z_]\w*(?:-\w+)*", re.ASCII)
 class _NodeReader:
     """Reads the facts of nodes."""
 
-    def __init__(self, network: Network, namespace: str) -> None:
+    def __init__(self, network: Network, namespace: str, *, has_dates: bool) -> None:
         self.network = network
+        self.has_dates = has_dates
         self.prefixes = {namespace: ":", XSD: "xsd:"}
         self.logged = evaluated_anew(network.nodes)
         self.roots = {each.root: each for each in network.statements}
@@ -297,10 +303,17 @@ class _NodeReader:
         return NodeFacts(place, "VALUES", None, f"({names}), {count:,} row{'s' * (count != 1)}", ())
 
     def _condition(self, condition: Condition) -> str:
-        bounds = [f"getDURATION() >= {condition.shortest}"] if condition.shortest is not None else []
-        bounds += [f"getDURATION() <= {condition.longest}"] if condition.longest is not None else []
+        shortest, longest = condition.shortest, condition.longest
+        bounds = [] if shortest is None else [f"getDURATION() >= {self._length(shortest)}"]
+        bounds += [] if longest is None else [f"getDURATION() < {self._length(longest + 1)}"]
         written = [] if condition.expression is None else [self.text(show(condition.expression), condition.exists)]
         return " && ".join([*written, *bounds])
+
+    def _length(self, length: int) -> str:
+        """A length of time, in ticks or as a duration."""
+        if not self.has_dates:
+            return str(length)
+        return str(Duration(0, Decimal(length) / 1_000_000, XSD_DAY_TIME_DURATION))
 
     def _is_output(self, number: int) -> bool:
         """Whether a node is the root of a statement; a rule with solution modifiers has one that selects, too."""

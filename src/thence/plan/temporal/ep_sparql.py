@@ -34,12 +34,13 @@ def compile_query(
 ) -> Dataflow:
     """The dataflow of a file. QueryError if its rules cannot be stratified (EP-53), or if the policy does not apply
     (EP-67)."""
+    written = file
     if selects_by(policy):
         check_policy(file)
     elif optimise:  # a policy judges a group's filters on the whole chain (EP-69)
         file = replace(file, statements=tuple(map(push_group_filters, file.statements)))
     selects = range(1, len(file.selects) + 1)
-    programs = [_program(file, query, reasoning, policy) for query in selects or (0,)]
+    programs = [replace(_program(file, query, reasoning, policy), file=written) for query in selects or (0,)]
     return Dataflow(tuple(Stage(program, TemporalOperator()) for program in programs))
 
 
