@@ -104,7 +104,6 @@ def node_tables(state: NodeState) -> Iterator[IntervalTable]:
             yield state.waiting
         case SummaryState():
             yield state.waiting
-            yield state.members
         case LeafState():
             yield state.waiting
             if state.log is not None:
@@ -416,7 +415,7 @@ def renumber(state: TemporalState, ids: Ids) -> None:
             case ConditionState() | WithoutState() | ProjectState():
                 each.waiting = moved(each.waiting)
             case SummaryState():
-                each.waiting, each.members = moved(each.waiting), moved(each.members)
+                each.waiting = moved(each.waiting)
             case LeafState():
                 each.waiting = moved(each.waiting)
                 each.log = None if each.log is None else moved(each.log)
