@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import thence
@@ -98,3 +100,15 @@ def test_aggregates_give_every_running_version() -> None:
         (0, 1, "2", "6", "3", "2", "4"),
         (0, 2, "3", "15", "5", "2", "9"),
     ]
+
+
+def test_reasoning_goes_on_when_the_dictionary_is_compacted(tmp_path: Path) -> None:
+    """EP-55"""
+    background = tmp_path / "classes.ttl"
+    background.write_text("<x:Cat> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <x:Animal> .")
+    engine = query("SELECT ?x { ?x a <x:Animal> }").engine(background=background, reasoning="rdfs")
+    found = []
+    for time in range(6):
+        cats = " ".join(f"<x:{time}-{number}> a <x:Cat> ." for number in range(5000))
+        found.append(len(engine.push(thence.Event(time, cats))))
+    assert found == [5000] * 6
