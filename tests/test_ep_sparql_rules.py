@@ -8,6 +8,7 @@ import pytest
 
 import thence
 from thence.errors import InputError, LimitError, QueryError
+from thence.kernel.temporal.summaries import SummaryState
 
 HOUR = '"PT1H"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>'
 
@@ -112,3 +113,22 @@ def test_reasoning_goes_on_when_the_dictionary_is_compacted(tmp_path: Path) -> N
         cats = " ".join(f"<x:{time}-{number}> a <x:Cat> ." for number in range(5000))
         found.append(len(engine.push(thence.Event(time, cats))))
     assert found == [5000] * 6
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        [["x"], 1, [[1, '"1"^^<http://www.w3.org/2001/XMLSchema#integer>', None, [], [], False]]],
+        [["<x:a>"], 2**70, [[1, '"1"^^<http://www.w3.org/2001/XMLSchema#integer>', None, [], [], False]]],
+        [["<x:a>"], 1, [[1, '"1"^^<http://www.w3.org/2001/XMLSchema#integer>', None, ["\ud800"], [], False]]],
+        [["<x:a>"], 1, [[1, "x", None, [], [], False]]],
+    ],
+)
+def test_groups_that_cannot_be_saved_ones_are_refused(group: object) -> None:
+    """EP-58"""
+    engine = query("SELECT ?x (GROUP_CONCAT(?y) AS ?s) { ?x :p ?y } GROUP BY ?x").engine()
+    engine.push(prices(1)[0])
+    host = engine.answers.flow.hosts[0]
+    summary = next(each for each in host.state.evaluation.states if isinstance(each, SummaryState))
+    with pytest.raises(InputError, match="damaged"):
+        summary.restore_groups([group])

@@ -5,6 +5,7 @@ The values are those of `thence.match.aggregates`, which sees all members at onc
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,14 +113,30 @@ class RunningAggregate:
         assert isinstance(found, list)
         count, total, chosen, texts, seen, failed = found
         require(type(count) is int and isinstance(texts, list) and isinstance(seen, list), "an aggregate is none")
-        require(all(isinstance(each, str) for each in texts) and type(failed) is bool, "an aggregate is none")
+        require(all(map(_is_text, texts)) and type(failed) is bool, "an aggregate is none")
+        self.chosen = None if chosen is None else saved_term(chosen)
         try:
-            self.total = number(from_text(total))
-            self.chosen = None if chosen is None else from_text(chosen)
+            self.total = number(saved_term(total))
             self.seen = dict.fromkeys(map(_hashable, seen))
-        except (ExpressionError, ValueError, TypeError, KeyError, AttributeError, IndexError):
+        except (ExpressionError, TypeError):
             require(False, "an aggregate is none")
         self.count, self.texts, self.failed = count, texts, failed
+
+
+def saved_term(text: object) -> Term:
+    """A term of a snapshot. InputError if it cannot be one."""
+    require(_is_text(text) and bool(text), "a term is none")
+    found: Term | None = None
+    with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, IndexError):
+        found = from_text(str(text))
+    require(found is not None, "a term is none")
+    assert found is not None
+    return found
+
+
+def _is_text(found: object) -> bool:
+    """Whether it is a text that can be written: one half of a pair of surrogates cannot."""
+    return isinstance(found, str) and not any("\ud800" <= each <= "\udfff" for each in found)
 
 
 def _key(term: Term) -> tuple[Any, ...]:

@@ -11,12 +11,12 @@ import numpy as np
 from thence.algebra.expressions import Aggregate, Exists, Expression, Variable
 from thence.algebra.patterns import GroupKey, Pattern, Projection
 from thence.algebra.variables import mentioned
-from thence.columns.dictionary import UNBOUND, from_text
+from thence.columns.dictionary import UNBOUND
 from thence.kernel.array_checks import require
 from thence.kernel.temporal.conditions import TIMES, Scope
 from thence.kernel.temporal.exists import PatternSolver
 from thence.kernel.temporal.interval_table import NO_END, NO_START, IntervalTable, Ints, concatenated, no_rows
-from thence.kernel.temporal.running_aggregates import RunningAggregate
+from thence.kernel.temporal.running_aggregates import RunningAggregate, saved_term
 from thence.kernel.temporal.solution_store import SolutionStore
 from thence.match.aggregates import AggregateVariables, Key
 from thence.match.context import Context, Solution
@@ -113,13 +113,13 @@ class SummaryState:
             require(isinstance(each, list) and len(each) == 3, "a group is none")
             texts, start, aggregates = each
             require(isinstance(texts, list) and type(start) is int and isinstance(aggregates, list), "a group is none")
-            require(all(text is None or (isinstance(text, str) and text) for text in texts), "a group is none")
+            require(-(2**63) <= start < 2**63, "a group starts at no time")
             group = self._new_group()
             require(len(aggregates) == len(group.aggregates), "a group has other aggregates")
             group.start = start
             for own, saved in zip(group.aggregates, aggregates, strict=True):
                 own.restore(saved)
-            self.groups[tuple(None if text is None else from_text(text) for text in texts)] = group
+            self.groups[tuple(None if text is None else saved_term(text) for text in texts)] = group
 
     def _new_group(self) -> Group:
         return Group([RunningAggregate(each) for each in self.lifted.aggregates])
