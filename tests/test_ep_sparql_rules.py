@@ -132,3 +132,10 @@ def test_groups_that_cannot_be_saved_ones_are_refused(group: object) -> None:
     summary = next(each for each in host.state.evaluation.states if isinstance(each, SummaryState))
     with pytest.raises(InputError, match="damaged"):
         summary.restore_groups([group])
+
+
+def test_no_derived_triple_waits_for_a_statement_that_has_run() -> None:
+    """EP-46: ids in an inbox would not survive a compacted dictionary."""
+    engine = query("CONSTRUCT { ?x :r ?y } WHERE { ?x :p ?y } SELECT * { ?x :r ?y }").engine()
+    assert len(engine.push(prices(1)[0])) == 1
+    assert all(inbox.is_empty for inbox in engine.answers.flow.hosts[0].state.evaluation.inboxes)

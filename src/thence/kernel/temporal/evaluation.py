@@ -311,7 +311,7 @@ class Evaluation:
         for number, statement in enumerate(self.network.statements):
             rows = self.run(number, closed)
             if statement.is_rule:
-                self._feed(self._derive(statement, rows).triples)
+                self._feed(self._derive(statement, rows).triples, first=number + 1)
             else:
                 found.append((number, rows))
         return found
@@ -365,11 +365,11 @@ class Evaluation:
         self.derived += len(made.triples)
         return replace(made, triples=replace(made.triples, refs=refs))
 
-    def _feed(self, triples: TripleBatch) -> None:
-        """Give derived triples to all statements that may read them."""
+    def _feed(self, triples: TripleBatch, first: int = 0) -> None:
+        """Give derived triples to all statements that may read them, from the `first` on."""
         triples = self.entailed(triples)
         if len(triples):
-            for number, statement in enumerate(self.network.statements):
+            for number, statement in enumerate(self.network.statements[first:], first):
                 if any(isinstance(node, Scan | PathScan) for node in self._nodes(statement)):
                     self.inboxes[number].triples.append(triples)
 
