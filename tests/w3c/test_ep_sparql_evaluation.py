@@ -118,19 +118,6 @@ WITHOUT_STREAM_TRIPLE = {
     "sparql11/subquery/subquery07": (2, NAMED_GRAPH),
 }
 
-# Bugs: rows of one time are emitted by what they bind, and not in the order of ORDER BY
-
-ORDER_IS_LOST = frozenset(
-    {
-        *(f"sparql10/sort/dawg-sort-{name}" for name in ("2", "3", "4", "5", "7", "10", "builtin", "function")),
-        "sparql11/aggregates/agg08b",
-        *(f"sparql11/csv-tsv-res/{kind}{number}" for kind in ("csv", "tsv") for number in ("01", "02", "03")),
-        "sparql11/json-res/jsonres01",
-        "sparql11/json-res/jsonres02",
-    }
-)
-
-
 # A test as a stream, a background and a query
 
 
@@ -241,10 +228,9 @@ def test_plain_sparql_has_its_answers(entry: Entry, layout: Layout) -> None:
 
 
 def ordered() -> Iterator[object]:
-    lost = pytest.mark.xfail(strict=True, reason="rows of one time are emitted by what they bind, not by ORDER BY")
     for entry, query in compared():
         if query.modifiers.order:
-            yield pytest.param(entry, id=entry.id, marks=[lost] if entry.id in ORDER_IS_LOST else [])
+            yield pytest.param(entry, id=entry.id)
 
 
 @needs_data
@@ -344,9 +330,8 @@ def test_every_exception_is_a_test_and_all_others_are_compared(capsys: pytest.Ca
         print(f"  empty ungrouped aggregates (EP-61): {len(EMPTY_AGGREGATE)}")
         print(f"  rows without a stream triple are missing (EP-38): {len(WITHOUT_STREAM_TRIPLE)}")
         print(f"  left out: {constructs} of CONSTRUCT, which feeds the stream (EP-46); {ENTAILMENT}")
-        print(f"  wrong: the order of ORDER BY among rows of one time: {len(ORDER_IS_LOST)}")
     exceptions = [*REJECTED, *UNKNOWN_GRAPH, *EMPTY_AGGREGATE, *WITHOUT_STREAM_TRIPLE]
     assert counts.total() >= 399
     assert split.total() >= 309
     assert Counter(exceptions).total() == len(set(exceptions))
-    assert {entry.id for entry, _ in selects()} >= {*exceptions, *ORDER_IS_LOST}
+    assert {entry.id for entry, _ in selects()} >= {*exceptions}
