@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 import pyoxigraph as ox
 import pytest
@@ -24,6 +25,7 @@ from shards import Pipeline
 from thence.columns.column_batch import Batch
 from thence.columns.event_batch import encode
 from thence.io.background_data import load_background
+from thence.kernel.temporal import state as temporal_state
 from thence.lang.ep_sparql.parser import parse
 from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
@@ -228,10 +230,11 @@ def engine_rows(
     for bound in [*sorted(set(cuts)), NEVER]:
         some = [(number, each) for number, each in enumerate(events) if before <= each[2] < bound]
         watermark = bound if bound == NEVER else bound - lag
-        for row in flow.feed({"events": [encoded(some)]} if some else {}, watermark):
-            row.bindings  # noqa: B018 - terms are those of this step
-            ids = tuple(events[int(name.split(":")[1])][0] for name in flow.ids(row))
-            rows.append((row.stage, row, ids))
+        with patch.object(temporal_state, "_PIECE", 2 if optimise else 4096):  # else only large batches are cut
+            for row in flow.feed({"events": [encoded(some)]} if some else {}, watermark):
+                row.bindings  # noqa: B018 - terms are those of this step
+                ids = tuple(events[int(name.split(":")[1])][0] for name in flow.ids(row))
+                rows.append((row.stage, row, ids))
         if bound != NEVER:
             restart(flow)
         before = bound

@@ -60,6 +60,7 @@ class Dataflow:
     """
 
     stages: tuple[Stage, ...]
+    warnings: tuple[str, ...] = ()  # what is hardly meant, as far as only the compiled query shows it
 
     def __post_init__(self) -> None:
         assert self.stages

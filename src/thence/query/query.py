@@ -163,7 +163,9 @@ class Query:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return (*self.algebra.warnings, *(each for query in self.feeders.values() for each in query.warnings))
+        own = self.language.compile(self.algebra, DEFAULT_OPTIONS) if self.feeders else self.dataflow()
+        fed = (each for query in self.feeders.values() for each in query.warnings)
+        return (*self.algebra.warnings, *own.warnings, *fed)
 
     @property
     def streams(self) -> tuple[str, ...]:

@@ -50,8 +50,10 @@ def order_of(solutions: Solutions, log: EventLog) -> Ints | None:
     is_new = bool((order[1:] < order[:-1]).any())
     if is_new:
         certain, end, start = read_columns([certain, end, start], order)
-    for first, last in _ties(certain, end, start):
-        order[first:last] = _by_events(solutions, order[first:last].tolist(), log)
+    ties = _ties(certain, end, start)
+    names = _event_names(solutions, [order[first:last] for first, last in ties], log)
+    for first, last in ties:
+        order[first:last] = _by_events(solutions, order[first:last].tolist(), names, log)
         is_new = True
     return order if is_new else None
 
@@ -66,14 +68,22 @@ def _ties(certain: Ints, end: Ints, start: Ints) -> list[tuple[int, int]]:
     return [(first, last + 1) for first, last in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True)]
 
 
-def _by_events(solutions: Solutions, rows: list[int], log: EventLog) -> list[int]:
+def _event_names(solutions: Solutions, tied: list[Ints], log: EventLog) -> dict[int, str]:
+    """The ids of the events of tied rows, by ref: each is asked for once."""
+    if not tied:
+        return {}
+    refs = np.unique(solutions.events.get().take(np.concatenate(tied)).refs)
+    return dict(zip(refs.tolist(), log.ids(refs).to_list(), strict=True))
+
+
+def _by_events(solutions: Solutions, rows: list[int], names: dict[int, str], log: EventLog) -> list[int]:
     """Rows of the same times by their events' ids; rows of the same events by the number of their statement, then by
     what they bind, then by match id, so that the order never depends on the order of arrival."""
     lists = solutions.events.get()
     bounds = [lists.offsets[row : row + 2].tolist() for row in rows]
     queries = [0] * len(rows) if solutions.queries is None else solutions.queries[rows].tolist()
     ids = {
-        row: (log.ids(lists.refs[low:high]).to_list(), query)
+        row: ([names[ref] for ref in lists.refs[low:high].tolist()], query)
         for row, (low, high), query in zip(rows, bounds, queries, strict=True)
     }
     found: list[int] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -113,7 +113,7 @@ def state_of(
         case Scan() | PathScan():
             return LeafState.of(node, logged=logged)
         case Combine():
-            return CombineState.of(node, nodes, bounds)
+            return CombineState.of(node, nodes, bounds, bounds[number])
         case OptionalCombine():
             return OptionalState.of(node, nodes, bounds)
         case Without():
@@ -156,6 +156,35 @@ class Inbox:
     @property
     def is_empty(self) -> bool:
         return not self.first and not self.rows and not self.triples
+
+    def ends(self) -> Iterator[Ints]:
+        yield from (rows.end for rows in self.rows.values())
+        yield from (batch.end for batch in self.triples)
+
+
+class InboxByTime:
+    """What an inbox has, in the order of time."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self.rows = {place: rows.take(np.argsort(rows.end, kind="stable")) for place, rows in inbox.rows.items()}
+        self.triples = [batch.take(np.argsort(batch.end, kind="stable")) for batch in inbox.triples]
+
+    def instants(self) -> list[int]:
+        ends = [rows.end for rows in self.rows.values()] + [batch.end for batch in self.triples]
+        found: list[int] = np.unique(np.concatenate([np.empty(0, np.int64), *ends])).tolist()
+        return found
+
+    def move(self, inbox: Inbox, first: int, before: int, *, last: bool = False) -> None:
+        """Put what ends from `first` on and before a time into an inbox; all that is left, if it is the `last`."""
+
+        def piece(ends: Ints) -> Ints:
+            low, high = np.searchsorted(ends, [first, before]).tolist()
+            return np.arange(low, len(ends) if last else high)
+
+        for place, rows in self.rows.items():
+            if len(taken := piece(rows.end)):
+                inbox.rows[place] = rows.take(taken)
+        inbox.triples += [batch.take(taken) for batch in self.triples if len(taken := piece(batch.end))]
 
 
 @dataclass(slots=True)

@@ -63,26 +63,28 @@ class CombineState:
     left: SolutionStore
     right: SolutionStore
     longest: tuple[int, int]
+    most: int  # how long combinations may last
 
     @classmethod
-    def of(cls, node: Combine, nodes: Sequence[Node], bounds: Sequence[int]) -> CombineState:
+    def of(cls, node: Combine, nodes: Sequence[Node], bounds: Sequence[int], own: int) -> CombineState:
         keys = node.keys
         return cls(
             node,
             store_of(nodes[node.left], keys.left, keys.certain, node.relation),
             store_of(nodes[node.right], keys.right, keys.certain, node.relation),
             (bounds[node.left], bounds[node.right]),
+            own,
         )
 
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope) -> IntervalTable:
         new_left, new_right = deltas
         node, keys = self.node, self.node.keys
         parts = [no_rows(node)]
-        rows, stored = self.right.pairs(new_left, keys.left, node.relation, stored_left=False)
+        rows, stored = self.right.pairs(new_left, keys.left, node.relation, stored_left=False, longest=self.most)
         if len(rows):
             parts.append(combined(new_left.take(rows), self.right.table.take(stored), node.merge))
         self.left.add(new_left)
-        rows, stored = self.left.pairs(new_right, keys.right, node.relation, stored_left=True)
+        rows, stored = self.left.pairs(new_right, keys.right, node.relation, stored_left=True, longest=self.most)
         if len(rows):
             parts.append(combined(self.left.table.take(stored), new_right.take(rows), node.merge))
         self.right.add(new_right)

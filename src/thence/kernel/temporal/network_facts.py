@@ -359,7 +359,7 @@ class _NodeReader:
                 yield KeptSolutions("solutions", "solutions", Lifetime.TO_THE_END, grows=False)
                 if node.aggregates:
                     grows = not self.is_timeless[node.input]
-                    yield KeptSolutions("all members of its groups", "members", Lifetime.FOR_EVER, grows=grows)
+                    yield KeptSolutions("the aggregates of its groups", "groups", Lifetime.FOR_EVER, grows=grows)
             case Timeless() | Either():
                 pass
             case _:

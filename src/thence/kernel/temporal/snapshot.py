@@ -32,6 +32,7 @@ def snapshot(state: TemporalState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         "named": sorted(scope.named.items()),
         "open": state.open,
         "derived": state.evaluation.derived,
+        "groups": [each.saved_groups() for each in state.evaluation.states if isinstance(each, SummaryState)],
     }
     arrays: list[NDArray[Any]] = [state.terms.joined.text, state.terms.joined.ends, *_arrays(state.evaluation.known)]
     if state.selection is not None:
@@ -71,6 +72,10 @@ def restore(
     scope = state.evaluation.scope
     scope.domain, scope.named = Domain(domain), {int(rule): int(number) for rule, number in named}
     state.open = instants
+    groups = head.get("groups")
+    require(isinstance(groups, list), "its head has no groups")
+    assert isinstance(groups, list)
+    groups = list(groups)
     derived = head.get("derived")
     require(type(derived) is int and 0 <= derived < 2**61, "its head has no number of derived triples")
     assert isinstance(derived, int)
@@ -111,10 +116,8 @@ def restore(
                 each.waiting = concatenated([each.waiting, saved(each.waiting)])
             case SummaryState():
                 each.waiting = concatenated([each.waiting, saved(each.waiting)])
-                timeless, own = each.members, saved(each.members)
-                each.members = concatenated([timeless, own])
                 each.groups.clear()
-                each.regroup(scope, state.evaluation)
+                each.restore_groups(groups.pop(0) if groups else None)
             case LeafState():
                 each.waiting = concatenated([each.waiting, saved(each.waiting)])
                 if each.log is not None:

@@ -11,7 +11,7 @@ from thence.columns.dictionary import UNBOUND
 from thence.errors import LimitError
 from thence.jit.compiled import inner
 from thence.jit.interpreted import lazy_entry
-from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints
+from thence.kernel.temporal.interval_table import NO_END, UNBOUNDED, Ids, IntervalTable, Ints
 from thence.program.temporal.network import Relation
 
 MAX_PAIRS = 1 << 26
@@ -84,10 +84,17 @@ class SolutionStore:
         self.add(moved)
 
     def pairs(
-        self, rows: IntervalTable, keys: tuple[int, ...], relation: Relation, *, stored_left: bool
+        self,
+        rows: IntervalTable,
+        keys: tuple[int, ...],
+        relation: Relation,
+        *,
+        stored_left: bool,
+        longest: int = UNBOUNDED,
     ) -> tuple[Ints, Ints]:
         """Which of some rows are compatible and related with which stored ones: numbers of the rows, then of the stored
-        ones, by the row. `keys` are their columns of the shared variables."""
+        ones, by the row. `keys` are their columns of the shared variables. Pairs that last longer than `longest` are
+        left out."""
         if not len(rows) or not self.count:
             none = np.empty(0, np.int64)
             return none, none
@@ -104,6 +111,7 @@ class SolutionStore:
             self.by_interval,
             int(relation),
             stored_left,
+            longest,
             MAX_PAIRS,
         )
         if len(news) > MAX_PAIRS:
@@ -206,6 +214,7 @@ def _pairs(
     by_interval,
     relation,
     stored_left,
+    longest,
     most,
 ):
     """Stops one pair beyond `most`."""
@@ -221,6 +230,9 @@ def _pairs(
                 related = _are_related(relation, stored_start[j], stored_end[j], start[i], end[i])
             else:
                 related = _are_related(relation, start[i], end[i], stored_start[j], stored_end[j])
+            if related and longest != UNBOUNDED:
+                last = max(end[i], stored_end[j])
+                related = last == NO_END or last - min(start[i], stored_start[j]) <= longest
             if related and _are_compatible(keys, i, shared, j, certain):
                 if count == capacity:
                     capacity *= 2

@@ -11,7 +11,7 @@ from thence.algebra.expressions import Variable
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.errors import LimitError, QueryError
 from thence.kernel.temporal.conditions import Scope
-from thence.kernel.temporal.evaluation import Evaluation, Inbox, NodeState, evaluated_anew, state_of
+from thence.kernel.temporal.evaluation import Evaluation, Inbox, InboxByTime, NodeState, evaluated_anew, state_of
 from thence.kernel.temporal.filters import ConditionState, ProjectState
 from thence.kernel.temporal.interval_table import (
     NO_END,
@@ -44,6 +44,9 @@ from thence.program.temporal.network import Network, PathScan, Scan
 from thence.program.temporal.program import TemporalProgram
 from thence.rdf.rdfs import Schema
 from thence.rdf.terms import IRI, BlankNode, Triple
+
+_PIECE, _EVICTED = 4096, 256
+"""How many rows are evaluated at once, and after how many instants what is useless is evicted."""
 
 _FEW_TERMS = 10_000
 """A dictionary that small is not compacted."""
@@ -101,7 +104,6 @@ def node_tables(state: NodeState) -> Iterator[IntervalTable]:
             yield state.waiting
         case SummaryState():
             yield state.waiting
-            yield state.members
         case LeafState():
             yield state.waiting
             if state.log is not None:
@@ -307,12 +309,13 @@ def step_network(
         yield Emitted(program.query, state.selection.step(evaluation, watermark))
     elif program.network.by_instant:
         yield from _by_instant(program, state, watermark)
-    elif program.query:
-        yield from (Emitted(program.query, rows) for _, rows in evaluation.bulk(watermark))
-    else:  # one rule, which does not read what it derives
-        yield from _with_triples(evaluation.network.statements[0].number, *evaluation.alone(watermark))
-    if state.selection is None:
-        evaluation.evict(watermark)
+    else:
+        for closed in _pieces(evaluation, watermark):
+            if program.query:
+                yield from (Emitted(program.query, rows) for _, rows in evaluation.bulk(closed))
+            else:  # one rule, which does not read what it derives
+                yield from _with_triples(evaluation.network.statements[0].number, *evaluation.alone(closed))
+            evaluation.evict(closed)
     stored = sum(len(table) for table in state.tables())
     if stored > environment.max_runs:
         raise LimitError(
@@ -321,22 +324,44 @@ def step_network(
         )
 
 
+def _empty(evaluation: Evaluation) -> list[Inbox]:
+    return [Inbox() for _ in evaluation.inboxes]
+
+
+def _pieces(evaluation: Evaluation, watermark: int) -> Iterator[int]:
+    """Feed the inboxes piece by piece in the order of time, so that what a bound makes useless is evicted between them:
+    the time before which each piece is closed."""
+    listed = [ends for inbox in evaluation.inboxes for ends in inbox.ends()]
+    ends = np.sort(np.concatenate([np.empty(0, np.int64), *listed]))
+    if len(ends) <= _PIECE:
+        yield watermark
+        return
+    inboxes, evaluation.inboxes = [InboxByTime(each) for each in evaluation.inboxes], _empty(evaluation)
+    bounds = [*np.unique(ends[_PIECE::_PIECE]).tolist(), NEVER]
+    before = NO_END
+    for bound in bounds:
+        for inbox, own in zip(inboxes, evaluation.inboxes, strict=True):
+            inbox.move(own, before, bound, last=bound == NEVER)
+        yield min(bound, watermark)
+        before = bound
+
+
 def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) -> Iterator[Emitted]:
     evaluation = state.evaluation
-    inboxes, evaluation.inboxes = evaluation.inboxes, [Inbox() for _ in evaluation.inboxes]
-    ends = [rows.end for inbox in inboxes for rows in inbox.rows.values()]
-    ends += [batch.end for inbox in inboxes for batch in inbox.triples]
-    instants = sorted(set(state.open).union(*(np.unique(each).tolist() for each in ends)))
-    for time in instants:
+    inboxes, evaluation.inboxes = [InboxByTime(each) for each in evaluation.inboxes], _empty(evaluation)
+    instants = sorted(set(state.open).union(*(each.instants() for each in inboxes)))
+    for count, time in enumerate(instants, 1):
         for inbox, own in zip(inboxes, evaluation.inboxes, strict=True):
-            own.rows |= {place: some for place, rows in inbox.rows.items() if len(some := rows.take(rows.end == time))}
-            own.triples += [part for batch in inbox.triples if len(part := batch.take(batch.end == time))]
+            inbox.move(own, time, time + 1)
         closed = time + 1 if time < watermark else watermark
         for number, rows, derived in evaluation.instant(time, closed):
             if derived is None:
                 yield Emitted(program.query, rows)
             elif not program.query:
                 yield from _with_triples(evaluation.network.statements[number].number, rows, derived)
+        if not count % _EVICTED:
+            evaluation.evict(closed)
+    evaluation.evict(watermark)
     state.open = [time for time in instants if time >= watermark]
 
 
@@ -390,7 +415,7 @@ def renumber(state: TemporalState, ids: Ids) -> None:
             case ConditionState() | WithoutState() | ProjectState():
                 each.waiting = moved(each.waiting)
             case SummaryState():
-                each.waiting, each.members = moved(each.waiting), moved(each.members)
+                each.waiting = moved(each.waiting)
             case LeafState():
                 each.waiting = moved(each.waiting)
                 each.log = None if each.log is None else moved(each.log)

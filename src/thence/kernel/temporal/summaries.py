@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from thence.algebra.expressions import Exists, Expression, Variable
+from thence.algebra.expressions import Aggregate, Exists, Expression, Variable
 from thence.algebra.patterns import GroupKey, Pattern, Projection
 from thence.algebra.variables import mentioned
-from thence.columns.dictionary import UNBOUND
+from thence.columns.dictionary import UNBOUND, from_text
+from thence.kernel.array_checks import require
 from thence.kernel.temporal.conditions import TIMES, Scope
 from thence.kernel.temporal.exists import PatternSolver
 from thence.kernel.temporal.interval_table import NO_END, NO_START, IntervalTable, Ints, concatenated, no_rows
+from thence.kernel.temporal.running_aggregates import RunningAggregate
 from thence.kernel.temporal.solution_store import SolutionStore
 from thence.match.aggregates import AggregateVariables, Key
 from thence.match.context import Context, Solution
@@ -27,10 +30,15 @@ from thence.rdf.times import parse_time
 
 @dataclass(slots=True)
 class Group:
-    """The members of a group so far, and the earliest start."""
+    """The aggregates of a group so far, and the earliest start of its members."""
 
-    members: list[Solution] = field(default_factory=list)
+    aggregates: list[RunningAggregate]
     start: int = NO_START
+
+    def values(self, variables: Sequence[Variable]) -> Solution:
+        """By the variables that stand for the aggregates."""
+        found = zip(variables, (each.value() for each in self.aggregates), strict=True)
+        return {name: term for name, term in found if term is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +51,41 @@ class _Entry:
     refs: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LiftedSelect:
+    """A SELECT with groups, whose expressions have variables for their aggregates (18.2.4.1)."""
+
+    aggregates: tuple[Aggregate, ...]
+    variables: tuple[Variable, ...]
+    columns: tuple[tuple[Variable, Expression], ...]
+    having: tuple[Expression, ...]
+    order: tuple[Expression, ...]
+
+    @classmethod
+    def of(cls, node: Summarise) -> LiftedSelect:
+        select, modifiers = node.select, node.select.modifiers
+        named = {name for key in modifiers.group or () if (name := _name(key)) is not None}
+        computed = {each.variable for each in select.columns or () if each.expression is not None}
+        lifted = AggregateVariables({*named, *computed, *TIMES})
+        columns = tuple(_lifted(each, lifted) for each in select.columns or ()) if node.aggregates else ()
+        having = tuple(lifted.lift(condition) for condition in modifiers.having) if node.aggregates else ()
+        order = tuple(lifted.lift(key.expression) for key in modifiers.order) if node.aggregates else ()
+        return cls(tuple(lifted.variables), tuple(lifted.variables.values()), columns, having, order)
+
+
 @dataclass(slots=True)
 class SummaryState:
-    """Solutions of open instants wait; `members` are all others, where there are groups."""
+    """Solutions of open instants wait; where there are groups, all others are in their aggregates."""
 
     node: Summarise
     below: Node
     waiting: IntervalTable
-    members: IntervalTable
+    lifted: LiftedSelect
     groups: dict[Key, Group] = field(default_factory=dict)
 
     @classmethod
     def of(cls, node: Summarise, below: Node) -> SummaryState:
-        return cls(node, below, no_rows(below), no_rows(below))
+        return cls(node, below, no_rows(below), LiftedSelect.of(node))
 
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope, solver: PatternSolver) -> IntervalTable:
         waiting = concatenated([self.waiting, deltas[0]])
@@ -67,12 +97,32 @@ class SummaryState:
             parts.append(self._instant(found.take(found.end == time), time, scope, solver))
         return concatenated(parts)
 
-    def regroup(self, scope: Scope, solver: PatternSolver) -> None:
-        """Rebuild the groups from their members, after a restore."""
-        if self.node.aggregates:
-            members, self.members = self.members, no_rows(self.below)
-            for time in np.unique(members.end).tolist():
-                self._gain(members.take(members.end == time), _context(self.node, scope, solver), scope)
+    # Saved between two steps
+
+    def saved_groups(self) -> list[Any]:
+        return [
+            [[None if term is None else str(term) for term in key], group.start, [a.saved() for a in group.aggregates]]
+            for key, group in self.groups.items()
+        ]
+
+    def restore_groups(self, found: object) -> None:
+        """The groups of a snapshot. InputError if it cannot be one."""
+        require(isinstance(found, list), "its groups are none")
+        assert isinstance(found, list)
+        for each in found:
+            require(isinstance(each, list) and len(each) == 3, "a group is none")
+            texts, start, aggregates = each
+            require(isinstance(texts, list) and type(start) is int and isinstance(aggregates, list), "a group is none")
+            require(all(text is None or (isinstance(text, str) and text) for text in texts), "a group is none")
+            group = self._new_group()
+            require(len(aggregates) == len(group.aggregates), "a group has other aggregates")
+            group.start = start
+            for own, saved in zip(group.aggregates, aggregates, strict=True):
+                own.restore(saved)
+            self.groups[tuple(None if text is None else from_text(text) for text in texts)] = group
+
+    def _new_group(self) -> Group:
+        return Group([RunningAggregate(each) for each in self.lifted.aggregates])
 
     def _instant(self, rows: IntervalTable, time: int, scope: Scope, solver: PatternSolver) -> IntervalTable:
         context = _context(self.node, scope, solver)
@@ -97,15 +147,8 @@ class SummaryState:
 
     def _grouped(self, rows: IntervalTable, time: int, context: Context, scope: Scope) -> list[_Entry]:
         """A row for each group that gains solutions at this time, over all of its solutions so far (EP-58)."""
-        select, modifiers = self.node.select, self.node.select.modifiers
         gaining = self._gain(rows, context, scope)
-        keys = modifiers.group or ()
-        named = {name for key in keys if (name := _name(key)) is not None}
-        computed = {each.variable for each in select.columns or () if each.expression is not None}
-        aggregated = AggregateVariables({*named, *computed, *TIMES})
-        columns = [_lifted(each, aggregated) for each in select.columns or ()]
-        having = [aggregated.lift(condition) for condition in modifiers.having]
-        order = [aggregated.lift(key.expression) for key in modifiers.order]
+        keys = self.node.select.modifiers.group or ()
         entries = []
         for key in gaining:
             group = self.groups[key]
@@ -114,13 +157,15 @@ class SummaryState:
                 for each, term in zip(keys, key, strict=True)
                 if (name := _name(each)) is not None and term is not None
             }
-            solution |= aggregated.solution(group.members, context)
+            solution |= group.values(self.lifted.variables)
             if time != NO_END:
                 numbers = np.array([group.start]), np.array([time])
                 solution |= {name: scope.time(name, int(of(*numbers)[0])) for name, of in TIMES.items()}
-            if all(passes(condition, solution, context) for condition in having):
-                (solution,) = extend([solution], columns, context)
-                ordered = {_order(place): attempt(each, solution, context) for place, each in enumerate(order)}
+            if all(passes(condition, solution, context) for condition in self.lifted.having):
+                (solution,) = extend([solution], self.lifted.columns, context)
+                ordered = {
+                    _order(place): attempt(each, solution, context) for place, each in enumerate(self.lifted.order)
+                }
                 solution |= {name: term for name, term in ordered.items() if term is not None}
                 entries.append(_Entry(group.start, solution))
         return entries
@@ -132,11 +177,13 @@ class SummaryState:
         order = self._by_start(rows, scope)
         for solution, start in zip(self._solutions(rows.take(order), scope), rows.start[order].tolist(), strict=True):
             key = tuple(attempt(each.expression, solution, context) for each in keys)
-            group = self.groups.setdefault(key, Group())
-            group.members.append(solution)
+            if key not in self.groups:
+                self.groups[key] = self._new_group()
+            group = self.groups[key]
+            for each in group.aggregates:
+                each.add(solution, context)
             group.start = min(group.start, start)
             gaining[key] = None
-        self.members = concatenated([self.members, rows])
         return list(gaining)
 
     def _by_start(self, rows: IntervalTable, scope: Scope) -> Ints:
@@ -187,7 +234,7 @@ class SummaryState:
         return IntervalTable(start, np.full(len(entries), time, np.int64), ids, refs)
 
     def evict(self, closed: int) -> None:
-        """Groups keep all members."""
+        """Groups stay for ever."""
 
     @property
     def stores(self) -> Iterator[SolutionStore]:

@@ -13,6 +13,7 @@ from thence.optimize.push_group_filters import push_group_filters
 from thence.plan.temporal.duration_bounds import UNBOUNDED, useful_durations
 from thence.plan.temporal.policies import chain_of, check_policy, selects_by
 from thence.plan.temporal.shard_keys import shard_key
+from thence.plan.temporal.state_warnings import state_warnings
 from thence.plan.temporal.translation import Translation
 from thence.program.dataflow import Dataflow, Stage
 from thence.program.operator import Feature
@@ -41,7 +42,8 @@ def compile_query(
         file = replace(file, statements=tuple(map(push_group_filters, file.statements)))
     selects = range(1, len(file.selects) + 1)
     programs = [replace(_program(file, query, reasoning, policy), file=written) for query in selects or (0,)]
-    return Dataflow(tuple(Stage(program, TemporalOperator()) for program in programs))
+    warned = dict.fromkeys(each for program in programs for each in state_warnings(program.network))
+    return Dataflow(tuple(Stage(program, TemporalOperator()) for program in programs), tuple(warned))
 
 
 def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> TemporalProgram:

@@ -1,0 +1,131 @@
+"""Aggregates that grow member by member (EP-58): a row costs the same, however many members a group has.
+
+The values are those of `thence.match.aggregates`, which sees all members at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from thence.algebra.expressions import Aggregate, AggregateFunction
+from thence.columns.dictionary import from_text
+from thence.kernel.array_checks import require
+from thence.match.arithmetic import number, written
+from thence.match.context import Context, Solution
+from thence.match.expression_errors import ExpressionError, check_length
+from thence.match.expression_evaluator import attempt
+from thence.match.functions import str_
+from thence.rdf import numbers
+from thence.rdf.comparison import order_key, tie_key
+from thence.rdf.numbers import Number
+from thence.rdf.terms import Literal, Term
+from thence.rdf.values import literal
+
+
+@dataclass(slots=True)
+class RunningAggregate:
+    """One aggregate of one group. `failed`: a member has no value, or one that cannot be added or written."""
+
+    function: Aggregate
+    count: int = 0
+    total: Number = 0
+    chosen: Term | None = None  # the least, the greatest or the first value
+    texts: list[str] = field(default_factory=list)
+    seen: dict[object, None] = field(default_factory=dict)  # of DISTINCT
+    failed: bool = False
+
+    def add(self, member: Solution, context: Context) -> None:
+        operand = self.function.operand
+        if operand is None:
+            if self._is_new(tuple(sorted((name.name, str(term)) for name, term in member.items()))):
+                self.count += 1
+            return
+        value = attempt(operand, member, context)
+        if not self._is_new(None if value is None else str(value)):
+            return
+        if value is None:
+            self.failed = True
+            return
+        self.count += 1
+        try:
+            self._take(value)
+        except ExpressionError:
+            self.failed = True
+
+    def _is_new(self, key: object) -> bool:
+        if not self.function.distinct:
+            return True
+        if key in self.seen:
+            return False
+        self.seen[key] = None
+        return True
+
+    def _take(self, value: Term) -> None:
+        match self.function.function:
+            case AggregateFunction.SUM | AggregateFunction.AVG:
+                self.total = numbers.add(self.total, number(value))
+            case AggregateFunction.MIN:
+                if self.chosen is None or _key(value) < _key(self.chosen):
+                    self.chosen = value
+            case AggregateFunction.MAX:
+                if self.chosen is None or _key(value) > _key(self.chosen):
+                    self.chosen = value
+            case AggregateFunction.SAMPLE:
+                self.chosen = value if self.chosen is None else self.chosen
+            case AggregateFunction.GROUP_CONCAT:
+                self.texts.append(str_(value).value)
+            case _:
+                pass
+
+    def value(self) -> Term | None:
+        """The aggregate of all members so far; None for an error."""
+        function = self.function.function
+        match function:
+            case AggregateFunction.COUNT:
+                return literal(self.count)
+            case AggregateFunction.SAMPLE:
+                return self.chosen
+            case _ if self.failed:
+                return None
+            case AggregateFunction.MIN | AggregateFunction.MAX:
+                return self.chosen
+        try:
+            if function is AggregateFunction.SUM:
+                return written(self.total)
+            if function is AggregateFunction.AVG:
+                return written(numbers.divide(self.total, self.count) if self.count else 0)
+            separator = " " if self.function.separator is None else self.function.separator
+            check_length(sum(map(len, self.texts)) + len(separator) * len(self.texts))
+            return Literal(separator.join(self.texts))
+        except ExpressionError:
+            return None
+
+    # Saved between two steps
+
+    def saved(self) -> list[Any]:
+        chosen = None if self.chosen is None else str(self.chosen)
+        return [self.count, str(written(self.total)), chosen, self.texts, list(self.seen), self.failed]
+
+    def restore(self, found: object) -> None:
+        require(isinstance(found, list) and len(found) == 6, "an aggregate is none")
+        assert isinstance(found, list)
+        count, total, chosen, texts, seen, failed = found
+        require(type(count) is int and isinstance(texts, list) and isinstance(seen, list), "an aggregate is none")
+        require(all(isinstance(each, str) for each in texts) and type(failed) is bool, "an aggregate is none")
+        try:
+            self.total = number(from_text(total))
+            self.chosen = None if chosen is None else from_text(chosen)
+            self.seen = dict.fromkeys(map(_hashable, seen))
+        except (ExpressionError, ValueError, TypeError, KeyError, AttributeError, IndexError):
+            require(False, "an aggregate is none")
+        self.count, self.texts, self.failed = count, texts, failed
+
+
+def _key(term: Term) -> tuple[Any, ...]:
+    return (*order_key(term), *tie_key(term))
+
+
+def _hashable(found: Any) -> Any:
+    """What JSON gives back for a tuple is a list."""
+    return tuple(map(_hashable, found)) if isinstance(found, list) else found

@@ -1,0 +1,100 @@
+"""Rules of semantics.md, section 4, each with its smallest case."""
+
+from __future__ import annotations
+
+import pytest
+
+import thence
+from thence.errors import InputError, LimitError, QueryError
+
+HOUR = '"PT1H"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>'
+
+
+def query(text: str) -> thence.Query:
+    return thence.parse("PREFIX : <http://example.org/> " + text, language="ep-sparql")
+
+
+def prices(*values: int) -> list[thence.Event]:
+    return [thence.Event(time, f"<x:a> <http://example.org/p> {value} .") for time, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("SELECT * { { ?x :p ?y } SEQ { ?x :p ?z } }", ["SELECT 1 keeps the solutions of SEQ for ever"]),
+        ("SELECT * { ?x :p ?y ; :q ?z }", ["SELECT 1 keeps the solutions of a join for ever"]),
+        ("SELECT * { { ?x :p ?y } SEQ { ?x :p ?z } FILTER(getDURATION() < 5) }", []),
+        ("SELECT * { { ?x :p ?y } EQUALS { ?x :q ?z } }", []),
+        ("SELECT * { ?x :p ?y OPTIONAL { ?x :q ?z } FILTER(getDURATION() < 5) }", ["optional side of OPTIONAL"]),
+        ("SELECT * { ?x :p ?y OPTIONAL { ?x :q ?z FILTER(getDURATION() < 5) } }", []),
+    ],
+)
+def test_state_that_stays_unbounded_causes_a_warning(text: str, names: list[str]) -> None:
+    """EP-77, EP-79"""
+    found = query(text).warnings
+    assert len(found) == len(names)
+    assert all(name in warning for name, warning in zip(names, found, strict=True))
+
+
+def test_a_duration_without_months_is_compared_and_one_with_months_is_an_error() -> None:
+    """EP-31"""
+    events = [thence.Event(f"2024-05-0{day}T16:00:00Z", f"<x:a> <http://example.org/p> {day} .") for day in (1, 2)]
+    duration = '"%s"^^<http://www.w3.org/2001/XMLSchema#duration>'
+    text = f"SELECT ?v {{ {{{{ ?x :p ?v }} SEQ {{ ?x :p ?w }}}} FILTER(getDURATION() < {duration}) }}"
+    assert len(list(query(text % "P30D").match(events))) == 1
+    assert len(list(query(text % "PT1H").match(events))) == 0
+    assert len(list(query(text % "P1M").match(events))) == 0
+
+
+def test_a_duration_cannot_be_compared_with_ticks() -> None:
+    """EP-32"""
+    with pytest.raises(InputError):
+        list(query(f"SELECT ?y {{ ?x :p ?y FILTER(getDURATION() < {HOUR}) }}").match(prices(1, 2)))
+
+
+def test_rules_that_never_end_are_an_error_that_names_the_rule() -> None:
+    """EP-54"""
+    counting = query("CONSTRUCT { ?x :p ?z } WHERE { ?x :p ?y BIND(?y + 1 AS ?z) } SELECT ?y { ?x :p ?y }")
+    with pytest.raises(LimitError, match=r"CONSTRUCT 1 .* after 20 rounds"):
+        list(counting.match(prices(1), max_rounds=20))
+
+
+def test_rules_that_depend_on_their_own_absence_are_rejected() -> None:
+    """EP-53"""
+    with pytest.raises(QueryError, match="cannot be stratified"):
+        query("CONSTRUCT { ?x :q 1 } WHERE { ?x :p ?y FILTER NOT EXISTS { ?x :q 1 } } SELECT ?x { ?x :q 1 }")
+
+
+def test_a_rule_must_not_derive_schema_with_reasoning() -> None:
+    """EP-56"""
+    text = (
+        "CONSTRUCT { ?x <http://www.w3.org/2000/01/rdf-schema#subClassOf> :C } WHERE { ?x :p ?y } SELECT ?x { ?x a :C }"
+    )
+    with pytest.raises(QueryError, match="schema"):
+        query(text).match(prices(1), reasoning="rdfs")
+
+
+def test_bounded_state_stays_flat() -> None:
+    """EP-74, EP-75"""
+    engine = query("SELECT * { { ?x :p ?y } SEQ { ?x :p ?z } FILTER(getDURATION() < 5 && ?z > ?y) }").engine()
+    sizes = []
+    for time, event in enumerate(prices(*[7] * 400)):
+        engine.push(event)
+        if time > 20:
+            host = engine.answers.flow.hosts[0]
+            sizes.append(sum(len(table) for table in host.state.tables()))
+    assert max(sizes) <= 12
+
+
+def test_aggregates_give_every_running_version() -> None:
+    """EP-58"""
+    text = "SELECT (COUNT(*) AS ?n) (SUM(?y) AS ?s) (AVG(?y) AS ?a) (MIN(?y) AS ?l) (MAX(?y) AS ?h) { ?x :p ?y }"
+    found = [
+        (match.start, match.end, *(match.bindings[name].value for name in "nsalh"))
+        for match in query(text).match(prices(4, 2, 9))
+    ]
+    assert found == [
+        (0, 0, "1", "4", "4", "4", "4"),
+        (0, 1, "2", "6", "3", "2", "4"),
+        (0, 2, "3", "15", "5", "2", "9"),
+    ]
