@@ -22,8 +22,8 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 import thence
-from kernel import CONSOLE, agreeing, measured, show
 from stocks import ticks
+from stocks.contenders import CONSOLE, agreeing, measured, show
 
 RISE = """
 PATTERN SEQ(Tick+ a[], Tick b)

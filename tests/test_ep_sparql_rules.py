@@ -103,6 +103,59 @@ def test_aggregates_give_every_running_version() -> None:
     ]
 
 
+THREE = '<x:a> <http://example.org/p> "l" . <x:b> <http://example.org/p> "l" . <x:c> <http://example.org/p> "m" .'
+
+
+def nodes_made(text: str, *graphs: str) -> list[tuple[object, ...]]:
+    """What ?b and ?c are in each row."""
+    events = [thence.Event(time, graph) for time, graph in enumerate(graphs)]
+    return [(match.bindings["b"], match.bindings["c"]) for match in query(text).match(events)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT (BNODE() AS ?b) (BNODE() AS ?c) { ?x :p ?v }",
+        "SELECT ?b ?c { ?x :p ?v BIND(BNODE() AS ?b) BIND(BNODE() AS ?c) }",
+        "SELECT ?b ?c { { ?x :p ?v BIND(BNODE() AS ?b) } { ?x :p ?v BIND(BNODE() AS ?c) } }",
+        "SELECT (BNODE() AS ?b) (BNODE() AS ?c) { ?x :p ?v } ORDER BY ?v",
+    ],
+)
+def test_a_blank_node_is_fresh_in_every_solution(text: str) -> None:
+    """EP-41, with SPARQL's BNODE()"""
+    assert len({node for row in nodes_made(text, THREE) for node in row}) == 6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT (BNODE(?v) AS ?b) (BNODE(?v) AS ?c) { ?x :p ?v }",
+        "SELECT ?b ?c { ?x :p ?v BIND(BNODE(?v) AS ?b) BIND(BNODE(?v) AS ?c) }",
+        "SELECT (BNODE(?v) AS ?b) (BNODE(?v) AS ?c) { ?x :p ?v FILTER(BNODE(?v) = BNODE(?v)) }",
+        "SELECT (BNODE(?v) AS ?b) (BNODE(?v) AS ?c) { ?x :p ?v } ORDER BY ?v",
+    ],
+)
+def test_a_label_is_one_blank_node_within_a_solution_and_another_in_the_next(text: str) -> None:
+    """EP-41, with SPARQL's BNODE("label")"""
+    found = nodes_made(text, THREE)
+    assert len(found) == len({b for b, _ in found}) == 3
+    assert all(b == c for b, c in found)
+
+
+def test_solutions_of_other_occurrences_have_other_blank_nodes() -> None:
+    """EP-4: equal mappings and intervals, and another occurrence in between"""
+    text = "SELECT ?b ?c { { { :s :p 1 } SEQ { :s :p 2 } SEQ { :s :p 3 } } BIND(BNODE() AS ?b) BIND(?b AS ?c) }"
+    s = "<http://example.org/s> <http://example.org/p> "
+    assert len(set(nodes_made(text, f"{s} 1 .", f"{s} 2 .", f"{s} 2 .", f"{s} 3 ."))) == 2
+
+
+def test_the_same_events_give_the_same_blank_nodes() -> None:
+    text = 'SELECT (BNODE() AS ?b) (BNODE("l") AS ?c) { ?x :p ?v }'
+    engine = query(text).engine()
+    pushed = [*engine.push(thence.Event(0, THREE)), *engine.close()]
+    assert [(match.bindings["b"], match.bindings["c"]) for match in pushed] == nodes_made(text, THREE)
+
+
 def test_reasoning_goes_on_when_the_dictionary_is_compacted(tmp_path: Path) -> None:
     """EP-55"""
     background = tmp_path / "classes.ttl"

@@ -98,6 +98,8 @@ class Solutions:
     compute: Callable[[int], Mapping[str, Cell]] | None = None
     identity: Callable[[], tuple[ValueColumn, ...]] = tuple
     queries: Ints | None = None
+    rank: Ints | None = None
+    """Their order among those of the same certainty and end, where ORDER BY gives one."""
     is_sorted: bool = False
     """Whether they are known to be in the order of certainty, end and start, with no two equal in all three."""
     is_compact: bool = False
@@ -120,6 +122,7 @@ class Solutions:
             compute=None if compute is None else lambda number: compute(int(rows[number])),
             identity=lambda: tuple(column.take(rows) for column in self.identity()),
             queries=None if self.queries is None else self.queries[rows],
+            rank=None if self.rank is None else self.rank[rows],
         )
 
     def bindings(self, number: int) -> Mapping[str, Cell]:
@@ -177,6 +180,7 @@ def as_one(parts: Sequence[Solutions]) -> Solutions:
         compute=compute,
         identity=lambda: tuple(_joined(each) for each in zip(*(part.identity() for part in parts), strict=True)),
         queries=None if first.queries is None else np.concatenate([part.queries for part in parts]),
+        rank=None if first.rank is None else np.concatenate([part.rank for part in parts]),
     )
 
 

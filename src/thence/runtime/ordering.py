@@ -46,6 +46,8 @@ def order_of(solutions: Solutions, log: EventLog) -> Ints | None:
     if solutions.is_sorted or len(solutions) < 2:
         return None
     certain, end, start = solutions.certain, solutions.end, solutions.start
+    if solutions.rank is not None:
+        return np.lexsort((solutions.rank, end, certain))
     order = sorted_by_times(certain, end, start)
     is_new = bool((order[1:] < order[:-1]).any())
     if is_new:

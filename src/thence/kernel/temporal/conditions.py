@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.algebra.expressions import Bound, Expression, Variable
+from thence.algebra.expressions import Bound, Call, Expression, Variable
 from thence.algebra.variables import mentioned, parts
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints
 from thence.match.background import Background
-from thence.match.context import Context
+from thence.match.context import Context, Solution, SolutionLabels
 from thence.match.expression_columns import ExpressionColumns
+from thence.match.expression_evaluator import attempt
+from thence.match.expression_evaluator import passes as passes_row
 from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.program.temporal.network import DURATION, END_TIME, START_TIME, Condition
 from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
-from thence.rdf.terms import Literal
+from thence.rdf.terms import BlankNode, Literal
 from thence.rdf.times import Domain, time_literal
 from thence.rdf.values import FALSE, TRUE, literal
 
 MICROSECONDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The node whose solutions an expression is about, and how many columns they have; BINDs add others behind them."""
+
+    node: int
+    columns: int
 
 
 @dataclass(slots=True)
@@ -52,17 +63,51 @@ class Scope:
         if expression is None or not passes.any():
             return passes
         if passes.all():
-            return self._columns(expression, variables, rows, flags).holds(expression)
+            return self._passes(expression, variables, rows, flags)
         taken = np.flatnonzero(passes)
         some = {name: ids[taken] for name, ids in flags.items()}
-        passes[taken] = self._columns(expression, variables, rows.take(taken), some).holds(expression)
+        passes[taken] = self._passes(expression, variables, rows.take(taken), some)
         return passes
 
-    def ids(
+    def _passes(
         self, expression: Expression, variables: Sequence[Variable], rows: IntervalTable, flags: Mapping[Variable, Ids]
+    ) -> NDArray[np.bool_]:
+        columns = self._columns(expression, variables, rows, flags)
+        if not makes_nodes(expression):
+            return columns.holds(expression)
+        origin = Origin(-1, len(rows.ids))  # no node leaves a FILTER
+        found = [passes_row(expression, *row) for row in self._one_by_one(columns.solutions, rows, origin)]
+        return np.array(found, np.bool_)
+
+    def ids(
+        self,
+        expression: Expression,
+        variables: Sequence[Variable],
+        rows: IntervalTable,
+        flags: Mapping[Variable, Ids],
+        origin: Origin,
     ) -> Ids:
         """The term in each row; UNBOUND for an error."""
-        return self._columns(expression, variables, rows, flags).ids(expression)
+        columns = self._columns(expression, variables, rows, flags)
+        if not makes_nodes(expression):
+            return columns.ids(expression)
+        solutions = self._one_by_one(columns.solutions, rows, origin)
+        return self.terms.add_all([attempt(expression, *row) for row in solutions])
+
+    def _one_by_one(
+        self, table: SolutionTable, rows: IntervalTable, origin: Origin
+    ) -> Iterator[tuple[Solution, Context]]:
+        """Each row as a mapping, with a context whose blank nodes are those of the solution (EP-4), so that the same
+        events give the same nodes."""
+        columns = {name: ids.tolist() for name, ids in table.columns.items() if isinstance(name, Variable)}
+        for row in range(len(rows)):
+            solution = {name: self.terms[ids[row]] for name, ids in columns.items() if ids[row] != UNBOUND}
+            own = rows.ids[: origin.columns, row].tolist()
+            terms = ["" if each == UNBOUND else self.terms.text_of(each) for each in own]
+            interval = int(rows.start[row]), int(rows.end[row])
+            identity = repr((origin.node, interval, rows.refs[:, row].tolist(), terms))
+            random = Random(f"{identity} column {len(rows.ids)}")
+            yield solution, replace(self.context, random=random, labels=_Labels(identity))
 
     def solutions_of(self, rule: int, count: int, *, fresh: bool) -> int:
         """The number of the first of some solutions of a rule that has blank nodes; `fresh`: they were not numbered."""
@@ -106,6 +151,24 @@ class Scope:
         if function == DURATION and self.domain is Domain.DATETIME:
             return literal(Duration(0, Decimal(number) / MICROSECONDS, XSD_DAY_TIME_DURATION))
         return time_literal(number, self.domain)
+
+
+class _Labels(SolutionLabels):
+    """The blank nodes that BNODE("label") makes in the solution of an identity."""
+
+    __slots__ = ("_identity",)
+
+    def __init__(self, identity: str) -> None:
+        super().__init__()
+        self._identity = identity
+
+    def node(self, label: str, fresh: Callable[[], BlankNode]) -> BlankNode:
+        return Context(random=Random(f"{self._identity} label {label}")).fresh()
+
+
+def makes_nodes(expression: Expression) -> bool:
+    """Whether an expression has another value in each solution: BNODE alone does, of what is not rejected (EP-16)."""
+    return any(isinstance(part, Call) and part.function == "BNODE" for part in parts(expression))
 
 
 TIMES: Mapping[Variable, Callable[[Ints, Ints], Ints]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thence.kernel.temporal.conditions import Scope
+from thence.kernel.temporal.conditions import Origin, Scope
 from thence.kernel.temporal.exists import ExistsStores, PatternSolver
 from thence.kernel.temporal.interval_table import (
     ABSENT,
@@ -29,11 +29,16 @@ class ConditionState:
     below: Node
     exists: ExistsStores
     waiting: IntervalTable
+    origin: Origin
 
     @classmethod
     def of(cls, node: Restrict | Assign, nodes: Sequence[Node]) -> ConditionState:
-        below = nodes[node.input]
-        return cls(node, below, ExistsStores.of(node.condition, nodes), no_rows(below))
+        below = source = nodes[node.input]
+        number = node.input
+        while isinstance(source, Assign):  # BINDs that stand on each other are about one solution
+            number, source = source.input, nodes[source.input]
+        origin = Origin(number, len(source.variables))
+        return cls(node, below, ExistsStores.of(node.condition, nodes), no_rows(below), origin)
 
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope, solver: PatternSolver) -> IntervalTable:
         rows, *tests = deltas
@@ -49,7 +54,7 @@ class ConditionState:
         if isinstance(self.node, Restrict):
             return rows.take(scope.holds(condition, variables, rows, flags))
         assert condition.expression is not None
-        assigned = scope.ids(condition.expression, variables, rows, flags)
+        assigned = scope.ids(condition.expression, variables, rows, flags, origin=self.origin)
         return IntervalTable(rows.start, rows.end, np.concatenate([rows.ids, assigned[None]]), rows.refs)
 
     def evict(self, closed: int) -> None:

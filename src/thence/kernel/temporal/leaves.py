@@ -144,9 +144,10 @@ def term_ids(column: ValueColumn, terms: Terms) -> Ids:
     ids = np.where(holds_term_id(tags), column.bits, UNBOUND).astype(np.int32)
     rows = np.flatnonzero((tags != NONE) & ~holds_term_id(tags))
     if len(rows):
-        pairs = np.rec.fromarrays([tags[rows], column.bits[rows]])
-        distinct, where = np.unique(pairs, return_inverse=True)
-        ids[rows] = terms.add_all(tagged_literal(int(tag), int(bits)) for tag, bits in distinct.tolist())[where]
+        for tag in np.unique(tags[rows]).tolist():
+            same = rows[tags[rows] == tag]
+            distinct, where = np.unique(column.bits[same], return_inverse=True)
+            ids[same] = terms.add_all(tagged_literal(tag, bits) for bits in distinct.tolist())[where]
     return ids
 
 

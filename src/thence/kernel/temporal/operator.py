@@ -21,6 +21,7 @@ from thence.program.extracted import Extracted
 from thence.program.operator import Environment, Expired
 from thence.program.output import is_numbered
 from thence.program.solutions import Cell, Deferred, EventLists, Solutions
+from thence.program.temporal.network import Summarise
 from thence.program.temporal.program import TemporalProgram
 
 Ints = NDArray[np.int64]
@@ -99,8 +100,16 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms) -> Solu
         columns=columns if emitted.triples is None else None,
         compute=compute,
         identity=lambda: identity,
+        rank=np.arange(len(rows)) if _is_ordered(program) else None,
         queries=np.full(len(rows), emitted.query) if is_numbered(output) else None,
     )
+
+
+def _is_ordered(program: TemporalProgram) -> bool:
+    """Whether ORDER BY orders the rows of each end (EP-62): the root emits them so."""
+    network = program.network
+    roots = [network.nodes[each.root] for each in network.statements if not each.is_rule]
+    return any(isinstance(root, Summarise) and root.select.modifiers.order for root in roots)
 
 
 def _most_variables(program: TemporalProgram) -> int:
