@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import thence
@@ -151,3 +153,15 @@ def test_the_same_events_give_the_same_blank_nodes() -> None:
     engine = query(text).engine()
     pushed = [*engine.push(thence.Event(0, THREE)), *engine.close()]
     assert [(match.bindings["b"], match.bindings["c"]) for match in pushed] == nodes_made(text, THREE)
+
+
+def test_reasoning_goes_on_when_the_dictionary_is_compacted(tmp_path: Path) -> None:
+    """EP-55"""
+    background = tmp_path / "classes.ttl"
+    background.write_text("<x:Cat> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <x:Animal> .")
+    engine = query("SELECT ?x { ?x a <x:Animal> }").engine(background=background, reasoning="rdfs")
+    found = []
+    for time in range(6):
+        cats = " ".join(f"<x:{time}-{number}> a <x:Cat> ." for number in range(5000))
+        found.append(len(engine.push(thence.Event(time, cats))))
+    assert found == [5000] * 6

@@ -133,6 +133,10 @@ class SchemaColumns:
         self._numbers: Ids = np.full(len(terms), UNKNOWN, np.int32)  # by id of `terms`, the schema's id
         self._entered: Ids = np.full(self._schema.absent, UNKNOWN, np.int32)  # by id of the schema, that of `terms`
 
+    def over(self, terms: Terms) -> SchemaColumns:
+        """The same schema over another dictionary."""
+        return SchemaColumns(self._schema, terms)
+
     def inferred(self, subjects: Ids, predicates: Ids, objects: Ids) -> InferredTriples:
         """What each triple entails beside itself, each triple once for each that it follows from."""
         schema = self._schema

@@ -391,9 +391,12 @@ def compacted(state: TemporalState) -> None:
     fresh = Terms()
     renumbered = np.full(len(terms) + 1, UNBOUND, np.int32)
     renumbered[kept] = fresh.import_all(terms, kept)
-    state.evaluation.scope.terms = fresh
+    evaluation = state.evaluation
+    evaluation.scope.terms = fresh
+    if evaluation.schema is not None:
+        evaluation.schema = evaluation.schema.over(fresh)
     state.compacted_at = len(fresh)
-    state.evaluation.graphs.alone.clear()
+    evaluation.graphs.alone.clear()
     renumber(state, renumbered)
 
 
