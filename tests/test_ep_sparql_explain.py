@@ -381,7 +381,7 @@ def test_every_kind_of_node_is_named_and_shown_as_it_was_written() -> None:
         "path ?x :near* ?z",
         "reads whole events",
         "triple pattern (BGP) ?x :q _:b",
-        "keeps all members of its groups for ever",
+        "keeps the aggregates of its groups for ever",
         "keeps the rows that it emitted until their instant is closed",
     ):
         assert part in lines, part

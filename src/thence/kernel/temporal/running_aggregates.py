@@ -106,7 +106,11 @@ class RunningAggregate:
 
     def saved(self) -> list[Any]:
         chosen = None if self.chosen is None else str(self.chosen)
-        return [self.count, str(written(self.total)), chosen, self.texts, list(self.seen), self.failed]
+        try:
+            total, failed = str(written(self.total)), self.failed
+        except ExpressionError:  # a total that is too long to be written stays so
+            total, failed = str(literal(0)), True
+        return [self.count, total, chosen, self.texts, list(self.seen), failed]
 
     def restore(self, found: object) -> None:
         require(isinstance(found, list) and len(found) == 6, "an aggregate is none")
