@@ -15,7 +15,6 @@ from thence.kernel.temporal.filters import ConditionState, ProjectState, either
 from thence.kernel.temporal.interval_table import (
     DERIVED,
     NO_END,
-    UNBOUNDED,
     IntervalTable,
     Ints,
     concatenated,
@@ -40,6 +39,7 @@ from thence.kernel.temporal.rules import Derived, by_position, derive
 from thence.kernel.temporal.summaries import SummaryState
 from thence.match.rdfs_columns import SchemaColumns
 from thence.program.temporal.network import (
+    UNBOUNDED,
     Assign,
     Combine,
     Either,
@@ -406,7 +406,3 @@ def _restricted(rows: IntervalTable, variables: Sequence[Variable], outer: Mappi
         if name in outer:
             mask &= (rows.ids[place] == outer[name]) | (rows.ids[place] == UNBOUND)
     return rows.take(mask)
-
-
-def instants_of(tables: Sequence[Ints]) -> list[int]:
-    return sorted(set().union(*(np.unique(ends).tolist() for ends in tables)))

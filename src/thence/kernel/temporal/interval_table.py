@@ -19,9 +19,6 @@ NO_START: Final = 2**63 - 1
 NO_END: Final = -(2**63)
 """The interval of a timeless solution: tα = +∞, tω = −∞ (EP-35)."""
 
-UNBOUNDED: Final = 2**63 - 1
-"""How long solutions may last where nothing bounds it."""
-
 ABSENT: Final = -2
 NO_EVENT: Final = -1
 DERIVED: Final = 2**62

@@ -17,8 +17,6 @@ from thence.kernel.temporal.exists import ExistsStores, PatternSolver
 from thence.kernel.temporal.interval_table import (
     ABSENT,
     NO_END,
-    NO_START,
-    UNBOUNDED,
     IntervalTable,
     Ints,
     chosen_columns,
@@ -26,7 +24,16 @@ from thence.kernel.temporal.interval_table import (
     no_rows,
 )
 from thence.kernel.temporal.solution_store import SolutionStore
-from thence.program.temporal.network import Combine, JoinKeys, Merge, Node, OptionalCombine, Relation, Without
+from thence.program.temporal.network import (
+    UNBOUNDED,
+    Combine,
+    JoinKeys,
+    Merge,
+    Node,
+    OptionalCombine,
+    Relation,
+    Without,
+)
 
 
 def store_of(node: Node, keys: tuple[int, ...], certain: int, relation: Relation) -> SolutionStore:
@@ -256,6 +263,3 @@ def earliest(store: SolutionStore, rows: IntervalTable, keys: JoinKeys) -> Inter
         ordered = column[order]
         first[1:] |= ordered[1:] != ordered[:-1]
     return rows.take(order[first])
-
-
-__all__ = ["NO_END", "NO_START", "CombineState", "OptionalState", "WithoutState", "combined", "earliest", "store_of"]

@@ -295,6 +295,8 @@ def background_pairs(node: PathScan, graphs: PathGraphs, scope: Scope, emitted: 
 
 
 def _alone(pattern: PathPattern, node: PathScan, graphs: PathGraphs, scope: Scope) -> frozenset[tuple[int, ...]]:
+    if scope.outer:  # of one solution under test: not asked again
+        return _pairs(pattern, node.variables, list(graphs.triples), scope)
     if pattern not in graphs.alone:
         graphs.alone[pattern] = _pairs(pattern, node.variables, list(graphs.triples), scope)
     return graphs.alone[pattern]

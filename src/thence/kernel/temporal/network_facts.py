@@ -13,9 +13,9 @@ from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Graph, Values
 from thence.algebra.show import show
 from thence.kernel.temporal.evaluation import evaluated_anew
-from thence.kernel.temporal.interval_table import UNBOUNDED
 from thence.program.temporal.dependencies import Reading, dependencies
 from thence.program.temporal.network import (
+    UNBOUNDED,
     Assign,
     Combine,
     Condition,

@@ -4,6 +4,7 @@ compiled code astray is refused: a saved state may come from anywhere."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,23 +35,39 @@ def snapshot(state: TemporalState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         "derived": state.evaluation.derived,
         "groups": [each.saved_groups() for each in state.evaluation.states if isinstance(each, SummaryState)],
     }
-    arrays: list[NDArray[Any]] = [state.terms.joined.text, state.terms.joined.ends, *_arrays(state.evaluation.known)]
-    if state.selection is not None:
-        for leaf in state.selection.leaves.values():
-            arrays += [*_arrays(leaf.visible()), *_arrays(leaf.waiting)]
-        return head, arrays
-    for each in state.evaluation.states:
-        if each is not None:
-            for table in node_tables(each):
-                arrays += _arrays(table)
-            if isinstance(each, OptionalState):
-                arrays.append(each.matched[each.mandatory.table.end != NO_END])
+    tables = [_timed(table) for table in _saved_tables(state)]
+    used = np.unique(np.concatenate([np.empty(0, np.int32), *(table.ids.ravel() for table in tables)]))
+    used = used[used != UNBOUND]
+    places = np.full(len(state.terms) + 1, UNBOUND, np.int32)  # at the end, that of UNBOUND
+    places[used] = np.arange(len(used))
+    texts = state.terms.joined.take(used.astype(np.int64))
+    arrays: list[NDArray[Any]] = [np.array(texts.text), np.array(texts.ends)]
+    for table in tables:
+        arrays += [table.start, table.end, places[table.ids], table.refs]
+    arrays += [
+        each.matched[each.mandatory.table.end != NO_END]
+        for each in state.evaluation.states
+        if isinstance(each, OptionalState)
+    ]
     return head, arrays
 
 
-def _arrays(table: IntervalTable) -> list[NDArray[Any]]:
-    timed = table.take(table.end != NO_END)
-    return [timed.start, timed.end, timed.ids, timed.refs]
+def _saved_tables(state: TemporalState) -> Iterator[IntervalTable]:
+    """What is saved, in the order in which it is restored."""
+    yield state.evaluation.known
+    if state.selection is not None:
+        for leaf in state.selection.leaves.values():
+            yield from (leaf.visible(), leaf.waiting)
+        return
+    for each in state.evaluation.states:
+        if each is not None:
+            yield from node_tables(each)
+
+
+def _timed(table: IntervalTable) -> IntervalTable:
+    """Without timeless solutions, which the background gives again; nor are its terms saved, where nothing else uses
+    them."""
+    return table.take(table.end != NO_END)
 
 
 def restore(
@@ -108,10 +125,6 @@ def restore(
         for store in each.stores:
             store.add(saved(store.table))
         match each:
-            case OptionalState():
-                matched = reader.next().copy()
-                check_array(matched, np.bool_, len(each.mandatory) - len(each.matched))
-                each.matched = np.concatenate([each.matched, matched])
             case ConditionState() | WithoutState() | ProjectState():
                 each.waiting = concatenated([each.waiting, saved(each.waiting)])
             case SummaryState():
@@ -124,6 +137,11 @@ def restore(
                     each.log = concatenated([each.log, saved(each.log)])
             case _:
                 pass
+    for each in state.evaluation.states:
+        if isinstance(each, OptionalState):
+            matched = reader.next().copy()
+            check_array(matched, np.bool_, len(each.mandatory) - len(each.matched))
+            each.matched = np.concatenate([each.matched, matched])
     return state
 
 

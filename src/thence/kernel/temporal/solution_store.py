@@ -11,8 +11,8 @@ from thence.columns.dictionary import UNBOUND
 from thence.errors import LimitError
 from thence.jit.compiled import inner
 from thence.jit.interpreted import lazy_entry
-from thence.kernel.temporal.interval_table import NO_END, UNBOUNDED, Ids, IntervalTable, Ints
-from thence.program.temporal.network import Relation
+from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints
+from thence.program.temporal.network import UNBOUNDED, Relation
 
 MAX_PAIRS = 1 << 26
 """Of one join in one step: a gigabyte of row numbers."""

@@ -33,7 +33,6 @@ from thence.kernel.temporal.leaves import (
 )
 from thence.kernel.temporal.policies import PolicyState
 from thence.kernel.temporal.rules import Derived
-from thence.kernel.temporal.solution_store import SolutionStore
 from thence.kernel.temporal.summaries import SummaryState
 from thence.match.background import Background
 from thence.match.rdfs_columns import SchemaArrays, SchemaColumns
@@ -413,7 +412,7 @@ def renumber(state: TemporalState, ids: Ids) -> None:
         if each is None:
             continue
         for store in each.stores:
-            _renumber_store(store, ids)
+            store.renumber(ids)
         match each:
             case ConditionState() | WithoutState() | ProjectState():
                 each.waiting = moved(each.waiting)
@@ -424,10 +423,3 @@ def renumber(state: TemporalState, ids: Ids) -> None:
                 each.log = None if each.log is None else moved(each.log)
             case _:
                 pass
-
-
-def _renumber_store(store: SolutionStore, ids: Ids) -> None:
-    store.renumber(ids)
-
-
-__all__ = ["NEVER", "Emitted", "TemporalState", "begin", "compacted", "initial_state", "node_tables", "step_network"]

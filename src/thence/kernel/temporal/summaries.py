@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thence.algebra.expressions import Aggregate, Exists, Expression, Variable
+from thence.algebra.expressions import Aggregate, Expression, Variable
 from thence.algebra.patterns import GroupKey, Pattern, Projection
 from thence.algebra.variables import mentioned
 from thence.columns.dictionary import UNBOUND
@@ -278,6 +278,3 @@ def _lifted(column: Projection, aggregated: AggregateVariables) -> tuple[Variabl
 def _order(place: int) -> Variable:
     """Stands for the value of a key of ORDER BY: no query can write such a name."""
     return Variable(f"ORDER BY {place}")
-
-
-__all__ = ["Exists", "Group", "SummaryState"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
 
 from thence.algebra.chains import chain
 from thence.algebra.expressions import And, Compare, Comparison, Expression
 from thence.algebra.traversal import conjuncts
 from thence.program.temporal.network import (
     DURATION,
+    UNBOUNDED,
     Assign,
     Combine,
     Either,
@@ -29,8 +29,6 @@ from thence.program.temporal.network import (
 from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.terms import Literal
 from thence.rdf.values import is_number, literal, value
-
-UNBOUNDED: Final = 2**63 - 1
 
 _MICROSECONDS = 1_000_000
 _REVERSED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from thence.algebra.ep_sparql import RuleFile
@@ -10,7 +11,7 @@ from thence.algebra.patterns import Construct, Modifiers, Select, TriplePattern
 from thence.errors import QueryError
 from thence.kernel.temporal.operator import TemporalOperator
 from thence.optimize.push_group_filters import push_group_filters
-from thence.plan.temporal.duration_bounds import UNBOUNDED, useful_durations
+from thence.plan.temporal.duration_bounds import useful_durations
 from thence.plan.temporal.policies import chain_of, check_policy, selects_by
 from thence.plan.temporal.shard_keys import shard_key
 from thence.plan.temporal.state_warnings import state_warnings
@@ -20,7 +21,7 @@ from thence.program.operator import Feature
 from thence.program.output import DerivedTriples, Output, term_rows
 from thence.program.tables import AllTriples
 from thence.program.temporal.dependencies import dependencies, in_order, read_by, strata
-from thence.program.temporal.network import Network, Statement
+from thence.program.temporal.network import UNBOUNDED, Network, Node, Statement
 from thence.program.temporal.program import TemporalProgram
 from thence.rdf.terms import BlankNode
 
@@ -88,11 +89,11 @@ class _Whole:
         self.statements: list[Statement] = []
 
     @property
-    def nodes(self) -> list:  # type: ignore[type-arg]
+    def nodes(self) -> list[Node]:
         return self.translation.nodes
 
 
-def _numbered(file: RuleFile, query: int):  # type: ignore[no-untyped-def]
+def _numbered(file: RuleFile, query: int) -> Iterator[tuple[int, Select | Construct]]:
     """The rules with their numbers, then the SELECT."""
     yield from enumerate(file.rules, 1)
     if query:

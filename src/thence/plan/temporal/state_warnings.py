@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from thence.plan.temporal.duration_bounds import UNBOUNDED
 from thence.program.temporal.network import (
+    UNBOUNDED,
     Combine,
     Network,
     Node,

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from thence.algebra.expressions import Exists, Expression, Variable
 from thence.algebra.patterns import Graph, PathPattern, Select, TriplePattern, Values
+
+UNBOUNDED: Final = 2**63 - 1
+"""How long solutions may last where nothing bounds it."""
 
 
 class Relation(IntEnum):
