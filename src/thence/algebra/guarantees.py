@@ -12,6 +12,7 @@ from thence.algebra.patterns import (
     Graph,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     PathPattern,
     Pattern,
@@ -20,6 +21,7 @@ from thence.algebra.patterns import (
     TemporalOperator,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.algebra.variables import columns, in_scope
 from thence.rdf.terms import BlankNode
@@ -47,8 +49,10 @@ def always_bound(pattern: Pattern) -> frozenset[Variable]:
             return sides[0] if operator is TemporalOperator.EQUALSOPTIONAL else sides[0] | sides[1]
         case Union():
             return always_bound(pattern.left) & always_bound(pattern.right)
-        case Filter() | Extend():
+        case Filter() | Extend() | WindowPattern():
             return always_bound(pattern.pattern)
+        case MatchPattern():
+            return frozenset()  # what its EVENTs bind is known to the query alone
         case Graph():
             return always_bound(pattern.pattern) | ({pattern.name} if isinstance(pattern.name, Variable) else set())
         case Values():

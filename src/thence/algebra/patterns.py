@@ -190,7 +190,83 @@ class TemporalJoin:
     condition: Expression | None = None
 
 
-Pattern: TypeAlias = Bgp | Join | LeftJoin | Filter | Union | Graph | Extend | Minus | Values | SubSelect | TemporalJoin
+# Event patterns (RSEP-QL, Section 3.3)
+
+
+class SeqPolicy(Enum):
+    """The selection policy of a SEQ, by keyword (RSEP-QL, Section 4.3)."""
+
+    CHRONOLOGICAL = "CHRONOLOGICAL"  # (10)
+    RECENT = "RECENT"  # (11)
+    NAIVE = "NAIVE"  # (9)
+
+
+@dataclass(frozen=True, slots=True)
+class BasicEvent:
+    """The name of an EVENT (4)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """`FIRST E` (5)."""
+
+    events: EventExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """`LAST E` (6)."""
+
+    events: EventExpression
+
+
+@dataclass(frozen=True, slots=True)
+class EventSeq:
+    """`left SEQ right` (7), or with a selection policy (9), (10), (11)."""
+
+    left: EventExpression
+    right: EventExpression
+    policy: SeqPolicy | None = None
+
+
+EventExpression: TypeAlias = BasicEvent | First | Last | EventSeq
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPattern:
+    """`WINDOW name { pattern }` (3): in the merge of a window's graphs."""
+
+    name: IRI
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPattern:
+    """`MATCH { E }` (8). `place` numbers the MATCHes in the order of the text, from 0: each is evaluated once (RS-47).
+    `variables` are those of its EVENTs, each once, in the order of the text."""
+
+    events: EventExpression
+    place: int
+    variables: tuple[Variable, ...]
+
+
+Pattern: TypeAlias = (
+    Bgp
+    | Join
+    | LeftJoin
+    | Filter
+    | Union
+    | Graph
+    | Extend
+    | Minus
+    | Values
+    | SubSelect
+    | TemporalJoin
+    | WindowPattern
+    | MatchPattern
+)
 
 
 # Queries (18.2.4, 18.2.5; 16)

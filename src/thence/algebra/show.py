@@ -21,6 +21,7 @@ from thence.algebra.patterns import (
     Inverse,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     Modifiers,
     NegatedSet,
@@ -38,6 +39,7 @@ from thence.algebra.patterns import (
     TriplePattern,
     Union,
     Values,
+    WindowPattern,
     ZeroOrMore,
     ZeroOrOne,
 )
@@ -90,7 +92,7 @@ def _items(node: Node) -> list[TextItem]:
             return [term_text(node)]
         case Bgp() | Join() | LeftJoin() | Filter() | Union() | Graph() | Extend() | Minus() | Values() | SubSelect():
             return [BracedGroup(node)]
-        case TemporalJoin():
+        case TemporalJoin() | WindowPattern() | MatchPattern():
             return [BracedGroup(node)]
         case _:
             return expression_items(node)

@@ -31,6 +31,7 @@ from thence.algebra.patterns import (
     Graph,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     PathPattern,
     Pattern,
@@ -41,6 +42,7 @@ from thence.algebra.patterns import (
     TriplePattern,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.rdf.terms import IRI, Literal
 
@@ -133,8 +135,10 @@ def _giving(pattern: Pattern) -> Sequence[Pattern | Variable]:
             return (pattern.left, pattern.right)
         case Minus():
             return (pattern.left,)
-        case Filter():
+        case Filter() | WindowPattern():
             return (pattern.pattern,)
+        case MatchPattern():
+            return pattern.variables
         case Graph():
             return (pattern.name, pattern.pattern) if isinstance(pattern.name, Variable) else (pattern.pattern,)
         case Extend():

@@ -10,6 +10,7 @@ from thence.algebra.patterns import (
     Graph,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     PathPattern,
     Pattern,
@@ -17,6 +18,7 @@ from thence.algebra.patterns import (
     TemporalJoin,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.algebra.variables import operands
 
@@ -40,7 +42,7 @@ def reason_for_plain(pattern: Pattern) -> str | None:
             return None
         case SubSelect():
             return "a sub-select"
-        case TemporalJoin():
+        case TemporalJoin() | WindowPattern() | MatchPattern():
             raise AssertionError("one graph has no time")
         case Join() | Union() | Minus():
             return reason_for_plain(pattern.left) or reason_for_plain(pattern.right)

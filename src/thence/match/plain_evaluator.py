@@ -19,6 +19,7 @@ from thence.algebra.patterns import (
     Filter,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     Pattern,
     Projection,
@@ -27,6 +28,7 @@ from thence.algebra.patterns import (
     TemporalJoin,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.algebra.variables import columns, in_scope
 from thence.errors import LimitError
@@ -93,6 +95,10 @@ def _solutions(pattern: Pattern, context: Context) -> Iterator[Solution]:
             return inline(pattern)
         case SubSelect():
             return _sub_select(pattern.select, context)
+        case WindowPattern():
+            return _solutions(pattern.pattern, replace(context, graph=context.windows[pattern.name]))
+        case MatchPattern():
+            return (found for found in context.matches[pattern.place] if compatible(found, context.outer))
         case TemporalJoin():
             raise AssertionError("one graph has no time")
         case _:
@@ -129,6 +135,8 @@ def _indexed(pattern: Pattern, context: Context) -> BgpMatcher | None:
             return BgpMatcher(pattern, context.graph, context.outer)
         case algebra.Graph(IRI() as name, Bgp() as bgp) if name in context.dataset.named:
             return BgpMatcher(bgp, context.dataset.named[name], context.outer)
+        case WindowPattern(name, Bgp() as bgp):
+            return BgpMatcher(bgp, context.windows[name], context.outer)
         case _:
             return None
 

@@ -16,6 +16,7 @@ from thence.algebra.patterns import (
     Graph,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     PathPattern,
     Pattern,
@@ -25,6 +26,7 @@ from thence.algebra.patterns import (
     TriplePattern,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.columns.event_batch import EventBatch
 from thence.match import solution_table as tables
@@ -80,7 +82,7 @@ class _Evaluation:
                 return solutions.with_column(pattern.variable, self._columns(solutions).ids(pattern.expression))
             case SubSelect():
                 raise AssertionError("a sub-select is evaluated event by event")
-            case TemporalJoin():
+            case TemporalJoin() | WindowPattern() | MatchPattern():
                 raise AssertionError("one graph has no time")
             case _:
                 assert_never(pattern)

@@ -15,6 +15,7 @@ from thence.algebra.patterns import (
     Graph,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     Pattern,
     Select,
@@ -23,6 +24,7 @@ from thence.algebra.patterns import (
     TemporalOperator,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.algebra.traversal import conjuncts
 from thence.algebra.variables import mentioned, parts
@@ -51,11 +53,11 @@ def _pushed(pattern: Pattern) -> Pattern:
             return Filter(chain(And, rest), inner) if rest else inner
         case Join() | Union() | Minus() | TemporalJoin() | LeftJoin():
             return replace(pattern, left=_pushed(pattern.left), right=_pushed(pattern.right))
-        case Extend():
+        case Extend() | WindowPattern():
             return replace(pattern, pattern=_pushed(pattern.pattern))
         case SubSelect():
             return replace(pattern, select=replace(pattern.select, where=_pushed(pattern.select.where)))
-        case Bgp() | Values() | Graph():
+        case Bgp() | Values() | Graph() | MatchPattern():
             return pattern
 
 

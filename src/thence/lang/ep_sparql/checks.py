@@ -17,6 +17,7 @@ from thence.algebra.patterns import (
     GroupKey,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     Pattern,
     Projection,
@@ -26,6 +27,7 @@ from thence.algebra.patterns import (
     TemporalOperator,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.algebra.traversal import nodes
 from thence.algebra.variables import has_aggregate, in_scope, mentioned, parts
@@ -87,6 +89,8 @@ def reads_stream(pattern: Pattern) -> bool:
             return reads_stream(pattern.select.where)
         case Graph() | Values():
             return False
+        case WindowPattern() | MatchPattern():
+            raise AssertionError("RSEP-QL has it, not EP-SPARQL")
         case _:
             assert_never(pattern)
 
@@ -168,6 +172,8 @@ def _below(pattern: Pattern) -> tuple[Pattern, ...]:
             return (pattern.select.where,)
         case Bgp() | Values():
             return ()
+        case WindowPattern() | MatchPattern():
+            raise AssertionError("RSEP-QL has it, not EP-SPARQL")
         case _:
             assert_never(pattern)
 

@@ -13,12 +13,14 @@ from thence.algebra.patterns import (
     Graph,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     Pattern,
     SubSelect,
     TemporalJoin,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.algebra.spaseq import SelectRows, SequenceQuery
 from thence.algebra.spaseq_analysis import occurrences, variables_of, whole_pattern
@@ -144,5 +146,5 @@ def without_filters(pattern: Pattern) -> Pattern:
             return replace(pattern, left=without_filters(pattern.left), right=without_filters(pattern.right))
         case Extend() | Graph():
             return replace(pattern, pattern=without_filters(pattern.pattern))
-        case Bgp() | Values() | SubSelect() | TemporalJoin():
+        case Bgp() | Values() | SubSelect() | TemporalJoin() | WindowPattern() | MatchPattern():
             return pattern

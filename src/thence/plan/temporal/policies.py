@@ -16,6 +16,7 @@ from thence.algebra.patterns import (
     Inverse,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     NegatedSet,
     OneOrMore,
@@ -29,6 +30,7 @@ from thence.algebra.patterns import (
     TemporalOperator,
     Union,
     Values,
+    WindowPattern,
     ZeroOrMore,
     ZeroOrOne,
 )
@@ -142,7 +144,9 @@ def _foreign_join(join: Join) -> Iterator[tuple[str, str]]:
     yield "elements beside the chain", "SEQ between the groups"
 
 
-def _word(pattern: Graph | Values | LeftJoin | Union | Minus | Extend | SubSelect) -> str:
+def _word(
+    pattern: Graph | Values | LeftJoin | Union | Minus | Extend | SubSelect | WindowPattern | MatchPattern,
+) -> str:
     match pattern:
         case Graph():
             return "GRAPH"
@@ -158,6 +162,8 @@ def _word(pattern: Graph | Values | LeftJoin | Union | Minus | Extend | SubSelec
             return "BIND"
         case SubSelect():
             return "a sub-select"
+        case WindowPattern() | MatchPattern():
+            raise AssertionError("RSEP-QL has it, not EP-SPARQL")
         case _:
             assert_never(pattern)
 

@@ -18,6 +18,7 @@ from thence.algebra.patterns import (
     Inverse,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     Modifiers,
     NegatedSet,
@@ -34,6 +35,7 @@ from thence.algebra.patterns import (
     TriplePattern,
     Union,
     Values,
+    WindowPattern,
 )
 from thence.algebra.traversal import nodes as all_nodes
 from thence.algebra.traversal import numbered, replaced
@@ -118,6 +120,8 @@ class Translation:
                 return self._assign(pattern)
             case SubSelect():
                 return self.select(pattern.select)
+            case WindowPattern() | MatchPattern():
+                raise AssertionError("RSEP-QL has it, not EP-SPARQL")
             case _:
                 assert_never(pattern)
 

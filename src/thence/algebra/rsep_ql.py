@@ -1,0 +1,138 @@
+"""RSEP-QL: a query over windows on streams (Dell'Aglio, Dao-Tran, Calbimonte, Le Phuoc, Della Valle, "A Query Model to
+Capture Event Pattern Matching in RDF Stream Processing Query Languages"). Patterns are those of SPARQL with
+`WindowPattern` and `MatchPattern` (Section 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from thence.algebra.patterns import BasicEvent, Construct, Pattern, Select
+from thence.algebra.streams import Stream
+from thence.rdf.terms import IRI
+from thence.rdf.times import Domain, Instant, Span
+from thence.rdf.typed_events import DEFAULT_NAMESPACE
+
+# Window functions (Definition 3; RS-7 to RS-10)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """`[RANGE width SLIDE slide]`: (t' − width, t'], t' being t without SLIDE, else the last multiple of `slide`."""
+
+    width: Span
+    slide: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LandmarkWindow:
+    """`[LND first]`: from an instant on."""
+
+    first: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalWindow:
+    """`[FROM first TO last]`, both included."""
+
+    first: Instant
+    last: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class NowWindow:
+    """`[NOW]` of CQELS: the events that end at t."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityWindow:
+    """`WIN []`, or without brackets, which a preset may fill (RS-60): the whole stream up to t."""
+
+
+WindowFunction: TypeAlias = TimeWindow | LandmarkWindow | IntervalWindow | NowWindow | IdentityWindow
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWindow:
+    """`FROM NAMED :S WIN […] AS :w` (Definition 4). A window that the text gives no name (`STREAM <s> […] { … }`) has
+    one that no text can write."""
+
+    name: IRI
+    stream: str  # the name of one of the query's streams
+    function: WindowFunction
+
+
+@dataclass(frozen=True, slots=True)
+class EventPattern:
+    """`EVENT ON :w { P } AS E1`: a basic event pattern with its name (RS-26, RS-28)."""
+
+    name: str
+    window: IRI
+    pattern: Pattern
+
+
+# Report policies (RS-16 to RS-22)
+
+
+@dataclass(frozen=True, slots=True)
+class OnContent:
+    """`ON CONTENT`: whenever an event ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnClose:
+    """`ON CLOSE`: at every multiple of any window's slide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """`EVERY period`: at every multiple of it."""
+
+    period: Span
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """`AT t, …`: at these times."""
+
+    times: tuple[Instant, ...]
+
+
+Report: TypeAlias = OnContent | OnClose | Every | At
+
+
+class StreamOperator(Enum):
+    """What of an evaluation's answer is emitted (RS-50, RS-51)."""
+
+    RSTREAM = "RSTREAM"
+    ISTREAM = "ISTREAM"
+    DSTREAM = "DSTREAM"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowQuery:
+    """A query: (SE, SDS, ET, QF) of Definition 5. FROM and FROM NAMED graphs are in `form.dataset`.
+
+    `report` and `output` are None where the text says nothing. `merged` are windows whose graphs are part of the
+    default graph (C-SPARQL). `is_cqels`: without report and output it evaluates on content and emits IStream.
+    """
+
+    form: Select | Construct
+    streams: tuple[Stream, ...]
+    windows: tuple[NamedWindow, ...]
+    events: tuple[EventPattern, ...] = ()
+    report: Report | None = None
+    output: StreamOperator | None = None
+    label: str = ""  # REGISTER's name (RS-55)
+    merged: tuple[IRI, ...] = ()
+    is_cqels: bool = False
+    namespace: str = DEFAULT_NAMESPACE
+    time_kind: tuple[Domain, str] | None = None
+    warnings: tuple[str, ...] = ()
+
+    def window(self, name: IRI) -> NamedWindow:
+        return next(each for each in self.windows if each.name == name)
+
+    def event(self, basic: BasicEvent) -> EventPattern:
+        return next(each for each in self.events if each.name == basic.name)
