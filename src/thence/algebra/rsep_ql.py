@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from thence.algebra.patterns import BasicEvent, Construct, Pattern, Select
+from thence.algebra.patterns import BasicEvent, Construct, Graph, Pattern, Select
+from thence.algebra.report import Report
 from thence.algebra.streams import Stream
+from thence.algebra.traversal import nodes
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Instant, Span
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
@@ -72,36 +74,6 @@ class EventPattern:
     pattern: Pattern
 
 
-# Report policies (RS-16 to RS-22)
-
-
-@dataclass(frozen=True, slots=True)
-class OnContent:
-    """`ON CONTENT`: whenever an event ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class OnClose:
-    """`ON CLOSE`: at every multiple of any window's slide."""
-
-
-@dataclass(frozen=True, slots=True)
-class Every:
-    """`EVERY period`: at every multiple of it."""
-
-    period: Span
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """`AT t, …`: at these times."""
-
-    times: tuple[Instant, ...]
-
-
-Report: TypeAlias = OnContent | OnClose | Every | At
-
-
 class StreamOperator(Enum):
     """What of an evaluation's answer is emitted (RS-50, RS-51)."""
 
@@ -136,3 +108,13 @@ class WindowQuery:
 
     def event(self, basic: BasicEvent) -> EventPattern:
         return next(each for each in self.events if each.name == basic.name)
+
+
+def read_graphs(query: WindowQuery) -> tuple[IRI, ...]:
+    """The named graphs of the dataset: those of FROM NAMED; without any, those that GRAPH names."""
+    if query.form.dataset.named:
+        return query.form.dataset.named
+    written = (query.form.where, query.events)
+    return tuple(
+        dict.fromkeys(node.name for node in nodes(written) if isinstance(node, Graph) and isinstance(node.name, IRI))
+    )

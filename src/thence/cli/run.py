@@ -32,6 +32,7 @@ class Run:
     background: Any
     reasoning: str | None
     policy: str | None
+    report: Any
     format: str
     output: Path | None
     events: bool
@@ -70,8 +71,13 @@ class Run:
 @click.option("--reasoning", type=click.Choice(("rdfs",)), help="Add what background and events entail (EP-SPARQL).")
 @click.option(
     "--policy",
-    type=click.Choice(("unrestricted", "chronological", "recent")),
-    help="Which of the possible matches there are (EP-SPARQL).",
+    metavar="POLICY",
+    help="Which of the possible matches there are (EP-SPARQL), or a preset (RSEP-QL).",
+)
+@click.option(
+    "--report",
+    metavar="content|close|PERIOD|times=T,…",
+    help="When to evaluate (RSEP-QL), where the query does not say.",
 )
 @click.option(
     "--engine",
@@ -114,6 +120,7 @@ def run(
     background: tuple[str, ...],
     reasoning: str | None,
     policy: str | None,
+    report: str | None,
     engine: str,
     format: str,
     output: Path | None,
@@ -141,6 +148,7 @@ def run(
             background=background_paths(background),
             reasoning=reasoning,
             policy=policy,
+            report=report_option(report),
             format=format,
             output=output,
             events=events,
@@ -160,6 +168,18 @@ def run(
             from thence.cli.spark_run import run_on_spark  # Spark is heavy
 
             run_on_spark(chosen, launch)
+
+
+def report_option(text: str | None) -> Any:
+    """`--report` as `report=` takes it.
+
+    >>> report_option("times=5,10"), report_option("10s")
+    ([5, 10], '10s')
+    """
+    if text is None or not text.startswith("times="):
+        return text
+    listed = text.removeprefix("times=").split(",")
+    return [int(each) if each.strip().lstrip("-").isdigit() else each.strip() for each in listed]
 
 
 def _launched(*, quick: bool) -> Launch:
@@ -182,6 +202,7 @@ def _run_here(run: Run) -> None:
         background=run.background,
         reasoning=run.reasoning,
         policy=run.policy,
+        report=run.report,
         lateness=run.lateness,
         max_runs=run.max_runs,
         max_rounds=run.max_rounds,

@@ -22,7 +22,7 @@ from thence.cli.spark_files import StreamFiles, finite_input, settle_time_domain
 from thence.cli.spark_rows import RowLayout, SparkMatch
 from thence.errors import InputError
 from thence.query.languages import CompileOptions
-from thence.query.options import background_of, duration, most_rounds, most_runs
+from thence.query.options import background_of, duration, most_rounds, most_runs, report_policy, report_span
 from thence.rdf.times import MAX_TIME
 from thence.runtime.results import Counts, Problem
 from thence.runtime.time_domain import TimeDomain
@@ -88,10 +88,10 @@ class Prepared:
 
 def prepared(run: Run) -> Prepared:
     query = run.query
-    options = CompileOptions(run.optimise, run.timed_out, run.reasoning, run.policy)
+    options = CompileOptions(run.optimise, run.timed_out, run.reasoning, run.policy, report_policy(run.report))
     dataflow = query.supported(options, background=run.background)
     allowed = duration(run.lateness, option="lateness")
-    domain = TimeDomain.of(query.time_kind(), {"lateness": allowed})
+    domain = TimeDomain.of(query.time_kind(), {"lateness": allowed, **report_span(options.report)})
     settings = Settings(
         shards=run.shards,
         lateness=min(allowed.length, MAX_TIME),

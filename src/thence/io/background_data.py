@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,22 +14,34 @@ from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.distinct_triples import without_duplicates
 from thence.columns.event_batch import EventBatch
 from thence.columns.value_kinds import BLANK, KIND_MASK
-from thence.errors import RdfError
+from thence.errors import InputError, RdfError
+from thence.io.event_grouping import GENERATED
 from thence.io.nquads_lines import scan_quads
 from thence.io.stores import nquads_of
 from thence.rdf.dataset import GraphName
 from thence.rdf.terms import IRI, Literal, Term
+from thence.rdf.times import Instant, format_time, parse_time
 
 Ids = NDArray[np.int32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphVersion:
+    """A graph that holds from a time on (RS-5)."""
+
+    time: Instant
+    graph: EventBatch
+
+
 @dataclass(slots=True, eq=False)
 class BackgroundData:
-    """Graphs by name, and one without a name that answers for every name."""
+    """Graphs by name, and one without a name that answers for every name. `parts` has, for each name under which
+    sources were supplied, the names of the graphs in these sources."""
 
     terms: Terms = field(default_factory=Terms)
     named: dict[GraphName, EventBatch] = field(default_factory=dict)
     unnamed: EventBatch | None = None
+    parts: dict[GraphName, tuple[GraphName, ...]] = field(default_factory=dict)
 
     def has(self, name: GraphName) -> bool:
         """Whether there is something for `GRAPH <name>` to read."""
@@ -41,6 +53,40 @@ class BackgroundData:
         if self.unnamed is None or not isinstance(name, IRI):
             return found
         return self.unnamed if found is None else _one_graph(self.terms, [_triples(found), _triples(self.unnamed)])
+
+    def merged(self, graphs: Sequence[EventBatch]) -> EventBatch:
+        """The merge of some of these graphs."""
+        return graphs[0] if len(graphs) == 1 else _one_graph(self.terms, [_triples(graph) for graph in graphs])
+
+    def versions(self, name: GraphName) -> tuple[GraphVersion, ...]:
+        """The versions of a graph, in the order of time: the graphs of its sources that have prov:generatedAtTime
+        (RS-5). None: it does not vary."""
+        predicate = self.terms.find(GENERATED)
+        found: dict[int, GraphVersion] = {}
+        for part in self.parts.get(name, ()):
+            subject, graph = self.terms.find(part), self.named[part]
+            times = {parse_time(self.terms[each]) for each in _objects(graph, subject, predicate)}
+            if name in self.named:
+                times |= {parse_time(self.terms[each]) for each in _objects(self.named[name], subject, predicate)}
+            for time in times:
+                if time.time in found:
+                    shown = format_time(time.time, time.domain)
+                    raise InputError(f"The background has two versions of {name} at {shown}. Try: one for each time")
+                found[time.time] = GraphVersion(time, _without(graph, subject, predicate))
+        if len({each.time.domain for each in found.values()}) > 1:
+            raise InputError(f"The versions of {name} have two kinds of time. Try: integers, or xsd:dateTime, for all")
+        return tuple(found[time] for time in sorted(found))
+
+
+def _objects(graph: EventBatch, subject: int, predicate: int) -> list[int]:
+    rows = (graph.subjects == subject) & (graph.predicates == predicate)
+    listed: list[int] = graph.objects[rows].tolist()
+    return listed
+
+
+def _without(graph: EventBatch, subject: int, predicate: int) -> EventBatch:
+    kept = (graph.subjects != subject) | (graph.predicates != predicate)
+    return _one_graph(graph.terms, [(graph.subjects[kept], graph.predicates[kept], graph.objects[kept])])
 
 
 def load_background(sources: Any) -> BackgroundData:
@@ -62,6 +108,9 @@ def load_background(sources: Any) -> BackgroundData:
                 parts.setdefault(key, []).append((quads[0][rows], quads[1][rows], quads[2][rows]))
         if name is not None or not graphs:
             parts.setdefault(name, [])  # what was given is there, be it empty
+        if name is not None:
+            own = (graph for graph in graphs if graph is not None and graph != name)
+            data.parts[name] = (*data.parts.get(name, ()), *own)
     for key, triples in parts.items():
         graph_batch = _one_graph(data.terms, triples)
         if key is None:

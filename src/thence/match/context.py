@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Pattern
 from thence.rdf.dataset import Dataset, IndexedGraph
-from thence.rdf.terms import IRI, BlankNode, Literal, Term
+from thence.rdf.terms import BlankNode, Literal, Term
+
+if TYPE_CHECKING:
+    from thence.match.stream_data import StreamData
 
 Solution: TypeAlias = dict[Variable, Term]
 """A solution mapping μ (18.1.8): variables that are unbound are not in it."""
@@ -55,8 +58,7 @@ class Context:
     dataset: Dataset = field(default_factory=Dataset, compare=False)
     graph: IndexedGraph = field(default_factory=IndexedGraph, compare=False)  # the active graph (13)
     outer: Solution = field(default_factory=dict)  # what EXISTS has put in for variables (18.6, substitute)
-    windows: Mapping[IRI, IndexedGraph] = field(default_factory=dict, compare=False)  # what WINDOW reads (RSEP-QL)
-    matches: Sequence[Sequence[Solution]] = field(default=(), compare=False)  # the answers of each MATCH
+    streams: StreamData | None = field(default=None, compare=False)  # what WINDOW and MATCH read
     labels: SolutionLabels = field(default_factory=SolutionLabels, compare=False)
     exists: ExistsCheck | None = None
 

@@ -42,7 +42,11 @@ def reason_for_plain(pattern: Pattern) -> str | None:
             return None
         case SubSelect():
             return "a sub-select"
-        case TemporalJoin() | WindowPattern() | MatchPattern():
+        case WindowPattern():
+            return reason_for_plain(pattern.pattern)
+        case MatchPattern():
+            return None
+        case TemporalJoin():
             raise AssertionError("one graph has no time")
         case Join() | Union() | Minus():
             return reason_for_plain(pattern.left) or reason_for_plain(pattern.right)

@@ -37,6 +37,7 @@ from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import passes
 from thence.match.mappings import Partners, compatible, distinct, merge, minus
 from thence.match.modifiers import extend, inline, modified, project, sliced
+from thence.match.stream_data import StreamData, mark
 from thence.rdf.dataset import Dataset, GraphName
 from thence.rdf.terms import IRI, Term
 
@@ -96,9 +97,10 @@ def _solutions(pattern: Pattern, context: Context) -> Iterator[Solution]:
         case SubSelect():
             return _sub_select(pattern.select, context)
         case WindowPattern():
-            return _solutions(pattern.pattern, replace(context, graph=context.windows[pattern.name]))
+            return _solutions(pattern.pattern, replace(context, graph=_streams(context).graph(pattern.name)))
         case MatchPattern():
-            return (found for found in context.matches[pattern.place] if compatible(found, context.outer))
+            answers = _streams(context).solutions(pattern.place)
+            return (found for found in answers if compatible(found, context.outer))
         case TemporalJoin():
             raise AssertionError("one graph has no time")
         case _:
@@ -136,9 +138,14 @@ def _indexed(pattern: Pattern, context: Context) -> BgpMatcher | None:
         case algebra.Graph(IRI() as name, Bgp() as bgp) if name in context.dataset.named:
             return BgpMatcher(bgp, context.dataset.named[name], context.outer)
         case WindowPattern(name, Bgp() as bgp):
-            return BgpMatcher(bgp, context.windows[name], context.outer)
+            return BgpMatcher(bgp, _streams(context).graph(name), context.outer)
         case _:
             return None
+
+
+def _streams(context: Context) -> StreamData:
+    assert context.streams is not None, "only RSEP-QL has WINDOW and MATCH"
+    return context.streams
 
 
 def _left_join(
@@ -190,14 +197,17 @@ def _sub_select(select: Select, context: Context) -> Iterator[Solution]:
     """ToMultiSet(…): a SELECT of its own, in the active graph. Only what it projects is visible from outside."""
     visible = {name: term for name, term in context.outer.items() if name in columns(select)}
     inside = replace(context, outer=visible)
-    return select_rows(select, _solutions(select.where, inside), inside)
+    marks = () if context.streams is None else tuple(map(mark, range(len(context.streams.matches))))
+    return select_rows(select, _solutions(select.where, inside), inside, marks)
 
 
-def select_rows(select: Select, found: Iterable[Solution], context: Context) -> Iterator[Solution]:
-    """The rows of a SELECT from the solutions of its WHERE (18.2.4, 18.2.5)."""
+def select_rows(
+    select: Select, found: Iterable[Solution], context: Context, marks: tuple[Variable, ...] = ()
+) -> Iterator[Solution]:
+    """The rows of a SELECT from the solutions of its WHERE (18.2.4, 18.2.5). `marks` stay, whatever it projects."""
     names = columns(select)
     projected = select.columns or tuple(Projection(name) for name in names)
-    rows = project(modified(found, select.modifiers, projected, context), names)
+    rows = project(modified(found, select.modifiers, projected, context), (*names, *marks))
     return sliced(distinct(rows) if select.distinct else rows, select.modifiers)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 import numpy as np
@@ -82,7 +82,12 @@ class _Evaluation:
                 return solutions.with_column(pattern.variable, self._columns(solutions).ids(pattern.expression))
             case SubSelect():
                 raise AssertionError("a sub-select is evaluated event by event")
-            case TemporalJoin() | WindowPattern() | MatchPattern():
+            case WindowPattern():
+                return self._window(pattern)
+            case MatchPattern():
+                assert self.context.streams is not None
+                return self.context.streams.matches[pattern.place]
+            case TemporalJoin():
                 raise AssertionError("one graph has no time")
             case _:
                 assert_never(pattern)
@@ -120,6 +125,12 @@ class _Evaluation:
             for place, variable in enumerate(pattern.variables)
         }
         return SolutionTable(len(pattern.rows), columns, None)
+
+    def _window(self, pattern: WindowPattern) -> SolutionTable:
+        """In another graph of the same dictionary."""
+        assert self.context.streams is not None
+        batch = self.context.streams.windows[pattern.name]
+        return replace(self, batch=batch, event_of_triple=batch.event_of_triple).evaluate(pattern.pattern)
 
     def _graph(self, pattern: Graph) -> ForeignSolutions:
         return self.background.solutions(

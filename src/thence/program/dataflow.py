@@ -109,7 +109,8 @@ class Dataflow:
     @property
     def makes_intervals(self) -> bool:
         """Whether the answer is events that may last (C-27), not points in time (C-26)."""
-        return isinstance(self.answers[0].program.output, DerivedTriples)
+        output = self.answers[0].program.output
+        return isinstance(output, DerivedTriples) and output.intervals
 
     @property
     def numbers_queries(self) -> bool:

@@ -94,10 +94,12 @@ def concatenate_bindings(parts: Sequence[BindingTable], variables: Sequence[Vari
 class Extracted:
     """What was extracted from some events: a table of bindings for each of a program's tables, and the ends of all
     these events, in no order: events that match nothing count for contiguity. `latest` is the time of the latest event
-    of all inputs so far, in whichever stream or shard, as far as the host knows it; `domain` is the kind of time."""
+    of all inputs so far, in whichever stream or shard, as far as the host knows it; `domain` is the kind of time.
+    `advanced` is the time that `advance` was called with, if it was (RS-21)."""
 
     tables: tuple[BindingTable, ...]
     times: NDArray[np.int64]
     events: int
     latest: int | None = None
     domain: Domain = Domain.TICKS
+    advanced: int | None = None

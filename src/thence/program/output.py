@@ -64,10 +64,12 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class DerivedTriples:
-    """Derived events that the operator builds itself, with their intervals (EP-SPARQL's rules). A row's cell `triples`
-    lists subjects, predicates and objects in turn. `numbered` as for `Rows`: the number is that of the rule."""
+    """Derived events that the operator builds itself (EP-SPARQL's rules, RSEP-QL's CONSTRUCT). A row's cell `triples`
+    lists subjects, predicates and objects in turn. `numbered` as for `Rows`: the number is that of the rule.
+    `intervals`: they may last (C-27)."""
 
     numbered: bool = False
+    intervals: bool = True
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from thence.algebra.report import Report
 from thence.errors import InputError
 from thence.hints import closest, listed
 from thence.program.operator import Feature
@@ -29,6 +30,7 @@ class CompileOptions:
     timed_out: bool = False
     reasoning: str | None = None
     policy: str | None = None
+    report: Report | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Language:
     """A language: `name` is what options call it, `title` what its paper does. `keywords` is a regular expression that
     recognises it. `parser` turns text into algebra, `compiler` algebra into a dataflow: functions, by module and name,
     imported when they are first needed; a language without them is not built yet. `options` are those that some of its
-    queries support."""
+    queries support, `policies` what the option `policy` can be."""
 
     name: str
     title: str
@@ -45,6 +47,7 @@ class Language:
     parser: str = ""
     compiler: str = ""
     options: frozenset[Feature] = frozenset()
+    policies: tuple[str, ...] = ()  # what `policy` can be
 
     @property
     def is_built(self) -> bool:
@@ -60,6 +63,8 @@ class Language:
             given["reasoning"] = options.reasoning is not None
         if Feature.POLICY in self.options:
             given["policy"] = options.policy or ""
+        if Feature.REPORT in self.options:
+            given["report"] = options.report
         dataflow: Dataflow = _function(self.compiler)(algebra, **given)
         return dataflow
 
@@ -93,7 +98,16 @@ LANGUAGES: tuple[Language, ...] = (
         "thence.lang.sase.parser:parse",
         "thence.plan.automaton.sase:compile_query",
     ),
-    Language("rsep-ql", "RSEP-QL", ".rsepql", _WINDOWS),
+    Language(
+        "rsep-ql",
+        "RSEP-QL",
+        ".rsepql",
+        _WINDOWS,
+        "thence.lang.rsep_ql.parser:parse",
+        "thence.plan.windows.rsep_ql:compile_query",
+        frozenset({_BACKGROUND, Feature.POLICY, Feature.REPORT}),
+        ("ep-sparql-unrestricted", "ep-sparql-chronological", "ep-sparql-recent", "c-sparql"),
+    ),
     Language("tef-sparql", "TEF-SPARQL", ".tefsparql", _FACTS),
     Language(
         "ep-sparql",
@@ -103,8 +117,12 @@ LANGUAGES: tuple[Language, ...] = (
         "thence.lang.ep_sparql.parser:parse",
         "thence.plan.temporal.ep_sparql:compile_query",
         frozenset({_BACKGROUND, Feature.REASONING, Feature.POLICY}),
+        ("unrestricted", "chronological", "recent"),
     ),
 )
+
+POLICIES = tuple(dict.fromkeys(policy for language in LANGUAGES for policy in language.policies))
+"""Of all languages."""
 
 # What is no keyword, whatever it looks like: IRIs, strings, comments, variables, names with a prefix. A string need not
 # end, so that nothing is read twice.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from thence.algebra.report import At, Every, OnClose, OnContent, Report
 from thence.algebra.streams import Stream
 from thence.errors import InputError
 from thence.io.background_data import load_background
@@ -16,7 +17,7 @@ from thence.program.dataflow import Dataflow
 from thence.program.operator import Feature
 from thence.program.tables import AllTriples, Attributes
 from thence.rdf.iris import is_absolute
-from thence.rdf.times import Domain, Span, parse_duration
+from thence.rdf.times import Domain, Span, parse_duration, parse_time
 
 if TYPE_CHECKING:
     from thence.query.languages import Language
@@ -100,7 +101,6 @@ def absolute_namespace(given: str | None) -> str | None:
 
 
 REASONING = ("rdfs",)
-POLICIES = ("unrestricted", "chronological", "recent")
 
 
 def check_choice(option: str, given: object, choices: Sequence[str]) -> None:
@@ -108,6 +108,46 @@ def check_choice(option: str, given: object, choices: Sequence[str]) -> None:
     if given is not None and given not in choices:
         cures = " or ".join(f'{option}="{each}"' for each in choices)
         raise InputError(f"{option} can't be {given!r:.80}. Try: {cures}")
+
+
+def report_policy(given: object) -> Report | None:
+    """`report`: "content", "close", a length of time, or a list of times.
+
+    >>> report_policy("close"), report_policy("10s").period.length
+    (OnClose(), 10000000)
+    """
+    match given:
+        case None | OnContent() | OnClose() | Every() | At():
+            return given
+        case "content":
+            return OnContent()
+        case "close":
+            return OnClose()
+        case str() | int() | timedelta() | Span():
+            period = duration(given, option="report")
+            if not period.length:
+                raise InputError("report can't be a length of 0. Try: report='10s', or a number of ticks")
+            return Every(period)
+        case Iterable():
+            times = tuple(sorted({parse_time(each) for each in given}))
+            if not times or len({each.domain for each in times}) > 1:
+                raise InputError("report needs times of one kind. Try: report=[10, 20], or report=['2024-05-06T07:00']")
+            return At(times)
+        case _:
+            raise InputError(
+                f"report can't be {given!r:.80}. Try: report='content', 'close', '10s', or a list of times"
+            )
+
+
+def report_span(report: Report | None) -> dict[str, Span]:
+    """A length of the kind of time that `report` is in, if it says."""
+    match report:
+        case Every():
+            return {"report": report.period}
+        case At():
+            return {"report": Span(1, report.times[0].domain)}
+        case _:
+            return {}
 
 
 def most_rounds(given: int | None) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thence.algebra.query_algebra import QueryAlgebra
+from thence.algebra.report import Report
 from thence.errors import InputError, QueryError
 from thence.local.answers import Answers
 from thence.local.engine import Engine
@@ -18,9 +19,8 @@ from thence.local.input_types import check_inputs
 from thence.local.inputs import inputs_by_stream, stream_inputs
 from thence.program.dataflow import Dataflow, connected
 from thence.program.operator import Environment, Feature
-from thence.query.languages import LANGUAGES, CompileOptions, Language, language_named, recognised
+from thence.query.languages import LANGUAGES, POLICIES, CompileOptions, Language, language_named, recognised
 from thence.query.options import (
-    POLICIES,
     REASONING,
     Duration,
     absolute_namespace,
@@ -31,6 +31,8 @@ from thence.query.options import (
     most_rounds,
     most_runs,
     reject_unsupported,
+    report_policy,
+    report_span,
 )
 from thence.rdf.times import MAX_TIME, Domain
 from thence.runtime.time_domain import TimeDomain
@@ -189,6 +191,7 @@ class Query:
         background: Any = None,
         reasoning: str | None = None,
         policy: str | None = None,
+        report: Any = None,
         lateness: Duration | None = None,
         max_runs: int | None = None,
         max_rounds: int | None = None,
@@ -201,19 +204,21 @@ class Query:
         `streams` maps the query's streams, by name or IRI, to a path, an iterable of `Event`, or a list of these; a
         query over one stream takes it alone. All of it is taken in the order of time, so nothing is late, whatever the
         `lateness`. `background` is a path, an rdflib or pyoxigraph store, a list of them, or a mapping from graph IRIs
-        to them; reasoning="rdfs" adds what it entails (EP-SPARQL), and `policy` chooses among matches ("chronological",
-        "recent"). More than `max_runs` partial matches at once are a LimitError, and so are more than `max_rounds` of
+        to them; reasoning="rdfs" adds what it entails (EP-SPARQL). `policy` chooses among matches ("chronological",
+        "recent"), or is a preset of RSEP-QL ("c-sparql"); `report` is when an RSEP-QL query is evaluated that does not
+        say so: "content", "close", a length of time, or a list of times. More than `max_runs` partial matches at once are a LimitError, and so are more than `max_rounds` of
         rules at one time. With `problems`, bad events come as
         `Problem`, among the matches; with `timed_out`, partial matches whose window ended too. `optimise=False` gives
         the same answers, slower.
         """
-        options = CompileOptions(optimise, timed_out, reasoning, policy)
+        options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
         dataflow = self.supported(options, background=background)
         inputs = {
             name: stream_inputs(name, value, namespace=dataflow.namespace_of(name))
             for name, value in inputs_by_stream(streams, dataflow.streams).items()
         }
-        domain = TimeDomain.of(self.time_kind(), {"lateness": duration(lateness, option="lateness")})
+        spans = {"lateness": duration(lateness, option="lateness"), **report_span(options.report)}
+        domain = TimeDomain.of(self.time_kind(), spans)
         answers = self._answers(dataflow, background, max_runs, max_rounds, timed_out)
         check_inputs(dataflow, inputs)
         return Matching(answers, inputs, domain, problems or timed_out)
@@ -224,6 +229,7 @@ class Query:
         background: Any = None,
         reasoning: str | None = None,
         policy: str | None = None,
+        report: Any = None,
         lateness: Duration | None = None,
         idle: Any = None,
         max_runs: int | None = None,
@@ -237,9 +243,9 @@ class Query:
         The watermark is the latest time of the stream that is furthest behind, minus `lateness`; a silent stream holds
         the others back, unless `idle` names it, or is the time after which any is left out.
         """
-        options = CompileOptions(optimise, timed_out, reasoning, policy)
+        options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
         dataflow = self.supported(options, background=background)
-        watermark, domain = self._watermark(dataflow, lateness, idle)
+        watermark, domain = self._watermark(dataflow, lateness, idle, options.report)
         answers = self._answers(dataflow, background, max_runs, max_rounds, timed_out, running=True)
         return Engine(answers, dataflow.streams, watermark, domain, problems or timed_out, dataflow.namespace_of)
 
@@ -250,6 +256,7 @@ class Query:
         background: Any = None,
         reasoning: str | None = None,
         policy: str | None = None,
+        report: Any = None,
         shards: int | None = None,
         lateness: Duration | None = None,
         idle: Any = None,
@@ -274,10 +281,10 @@ class Query:
         """
         from thence.query.dataframes import frames_of  # Spark is heavy, and only needed here
 
-        options = CompileOptions(optimise, timed_out, reasoning, policy)
+        options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
         dataflow = self.supported(options, background=background)
         frames = frames_of(streams, columns, dataflow.streams)
-        watermark, domain = self._watermark(dataflow, lateness, idle)
+        watermark, domain = self._watermark(dataflow, lateness, idle, options.report)
         return frames.answers(
             dataflow,
             domain,
@@ -295,33 +302,42 @@ class Query:
         )
 
     def explain(
-        self, format: str = "text", *, optimise: bool = True, reasoning: str | None = None, policy: str | None = None
+        self,
+        format: str = "text",
+        *,
+        optimise: bool = True,
+        reasoning: str | None = None,
+        policy: str | None = None,
+        report: Any = None,
     ) -> str:
         """How the query is run: its algebra, its stages, keys and windows, and where each filter acts. `format` is
         `text`, `mermaid` (a diagram), `svg` (a drawing) or `json`."""
         from thence.view.explain import explain
 
-        options = CompileOptions(optimise, reasoning=reasoning, policy=policy)
+        options = CompileOptions(optimise, reasoning=reasoning, policy=policy, report=report_policy(report))
         return explain(self.supported(options, background=None), format)
 
     def supported(self, options: CompileOptions, *, background: Any) -> Dataflow:
         """The query compiled, if it supports all options that are given."""
         check_choice("reasoning", options.reasoning, REASONING)
-        check_choice("policy", options.policy, POLICIES)
+        check_choice("policy", options.policy, self.language.policies or POLICIES)
         given = {
             Feature.BACKGROUND: background is not None,
             Feature.TIMED_OUT: options.timed_out,
             Feature.REASONING: options.reasoning is not None,
             Feature.POLICY: options.policy is not None,
+            Feature.REPORT: options.report is not None,
         }
         reject_unsupported(given, self.language, self.dataflow())
         return self.dataflow(options)
 
-    def _watermark(self, dataflow: Dataflow, lateness: Duration | None, idle: Any) -> tuple[Watermark, TimeDomain]:
+    def _watermark(
+        self, dataflow: Dataflow, lateness: Duration | None, idle: Any, report: Report | None
+    ) -> tuple[Watermark, TimeDomain]:
         """The watermark before any event, and the kind of time, as far as it is known."""
         allowed = duration(lateness, option="lateness")
         names, after = idle_streams(idle, dataflow.streams)
-        spans = {"lateness": allowed} | ({} if after is None else {"idle": after})
+        spans = {"lateness": allowed, **({} if after is None else {"idle": after}), **report_span(report)}
         domain = TimeDomain.of(self.time_kind(), spans)
         longest = None if after is None else after.length
         streams = tuple(stream.name for stream in dataflow.streams)

@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Bgp, Graph, PathPattern, PatternTerm, TriplePattern, Values
-from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.tagged_values import tagged_literal
-from thence.columns.term_values import ValueColumn
-from thence.columns.value_columns import holds_term_id
-from thence.columns.value_kinds import NONE
+from thence.columns.dictionary import Terms
+from thence.columns.term_ids import term_ids
 from thence.kernel.temporal.conditions import Scope
 from thence.kernel.temporal.interval_table import (
     DERIVED,
@@ -136,19 +133,6 @@ def extracted_triples(found: BindingTable, terms: Terms) -> TripleBatch:
         term_ids(found.columns[OBJECT], terms),
         refs - (refs.min() if len(refs) else 0),
     )
-
-
-def term_ids(column: ValueColumn, terms: Terms) -> Ids:
-    """A column of values as ids; numbers enter the dictionary as the terms they are."""
-    tags = np.asarray(column.tags)
-    ids = np.where(holds_term_id(tags), column.bits, UNBOUND).astype(np.int32)
-    rows = np.flatnonzero((tags != NONE) & ~holds_term_id(tags))
-    if len(rows):
-        for tag in np.unique(tags[rows]).tolist():
-            same = rows[tags[rows] == tag]
-            distinct, where = np.unique(column.bits[same], return_inverse=True)
-            ids[same] = terms.add_all(tagged_literal(tag, bits) for bits in distinct.tolist())[where]
-    return ids
 
 
 def scanned_table(scan: Scan, found: BindingTable, terms: Terms) -> IntervalTable:

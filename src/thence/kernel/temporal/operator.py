@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.term_values import ValueColumn
-from thence.columns.value_columns import values_of_terms
+from thence.columns.term_ids import values_of_ids
 from thence.kernel.temporal import snapshot
-from thence.kernel.temporal.interval_table import NO_END, Ids, is_event
+from thence.kernel.temporal.interval_table import NO_END, is_event
 from thence.kernel.temporal.state import Emitted, TemporalState, begin, compacted, initial_state, step_network
 from thence.program.description import Description
 from thence.program.extracted import Extracted
@@ -80,12 +79,12 @@ class TemporalOperator:
 def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms) -> Solutions:
     """Rows as the host takes them: certain when they end (EP-42)."""
     rows, output = emitted.rows, program.output
-    columns = tuple(_values(ids, terms) for ids in rows.ids)
+    columns = tuple(values_of_ids(ids, terms) for ids in rows.ids)
     compute = None
     identity = columns
     if emitted.triples is not None:
         listed = emitted.triples
-        identity += (_values(np.full(len(rows), UNBOUND), terms),) * (_most_variables(program) - len(columns))
+        identity += (values_of_ids(np.full(len(rows), UNBOUND), terms),) * (_most_variables(program) - len(columns))
 
         def compute(number: int) -> Mapping[str, Cell]:
             return {"triples": tuple(terms[each] for each in listed[number])}
@@ -116,15 +115,6 @@ def _most_variables(program: TemporalProgram) -> int:
     """Of any statement: rows of different rules, which come together, have as many columns each."""
     network = program.network
     return max(len(network.nodes[each.root].variables) for each in network.statements)
-
-
-def _values(ids: Ids, terms: Terms) -> ValueColumn:
-    bound = ids != UNBOUND
-    tags, bits = np.zeros(len(ids), np.uint16), np.zeros(len(ids), np.int64)
-    if bound.any():
-        found = values_of_terms(ids[bound], terms)
-        tags[bound], bits[bound] = found.tags, found.bits
-    return ValueColumn(tags, bits)
 
 
 def _event_lists(refs: Ints) -> EventLists:

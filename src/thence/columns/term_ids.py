@@ -1,0 +1,37 @@
+"""Columns of values as ids of a dictionary, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.tagged_values import tagged_literal
+from thence.columns.term_values import ValueColumn
+from thence.columns.value_columns import holds_term_id, values_of_terms
+from thence.columns.value_kinds import NONE
+
+Ids = NDArray[np.int32]
+
+
+def term_ids(column: ValueColumn, terms: Terms) -> Ids:
+    """A column of values as ids; numbers enter the dictionary as the terms they are."""
+    tags = np.asarray(column.tags)
+    ids = np.where(holds_term_id(tags), column.bits, UNBOUND).astype(np.int32)
+    rows = np.flatnonzero((tags != NONE) & ~holds_term_id(tags))
+    if len(rows):
+        for tag in np.unique(tags[rows]).tolist():
+            same = rows[tags[rows] == tag]
+            distinct, where = np.unique(column.bits[same], return_inverse=True)
+            ids[same] = terms.add_all(tagged_literal(tag, bits) for bits in distinct.tolist())[where]
+    return ids
+
+
+def values_of_ids(ids: Ids, terms: Terms) -> ValueColumn:
+    """A column of ids as values; UNBOUND is unbound."""
+    bound = ids != UNBOUND
+    tags, bits = np.zeros(len(ids), np.uint16), np.zeros(len(ids), np.int64)
+    if bound.any():
+        found = values_of_terms(ids[bound], terms)
+        tags[bound], bits[bound] = found.tags, found.bits
+    return ValueColumn(tags, bits)

@@ -1,0 +1,1 @@
+"""Windows over streams: the operator of RSEP-QL."""

@@ -1,0 +1,314 @@
+"""One evaluation of a query: [[SE]] at t (Definition 6; RS-24 to RS-56)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import assert_never
+
+import numpy as np
+
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import Construct, Pattern, Projection, Select
+from thence.algebra.rsep_ql import StreamOperator
+from thence.algebra.variables import columns, in_scope
+from thence.columns.dictionary import UNBOUND
+from thence.columns.distinct_triples import without_duplicates
+from thence.columns.event_batch import EventBatch
+from thence.columns.term_ids import Ids
+from thence.kernel.windows.content import bounds
+from thence.kernel.windows.event_patterns import EventMapping, EventMatcher, Mappings
+from thence.kernel.windows.graphs import GraphsAt, VersionKey, one_graph
+from thence.kernel.windows.state import WindowState
+from thence.kernel.windows.table_log import Ints, Rows
+from thence.match import plain_evaluator, vectorised_evaluator
+from thence.match.context import Context, Solution
+from thence.match.mappings import distinct
+from thence.match.modifiers import modified, ordered, project, sliced
+from thence.match.solution_table import ColumnVariable, SolutionTable
+from thence.match.sparql_queries import instance
+from thence.match.stream_data import StreamData, mark, plain_solutions
+from thence.program.operator import Environment
+from thence.program.windows.program import EventTable, WindowProgram
+from thence.rdf.comparison import tie_key
+from thence.rdf.dataset import IndexedGraph
+from thence.rdf.terms import Term, Triple
+from thence.rdf.times import time_literal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """An evaluation at a time."""
+
+    program: WindowProgram
+    state: WindowState
+    time: int
+    context: Context
+
+    @classmethod
+    def at(cls, program: WindowProgram, state: WindowState, time: int, environment: Environment) -> Evaluation:
+        return cls(program, state, time, replace(environment.context, now=time_literal(time, state.domain)))
+
+    def answer(self) -> Rows:
+        """The rows of the answer, in their order; of CONSTRUCT, over the variables of its template (RS-54)."""
+        key = self.state.graphs.key(self.time, self.state.domain)
+        depends_on = (key, *self._cursors())
+        known = self.state.cache.get("answer")
+        if isinstance(known, tuple) and known[0] == depends_on and not self.program.asks_for_time:
+            rows: Rows = known[1]
+            return rows
+        made = self._made(key)
+        if not any(each.consumes for each in self.program.matches):
+            self.state.cache["answer"] = (depends_on, made)
+        return made
+
+    def _cursors(self) -> Iterator[tuple[int, int]]:
+        """What every window holds, as rows since the logs began."""
+        for log, functions in zip(self.state.logs, self.program.readers, strict=True):
+            for function in functions:
+                low, high = log.rows(bounds(function, self.time))
+                yield low + log.dropped, high + log.dropped
+
+    def _made(self, key: VersionKey) -> Rows:
+        graphs = self.state.graphs.at(key)
+        found = [self._matched(number, key, graphs) for number in range(len(self.program.matches))]
+        windows = {each.name: self._window(place) for place, each in enumerate(self.program.windows)}
+        answers = [self._answers(number, each) for number, each in enumerate(found)]
+        context = replace(self.context, streams=StreamData(self.state.terms, windows, answers))
+        return self._rows(self._default(key, graphs), graphs, context, found)
+
+    # The dataset
+
+    def _window(self, place: int) -> EventBatch:
+        """The merge of a window's graphs (RS-24)."""
+        each = self.program.windows[place]
+        log = self.state.logs[each.table]
+        low, high = log.rows(bounds(self.program.query.window(each.name).function, self.time))
+        key, cursors = ("window", place), (low + log.dropped, high + log.dropped)
+        known = self.state.cache.get(key)
+        if isinstance(known, tuple) and known[0] == cursors:
+            batch: EventBatch = known[1]
+            return batch
+        parts = [log.ids[column, low:high] for column in range(3)]
+        keep = without_duplicates(np.array([0, high - low], np.int64), *map(np.ascontiguousarray, parts))
+        made = one_graph(self.state.terms, [np.ascontiguousarray(part[keep]) for part in parts])
+        self.state.cache[key] = (cursors, made)
+        return made
+
+    def _default(self, key: VersionKey, graphs: GraphsAt) -> EventBatch:
+        """The default graph: that of FROM, and the windows that are merged into it."""
+        cached = ("default", key)
+        if cached not in self.state.cache:
+            self.state.cache[cached] = graphs.default_in(self.state.terms)
+        found = self.state.cache[cached]
+        assert isinstance(found, EventBatch)
+        merged = [self._window(place) for place in range(len(self.program.query.merged))]
+        if not merged:
+            return found
+        parts = [
+            np.concatenate([getattr(each, name) for each in (found, *merged)])
+            for name in ("subjects", "predicates", "objects")
+        ]
+        keep = without_duplicates(np.array([0, len(parts[0])], np.int64), *parts)
+        return one_graph(self.state.terms, [part[keep] for part in parts])
+
+    # MATCH
+
+    def _matched(self, number: int, key: VersionKey, graphs: GraphsAt) -> list[EventMapping]:
+        """The event mappings of a MATCH, whose events it consumes (RS-44, RS-47)."""
+        wanted = self.program.matches[number]
+        query = self.program.query
+        mappings = {
+            each.name: Mappings(self._mappings(place, self.state.consumed[number], key, graphs))
+            for place, each in enumerate(self.program.events)
+            if each.name in wanted.names
+        }
+        scopes = {each.name: frozenset(in_scope(each.pattern)) for each in query.events}
+        found = EventMatcher(mappings, scopes).match(wanted.events)
+        if wanted.consumes and found:
+            refs = np.array([ref for each in found for ref in each.refs], np.int64)
+            self.state.consumed[number] = np.union1d(self.state.consumed[number], refs)
+        return found
+
+    def _mappings(self, place: int, consumed: Ints, key: VersionKey, graphs: GraphsAt) -> Iterator[EventMapping]:
+        """⟨EVENT w P⟩ (4), without events that are consumed."""
+        each, event = self.program.events[place], self.program.query.events[place]
+        log = self.state.logs[each.table]
+        low, high = log.rows(bounds(self.program.query.window(event.window).function, self.time))
+        visible = low + np.flatnonzero(~np.isin(log.refs[low:high], consumed))
+        times = zip(log.start[visible].tolist(), log.end[visible].tolist(), log.refs[visible].tolist(), strict=True)
+        if each.triples is not None:
+            for start, end, ref in times:
+                for bound in self._late_mappings(each, event.pattern, ref, key, graphs):
+                    yield EventMapping(bound, start, end, (ref,))
+            return
+        names = self.program.tables[each.table].variables
+        for (start, end, ref), ids in zip(times, log.ids[:, visible].T.tolist(), strict=True):
+            bound = {name: found for name, found in zip(names, ids, strict=True) if found != UNBOUND}
+            yield EventMapping(bound, start, end, (ref,))
+
+    def _late_mappings(
+        self, table: EventTable, pattern: Pattern, ref: int, key: VersionKey, graphs: GraphsAt
+    ) -> list[dict[Variable, int]]:
+        """What an event matches at this time, where that depends on the time (RS-31)."""
+        assert table.triples is not None
+        cached = ("event", table.name, ref, key, self.time if self.program.asks_for_time else None)
+        if cached not in self.state.cache:
+            log = self.state.logs[table.triples]
+            terms = self.state.terms
+            rows = np.flatnonzero(log.refs[: len(log)] == ref)
+            triples = [Triple(*(terms[each] for each in ids)) for ids in log.ids[:, rows].T.tolist()]
+            dataset = graphs.dataset(IndexedGraph(triples))
+            solutions = list(distinct(plain_evaluator.solutions(pattern, dataset, self.context)))
+            self.state.cache[cached] = [
+                {name: terms.add(term) for name, term in solution.items()} for solution in solutions
+            ]
+        found: list[dict[Variable, int]] = self.state.cache[cached]  # type: ignore[assignment]
+        return found
+
+    def _answers(self, number: int, found: Sequence[EventMapping]) -> SolutionTable:
+        """[[MATCH E]] (8): the times are dropped, different events stay different (RS-27)."""
+        wanted = self.program.matches[number]
+        table: dict[ColumnVariable, Ids] = {
+            name: np.array([each.bound.get(name, UNBOUND) for each in found], np.int32) for name in wanted.variables
+        }
+        if wanted.is_shown:
+            table[mark(number)] = np.arange(len(found), dtype=np.int32)
+        return SolutionTable(len(found), table, None)
+
+    # WHERE and what follows it
+
+    def _rows(self, default: EventBatch, graphs: GraphsAt, context: Context, found: Sequence[Matched]) -> Rows:
+        program, form = self.program, self.program.query.form
+        marks = {number: mark(number) for number, each in enumerate(program.matches) if each.is_shown}
+        if program.vectorised:
+            table = vectorised_evaluator.evaluate(form.where, default, graphs.background, context)
+            if program.is_projection:
+                numbers = {number: table.columns[name] for number, name in marks.items() if name in table.columns}
+                return self._listed(_columns(table, program.variables), numbers, found)
+        dataset = graphs.dataset(self._plain_graph(default))
+        context = plain_evaluator.ready(dataset, context)
+        solutions: Iterable[Solution]
+        if program.vectorised:
+            solutions = plain_solutions(table, self.state.terms)
+        else:
+            solutions = plain_evaluator.solutions(form.where, dataset, context)
+        rows = list(_selected(form, solutions, [*program.variables, *marks.values()], context))
+        terms = self.state.terms
+        ids = [terms.add_all(row.get(name) for row in rows) for name in program.variables]
+        numbers = {
+            number: np.array([_number(row.get(name)) for row in rows], np.int32) for number, name in marks.items()
+        }
+        return self._listed(np.array(ids, np.int32).reshape(len(program.variables), len(rows)), numbers, found)
+
+    def _plain_graph(self, default: EventBatch) -> IndexedGraph:
+        known = self.state.cache.get("plain")
+        if isinstance(known, tuple) and known[0] is default:
+            graph: IndexedGraph = known[1]
+            return graph
+        made = IndexedGraph(default.triples(0))
+        self.state.cache["plain"] = (default, made)
+        return made
+
+    def _listed(self, ids: Ids, numbers: Mapping[int, Ids], found: Sequence[Matched]) -> Rows:
+        """Rows with the events of their MATCHes, in the order of the text (RS-56)."""
+        count = ids.shape[1]
+        if not numbers:
+            return Rows(ids, np.zeros(count + 1, np.int64))
+        refs: list[int] = []
+        places: list[int] = []
+        offsets = np.zeros(count + 1, np.int64)
+        first = {number: sum(each.width for each in self.program.matches[:number]) for number in numbers}
+        columns = [(first[number], found[number], each.tolist()) for number, each in sorted(numbers.items())]
+        for row in range(count):
+            for before, mappings, listed in columns:
+                if listed[row] != UNBOUND:
+                    own = mappings[listed[row]].refs
+                    refs += own
+                    places += range(before, before + len(own))
+            offsets[row + 1] = len(refs)
+        return Rows(ids, offsets, np.array(refs, np.int64), np.array(places, np.int64))
+
+
+Matched = Sequence[EventMapping]
+
+
+def _columns(table: SolutionTable, variables: Sequence[Variable]) -> Ids:
+    found = np.full((len(variables), len(table)), UNBOUND, np.int32)
+    for place, name in enumerate(variables):
+        if name in table.columns:
+            found[place] = table.columns[name]
+    return found
+
+
+def _number(found: Term | None) -> int:
+    return UNBOUND if found is None else int(found.value)
+
+
+def _selected(
+    form: Select | Construct, solutions: Iterable[Solution], names: Sequence[Variable], context: Context
+) -> Iterator[Solution]:
+    """The rows of SELECT, or those that fill a template; within one evaluation (RS-49). What LIMIT cuts off does not
+    depend on the order of arrival."""
+    projected: Sequence[Projection] = ()
+    if isinstance(form, Select):
+        projected = form.columns or tuple(map(Projection, columns(form)))
+    modifiers = form.modifiers
+    rows: Iterable[Solution] = modified(solutions, modifiers, projected, context)
+    if not modifiers.order and (modifiers.limit is not None or modifiers.offset is not None):
+        rows = ordered(rows, (), names, context)
+    rows = project(rows, names)
+    return sliced(distinct(rows) if isinstance(form, Select) and form.distinct else rows, modifiers)
+
+
+# What is emitted of an answer (RS-50 to RS-52)
+
+
+def emitted(operator: StreamOperator, answer: Rows, previous: Rows) -> Rows:
+    """RStream, IStream or DStream: the whole answer, what it has more than the previous one, or the reverse."""
+    match operator:
+        case StreamOperator.RSTREAM:
+            return answer
+        case StreamOperator.ISTREAM:
+            return difference(answer, previous)
+        case StreamOperator.DSTREAM:
+            return difference(previous, answer)
+        case _:
+            assert_never(operator)
+
+
+def difference(rows: Rows, others: Rows) -> Rows:
+    """The bag difference. Of equal rows those stay whose events the others do not have, as far as that is possible."""
+    left = Counter(map(tuple, others.ids.T.tolist()))
+    known = Counter(zip(map(tuple, others.ids.T.tolist()), others.lists(), strict=True))
+    kept, doubtful = [], []
+    for number, (row, events) in enumerate(zip(map(tuple, rows.ids.T.tolist()), rows.lists(), strict=True)):
+        if known[row, events] and left[row]:
+            known[row, events] -= 1
+            left[row] -= 1
+        elif left[row]:
+            doubtful.append((number, row))
+        else:
+            kept.append(number)
+    for number, row in doubtful:
+        if left[row]:
+            left[row] -= 1
+        else:
+            kept.append(number)
+    return rows.take(np.array(sorted(kept), np.int64))
+
+
+def constructed(program: WindowProgram, rows: Rows, state: WindowState, time: int, context: Context) -> list[Triple]:
+    """The union of the triples that some rows make of the template (RS-53). Blank nodes of the template are fresh for
+    each row, and the same whenever the query is run."""
+    form = program.query.form
+    assert isinstance(form, Construct)
+    own = replace(context, random=Random(f"{program.fingerprint()} {time}"))
+    listed = []
+    for ids in rows.ids.T.tolist():
+        named = zip(program.variables, ids, strict=True)
+        listed.append({name: state.terms[each] for name, each in named if each != UNBOUND})
+    listed.sort(key=lambda row: [tie_key(row.get(name)) for name in program.variables])
+    return list(dict.fromkeys(triple for row in listed for triple in instance(form.template, row, own)))

@@ -1,0 +1,86 @@
+"""When a query is evaluated: ET of Definition 5, by the report policy (RS-14 to RS-23)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.report import At, Every, OnClose, OnContent
+from thence.algebra.rsep_ql import TimeWindow
+from thence.kernel.windows.content import first_multiple
+from thence.program.operator import NEVER
+from thence.program.windows.program import WindowProgram
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Instants:
+    """`first` and `last` are the ends of the first and the last event of all streams, times given to `advance`
+    included (RS-20, RS-21); `done` is the last evaluation; `waiting` are the ends of events that are still to cause
+    one, where events do."""
+
+    first: int | None = None
+    last: int | None = None
+    done: int | None = None
+    waiting: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def see(self, program: WindowProgram, times: Ints, advanced: int | None) -> None:
+        """Events have come, and `advance` has been called."""
+        seen = [] if advanced is None else [advanced]
+        if len(times):
+            seen += [int(times.min()), int(times.max())]
+            if isinstance(program.report, OnContent):
+                self.waiting = np.union1d(self.waiting, times)
+        if seen:
+            self.first = min(seen) if self.first is None else min(self.first, *seen)
+            self.last = max(seen) if self.last is None else max(self.last, *seen)
+
+    def next(self, program: WindowProgram, watermark: int, earliest: int | None = None) -> int | None:
+        """The next evaluation before the watermark, and not before `earliest`; None: there is none yet."""
+        after = self.done if earliest is None else max(earliest - 1, self.done if self.done is not None else earliest)
+        found = self._next(program, after)
+        return found if found is not None and (found < watermark or watermark == NEVER) else None
+
+    def finish(self, time: int) -> None:
+        """An evaluation is done."""
+        self.done = time
+        if len(self.waiting):
+            self.waiting = self.waiting[np.searchsorted(self.waiting, time, side="right") :]
+
+    def skip(self, time: int) -> None:
+        """Evaluations before that time need not be done."""
+        self.finish(time - 1 if self.done is None else max(self.done, time - 1))
+
+    def _next(self, program: WindowProgram, after: int | None) -> int | None:
+        report = program.report
+        match report:
+            case OnContent():
+                place = 0 if after is None else int(np.searchsorted(self.waiting, after, side="right"))
+                return int(self.waiting[place]) if place < len(self.waiting) else None
+            case OnClose():
+                functions = (each.function for each in program.query.windows)
+                slides = {
+                    each.slide.length for each in functions if isinstance(each, TimeWindow) and each.slide is not None
+                }
+                found = [time for each in slides if (time := self._multiple(each, after)) is not None]
+                return min(found) if found else None
+            case Every():
+                return self._multiple(report.period.length, after)
+            case At():
+                times = sorted({each.time for each in report.times})
+                place = 0 if after is None else bisect_right(times, after)
+                return times[place] if place < len(times) else None
+            case _:
+                assert_never(report)
+
+    def _multiple(self, length: int, after: int | None) -> int | None:
+        """The next multiple, from the first event's to the last event's (RS-20)."""
+        if self.first is None or self.last is None:
+            return None
+        found = first_multiple(self.first if after is None else max(self.first, after + 1), length)
+        return found if found <= first_multiple(self.last, length) else None

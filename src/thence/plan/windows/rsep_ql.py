@@ -1,0 +1,179 @@
+"""RSEP-QL → dataflow: one stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from thence.algebra.expressions import Call, Variable
+from thence.algebra.patterns import (
+    BasicEvent,
+    Bgp,
+    Construct,
+    EventSeq,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    LeftJoin,
+    MatchPattern,
+    Minus,
+    Modifiers,
+    Pattern,
+    Select,
+    SeqPolicy,
+    SubSelect,
+    Union,
+    WindowPattern,
+)
+from thence.algebra.report import Report
+from thence.algebra.rsep_ql import EventPattern, WindowQuery
+from thence.algebra.traversal import nodes
+from thence.algebra.variables import columns, has_aggregate, in_scope
+from thence.kernel.windows.operator import WindowOperator
+from thence.match import reason_for_plain
+from thence.plan.windows.presets import PRESETS, emitted, reported, with_policy
+from thence.program.dataflow import Dataflow, one_stage
+from thence.program.operator import one_shard
+from thence.program.output import DerivedTriples, Output, term_rows
+from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Table
+from thence.program.windows.program import EventMatch, EventTable, WindowProgram, WindowTriples
+from thence.rdf.terms import IRI
+
+
+def compile_query(
+    query: WindowQuery,
+    *,
+    optimise: bool = True,
+    timed_out: bool = False,
+    policy: str = "",
+    report: Report | None = None,
+) -> Dataflow:
+    """The dataflow of a query. QueryError if the report policy needs a SLIDE that there is none of (RS-61, RS-66)."""
+    preset = PRESETS[policy] if policy else None
+    tables = _Tables()
+    windows = tuple(
+        WindowTriples(name, tables.number(query.window(name).stream, AllTriples()))
+        for name in dict.fromkeys((*query.merged, *_read_windows(query.form.where)))
+    )
+    events = tuple(_event_table(query, each, tables) for each in query.events)
+    shown = frozenset(_shown(query.form))
+    matches = tuple(
+        _match(each, preset.policy if preset is not None else None, each.place in shown)
+        for each in sorted(_matches(query.form.where), key=lambda each: each.place)
+    )
+    program = WindowProgram(
+        query=query,
+        report=reported(query, report, preset),
+        emits=emitted(query, preset),
+        windows=windows,
+        events=events,
+        matches=matches,
+        tables=tuple(tables.listed),
+        shard_key=one_shard(len(tables.listed), "an evaluation is indivisible"),
+        output=_output(query.form),
+        variables=_variables(query.form),
+        is_projection=_is_projection(query.form),
+        vectorised=optimise and reason_for_plain(query.form.where) is None,
+        asks_for_time=_has_now((query.form, query.events)),
+        preset=policy,
+    )
+    return one_stage(program, WindowOperator())
+
+
+@dataclass(slots=True)
+class _Tables:
+    listed: list[Table] = field(default_factory=list)
+
+    def number(self, stream: str, pattern: Pattern | AllTriples) -> int:
+        """The number of a table, which is added if it is new."""
+        variables = (SUBJECT, PREDICATE, OBJECT) if isinstance(pattern, AllTriples) else in_scope(pattern)
+        table = Table(stream, pattern, variables)
+        if table not in self.listed:
+            self.listed.append(table)
+        return self.listed.index(table)
+
+
+def _read_windows(where: Pattern) -> Iterator[IRI]:
+    """The windows that WINDOW names, in EXISTS too."""
+    return (node.name for node in nodes(where) if isinstance(node, WindowPattern))
+
+
+def _matches(where: Pattern) -> dict[MatchPattern, None]:
+    return dict.fromkeys(node for node in nodes(where) if isinstance(node, MatchPattern))
+
+
+def _event_table(query: WindowQuery, event: EventPattern, tables: _Tables) -> EventTable:
+    stream = query.window(event.window).stream
+    if not _depends_on_time(event.pattern):
+        return EventTable(event.name, tables.number(stream, event.pattern))
+    return EventTable(event.name, tables.number(stream, Bgp(())), tables.number(stream, AllTriples()))
+
+
+def _depends_on_time(pattern: Pattern) -> bool:
+    """Whether what an event matches depends on when it is asked (RS-31, RS-55)."""
+    return _has_now(pattern) or any(isinstance(node, Graph) for node in nodes(pattern))
+
+
+def _has_now(found: object) -> bool:
+    return any(isinstance(node, Call) and node.function == "NOW" for node in nodes(found))
+
+
+def _match(found: MatchPattern, policy: SeqPolicy | None, is_shown: bool) -> EventMatch:
+    events = with_policy(found.events, policy)
+    consuming = (SeqPolicy.CHRONOLOGICAL, SeqPolicy.RECENT)
+    consumes = any(isinstance(node, EventSeq) and node.policy in consuming for node in nodes(events))
+    names = [node.name for node in nodes(events) if isinstance(node, BasicEvent)]
+    return EventMatch(events, frozenset(names), len(names), found.variables, consumes, is_shown)
+
+
+def _variables(form: Select | Construct) -> tuple[Variable, ...]:
+    """Of a row: what SELECT names, or what a template uses (RS-54)."""
+    if isinstance(form, Select):
+        return columns(form)
+    return in_scope(Bgp(form.template))
+
+
+def _is_projection(form: Select | Construct) -> bool:
+    computed = isinstance(form, Select) and any(each.expression is not None for each in form.columns or ())
+    return not computed and form.modifiers == Modifiers() and not (isinstance(form, Select) and form.distinct)
+
+
+def _output(form: Select | Construct) -> Output:
+    if isinstance(form, Construct):
+        return DerivedTriples(intervals=False)
+    return term_rows([variable.name for variable in columns(form)])
+
+
+# Which rows list the events of which MATCH (RS-56)
+
+
+def _shown(form: Select | Construct | SubSelect) -> Iterator[int]:
+    """The MATCHes whose events a row lists: those that neither DISTINCT nor an aggregate hides."""
+    select = form.select if isinstance(form, SubSelect) else form
+    if isinstance(select, Select) and select.distinct:
+        return
+    listed = select.columns or () if isinstance(select, Select) else ()
+    modifiers = select.modifiers
+    expressions = [column.expression for column in listed if column.expression is not None]
+    expressions += [*modifiers.having, *(key.expression for key in modifiers.order)]
+    if modifiers.group is not None or any(map(has_aggregate, expressions)):
+        return
+    yield from _shown_in(select.where)
+
+
+def _shown_in(pattern: Pattern) -> Iterator[int]:
+    match pattern:
+        case MatchPattern():
+            yield pattern.place
+        case Join() | LeftJoin() | Union():
+            yield from _shown_in(pattern.left)
+            yield from _shown_in(pattern.right)
+        case Minus():
+            yield from _shown_in(pattern.left)
+        case Filter() | Extend() | WindowPattern() | Graph():
+            yield from _shown_in(pattern.pattern)
+        case SubSelect():
+            yield from _shown(pattern)
+        case _:
+            return

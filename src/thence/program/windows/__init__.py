@@ -1,0 +1,1 @@
+"""A compiled RSEP-QL query."""
