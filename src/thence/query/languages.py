@@ -71,7 +71,8 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 _BACKGROUND, _TIMED_OUT = Feature.BACKGROUND, Feature.TIMED_OUT
-_WINDOWS = r"\bWIN\b|\bWINDOW\b|\bEVENT\s+ON\b|\[\s*(?:RANGE|NOW)\b|\bSTREAM\s+\["
+_REGISTER = r"\bREGISTER\s+(?:[RID]?STREAM|QUERY)\b"
+_WINDOWS = rf"\bWIN\b|\bWINDOW\b|\bEVENT\s+ON\b|\[\s*(?:RANGE|NOW|TRIPLES|ELEMENTS)\b|\bSTREAM\s*\[|{_REGISTER}"
 _FACTS = r"\b(?:FACT|SINCE|UNTIL|TILL|REPLACE(?!\s*\()|DURING|HAPPENSWHILE|DECLARE|ONCE\s+PER|ONSTART|ONEND)\b"
 
 # in the order in which their keywords are looked for; a text without any is of the last one
@@ -93,7 +94,15 @@ LANGUAGES: tuple[Language, ...] = (
         "thence.lang.sase.parser:parse",
         "thence.plan.automaton.sase:compile_query",
     ),
-    Language("rsep-ql", "RSEP-QL", ".rsepql", _WINDOWS),
+    Language(
+        "rsep-ql",
+        "RSEP-QL",
+        ".rsepql",
+        _WINDOWS,
+        "thence.lang.rsep_ql.parser:parse",
+        "thence.plan.windows.rsep_ql:compile_query",
+        frozenset({_BACKGROUND, Feature.POLICY, Feature.REPORT}),
+    ),
     Language("tef-sparql", "TEF-SPARQL", ".tefsparql", _FACTS),
     Language(
         "ep-sparql",

@@ -30,7 +30,7 @@ from thence.rdf.times import Instant, Span, parse_duration, parse_time
 
 _DURATIONS = (XSD + "duration", XSD + "dayTimeDuration")
 _REPORTS: dict[str, Report] = {"ON_WINDOW_CLOSE": OnClose(), "ON_CONTENT_CHANGE": OnContent()}
-_OWN_REPORTS: dict[str, Report] = {"PERIODIC": "REPORT EVERY 10s after FROM"}
+_OWN_REPORTS = {"PERIODIC": "REPORT EVERY 10s after FROM"}
 _EXAMPLE = "[RANGE 10s SLIDE 5s]"
 _LONGEST = 40
 
