@@ -370,8 +370,8 @@ WRONG = [
         "no/such/folder can't be written: No such file or directory",
     ),
     (
-        ["check", "select.spaseq", "--language", "rsep-ql"],
-        "select.spaseq: RSEP-QL is not built yet; SPAseQ, SASE+ and EP-SPARQL are.",
+        ["check", "select.spaseq", "--language", "tef-sparql"],
+        "select.spaseq: TEF-SPARQL is not built yet; SPAseQ, SASE+, RSEP-QL and EP-SPARQL are.",
     ),
 ]
 

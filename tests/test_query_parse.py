@@ -22,6 +22,12 @@ SPASEQ = "SELECT * FROM STREAM S <x:s> { SEQ (A) DEFINE GPM A ON S { ?a <x:p> ?b
         ("select * from stream S <x:s> { seq (A ; B) }", "ep-sparql"),  # SEQ( alone is not enough
         ("SELECT ?x { STREAM <http://e/s> [RANGE 5s] { ?x a :T } }", "rsep-ql"),
         ("SELECT ?x { STREAM <http://e/s> [NOW] { ?x a :T } }", "rsep-ql"),
+        ("select ?x from stream <http://e/s> [range 3s step 1s] { ?x a :T }", "rsep-ql"),  # C-SPARQL
+        ("SELECT ?x { STREAM <http://e/s> [TRIPLES 10] { ?x a :T } }", "rsep-ql"),  # which refuses it by name
+        ("SELECT ?x FROM STREAM Sensors [RANGE 1h] { STREAM Sensors { ?x a :T } }", "rsep-ql"),
+        ("SELECT ISTREAM ?x FROM NAMED STREAM <http://e/s> [NOW - 300 S] { ?x a :T }", "rsep-ql"),
+        ("SELECT ?x FROM NAMED :S WIN AS :w { WINDOW :w { ?x a :T } }", "rsep-ql"),
+        ("REGISTER STREAM :q AS SELECT ?x { ?x a :T }", "rsep-ql"),
         ("CONSTRUCT EVENT { ?x :c ?y } WHERE { (?x :a ?y) SEQ (?y :b ?z) } UNTIL { ?x :d ?y }", "tef-sparql"),
         ("PATTERN SEQ(Stock a, Stock+ b[]) WHERE [company] WITHIN 10", "sase+"),
         ("SELECT ?x FROM NAMED WINDOW :w ON :s [RANGE PT10M] { WINDOW :w { ?x a :T } }", "rsep-ql"),
@@ -61,12 +67,12 @@ def test_a_language_that_is_not_built_yet_is_told() -> None:
     with pytest.raises(thence.QueryError) as caught:
         thence.parse("SELECT ?x { FACT { ?x :a ?y } }")
     assert str(caught.value) == (
-        "TEF-SPARQL is not built yet; SPAseQ, SASE+ and EP-SPARQL are."
+        "TEF-SPARQL is not built yet; SPAseQ, SASE+, RSEP-QL and EP-SPARQL are."
         ' Try: language="spaseq", if it is meant to be SPAseQ'
     )
     with pytest.raises(thence.QueryError) as caught:
-        thence.parse(SPASEQ, language="rsep-ql")
-    assert str(caught.value) == "RSEP-QL is not built yet; SPAseQ, SASE+ and EP-SPARQL are."
+        thence.parse(SPASEQ, language="tef-sparql")
+    assert str(caught.value) == "TEF-SPARQL is not built yet; SPAseQ, SASE+, RSEP-QL and EP-SPARQL are."
 
 
 def test_an_unknown_language_is_told_with_the_one_that_was_meant() -> None:

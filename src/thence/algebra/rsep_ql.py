@@ -65,6 +65,20 @@ class NamedWindow:
     function: WindowFunction
 
 
+def unwritten_name(kind: str, number: int) -> IRI:
+    """The name of a window that the text gives none: no IRI in a text has a space.
+
+    >>> is_written(unwritten_name("block", 0)), is_written(IRI("http://example.org/w"))
+    (False, True)
+    """
+    return IRI(f"{kind} {number}")
+
+
+def is_written(name: IRI) -> bool:
+    """Whether the text has given the window its name."""
+    return " " not in name.value
+
+
 @dataclass(frozen=True, slots=True)
 class EventPattern:
     """`EVENT ON :w { P } AS E1`: a basic event pattern with its name (RS-26, RS-28)."""

@@ -17,11 +17,13 @@ from thence.lang.text import Text
 LONG_CHAIN = "{:,} operations in a row; at most " + f"{DEPTH - 1} are allowed."
 LONG_GROUP = f"A group may hold at most {DEPTH - 1} of OPTIONAL, MINUS and BIND."
 LONG_OPERATORS = f"A group may hold at most {DEPTH - 1} of SEQ, EQUALS, OPTIONALSEQ and EQUALSOPTIONAL."
+LONG_MATCH = f"A MATCH may hold at most {DEPTH - 1} of SEQ, FIRST and LAST."
 
 # what Lark calls the repeated part of a rule while it grows; with its grammar's name before it, where it was imported
 _GROWING = re.compile(r"__(?:\w+__)?(?:additive_expression|multiplicative_expression|signed_term)_star_\d+")
-_STACKED = re.compile(r"_(?:\w+__)?(?:OPTIONAL|MINUS|BIND)|OPERATOR")
+_STACKED = re.compile(r"_(?:\w+__)?(?:OPTIONAL|MINUS|BIND)|OPERATOR|SEQ|SELECTOR")
 _BEGINS = re.compile(r"_(?:\w+__)?(?:SELECT|CONSTRUCT)")
+_LIMITS = {"OPERATOR": LONG_OPERATORS, "SEQ": LONG_MATCH, "SELECTOR": LONG_MATCH}
 _SURELY_TOO_MANY = 2 * DEPTH
 """Children of a chain: an operation has one of them, or two."""
 
@@ -45,7 +47,7 @@ class LongChains:
         elif _STACKED.fullmatch(token.type):
             begin, count = self._groups[-1]
             if count + 1 >= DEPTH:
-                raise self._text.error(LONG_OPERATORS if token.type == "OPERATOR" else LONG_GROUP, begin)
+                raise self._text.error(_LIMITS.get(token.type, LONG_GROUP), begin)
             self._groups[-1] = begin, count + 1
         elif len(self._groups) == 1 and _BEGINS.fullmatch(token.type):
             self._groups[-1] = token.start_pos or 0, 0

@@ -24,14 +24,17 @@ _TOGETHER = 4096
 
 
 def stream_name(given: object, streams: Sequence[Stream]) -> str:
-    """The query's name for a stream that is called by its name or its IRI.
+    """The query's name for a stream that is called by its name, with a colon before it or without, or by its IRI.
 
     >>> stream_name(IRI("http://example.org/power"), [Stream("S1", IRI("http://example.org/power"))])
+    'S1'
+    >>> stream_name(":S1", [Stream("S1", IRI("http://example.org/power"))])
     'S1'
     """
     called = given.value if isinstance(given, IRI) else str(given)
     for stream in streams:
-        if called == stream.iri.value or (called == stream.name and not isinstance(given, IRI)):
+        named = called in (stream.name, f":{stream.name}") and not isinstance(given, IRI)
+        if named or called == stream.iri.value:
             return stream.name
     names = [stream.name for stream in streams]
     near = closest(called, [*names, *(stream.iri.value for stream in streams)])

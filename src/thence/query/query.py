@@ -205,11 +205,11 @@ class Query:
         query over one stream takes it alone. All of it is taken in the order of time, so nothing is late, whatever the
         `lateness`. `background` is a path, an rdflib or pyoxigraph store, a list of them, or a mapping from graph IRIs
         to them; reasoning="rdfs" adds what it entails (EP-SPARQL). `policy` chooses among matches ("chronological",
-        "recent"), or is a preset of RSEP-QL ("c-sparql"); `report` is when an RSEP-QL query is evaluated that does not
-        say so: "content", "close", a length of time, or a list of times. More than `max_runs` partial matches at once are a LimitError, and so are more than `max_rounds` of
-        rules at one time. With `problems`, bad events come as
-        `Problem`, among the matches; with `timed_out`, partial matches whose window ended too. `optimise=False` gives
-        the same answers, slower.
+        "recent"), or is a preset of RSEP-QL ("c-sparql"); `report` says when an RSEP-QL query is evaluated that does
+        not say so itself: "content", "close", a length of time, or a list of times. More than `max_runs` partial
+        matches at once are a LimitError, and so are more than `max_rounds` of rules at one time. With `problems`, bad
+        events come as `Problem`, among the matches; with `timed_out`, partial matches whose window ended too.
+        `optimise=False` gives the same answers, slower.
         """
         options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
         dataflow = self.supported(options, background=background)

@@ -17,7 +17,7 @@ from itertools import islice
 
 from thence.algebra.chains import DEPTH, depth
 from thence.algebra.ep_sparql import RuleFile
-from thence.lang.ep_sparql.checks import time_kind, warnings
+from thence.lang.ep_sparql.checks import warnings
 from thence.lang.ep_sparql.draft import Draft
 from thence.lang.ep_sparql.mistakes import MISTAKES
 from thence.lang.ep_sparql.reader import RuleReader
@@ -53,5 +53,5 @@ def _checked(draft: Draft, namespace: str) -> RuleFile:
     statements = tuple(each.statement for each in draft.statements)
     if (found := depth(statements)) > DEPTH:  # before all that goes through them by recursion
         raise draft.error(f"The query is {found:,} levels deep; at most {DEPTH} are allowed.", 0)
-    kind = time_kind(draft)
+    kind = draft.time_kind()
     return RuleFile(statements, namespace, kind, tuple(islice(warnings(draft), WARNINGS)))

@@ -16,9 +16,10 @@ from thence.algebra.variables import in_scope
 from thence.errors import QueryError
 from thence.hints import closest
 from thence.lang.ep_sparql.chain_reader import ChainReader
-from thence.lang.ep_sparql.draft import Draft, DraftColumn, DraftStatement, TimeDemand
+from thence.lang.ep_sparql.draft import Draft, DraftColumn, DraftStatement
 from thence.lang.ep_sparql.mistakes import SIGNS, similar
 from thence.lang.ep_sparql.time_demands import comparisons
+from thence.lang.placed_draft import TimeDemand
 from thence.lang.sparql.group_reader import FilterElement
 from thence.lang.sparql.projection_checks import PlacedColumn
 from thence.lang.sparql.query_reader import SelectClause, SelectDraft

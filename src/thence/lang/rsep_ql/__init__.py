@@ -1,0 +1,1 @@
+"""RSEP-QL: grammar, reader, checks."""

@@ -1,0 +1,269 @@
+"""Windows of RSEP-QL: lengths, instants, and what stands in brackets (RS-2, RS-6 to RS-10, RS-65)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from lark import Token
+
+from thence.algebra.rsep_ql import (
+    IdentityWindow,
+    IntervalWindow,
+    LandmarkWindow,
+    NowWindow,
+    OnClose,
+    OnContent,
+    Report,
+    TimeWindow,
+    WindowFunction,
+)
+from thence.errors import InputError, QueryError
+from thence.hints import closest
+from thence.lang.placed_draft import TimeDemand
+from thence.lang.rsep_ql.draft import Bracket, Caution, PlacedReport
+from thence.lang.sparql.query_reader import QueryReader
+from thence.lang.syntax import offset
+from thence.rdf.terms import XSD, XSD_STRING, Literal
+from thence.rdf.times import Instant, Span, parse_duration, parse_time
+
+_DURATIONS = (XSD + "duration", XSD + "dayTimeDuration")
+_REPORTS: dict[str, Report] = {"ON_WINDOW_CLOSE": OnClose(), "ON_CONTENT_CHANGE": OnContent()}
+_OWN_REPORTS = {"PERIODIC": "REPORT EVERY 10s after FROM"}
+_EXAMPLE = "[RANGE 10s SLIDE 5s]"
+_LONGEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLength:
+    span: Span
+    words: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedInstant:
+    instant: Instant
+    words: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class BracketPart:
+    """A part of a window's brackets: its keyword, what follows it, and where it stands."""
+
+    keyword: str  # RANGE, SLIDE, TUMBLING, LND, FROM, TO, NOW, TO NOW, REPORT or TICK
+    at: int
+    length: PlacedLength | None = None
+    instant: PlacedInstant | None = None
+    report: PlacedReport | None = None
+
+
+class WindowReader(QueryReader):
+    """The brackets of windows."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._demands: list[TimeDemand] = []
+        self._cautions: list[Caution] = []
+
+    # Lengths and instants
+
+    def length(self, first: Token | Literal, unit: Token | None = None) -> PlacedLength:
+        if isinstance(first, Literal):
+            is_duration = first.datatype in _DURATIONS
+            if first.language is not None or not (is_duration or first.datatype == XSD_STRING):
+                raise self.error(f"{first} is no length of time.", hint='"PT10M"^^xsd:duration')
+            written, words = first.value, f'"{_shortened(first.value)}"'
+            if is_duration and not written.strip().startswith("P"):
+                raise self.error(f"{first} is no duration.", hint='"PT10M"^^xsd:duration')
+        else:
+            end = (first if unit is None else unit).end_pos
+            written = self.text.read[offset(first) : end]
+            words = _shortened(" ".join(written.split()))
+        at = self.here
+        if written.startswith("-"):
+            return PlacedLength(parse_negative(written, self._refused), f"-{words[1:].lstrip()}", at)
+        return PlacedLength(self._parsed(parse_duration, written), words, at)
+
+    def instant(self, time: Token | Literal) -> PlacedInstant:
+        if isinstance(time, Literal):
+            return PlacedInstant(self._parsed(parse_time, time), f'"{_shortened(time.value)}"', self.here)
+        value: object = str(time) if time.type == "TIME" else Literal(str(time), XSD + "integer")
+        return PlacedInstant(self._parsed(parse_time, value), _shortened(time), self.here)
+
+    def _parsed(self, parse: Callable[[Any], Any], value: object) -> Any:
+        try:
+            return parse(value)
+        except InputError as error:
+            raise self._refused(error) from None
+
+    def _refused(self, error: InputError) -> QueryError:
+        reason, _, hint = str(error).partition(" Try: ")
+        return self.error(reason if reason.endswith(".") else f"{reason}.", hint=hint)
+
+    def positive(self, length: PlacedLength, keyword: str) -> Span:
+        """A length that is > 0 (RS-65), with the kind of time that it demands."""
+        if length.span.length <= 0:
+            reason = f"{keyword} must be longer than nothing, found {length.words}."
+            raise self.error(reason, at=length.at, hint=f"{keyword} 10s")
+        self._demands.append(TimeDemand(length.span.domain, f"{keyword} {length.words}", length.at))
+        return length.span
+
+    def demanded(self, instant: PlacedInstant, keyword: str) -> Instant:
+        """An instant, with the kind of time that it demands."""
+        self._demands.append(TimeDemand(instant.instant.domain, f"{keyword} {instant.words}", instant.at))
+        return instant.instant
+
+    # Parts of brackets
+
+    def range_part(self, length: PlacedLength) -> BracketPart:
+        return BracketPart("RANGE", self.here, length)
+
+    def slide_part(self, _: Token, length: PlacedLength) -> BracketPart:
+        return BracketPart("SLIDE", self.here, length)
+
+    def tumbling_part(self, _: Token) -> BracketPart:
+        return BracketPart("TUMBLING", self.here)
+
+    def landmark_part(self, instant: PlacedInstant) -> BracketPart:
+        return BracketPart("LND", self.here, instant=instant)
+
+    def first_part(self, *parts: Any) -> BracketPart:
+        return BracketPart("FROM", self.here, instant=parts[-1])
+
+    def last_part(self, _: Token, instant: PlacedInstant) -> BracketPart:
+        return BracketPart("TO", self.here, instant=instant)
+
+    def now_part(self) -> BracketPart:
+        return BracketPart("NOW", self.here)
+
+    def back_part(self, *parts: Any) -> BracketPart:
+        """`NOW - x`, which is RANGE x; a sign without a space is the number's own."""
+        at, length = self.here, parts[-1]
+        if len(parts) == 1:
+            if length.span.length >= 0:
+                raise self.error(f"NOW and a length need a sign between them, found {length.words}.", hint="NOW - 10s")
+            length = PlacedLength(Span(-length.span.length, length.span.domain), length.words[1:], length.at)
+        return BracketPart("RANGE", at, length)
+
+    def to_now_part(self) -> BracketPart:
+        return BracketPart("TO NOW", self.here)
+
+    def counted_part(self, word: Token, number: Token | None = None) -> BracketPart:
+        """RS-64."""
+        written = f"{word.upper()} {number[:_LONGEST]}" if number is not None else word.upper()
+        reason = f"Windows by count ({written}) are not supported: a window holds the events of a length of time."
+        raise self.error(reason, hint=_EXAMPLE)
+
+    def report_part(self, policy: Token) -> BracketPart:
+        report = _REPORTS.get(policy.upper())
+        if report is None:
+            hint = _OWN_REPORTS.get(policy.upper()) or closest(policy, _REPORTS) or " or ".join(_REPORTS)
+            raise self.error(f"The report policy {_shortened(policy)} is not supported.", at=offset(policy), hint=hint)
+        return BracketPart("REPORT", self.here, report=PlacedReport(report, self.here))
+
+    def tick_part(self, kind: Token) -> BracketPart:
+        if kind.upper() != "TIME_DRIVEN":
+            reason = f"TICK {_shortened(kind)} is not supported: a window moves with the events' time."
+            raise self.error(reason, hint="TICK TIME_DRIVEN")
+        return BracketPart("TICK", self.here)
+
+    # Brackets
+
+    def window(self, *parts: BracketPart) -> Bracket:
+        found: dict[str, BracketPart] = {}
+        for part in parts:
+            if part.keyword in found:
+                raise self.error(
+                    f"{part.keyword} stands twice in these brackets.", at=part.at, hint=f"one {part.keyword}"
+                )
+            found[part.keyword] = part
+        report = found.pop("REPORT", None)
+        found.pop("TICK", None)
+        return Bracket(self._function(found), None if report is None else report.report)
+
+    def _function(self, found: dict[str, BracketPart]) -> WindowFunction:
+        match found:
+            case {"RANGE": part, **rest}:
+                rest.pop("TO NOW", None)
+                slide, tumbling = rest.pop("SLIDE", None), rest.pop("TUMBLING", None)
+                self._nothing_else(rest, "RANGE")
+                return self._time_window(part, slide, tumbling)
+            case {"LND": part, **rest}:
+                self._nothing_else(rest, "LND")
+                assert part.instant is not None
+                return LandmarkWindow(self.demanded(part.instant, "LND"))
+            case {"FROM": first, "TO": last, **rest}:
+                self._nothing_else(rest, "FROM … TO")
+                return self._interval(first, last)
+            case {"NOW": _, **rest}:
+                self._nothing_else(rest, "NOW")
+                return NowWindow()
+            case _ if not found:
+                return IdentityWindow()
+            case _:
+                raise self._incomplete(next(iter(found.values())))
+
+    def _nothing_else(self, rest: dict[str, BracketPart], keyword: str) -> None:
+        for part in rest.values():
+            if part.keyword in ("SLIDE", "TUMBLING"):
+                reason, hint = f"{part.keyword} belongs to RANGE, and these brackets have {keyword}.", _EXAMPLE
+            else:
+                reason, hint = f"{keyword} and {part.keyword} can't stand in the same brackets.", "one of them"
+            raise self.error(reason, at=part.at, hint=hint)
+
+    def _incomplete(self, part: BracketPart) -> QueryError:
+        match part.keyword:
+            case "SLIDE" | "TUMBLING":
+                return self.error(f"{part.keyword} needs RANGE before it.", at=part.at, hint=_EXAMPLE)
+            case "FROM":
+                return self.error("FROM needs TO in the same brackets.", at=part.at, hint="LND for an open end")
+            case _:
+                return self.error(f"{part.keyword} needs FROM in the same brackets.", at=part.at, hint="[FROM 1 TO 10]")
+
+    def _time_window(self, part: BracketPart, slide: BracketPart | None, tumbling: BracketPart | None) -> TimeWindow:
+        assert part.length is not None
+        width = self.positive(part.length, "RANGE")
+        if tumbling is not None:
+            if slide is not None:
+                hint = "SLIDE or TUMBLING"
+                raise self.error(
+                    "TUMBLING is SLIDE by the whole RANGE: both can't stand here.", at=tumbling.at, hint=hint
+                )
+            return TimeWindow(width, width)
+        if slide is None:
+            return TimeWindow(width)
+        assert slide.length is not None
+        step = self.positive(slide.length, "SLIDE")
+        if step.domain is width.domain and step.length > width.length:
+            words = f"SLIDE {slide.length.words} is longer than RANGE {part.length.words}"
+            reason = f"{words}: no window holds the events between."
+            self.caution(reason, slide.at)
+        return TimeWindow(width, step)
+
+    def _interval(self, first: BracketPart, last: BracketPart) -> IntervalWindow:
+        assert first.instant is not None and last.instant is not None
+        begin, end = self.demanded(first.instant, "FROM"), self.demanded(last.instant, "TO")
+        if begin.domain is end.domain and begin.time > end.time:
+            reason = f"FROM {first.instant.words} is after TO {last.instant.words}."
+            raise self.error(reason, at=first.at, hint=f"[FROM {last.instant.words} TO {first.instant.words}]")
+        return IntervalWindow(begin, end)
+
+    def caution(self, reason: str, at: int, *, hint: str = "") -> None:
+        """Keep a warning."""
+        self._cautions.append(Caution(str(self.error(reason, at=at, hint=hint)), at))
+
+
+def parse_negative(written: str, refused: Callable[[InputError], QueryError]) -> Span:
+    """A length with a minus sign before it."""
+    try:
+        span = parse_duration(written[1:])
+    except InputError as error:
+        raise refused(error) from None
+    return Span(-span.length, span.domain)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
