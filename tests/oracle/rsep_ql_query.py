@@ -1,0 +1,557 @@
+"""An RSEP-QL query as data: dataset, report clause, event patterns and query form (section 3 of the paper).
+
+Terms are `oracle.terms`; triple patterns and paths are those of `oracle.ep_sparql_query`. A `Blank` in a pattern is a
+blank-node label, which stands for a variable that nothing else sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from itertools import count
+from typing import Any, TypeAlias, TypeVar, assert_never
+
+from oracle.ep_sparql_query import NAMESPACES as NAMESPACES
+from oracle.ep_sparql_query import Pattern as Pattern
+from oracle.ep_sparql_query import Triples as Triples
+from oracle.ep_sparql_query import Values as Values
+from oracle.ep_sparql_query import full as full
+from oracle.ep_sparql_query import slots as slots
+from oracle.terms import Blank, Iri, Literal, Var
+
+# Windows (section 3.2)
+
+
+@dataclass(frozen=True)
+class Range:
+    """`[RANGE width SLIDE slide]`: Wτ; `slide=None` leaves SLIDE out (RS-7)."""
+
+    width: int
+    slide: int | None = None
+
+
+@dataclass(frozen=True)
+class Landmark:
+    """`[LND start]`: Wλ."""
+
+    start: int
+
+
+@dataclass(frozen=True)
+class Interval:
+    """`[FROM first TO last]`: W⊔."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Identity:
+    """`[]`: Wid; without brackets, `WIN AS :w`, it is what a preset fills (RS-2, RS-60)."""
+
+    brackets: bool = True
+
+
+WindowFunction: TypeAlias = Range | Landmark | Interval | Identity
+
+
+@dataclass(frozen=True)
+class NamedWindow:
+    """`FROM NAMED :stream WIN […] AS :name`."""
+
+    name: str
+    stream: str
+    function: WindowFunction
+
+
+# Report policies (RS-16)
+
+
+@dataclass(frozen=True)
+class OnContent:
+    """ON CONTENT."""
+
+
+@dataclass(frozen=True)
+class OnClose:
+    """ON CLOSE."""
+
+
+@dataclass(frozen=True)
+class Every:
+    """EVERY period."""
+
+    period: int
+
+
+@dataclass(frozen=True)
+class At:
+    """AT t, …."""
+
+    times: tuple[int, ...]
+
+
+Report: TypeAlias = OnContent | OnClose | Every | At
+
+
+class Output(Enum):
+    """RStream, IStream or DStream (RS-50, RS-51)."""
+
+    RSTREAM = "RSTREAM"
+    ISTREAM = "ISTREAM"
+    DSTREAM = "DSTREAM"
+
+
+# Event patterns (section 3.3)
+
+
+@dataclass(frozen=True)
+class EventDefinition:
+    """`EVENT ON :window { … } AS name`: a basic event pattern."""
+
+    name: str
+    window: str
+    group: Group
+
+
+class Policy(Enum):
+    """What follows SEQ: (10), (11) or (9)."""
+
+    CHRONOLOGICAL = "CHRONOLOGICAL"
+    RECENT = "RECENT"
+    NAIVE = "NAIVE"
+
+
+@dataclass(frozen=True)
+class Event:
+    """The name of an EVENT."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class First:
+    """FIRST E."""
+
+    pattern: EventPattern
+
+
+@dataclass(frozen=True)
+class Last:
+    """LAST E."""
+
+    pattern: EventPattern
+
+
+@dataclass(frozen=True)
+class Seq:
+    """`E1 SEQ E2`; `policy=None` is the bare SEQ: (7), or what a preset fills (RS-39, RS-60)."""
+
+    left: EventPattern
+    right: EventPattern
+    policy: Policy | None = None
+
+
+EventPattern: TypeAlias = Event | First | Last | Seq
+
+
+# Expressions
+
+
+@dataclass(frozen=True)
+class Compare:
+    """`operator` is one of `= != < > <= >=`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """`operator` is one of `+ - * /`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class And:
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Or:
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Not:
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Bound:
+    variable: Var
+
+
+@dataclass(frozen=True)
+class Coalesce:
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class If:
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True)
+class Now:
+    """NOW(): the time of the evaluation (RS-55)."""
+
+
+@dataclass(frozen=True)
+class Exists:
+    """EXISTS { … }; NOT EXISTS is `Not(Exists(…))`."""
+
+    group: Group
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """`function` is COUNT, SUM, MIN, MAX or AVG. `operand=None` is the `*` of COUNT(*)."""
+
+    function: str
+    operand: Expression | None
+    distinct: bool = False
+
+
+Expression: TypeAlias = (
+    Var
+    | Iri
+    | Blank
+    | Literal
+    | Compare
+    | Arithmetic
+    | And
+    | Or
+    | Not
+    | Bound
+    | Coalesce
+    | If
+    | Now
+    | Exists
+    | Aggregate
+)
+
+
+# Groups
+
+
+@dataclass(frozen=True)
+class Union:
+    """`{…} UNION {…} …`."""
+
+    arms: tuple[Group, ...]
+
+
+@dataclass(frozen=True)
+class Optional:
+    group: Group
+
+
+@dataclass(frozen=True)
+class Minus:
+    group: Group
+
+
+@dataclass(frozen=True)
+class Filter:
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class Bind:
+    """BIND(expression AS ?name)."""
+
+    expression: Expression
+    name: str
+
+
+@dataclass(frozen=True)
+class InGraph:
+    """GRAPH :iri { … } or GRAPH ?g { … }."""
+
+    graph: Iri | Var
+    group: Group
+
+
+@dataclass(frozen=True)
+class SubSelect:
+    """`{ SELECT … }`."""
+
+    select: Select
+
+
+@dataclass(frozen=True)
+class InWindow:
+    """WINDOW :name { … }: the window graph pattern."""
+
+    name: str
+    group: Group
+
+
+@dataclass(frozen=True)
+class Match:
+    """MATCH { E }: the event graph pattern. `number` tells the MATCHes of a query apart (`numbered`)."""
+
+    pattern: EventPattern
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Group:
+    """`{ … }`, also as an element of a group."""
+
+    elements: tuple[Element, ...]
+
+    @property
+    def filters(self) -> tuple[Expression, ...]:
+        """Those that stand directly in it."""
+        return tuple(element.expression for element in self.elements if isinstance(element, Filter))
+
+
+Element: TypeAlias = (
+    Triples | Group | Union | Optional | Minus | Filter | Bind | Values | InGraph | SubSelect | InWindow | Match
+)
+
+
+# Query forms
+
+
+@dataclass(frozen=True)
+class Column:
+    """`?name`, or `(expression AS ?name)`."""
+
+    name: str
+    expression: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """A condition of GROUP BY: `?x`, `(expression)` or `(expression AS ?name)`."""
+
+    expression: Expression
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Order:
+    """A condition of ORDER BY."""
+
+    expression: Expression
+    descending: bool = False
+
+
+@dataclass(frozen=True)
+class Select:
+    """`columns=None` is `SELECT *`."""
+
+    columns: tuple[Column, ...] | None
+    where: Group
+    distinct: bool = False
+    group_by: tuple[Key, ...] = ()
+    having: tuple[Expression, ...] = ()
+    order_by: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    @property
+    def aggregated(self) -> bool:
+        expressions = [column.expression for column in self.columns or () if column.expression is not None]
+        expressions += [*self.having, *(order.expression for order in self.order_by)]
+        return bool(self.group_by) or any(map(has_aggregate, expressions))
+
+    @property
+    def sliced(self) -> bool:
+        return self.limit is not None or self.offset > 0
+
+
+@dataclass(frozen=True)
+class Construct:
+    """CONSTRUCT { template } WHERE { … }. A `Blank` of the template is one node per row."""
+
+    template: tuple[Pattern, ...]
+    where: Group
+
+
+Form: TypeAlias = Select | Construct
+
+
+@dataclass(frozen=True)
+class Query:
+    """(SE, SDS, ET, QF) of Definition 5. ET is what `report` makes of the input."""
+
+    form: Form
+    windows: tuple[NamedWindow, ...]
+    events: tuple[EventDefinition, ...] = ()
+    graphs: tuple[str, ...] = ()
+    named_graphs: tuple[str, ...] = ()
+    report: Report | None = None
+    output: Output | None = None
+
+    def definition(self, name: str) -> EventDefinition:
+        return next(event for event in self.events if event.name == name)
+
+    def window(self, name: str) -> NamedWindow:
+        return next(window for window in self.windows if window.name == name)
+
+    @property
+    def streams(self) -> frozenset[str]:
+        """The declared streams, those of unused windows included (RS-11)."""
+        return frozenset(window.stream for window in self.windows)
+
+    @property
+    def slides(self) -> tuple[int, ...]:
+        functions = [window.function for window in self.windows]
+        return tuple(each.slide for each in functions if isinstance(each, Range) and each.slide is not None)
+
+
+# What stands in them
+
+
+def operands(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly in it; of EXISTS none."""
+    match expression:
+        case Var() | Iri() | Blank() | Literal() | Now() | Exists() | Bound():
+            return ()
+        case Compare(_, left, right) | Arithmetic(_, left, right) | And(left, right) | Or(left, right):
+            return (left, right)
+        case Not(operand):
+            return (operand,)
+        case Coalesce(several):
+            return several
+        case If(condition, then, otherwise):
+            return (condition, then, otherwise)
+        case Aggregate(_, argument):
+            return () if argument is None else (argument,)
+        case _:
+            assert_never(expression)
+
+
+def parts(expression: Expression) -> Iterator[Expression]:
+    """It and all expressions in it; not those in the group of an EXISTS."""
+    yield expression
+    for operand in operands(expression):
+        yield from parts(operand)
+
+
+def has_aggregate(expression: Expression) -> bool:
+    return any(isinstance(part, Aggregate) for part in parts(expression))
+
+
+def used(expression: Expression) -> list[str]:
+    """The variables that it names; not those in the group of an EXISTS."""
+    names = [part.name for part in parts(expression) if isinstance(part, Var)]
+    return names + [part.variable.name for part in parts(expression) if isinstance(part, Bound)]
+
+
+def leaves(pattern: EventPattern) -> list[str]:
+    """The names of its EVENTs, in pattern order."""
+    match pattern:
+        case Event(name):
+            return [name]
+        case First(inner) | Last(inner):
+            return leaves(inner)
+        case Seq(left, right):
+            return leaves(left) + leaves(right)
+        case _:
+            assert_never(pattern)
+
+
+def event_scope(pattern: EventPattern, events: tuple[EventDefinition, ...]) -> list[str]:
+    """The variables in scope in an event pattern (RS-41)."""
+    groups = {event.name: event.group for event in events}
+    return list(dict.fromkeys(name for leaf in leaves(pattern) for name in in_scope(groups[leaf], events)))
+
+
+def in_scope(group: Group, events: tuple[EventDefinition, ...] = ()) -> list[str]:
+    """The variables in scope after the group, in the order of the text (SPARQL 1.1, 18.2.1)."""
+    return list(dict.fromkeys(name for element in group.elements for name in _in_scope(element, events)))
+
+
+def _in_scope(element: Element, events: tuple[EventDefinition, ...]) -> list[str]:
+    match element:
+        case Triples(patterns):
+            return [slot.name for pattern in patterns for slot in slots(pattern) if isinstance(slot, Var)]
+        case Group():
+            return in_scope(element, events)
+        case Union(arms):
+            return [name for arm in arms for name in in_scope(arm, events)]
+        case Optional(group) | InWindow(_, group):
+            return in_scope(group, events)
+        case InGraph(graph, group):
+            return [*([graph.name] if isinstance(graph, Var) else []), *in_scope(group, events)]
+        case Minus() | Filter():
+            return []
+        case Bind(_, name):
+            return [name]
+        case Values(names):
+            return list(names)
+        case SubSelect(select):
+            return shown(select, events)
+        case Match(pattern):
+            return event_scope(pattern, events)
+        case _:
+            assert_never(element)
+
+
+def shown(select: Select, events: tuple[EventDefinition, ...] = ()) -> list[str]:
+    """The names of its columns; of `*` all variables in scope."""
+    return in_scope(select.where, events) if select.columns is None else [column.name for column in select.columns]
+
+
+def template_names(template: tuple[Pattern, ...]) -> list[str]:
+    found = (slot.name for pattern in template for slot in slots(pattern) if isinstance(slot, Var))
+    return list(dict.fromkeys(found))
+
+
+Node = TypeVar("Node")
+
+
+def every(kind: type[Node], root: object) -> Iterator[Node]:
+    """All nodes of a kind in a query or a part of it, in the order of the text."""
+    if isinstance(root, kind):
+        yield root
+    for part in _fields(root):
+        yield from every(kind, part)
+
+
+def _fields(node: object) -> list[object]:
+    if isinstance(node, tuple):
+        return list(node)
+    if is_dataclass(node) and not isinstance(node, type):
+        return [getattr(node, field.name) for field in fields(node)]
+    return []
+
+
+def numbered(query: Query) -> Query:
+    """The query with its MATCHes numbered from 1 in the order of the text."""
+    numbers = count(1)
+
+    def number(node: Any) -> Any:
+        if isinstance(node, Match):
+            return replace(node, number=next(numbers))
+        if isinstance(node, tuple):
+            return tuple(map(number, node))
+        if is_dataclass(node) and not isinstance(node, type):
+            return replace(node, **{field.name: number(getattr(node, field.name)) for field in fields(node)})
+        return node
+
+    return replace(query, form=number(query.form))
