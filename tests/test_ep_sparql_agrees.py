@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
@@ -15,12 +13,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from oracle.ep_sparql import MADE, Row, TooManyRounds
+from oracle.ep_sparql import Row, TooManyRounds
 from oracle.ep_sparql_cases import CORE, Case, Options, answer, any_sliced, cases, emitted, policy_cases
 from oracle.ep_sparql_data import GivenEvent
 from oracle.ep_sparql_query import Chain, Construct, File, Group, Statement, selects
 from oracle.ep_sparql_text import text, turtle
-from oracle.terms import Blank, Iri, Literal, Term, Triple
+from oracle.terms import Triple
 from shards import Pipeline
 from thence.columns.column_batch import Batch
 from thence.columns.event_batch import encode
@@ -35,7 +33,7 @@ from thence.program.solutions import Row as EngineRow
 from thence.program.temporal.program import TemporalProgram
 from thence.rdf import terms as engine
 from thence.rdf.events import Event
-from thence.runtime import saved_state
+from told_terms import engine_term, restart, store_of, told_term
 
 pytestmark = pytest.mark.numba
 
@@ -253,28 +251,14 @@ def encoded(events: list[tuple[int, tuple[str, int, int, tuple[Triple, ...]]]]) 
     return encode(made, stream="events", first=events[0][0])
 
 
-def restart(flow: LocalFlow) -> None:
-    for host in flow.hosts:
-        head, arrays = host.snapshot()
-        fingerprint = host.stage.program.fingerprint()
-        state = saved_state.save(head, arrays, fingerprint=fingerprint, shards=1)
-        host.restore(*saved_state.restore(state, fingerprint=fingerprint, shards=1))
-
-
 def background_of(case: Case) -> Background:
     assume(not (case.background and case.named))  # a background without a name is part of every named graph (SP-55)
     stores: dict[str | None, list[ox.Store]] = {}
     if case.background:
-        stores[None] = [_store(case.background)]
+        stores[None] = [store_of(case.background)]
     for name, triples in case.named or ():
-        stores[NAMESPACE + name] = [_store(triples)]
+        stores[NAMESPACE + name] = [store_of(triples)]
     return Background(load_background(stores)) if stores else NO_BACKGROUND
-
-
-def _store(triples: tuple[Triple, ...]) -> ox.Store:
-    store = ox.Store()
-    store.load(turtle(triples).encode(), format=ox.RdfFormat.TURTLE)
-    return store
 
 
 Shown = tuple[int, int, int, tuple[tuple[str, object], ...], tuple[str, ...]]
@@ -289,30 +273,5 @@ def shown(row: Row, *, sliced: bool) -> Shown:
     return number, start, end, tuple((name, told_term(term)) for name, term in bindings), named
 
 
-def told_term(term: Term) -> object:
-    match term:
-        case Iri(name):
-            return "iri", name
-        case Blank():
-            made = term == MADE or term.event == "new"
-            return ("blank", "made") if made else ("blank", term.label, term.event)
-        case Literal(lexical, datatype):
-            return datatype, (Fraction(lexical) if datatype in ("integer", "decimal") else lexical)
-
-
 def cells(row: EngineRow, events: Sequence[GivenEvent]) -> tuple[tuple[str, object], ...]:
     return tuple(sorted((name, engine_term(cell, events)) for name, cell in row.bindings.items()))  # type: ignore[arg-type]
-
-
-def engine_term(term: engine.Term, events: Sequence[GivenEvent]) -> object:
-    match term:
-        case engine.IRI(value):
-            return "iri", value.removeprefix(NAMESPACE)
-        case engine.BlankNode(label):
-            if label.startswith("rule"):
-                return "blank", "made"
-            _, position, own = label.split("_", 2)
-            return "blank", own, events[int(position)][0]
-        case engine.Literal(lexical, datatype):
-            kind = datatype.partition("#")[2]
-            return kind, (Fraction(Decimal(lexical)) if kind in ("integer", "decimal") else lexical)

@@ -62,17 +62,22 @@ class BackgroundData:
         """The versions of a graph, in the order of time: the graphs of its sources that have prov:generatedAtTime
         (RS-5). None: it does not vary."""
         predicate = self.terms.find(GENERATED)
+        parts = {self.terms.find(part): self.named[part] for part in self.parts.get(name, ())}
+        listed = [(subject, time) for subject, graph in parts.items() for time in _objects(graph, subject, predicate)]
+        if name in self.named:
+            graph = self.named[name]
+            rows = np.flatnonzero(graph.predicates == predicate)
+            listed += zip(graph.subjects[rows].tolist(), graph.objects[rows].tolist(), strict=True)
+        if not any(subject in parts for subject, _ in listed):
+            return ()
         found: dict[int, GraphVersion] = {}
-        for part in self.parts.get(name, ()):
-            subject, graph = self.terms.find(part), self.named[part]
-            times = {parse_time(self.terms[each]) for each in _objects(graph, subject, predicate)}
-            if name in self.named:
-                times |= {parse_time(self.terms[each]) for each in _objects(self.named[name], subject, predicate)}
-            for time in times:
-                if time.time in found:
-                    shown = format_time(time.time, time.domain)
-                    raise InputError(f"The background has two versions of {name} at {shown}. Try: one for each time")
-                found[time.time] = GraphVersion(time, _without(graph, subject, predicate))
+        for subject, literal in dict.fromkeys(listed):
+            time = parse_time(self.terms[literal])
+            if time.time in found:
+                shown = format_time(time.time, time.domain)
+                raise InputError(f"The background has two versions of {name} at {shown}. Try: one for each time")
+            graph = parts.get(subject, self.merged([]))  # a graph without triples is in no file
+            found[time.time] = GraphVersion(time, _without(graph, subject, predicate))
         if len({each.time.domain for each in found.values()}) > 1:
             raise InputError(f"The versions of {name} have two kinds of time. Try: integers, or xsd:dateTime, for all")
         return tuple(found[time] for time in sorted(found))

@@ -45,7 +45,7 @@ class Mappings:
         self._indexes: dict[tuple[Variable, ...], dict[tuple[int, ...], list[EventMapping]]] = {}
 
     def of(self, bound: Bound, before: int) -> list[EventMapping]:
-        """Those that are compatible with what is bound, and end before a time."""
+        """Those that are compatible with what is bound, joined with it (RS-38), and that end before a time."""
         names = tuple(name for name in bound if name in self._certain)
         found: Sequence[EventMapping] = self._listed
         if names:
@@ -54,7 +54,11 @@ class Mappings:
                 for each in self._listed:
                     index.setdefault(tuple(each.bound[name] for name in names), []).append(each)
             found = self._indexes[names].get(tuple(bound[name] for name in names), ())
-        return [each for each in found if each.end < before and compatible(each.bound, bound)]
+        return [
+            each if bound.keys() <= each.bound.keys() else each._replace(bound={**each.bound, **bound})
+            for each in found
+            if each.end < before and compatible(each.bound, bound)
+        ]
 
 
 @dataclass(slots=True)

@@ -99,7 +99,7 @@ class DatasetGraphs:
         versions = self._versions[name]
         if versions:
             return versions[count - 1].graph if count else self._data.merged([])
-        found = self._data.graph(name)
+        found = self._data.named.get(name, self._data.unnamed)
         return self._data.merged([]) if found is None else found
 
 

@@ -1,0 +1,185 @@
+"""RSEP-QL: the engine gives the rows that the definitions give, on random queries and streams."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyoxigraph as ox
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.ep_sparql_text import turtle
+from oracle.rsep_ql import canonical
+from oracle.rsep_ql_cases import (
+    MATCHES,
+    WINDOWS,
+    Case,
+    answer,
+    cases,
+    emitted,
+    is_construct,
+    is_ordered,
+    settles_events,
+)
+from oracle.rsep_ql_text import text
+from oracle.terms import Blank, Iri, Literal, Term, Triple
+from thence.columns.event_batch import encode
+from thence.io.background_data import load_background
+from thence.lang.rsep_ql.parser import parse
+from thence.local.flow import LocalFlow
+from thence.match.background import NO_BACKGROUND, Background
+from thence.plan.windows.rsep_ql import compile_query
+from thence.program.operator import NEVER, Environment
+from thence.program.solutions import Row as EngineRow
+from thence.query.options import report_policy
+from thence.rdf import terms as engine
+from thence.rdf.events import Event
+from told_terms import NAMESPACE, engine_term, restart, told_term
+
+pytestmark = pytest.mark.numba
+
+CUTS = st.lists(st.integers(-2, 10), max_size=4)
+GENERATED = ox.NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
+
+
+@given(cases(MATCHES), CUTS)
+def test_matches_select_and_consume_as_defined(case: Case, cuts: list[int]) -> None:
+    """RS-26 – RS-47: FIRST, LAST, SEQ and its policies, over several evaluations."""
+    agree(case, cuts)
+
+
+@given(cases(WINDOWS), CUTS)
+def test_windows_are_evaluated_as_defined(case: Case, cuts: list[int]) -> None:
+    """RS-1 – RS-25, RS-48 – RS-55: all of SPARQL over windows and graphs that vary."""
+    agree(case, cuts)
+
+
+@given(cases(), CUTS)
+def test_all_of_it_together_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """RS-1 – RS-62"""
+    agree(case, cuts)
+
+
+def agree(case: Case, cuts: list[int]) -> None:
+    if is_construct(case):
+        expected: Any = [(time, told_graph(graph)) for time, graph in emitted(case)]
+        assert constructed(case, [], optimise=False) == expected, text(case.query)
+        assert constructed(case, cuts) == expected, text(case.query)
+        return
+    with_events = settles_events(case)
+    told = [(time, told_bindings(bindings), events if with_events else ()) for time, bindings, events in answer(case)]
+    for rows in (found(case, [], optimise=False), found(case, cuts)):
+        listed = [(time, cells, events if with_events else ()) for time, cells, events in rows]
+        assert Counter(listed) == Counter(told), text(case.query)
+        if is_ordered(case):
+            assert [row[:2] for row in listed] == [row[:2] for row in told], text(case.query)
+
+
+Shown = tuple[int, tuple[tuple[str, object], ...], tuple[str, ...]]
+"""A row as both sides show it: the time of the evaluation, cells, events."""
+
+
+def told_bindings(bindings: Iterable[tuple[str, Term]]) -> tuple[tuple[str, object], ...]:
+    return tuple((name, told_term(term)) for name, term in bindings)
+
+
+def found(case: Case, cuts: list[int], *, optimise: bool = True) -> list[Shown]:
+    events = numbered(case)
+    return [
+        (row.end, tuple(sorted((name, term_of(cell, events)) for name, cell in row.bindings.items())), ids)
+        for row, ids in engine_rows(case, cuts, optimise=optimise)
+    ]
+
+
+def constructed(case: Case, cuts: list[int], *, optimise: bool = True) -> list[tuple[int, object]]:
+    events = numbered(case)
+    rows = []
+    for row, _ in engine_rows(case, cuts, optimise=optimise):
+        assert row.event is not None and row.start == row.end == row.event.end
+        graph = frozenset(tuple(oracle_term(term, events) for term in triple) for triple in row.event.triples)
+        rows.append((row.end, told_graph(canonical(graph))))  # type: ignore[arg-type]
+    return rows
+
+
+def told_graph(graph: Iterable[Triple]) -> frozenset[tuple[object, ...]]:
+    return frozenset(tuple(map(told_term, triple)) for triple in graph)
+
+
+def oracle_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> Term:
+    """A term of the engine as the oracle writes it: blank nodes keep a name each."""
+    match term:
+        case engine.IRI(value):
+            return Iri(value.removeprefix(NAMESPACE))
+        case engine.BlankNode(label):
+            return Blank(label)
+        case engine.Literal(lexical, datatype):
+            return Literal(lexical, datatype.partition("#")[2])
+
+
+def term_of(cell: Any, events: Sequence[Sequence[Any]]) -> object:
+    return engine_term(cell, events)
+
+
+def numbered(case: Case) -> list[tuple[str, int, tuple[Any, ...]]]:
+    """The events with their ids, in the order of time: as the engine numbers them within their streams."""
+    return [(each[1], number, each) for number, each in enumerate(sorted(case.events, key=lambda each: each[3]))]
+
+
+def engine_rows(case: Case, cuts: list[int], *, optimise: bool = True) -> list[tuple[EngineRow, tuple[str, ...]]]:
+    """Rows with the ids of their events: of all events at once, or cut at some times, with a restart at each."""
+    query = parse(text(case.query))
+    dataflow = compile_query(query, optimise=optimise, policy=case.preset or "", report=report_policy(case.report))
+    flow = LocalFlow(dataflow, Environment(background_of(case)))
+    rows: list[tuple[EngineRow, tuple[str, ...]]] = []
+    before = -(10**6)
+    for bound in [*sorted(set(cuts)), NEVER]:
+        batches = {}
+        for stream in {each[0] for each in case.events}:
+            some = [
+                (number, each) for _, number, each in numbered(case) if each[0] == stream and before <= each[3] < bound
+            ]
+            if some:
+                batches[stream] = [batch for number, each in some for batch in [encoded(stream, number, each)]]
+        for row in flow.feed(batches, bound):
+            row.bindings  # noqa: B018 - terms are those of this step
+            rows.append((row, tuple(flow.ids(row))))
+        if bound != NEVER:
+            restart(flow)
+        before = bound
+    return rows
+
+
+def encoded(stream: str, number: int, event: tuple[Any, ...]) -> Any:
+    _, name, start, end, triples = event
+    return encode([Event(start, turtle(triples), end=end, id=name)], stream=stream, first=number)
+
+
+def background_of(case: Case) -> Background:
+    stores: dict[str | None, list[ox.Store]] = {}
+    if case.background:
+        stores[None] = [store([(None, case.background)])]
+    for name, graph in (case.named or {}).items():
+        listed = list(graph)
+        if listed and len(listed[0]) == 2:
+            stores[NAMESPACE + name] = [versions(name, listed)]  # type: ignore[arg-type]
+        else:
+            stores[NAMESPACE + name] = [store([(None, listed)])]  # type: ignore[list-item]
+    return Background(load_background(stores)) if stores else NO_BACKGROUND
+
+
+def versions(name: str, listed: Sequence[tuple[int, Sequence[Triple]]]) -> ox.Store:
+    """Each version a graph of its own, with its time (RS-5)."""
+    made = store([(ox.NamedNode(f"{NAMESPACE}{name}/{time}"), graph) for time, graph in listed])
+    for time, _ in listed:
+        made.add(ox.Quad(ox.NamedNode(f"{NAMESPACE}{name}/{time}"), GENERATED, ox.Literal(time), ox.DefaultGraph()))
+    return made
+
+
+def store(graphs: Iterable[tuple[ox.NamedNode | None, Iterable[Triple]]]) -> ox.Store:
+    made = ox.Store()
+    for name, triples in graphs:
+        made.load(turtle(tuple(triples)).encode(), format=ox.RdfFormat.TURTLE, to_graph=name)
+    return made

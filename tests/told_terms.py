@@ -1,0 +1,62 @@
+"""Terms of oracle and engine as values that can be compared, and what both sides of a comparison need besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pyoxigraph as ox
+
+from oracle.ep_sparql import MADE
+from oracle.ep_sparql_text import turtle
+from oracle.terms import Blank, Iri, Literal, Term, Triple
+from thence.local.flow import LocalFlow
+from thence.rdf import terms as engine
+from thence.runtime import saved_state
+
+NAMESPACE = "http://example.org/"
+
+
+def told_term(term: Term) -> object:
+    """A term of an oracle, as both sides show it."""
+    match term:
+        case Iri(name):
+            return "iri", name
+        case Blank():
+            made = term == MADE or term.event == "new"
+            return ("blank", "made") if made else ("blank", term.label, term.event)
+        case Literal(lexical, datatype):
+            return datatype, (Fraction(lexical) if datatype in ("integer", "decimal") else lexical)
+
+
+def engine_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> object:
+    """A term of the engine. Blank nodes are those of the event at a position; its id is the first that it has."""
+    match term:
+        case engine.IRI(value):
+            return "iri", value.removeprefix(NAMESPACE)
+        case engine.BlankNode(label):
+            if label.startswith("rule"):
+                return "blank", "made"
+            _, position, own = label.split("_", 2)
+            return "blank", own, events[int(position)][0]
+        case engine.Literal(lexical, datatype):
+            kind = datatype.partition("#")[2]
+            return kind, (Fraction(Decimal(lexical)) if kind in ("integer", "decimal") else lexical)
+
+
+def restart(flow: LocalFlow) -> None:
+    """Save every stage and go on from what was saved."""
+    for host in flow.hosts:
+        head, arrays = host.snapshot()
+        fingerprint = host.stage.program.fingerprint()
+        state = saved_state.save(head, arrays, fingerprint=fingerprint, shards=1)
+        host.restore(*saved_state.restore(state, fingerprint=fingerprint, shards=1))
+
+
+def store_of(triples: Iterable[Triple]) -> ox.Store:
+    """Triples of an oracle as a store."""
+    store = ox.Store()
+    store.load(turtle(tuple(triples)).encode(), format=ox.RdfFormat.TURTLE)
+    return store
