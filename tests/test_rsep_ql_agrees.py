@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle.ep_sparql_text import turtle
@@ -26,6 +26,8 @@ from oracle.rsep_ql_cases import (
 )
 from oracle.rsep_ql_text import text
 from oracle.terms import Blank, Iri, Literal, Term, Triple
+from shards import Pipeline
+from test_ep_sparql_agrees import spark_term
 from thence.columns.event_batch import encode
 from thence.io.background_data import load_background
 from thence.lang.rsep_ql.parser import parse
@@ -61,6 +63,41 @@ def test_windows_are_evaluated_as_defined(case: Case, cuts: list[int]) -> None:
 def test_all_of_it_together_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """RS-1 – RS-62"""
     agree(case, cuts)
+
+
+@given(cases(), st.integers(1, 4), st.data())
+def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: st.DataObject) -> None:
+    """RS-63: what Spark's workers run: finite input in any order, and micro-batches with the state saved between
+    them."""
+    assume(not is_construct(case) and case.events)
+    told = [(time, told_bindings(bindings)) for time, bindings, _ in answer(case)]
+    program = compile_query(parse(text(case.query)), policy=case.preset or "", report=report_policy(case.report))
+    (stage,) = program.stages
+    shards = shards if stage.program.shard_key.names else 1  # as on Spark
+    shuffled = data.draw(st.permutations(case.events))
+    order = sorted(case.events, key=lambda each: each[3])
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=3)))
+    batches = [range(low, high) for low, high in zip([0, *cuts], [*cuts, len(order)], strict=True)]
+    whole = Pipeline(stage.program, given_events(shuffled), shards, background_of(case), operator=stage.operator)
+    assert Counter(spark_row(row, shuffled) for row in whole.batch()) == Counter(told), text(case.query)
+    if len(case.query.streams) == len({each[0] for each in case.events}):
+        stream = Pipeline(stage.program, given_events(order), shards, background_of(case), operator=stage.operator)
+        last = min(max(each[3] for each in order if each[0] == name) for name in case.query.streams)
+        streamed = Counter(spark_row(row, order) for row in stream.micro_batches(batches))
+        certain = Counter(row for row in told if row[0] < last)
+        assert streamed == certain, text(case.query)
+
+
+def given_events(events: Iterable[tuple[Any, ...]]) -> list[tuple[str, Event]]:
+    return [(stream, Event(start, turtle(triples), end=end, id=name)) for stream, name, start, end, triples in events]
+
+
+def spark_row(row: Mapping[str, Any], events: Sequence[tuple[Any, ...]]) -> tuple[int, tuple[tuple[str, object], ...]]:
+    reserved = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
+    cells = {name.rstrip("_"): cell for name, cell in row.items() if name not in reserved and cell is not None}
+    assert row["problem"] is None and row["start"] == row["end"]
+    named = [(each[1],) for each in events]
+    return row["end"], tuple((name, spark_term(cell, named)) for name, cell in sorted(cells.items()))
 
 
 def agree(case: Case, cuts: list[int]) -> None:

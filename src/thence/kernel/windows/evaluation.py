@@ -15,12 +15,11 @@ from thence.algebra.patterns import Construct, Pattern, Projection, Select
 from thence.algebra.rsep_ql import StreamOperator
 from thence.algebra.variables import columns, in_scope
 from thence.columns.dictionary import UNBOUND
-from thence.columns.distinct_triples import without_duplicates
 from thence.columns.event_batch import EventBatch
 from thence.columns.term_ids import Ids
 from thence.kernel.windows.content import bounds
 from thence.kernel.windows.event_patterns import EventMapping, EventMatcher, Mappings
-from thence.kernel.windows.graphs import GraphsAt, VersionKey, one_graph
+from thence.kernel.windows.graphs import GraphsAt, VersionKey, merged_graph
 from thence.kernel.windows.state import WindowState
 from thence.kernel.windows.table_log import Ints, Rows
 from thence.match import plain_evaluator, vectorised_evaluator
@@ -31,7 +30,7 @@ from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.match.sparql_queries import instance
 from thence.match.stream_data import StreamData, mark, plain_solutions
 from thence.program.operator import Environment
-from thence.program.windows.program import EventTable, WindowProgram
+from thence.program.windows.program import EventTable, TriplePart, WindowProgram
 from thence.rdf.comparison import tie_key
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import Term, Triple
@@ -84,18 +83,29 @@ class Evaluation:
     def _window(self, place: int) -> EventBatch:
         """The merge of a window's graphs (RS-24)."""
         each = self.program.windows[place]
-        log = self.state.logs[each.table]
-        low, high = log.rows(bounds(self.program.query.window(each.name).function, self.time))
-        key, cursors = ("window", place), (low + log.dropped, high + log.dropped)
+        inside = bounds(self.program.query.window(each.name).function, self.time)
+        logs = [self.state.logs[part.table] for part in each.parts]
+        spans = [log.rows(inside) for log in logs]
+        key = ("window", place)
+        cursors = [(low + log.dropped, high + log.dropped) for log, (low, high) in zip(logs, spans, strict=True)]
         known = self.state.cache.get(key)
         if isinstance(known, tuple) and known[0] == cursors:
             batch: EventBatch = known[1]
             return batch
-        parts = [log.ids[column, low:high] for column in range(3)]
-        keep = without_duplicates(np.array([0, high - low], np.int64), *map(np.ascontiguousarray, parts))
-        made = one_graph(self.state.terms, [np.ascontiguousarray(part[keep]) for part in parts])
+        parts = [self._triples(part, *span) for part, span in zip(each.parts, spans, strict=True)]
+        made = merged_graph(self.state.terms, parts)
         self.state.cache[key] = (cursors, made)
         return made
+
+    def _triples(self, part: TriplePart, low: int, high: int) -> list[Ids]:
+        """Rows of a table as subjects, predicates and objects."""
+        log, names = self.state.logs[part.table], self.program.tables[part.table].variables
+        return [
+            log.ids[names.index(slot), low:high]
+            if isinstance(slot, Variable)
+            else np.full(high - low, self.state.constant(slot), np.int32)
+            for slot in part.slots
+        ]
 
     def _default(self, key: VersionKey, graphs: GraphsAt) -> EventBatch:
         """The default graph: that of FROM, and the windows that are merged into it."""
@@ -107,12 +117,8 @@ class Evaluation:
         merged = [self._window(place) for place in range(len(self.program.query.merged))]
         if not merged:
             return found
-        parts = [
-            np.concatenate([getattr(each, name) for each in (found, *merged)])
-            for name in ("subjects", "predicates", "objects")
-        ]
-        keep = without_duplicates(np.array([0, len(parts[0])], np.int64), *parts)
-        return one_graph(self.state.terms, [part[keep] for part in parts])
+        graphs_of = [(each.subjects, each.predicates, each.objects) for each in (found, *merged)]
+        return merged_graph(self.state.terms, graphs_of)
 
     # MATCH
 

@@ -11,7 +11,9 @@ import numpy as np
 
 from thence.algebra.rsep_ql import WindowQuery, read_graphs
 from thence.columns.dictionary import Terms
+from thence.columns.distinct_triples import without_duplicates
 from thence.columns.event_batch import EventBatch
+from thence.columns.term_ids import Ids
 from thence.errors import InputError
 from thence.io.background_data import BackgroundData, GraphVersion
 from thence.match.background import Background, NamedGraphs
@@ -41,7 +43,7 @@ class GraphsAt:
         return one_graph(terms, columns)
 
 
-def one_graph(terms: Terms, columns: Sequence[np.ndarray]) -> EventBatch:
+def one_graph(terms: Terms, columns: Sequence[Ids]) -> EventBatch:
     """Triples, each once, as a batch of one event that has no time."""
     subjects, predicates, objects = columns
     no_time = np.zeros(1, np.int64)
@@ -57,6 +59,14 @@ def one_graph(terms: Terms, columns: Sequence[np.ndarray]) -> EventBatch:
         ids=np.zeros(1, np.int32),
         positions=no_time,
     )
+
+
+def merged_graph(terms: Terms, parts: Sequence[Sequence[Ids]]) -> EventBatch:
+    """Triples that may be there several times, as a batch of one event."""
+    none = np.empty(0, np.int32)
+    columns = [np.concatenate([none, *(part[place] for part in parts)]) for place in range(3)]
+    keep = without_duplicates(np.array([0, len(columns[0])], np.int64), *columns)
+    return one_graph(terms, [column[keep] for column in columns])
 
 
 class DatasetGraphs:

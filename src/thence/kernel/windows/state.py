@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import PatternTerm
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.errors import LimitError
 from thence.kernel.windows.content import bounds, latest_content
@@ -37,6 +39,16 @@ class WindowState:
     compacted_at: int = 0  # how many terms the dictionary had, when it was last compacted
     cleared_at: dict[int, int] = field(default_factory=dict)  # how many rows each log had, when it was last cleared
     cache: dict[object, object] = field(default_factory=dict)  # what evaluations have made; never saved
+
+    def constant(self, term: PatternTerm) -> int:
+        """The id of a term of the query."""
+        assert not isinstance(term, Variable)
+        key = ("constant", term)
+        if key not in self.cache:
+            self.cache[key] = self.terms.add(term)
+        found = self.cache[key]
+        assert isinstance(found, int)
+        return found
 
     @property
     def stored(self) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 from thence.algebra.expressions import Call, Variable
 from thence.algebra.patterns import (
@@ -19,10 +18,12 @@ from thence.algebra.patterns import (
     MatchPattern,
     Minus,
     Modifiers,
+    PathPattern,
     Pattern,
     Select,
     SeqPolicy,
     SubSelect,
+    TriplePattern,
     Union,
     WindowPattern,
 )
@@ -33,12 +34,12 @@ from thence.algebra.variables import columns, has_aggregate, in_scope
 from thence.kernel.windows.operator import WindowOperator
 from thence.match import reason_for_plain
 from thence.plan.windows.presets import PRESETS, emitted, reported, with_policy
+from thence.plan.windows.shard_keys import shard_key
+from thence.plan.windows.window_triples import Tables, triples_by_window
 from thence.program.dataflow import Dataflow, one_stage
 from thence.program.operator import one_shard
 from thence.program.output import DerivedTriples, Output, term_rows
-from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Table
-from thence.program.windows.program import EventMatch, EventTable, WindowProgram, WindowTriples
-from thence.rdf.terms import IRI
+from thence.program.windows.program import EventMatch, EventTable, TriplePart, WindowProgram, WindowTriples
 
 
 def compile_query(
@@ -51,10 +52,10 @@ def compile_query(
 ) -> Dataflow:
     """The dataflow of a query. QueryError if the report policy needs a SLIDE that there is none of (RS-61, RS-66)."""
     preset = PRESETS[policy] if policy else None
-    tables = _Tables()
+    tables = Tables()
     windows = tuple(
-        WindowTriples(name, tables.number(query.window(name).stream, AllTriples()))
-        for name in dict.fromkeys((*query.merged, *_read_windows(query.form.where)))
+        WindowTriples(name, _parts(query.window(name).stream, triples, tables, optimise))
+        for name, triples in triples_by_window(query.form, query.merged).items()
     )
     events = tuple(_event_table(query, each, tables) for each in query.events)
     shown = frozenset(_shown(query.form))
@@ -62,6 +63,9 @@ def compile_query(
         _match(each, preset.policy if preset is not None else None, each.place in shown)
         for each in sorted(_matches(query.form.where), key=lambda each: each.place)
     )
+    key = one_shard(len(tables.listed), "the query is not optimised")
+    if optimise:
+        key = shard_key(query, windows, events, matches, tables)
     program = WindowProgram(
         query=query,
         report=reported(query, report, preset),
@@ -70,7 +74,7 @@ def compile_query(
         events=events,
         matches=matches,
         tables=tuple(tables.listed),
-        shard_key=one_shard(len(tables.listed), "an evaluation is indivisible"),
+        shard_key=key,
         output=_output(query.form),
         variables=_variables(query.form),
         is_projection=_is_projection(query.form),
@@ -81,33 +85,24 @@ def compile_query(
     return one_stage(program, WindowOperator())
 
 
-@dataclass(slots=True)
-class _Tables:
-    listed: list[Table] = field(default_factory=list)
-
-    def number(self, stream: str, pattern: Pattern | AllTriples) -> int:
-        """The number of a table, which is added if it is new."""
-        variables = (SUBJECT, PREDICATE, OBJECT) if isinstance(pattern, AllTriples) else in_scope(pattern)
-        table = Table(stream, pattern, variables)
-        if table not in self.listed:
-            self.listed.append(table)
-        return self.listed.index(table)
-
-
-def _read_windows(where: Pattern) -> Iterator[IRI]:
-    """The windows that WINDOW names, in EXISTS too."""
-    return (node.name for node in nodes(where) if isinstance(node, WindowPattern))
+def _parts(
+    stream: str, triples: Sequence[TriplePattern | PathPattern], tables: Tables, optimise: bool
+) -> tuple[TriplePart, ...]:
+    """The triples that some patterns can match; all of them, where a path walks from one to the next."""
+    if not optimise or any(isinstance(each, PathPattern) for each in triples):
+        return (tables.triples(stream),)
+    return tuple(dict.fromkeys(tables.matching(stream, each) for each in triples if isinstance(each, TriplePattern)))
 
 
 def _matches(where: Pattern) -> dict[MatchPattern, None]:
     return dict.fromkeys(node for node in nodes(where) if isinstance(node, MatchPattern))
 
 
-def _event_table(query: WindowQuery, event: EventPattern, tables: _Tables) -> EventTable:
+def _event_table(query: WindowQuery, event: EventPattern, tables: Tables) -> EventTable:
     stream = query.window(event.window).stream
     if not _depends_on_time(event.pattern):
         return EventTable(event.name, tables.number(stream, event.pattern))
-    return EventTable(event.name, tables.number(stream, Bgp(())), tables.number(stream, AllTriples()))
+    return EventTable(event.name, tables.number(stream, Bgp(())), tables.triples(stream).table)
 
 
 def _depends_on_time(pattern: Pattern) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from thence.algebra.expressions import Variable
-from thence.algebra.patterns import Bgp, EventExpression, Graph, Pattern
+from thence.algebra.patterns import Bgp, EventExpression, Graph, Pattern, PatternTerm
 from thence.algebra.report import Report
 from thence.algebra.rsep_ql import StreamOperator, WindowFunction, WindowQuery, read_graphs
 from thence.algebra.streams import Stream
@@ -18,11 +18,19 @@ from thence.rdf.terms import IRI, Term
 
 
 @dataclass(frozen=True, slots=True)
+class TriplePart:
+    """Triples of a stream: a table, and what stands in the three places: a term, or a column of the table."""
+
+    table: int
+    slots: tuple[PatternTerm, PatternTerm, PatternTerm]
+
+
+@dataclass(frozen=True, slots=True)
 class WindowTriples:
-    """A window that some WINDOW or the default graph reads: the table of its stream's triples."""
+    """A window that some WINDOW or the default graph reads: the tables that hold its triples."""
 
     name: IRI
-    table: int
+    parts: tuple[TriplePart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,8 @@ class WindowProgram:
         """For each table, the windows that read it."""
         found: list[list[WindowFunction]] = [[] for _ in self.tables]
         for window in self.windows:
-            found[window.table].append(self.query.window(window.name).function)
+            for part in window.parts:
+                found[part.table].append(self.query.window(window.name).function)
         for table, event in zip(self.events, self.query.events, strict=True):
             for number in {table.table, table.table if table.triples is None else table.triples}:
                 found[number].append(self.query.window(event.window).function)
