@@ -79,6 +79,7 @@ class StreamBlock:
     name: IRI
     stream: IRI
     bracket: Bracket
+    clause: StreamClause | None  # the FROM STREAM that it has its brackets from
     at: int
 
 
@@ -126,6 +127,12 @@ class Draft(PlacedDraft):
     cautions: Sequence[Caution]  # that were already clear when the text was read
     namespace: str
     prefixes: dict[str, str]
+
+    @property
+    def unread_clauses(self) -> list[StreamClause]:
+        """The FROM STREAMs that no STREAM block names."""
+        taken = {block.clause for block in self.blocks}
+        return [each for each in self.stream_clauses if each not in taken]
 
     def written(self, iri: IRI) -> str:
         return written(iri, self.prefixes)

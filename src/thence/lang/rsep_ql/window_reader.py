@@ -19,6 +19,7 @@ from thence.algebra.rsep_ql import (
     TimeWindow,
     WindowFunction,
 )
+from thence.algebra.show_spaseq import span_text
 from thence.errors import InputError, QueryError
 from thence.hints import closest
 from thence.lang.placed_draft import TimeDemand
@@ -26,7 +27,7 @@ from thence.lang.rsep_ql.draft import Bracket, Caution, PlacedReport
 from thence.lang.sparql.query_reader import QueryReader
 from thence.lang.syntax import offset
 from thence.rdf.terms import XSD, XSD_STRING, Literal
-from thence.rdf.times import Instant, Span, parse_duration, parse_time
+from thence.rdf.times import Instant, Span, format_time, parse_duration, parse_time
 
 _DURATIONS = (XSD + "duration", XSD + "dayTimeDuration")
 _REPORTS: dict[str, Report] = {"ON_WINDOW_CLOSE": OnClose(), "ON_CONTENT_CHANGE": OnContent()}
@@ -108,12 +109,13 @@ class WindowReader(QueryReader):
         if length.span.length <= 0:
             reason = f"{keyword} must be longer than nothing, found {length.words}."
             raise self.error(reason, at=length.at, hint=f"{keyword} 10s")
-        self._demands.append(TimeDemand(length.span.domain, f"{keyword} {length.words}", length.at))
+        self._demands.append(TimeDemand(length.span.domain, f"{keyword} {span_text(length.span)}", length.at))
         return length.span
 
     def demanded(self, instant: PlacedInstant, keyword: str) -> Instant:
         """An instant, with the kind of time that it demands."""
-        self._demands.append(TimeDemand(instant.instant.domain, f"{keyword} {instant.words}", instant.at))
+        time, domain = instant.instant
+        self._demands.append(TimeDemand(domain, f"{keyword} {format_time(time, domain)}", instant.at))
         return instant.instant
 
     # Parts of brackets
