@@ -58,7 +58,8 @@ def clause_lines(query: WindowQuery) -> list[list[TextItem]]:
     inline = {window.name for window in _blocks(query)}
     windows = [_window(window, iris) for window in query.windows if window.name not in inline]
     report = [] if query.report is None else [f"REPORT {report_text(query.report)}"]
-    return [*([text] for text in (*windows, *report)), *map(_event, query.events)]
+    lines: list[list[TextItem]] = [[text] for text in (*windows, *report)]
+    return lines + [_event(event) for event in query.events]
 
 
 def with_streams(query: WindowQuery, group: Group) -> Group:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from thence.algebra.patterns import Bgp, Graph, MatchPattern, Pattern, WindowPattern
 from thence.algebra.rsep_ql import OnClose, Report, StreamOperator, TimeWindow
 from thence.hints import closest, listed
-from thence.lang.rsep_ql.draft import Draft, StreamBlock, StreamClause, WindowClause
+from thence.lang.rsep_ql.draft import Draft, StreamBlock, StreamClause, WindowClause, shortened
 from thence.lang.sparql.unbound_variables import below, given_variables, unbound_in_filters, unbound_in_form
 from thence.rdf.terms import IRI
 
@@ -110,8 +110,8 @@ def _unused(draft: Draft) -> Iterator[str]:
             yield str(draft.error(reason, clause.at, hint=f"STREAM {name} {{ … }}"))
     for event in draft.events:
         if event.name not in draft.matched:
-            reason = f'No MATCH names the EVENT "{event.name}".'
-            yield str(draft.error(reason, event.name_at, hint=f"MATCH {{ {event.name} }}"))
+            name = shortened(event.name)
+            yield str(draft.error(f'No MATCH names the EVENT "{name}".', event.name_at, hint=f"MATCH {{ {name} }}"))
 
 
 def reads_default(pattern: Pattern) -> bool:

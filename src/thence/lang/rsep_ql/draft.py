@@ -11,6 +11,8 @@ from thence.algebra.rsep_ql import Report, StreamOperator, WindowFunction
 from thence.lang.placed_draft import PlacedDraft
 from thence.rdf.terms import IRI
 
+_LONGEST = 80  # characters of a name that a message shows
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedName:
@@ -139,9 +141,14 @@ class Draft(PlacedDraft):
 
 
 def written(iri: IRI, prefixes: dict[str, str]) -> str:
-    """An IRI as the text would write it."""
+    """An IRI as the text would write it, or as much of it as a message can hold."""
     for prefix, namespace in prefixes.items():
         local = iri.value.removeprefix(namespace)
         if local != iri.value and local.replace("_", "").isalnum():
-            return f"{prefix}:{local}"
-    return str(iri)
+            return shortened(f"{prefix}:{local}")
+    return str(iri) if len(iri.value) <= _LONGEST else f"<{iri.value[:_LONGEST]}…>"
+
+
+def shortened(text: str) -> str:
+    """As much of a text as a message can hold."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

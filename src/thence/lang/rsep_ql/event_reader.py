@@ -31,6 +31,7 @@ from thence.lang.rsep_ql.draft import (
     StreamClause,
     WindowClause,
     WindowUse,
+    shortened,
     written,
 )
 from thence.lang.rsep_ql.window_reader import WindowReader
@@ -74,7 +75,7 @@ class EventReader(WindowReader):
             raise self.error(f"{name} is a keyword of MATCH, and can't name an EVENT.", at=offset(token), hint="E1")
         if name in self._events:
             first = self.text.place(self._events[name].name_at)
-            reason = f'The EVENT "{name}" is defined twice, first at {first.line}:{first.column}.'
+            reason = f'The EVENT "{shortened(name)}" is defined twice, first at {first.line}:{first.column}.'
             raise self.error(reason, at=offset(token), hint="a new name")
         self._events[name] = EventClause(name, self._used(window, "EVENT ON"), group.whole, at, offset(token))
         return self._events[name]
@@ -138,10 +139,12 @@ class EventReader(WindowReader):
         self._blocks_at.append((self.here, "MATCH"))
         names, self._names = self._names, []
         for name, at in names:
+            if name.upper() == "SEQ":
+                raise self.error("SEQ stands between two events.", at=at, hint="E1 SEQ E2")
             if name not in self._events:
                 near = closest(name, self._events) or (listed(self._events) if self._events else "")
-                hint = near or f"EVENT ON :w {{ … }} AS {name}, before WHERE"
-                raise self.error(f'There is no EVENT "{name}".', at=at, hint=hint)
+                hint = near or f"EVENT ON :w {{ … }} AS {shortened(name)}, before WHERE"
+                raise self.error(f'There is no EVENT "{shortened(name)}".', at=at, hint=hint)
         self._matched.update(name for name, _ in names)
         bound = (variable for name, _ in names for variable in in_scope(self._events[name].pattern))
         self._matches += 1

@@ -49,7 +49,7 @@ class WindowQueryReader(EventReader):
         self._filters_at: dict[int, tuple[Expression, int]] = {}
         self._operators: list[PlacedOperator] = []
         self._reports: list[PlacedReport] = []
-        self._bare_aggregates: list[int] = []
+        self._form_at = 0
 
     def read(self, tree: Tree[Token]) -> Draft:
         """The clauses before the columns, since an EXISTS in SELECT may have a MATCH, which names EVENTs."""
@@ -153,15 +153,15 @@ class WindowQueryReader(EventReader):
 
     def named_window(self, stream: IRI, *rest: Any) -> WindowClause:
         bracket = rest[0] if len(rest) == 2 else Bracket(IdentityWindow())
-        return self._window(rest[-1], stream, bracket)
+        return self._window(rest[-1], stream, bracket, "AS")
 
     def window_on_stream(self, name: PlacedName, *rest: Any) -> WindowClause:
         bracket = next((part for part in rest if isinstance(part, Bracket)), Bracket(IdentityWindow()))
         stream = next(part for part in rest if isinstance(part, IRI))
-        return self._window(name, stream, bracket)
+        return self._window(name, stream, bracket, "FROM NAMED WINDOW")
 
-    def _window(self, name: PlacedName, stream: IRI, bracket: Bracket) -> WindowClause:
-        self._windows.append(WindowClause(self.constant(name, "FROM NAMED"), stream, bracket, name.at))
+    def _window(self, name: PlacedName, stream: IRI, bracket: Bracket, keyword: str) -> WindowClause:
+        self._windows.append(WindowClause(self.constant(name, keyword), stream, bracket, name.at))
         return self._windows[-1]
 
     def stream_window(self, stream: IRI, bracket: Bracket) -> StreamClause:
