@@ -65,13 +65,24 @@ class NamedWindow:
     function: WindowFunction
 
 
-def unwritten_name(kind: str, number: int) -> IRI:
-    """The name of a window that the text gives none: no IRI in a text has a space.
+def clause_window(number: int) -> IRI:
+    """The name of the window of a `FROM STREAM s […]`: no IRI in a text has a space."""
+    return IRI(f"stream {number}")
 
-    >>> is_written(unwritten_name("block", 0)), is_written(IRI("http://example.org/w"))
-    (False, True)
+
+def block_window(number: int) -> IRI:
+    """The name of the window of a `STREAM s […] { … }`."""
+    return IRI(f"block {number}")
+
+
+def block_number(name: IRI) -> int | None:
+    """Which STREAM block of the text the window is of, from 0.
+
+    >>> block_number(block_window(3)), block_number(clause_window(3)), block_number(IRI("http://example.org/w"))
+    (3, None, None)
     """
-    return IRI(f"{kind} {number}")
+    kind, space, number = name.value.partition(" ")
+    return int(number) if space and kind == "block" else None
 
 
 def is_written(name: IRI) -> bool:

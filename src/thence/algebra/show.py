@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TypeAlias, assert_never
 
@@ -43,22 +44,33 @@ from thence.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
+from thence.algebra.rsep_ql import WindowQuery
 from thence.algebra.show_ep_sparql import base_of, file_items
 from thence.algebra.show_expressions import expression_items, path_items, term_text
 from thence.algebra.show_patterns import group_items, template_items, triple_items, values_items
+from thence.algebra.show_rsep_ql import clause_lines, operator_text, prologue_lines, with_streams
 from thence.algebra.show_spaseq import sequence_items
 from thence.algebra.spaseq import SequenceQuery
 from thence.algebra.text_writer import BracedGroup, TextItem, on_lines, write
 from thence.rdf.terms import BlankNode
 
 Node: TypeAlias = (
-    SequenceQuery | RuleFile | SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | BlankNode
+    SequenceQuery
+    | RuleFile
+    | WindowQuery
+    | SparqlQuery
+    | Pattern
+    | TriplePattern
+    | PathPattern
+    | Expression
+    | Path
+    | BlankNode
 )
 
 
 def show(node: Node) -> str:
-    """The text of a query (SPARQL, SPAseQ, EP-SPARQL), a pattern (a group with its braces), an expression, a path or a
-    term.
+    """The text of a query (SPARQL, SPAseQ, EP-SPARQL, RSEP-QL), a pattern (a group with its braces), an expression, a
+    path or a term.
 
     >>> from thence.lang.sparql.parser import parse_query
     >>> print(show(parse_query("SELECT * { ?s <x:p>/<x:q>* 1 OPTIONAL { ?s a ?t FILTER(?t != <x:T>) } } LIMIT 5")))
@@ -73,7 +85,8 @@ def show(node: Node) -> str:
     LIMIT 5
     """
     base = None if isinstance(node, RuleFile) else base_of(node)
-    return ("" if base is None else f"BASE {base}\n") + write(_items(node), _group)
+    group = with_streams(node, _group) if isinstance(node, WindowQuery) else _group
+    return ("" if base is None else f"BASE {base}\n") + write(_items(node), group)
 
 
 def _items(node: Node) -> list[TextItem]:
@@ -82,6 +95,8 @@ def _items(node: Node) -> list[TextItem]:
             return sequence_items(node)
         case RuleFile():
             return file_items(node, _query)
+        case WindowQuery():
+            return on_lines([*prologue_lines(node), _query(node.form, operator_text(node), clause_lines(node))])
         case Select() | Construct() | Ask() | Describe():
             return _query(node)
         case TriplePattern() | PathPattern():
@@ -102,12 +117,13 @@ def _group(pattern: Pattern) -> list[TextItem]:
     return group_items(pattern, lambda sub_select: _query(sub_select.select))
 
 
-def _query(query: SparqlQuery) -> list[TextItem]:
+def _query(query: SparqlQuery, operator: str = "", clauses: Sequence[list[TextItem]] = ()) -> list[TextItem]:
+    """A query; what RSEP-QL has after SELECT or CONSTRUCT, and its clauses before WHERE."""
     match query:
         case Select():
-            lines = [_select_clause(query)]
+            lines = [_select_clause(query, operator)]
         case Construct():
-            lines = [["CONSTRUCT ", *template_items(query.template)]]
+            lines = [["CONSTRUCT ", operator, *template_items(query.template)]]
         case Ask():
             lines = [["ASK"]]
         case Describe():
@@ -115,7 +131,7 @@ def _query(query: SparqlQuery) -> list[TextItem]:
             lines = [["DESCRIBE ", targets]]
         case _:
             assert_never(query)
-    sources = _dataset(query.dataset)
+    sources = [*_dataset(query.dataset), *clauses]
     if query.where is not None and sources:
         sources.append(["WHERE ", BracedGroup(query.where)])
     elif query.where is not None:
@@ -123,8 +139,8 @@ def _query(query: SparqlQuery) -> list[TextItem]:
     return on_lines([*lines, *sources, *_modifiers(query.modifiers)])
 
 
-def _select_clause(query: Select) -> list[TextItem]:
-    quantifier = "DISTINCT " if query.distinct else "REDUCED " if query.reduced else ""
+def _select_clause(query: Select, operator: str) -> list[TextItem]:
+    quantifier = operator + ("DISTINCT " if query.distinct else "REDUCED " if query.reduced else "")
     if query.columns is None:
         return ["SELECT ", quantifier, "*"]
     columns = [item for column in query.columns for item in (" ", *_column(column))]

@@ -14,6 +14,7 @@ from thence.algebra.patterns import (
     Graph,
     Join,
     LeftJoin,
+    MatchPattern,
     Minus,
     PathPattern,
     Pattern,
@@ -23,7 +24,9 @@ from thence.algebra.patterns import (
     TriplePattern,
     Union,
     Values,
+    WindowPattern,
 )
+from thence.algebra.show_events import match_items, window_head, with_filters
 from thence.algebra.show_expressions import expression_items, path_items, term_text, verb_text
 from thence.algebra.text_writer import BracedGroup, LayoutMark, TextItem, on_lines
 
@@ -66,12 +69,8 @@ def values_items(values: Values) -> list[TextItem]:
 def _lines(pattern: Pattern) -> list[TextItem]:
     """What stands between a group's braces. Only the outermost filter is the group's own; any other has a group too."""
     if isinstance(pattern, Filter):
-        return on_lines([*elements(pattern.pattern), _filter(pattern)])
+        return on_lines(with_filters(elements(pattern.pattern), pattern.condition))
     return on_lines(elements(pattern))
-
-
-def _filter(pattern: Filter) -> list[TextItem]:
-    return ["FILTER (", partial(expression_items, pattern.condition), ")"]
 
 
 def elements(pattern: Pattern) -> list[list[TextItem]]:
@@ -127,6 +126,10 @@ def _element(pattern: Pattern) -> list[TextItem]:
     match pattern:
         case Union() | TemporalJoin():
             return _chain(pattern)
+        case WindowPattern():
+            return [partial(window_head, pattern), BracedGroup(pattern.pattern)]
+        case MatchPattern():
+            return [partial(match_items, pattern)]
         case Graph():
             return [f"GRAPH {pattern.name} ", BracedGroup(pattern.pattern)]
         case Values():

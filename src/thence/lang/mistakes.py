@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
@@ -79,6 +79,20 @@ class Diagnosis:
 
 
 Mistake: TypeAlias = Callable[[ParseFailure], Diagnosis | None]
+
+
+def similar(word: str, known: Collection[str]) -> str:
+    """The keyword of which the word is a bad spelling, or nothing; letters that changed places count as one mistake.
+
+    >>> similar("SELCET", ["SELECT", "ASK"]), similar("ASK", ["SELECT", "ASK"])
+    ('SELECT', '')
+    """
+    upper = word.upper()
+    if upper in known or not word or len(word) > _LONGEST:
+        return ""
+    swapped = (each for each in known if sorted(each) == sorted(upper))
+    return next(swapped, "") or next(iter(get_close_matches(upper, known, n=1, cutoff=0.8)), "")
+
 
 # One mistake, one function: the reason and the hint, or None where it is not this mistake.
 

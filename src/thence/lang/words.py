@@ -48,6 +48,7 @@ MODIFIERS = frozenset({"_GROUP", "_HAVING", "_ORDER", "_LIMIT", "_OFFSET", "_VAL
 # Where all of the first set can stand, the phrase speaks for all of the second.
 _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
     ({"_SELECT", "_ASK"}, "SELECT, CONSTRUCT, ASK or DESCRIBE", FORMS),
+    ({"_SELECT", "_CONSTRUCT", "_REGISTER"}, "SELECT, CONSTRUCT or REGISTER", FORMS | {"_REGISTER"}),
     ({"_SELECT", "_CONSTRUCT"}, "SELECT or CONSTRUCT", FORMS),
     ({"FUNCTION_1", "BANG"}, "an expression", EXPRESSIONS | NAMES),
     ({"FUNCTION_1"}, "an expression in parentheses", FUNCTIONS | IRIS | NAMES | {"LPAR"}),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 
 from thence.lang.ep_sparql.chain_reader import SEQOPTIONAL
-from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure
+from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, similar
 from thence.lang.words import END, FUNCTIONS, MODIFIERS
 
 KEYWORDS = (
@@ -28,15 +27,6 @@ _SHORT_FORM = re.compile(r"\bCONSTRUCT\s+WHERE\s*\{[^{}]*\}\s*\Z", re.IGNORECASE
 _PREFIXED = re.compile(r"\b(SEQ|EQUALS|OPTIONALSEQ|EQUALSOPTIONAL)\s*\(\s*\Z", re.IGNORECASE)
 _JOINED = {"OPTIONALEQUALS": "EQUALSOPTIONAL", "GROUPBY": "GROUP BY", "ORDERBY": "ORDER BY"}
 _SPELLED = {"GETDURATION": "getDURATION", "GETSTARTTIME": "getSTARTTIME", "GETENDTIME": "getENDTIME"}
-
-
-def similar(word: str, known: tuple[str, ...] = KEYWORDS) -> str:
-    """The keyword of which the word is a bad spelling, or nothing; letters that changed places count as one mistake."""
-    upper = word.upper()
-    if upper in known or len(word) > _NEAR:
-        return ""
-    swapped = (each for each in known if sorted(each) == sorted(upper))
-    return next(swapped, "") or next(iter(get_close_matches(upper, known, n=1, cutoff=0.8)), "")
 
 
 def _behind(failure: ParseFailure) -> str:
@@ -108,7 +98,7 @@ def _still_open(failure: ParseFailure) -> Diagnosis | None:
 
 def _misread(failure: ParseFailure) -> Diagnosis | None:
     """A misspelt keyword is read as a bare name, the subject of a triple, and what follows does not go with that."""
-    found = "" if failure.kind or "A" in failure.accepted else similar(failure.word)
+    found = "" if failure.kind or "A" in failure.accepted else similar(failure.word, KEYWORDS)
     if found and found in failure.words.keywords(failure.accepted):
         return Diagnosis(f"{failure.shown} is not known here.", found)
     read = _behind(failure)
@@ -118,7 +108,7 @@ def _misread(failure: ParseFailure) -> Diagnosis | None:
             if first[1].upper() == "WITHIN":
                 hint = 'FILTER (getDURATION() < "PT10M"^^xsd:duration)'
                 return Diagnosis("WITHIN is not supported: a FILTER says how long a match may last.", hint, at=at)
-            if found := _JOINED.get(first[1].upper(), "") or similar(first[1]):
+            if found := _JOINED.get(first[1].upper(), "") or similar(first[1], KEYWORDS):
                 return Diagnosis(f'"{first[1]}" is not known here.', found, at=at)
             break
     return None

@@ -17,8 +17,9 @@ from thence.errors import QueryError
 from thence.hints import closest
 from thence.lang.ep_sparql.chain_reader import ChainReader
 from thence.lang.ep_sparql.draft import Draft, DraftColumn, DraftStatement
-from thence.lang.ep_sparql.mistakes import SIGNS, similar
+from thence.lang.ep_sparql.mistakes import KEYWORDS, SIGNS
 from thence.lang.ep_sparql.time_demands import comparisons
+from thence.lang.mistakes import similar
 from thence.lang.placed_draft import TimeDemand
 from thence.lang.sparql.group_reader import FilterElement
 from thence.lang.sparql.projection_checks import PlacedColumn
@@ -185,7 +186,7 @@ class RuleReader(ChainReader):
         if column.right is not None:
             return self.error("A variable must stand on one side of AS.", at=column.at, hint="… AS ?name")
         if bare := self._bare_at.get(column.at, ""):
-            if meant := SIGNS.get(bare.upper(), "") or similar(bare):
+            if meant := SIGNS.get(bare.upper(), "") or similar(bare, KEYWORDS):
                 return self.error(f'"{bare[:40]}" is not known here.', at=column.at, hint=meant)
             return self.error(f'A column is a variable, found "{bare[:40]}".', at=column.at, hint=f"?{bare[:40]}")
         written = show(column.left)

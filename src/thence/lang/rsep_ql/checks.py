@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from thence.algebra.patterns import Bgp, Graph, MatchPattern, Pattern, WindowPattern
 from thence.algebra.rsep_ql import OnClose, Report, StreamOperator, TimeWindow
 from thence.hints import closest, listed
-from thence.lang.rsep_ql.draft import Draft, StreamBlock, StreamClause, WindowClause
+from thence.lang.rsep_ql.draft import Draft, StreamBlock, StreamClause, WindowClause, shortened
 from thence.lang.sparql.unbound_variables import below, given_variables, unbound_in_filters, unbound_in_form
 from thence.rdf.terms import IRI
 
@@ -41,9 +41,8 @@ def _meant(draft: Draft, name: IRI) -> str:
 
 def all_windows(draft: Draft) -> list[WindowClause | StreamClause | StreamBlock]:
     """The windows in the order of the text; not those of FROM STREAM that STREAM blocks take."""
-    taken = {block.stream for block in draft.blocks}
-    left = [each for each in draft.stream_clauses if each.stream not in taken]
-    declared: list[WindowClause | StreamClause] = sorted([*draft.windows, *left], key=lambda each: each.at)
+    clauses: list[WindowClause | StreamClause] = [*draft.windows, *draft.unread_clauses]
+    declared = sorted(clauses, key=lambda each: each.at)
     return [*declared, *draft.blocks]
 
 
@@ -105,15 +104,14 @@ def _unused(draft: Draft) -> Iterator[str]:
         else:
             yield str(draft.error(f"The window {name} is never read.", window.at, hint=f"WINDOW {name} {{ … }}"))
     if draft.blocks:
-        taken = {block.stream for block in draft.blocks}
-        for clause in draft.stream_clauses:
-            if clause.stream not in taken:
-                name = draft.written(clause.stream)
-                yield str(draft.error(f"No STREAM block reads {name}.", clause.at, hint=f"STREAM {name} {{ … }}"))
+        for clause in draft.unread_clauses:
+            name = draft.written(clause.stream)
+            reason = f"No STREAM block reads the window of FROM STREAM {name}."
+            yield str(draft.error(reason, clause.at, hint=f"STREAM {name} {{ … }}"))
     for event in draft.events:
         if event.name not in draft.matched:
-            reason = f'No MATCH names the EVENT "{event.name}".'
-            yield str(draft.error(reason, event.name_at, hint=f"MATCH {{ {event.name} }}"))
+            name = shortened(event.name)
+            yield str(draft.error(f'No MATCH names the EVENT "{name}".', event.name_at, hint=f"MATCH {{ {name} }}"))
 
 
 def reads_default(pattern: Pattern) -> bool:

@@ -11,6 +11,8 @@ from thence.algebra.rsep_ql import Report, StreamOperator, WindowFunction
 from thence.lang.placed_draft import PlacedDraft
 from thence.rdf.terms import IRI
 
+_LONGEST = 80  # characters of a name that a message shows
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedName:
@@ -79,6 +81,7 @@ class StreamBlock:
     name: IRI
     stream: IRI
     bracket: Bracket
+    clause: StreamClause | None  # the FROM STREAM that it has its brackets from
     at: int
 
 
@@ -127,14 +130,25 @@ class Draft(PlacedDraft):
     namespace: str
     prefixes: dict[str, str]
 
+    @property
+    def unread_clauses(self) -> list[StreamClause]:
+        """The FROM STREAMs that no STREAM block names."""
+        taken = {block.clause for block in self.blocks}
+        return [each for each in self.stream_clauses if each not in taken]
+
     def written(self, iri: IRI) -> str:
         return written(iri, self.prefixes)
 
 
 def written(iri: IRI, prefixes: dict[str, str]) -> str:
-    """An IRI as the text would write it."""
+    """An IRI as the text would write it, or as much of it as a message can hold."""
     for prefix, namespace in prefixes.items():
         local = iri.value.removeprefix(namespace)
         if local != iri.value and local.replace("_", "").isalnum():
-            return f"{prefix}:{local}"
-    return str(iri)
+            return shortened(f"{prefix}:{local}")
+    return str(iri) if len(iri.value) <= _LONGEST else f"<{iri.value[:_LONGEST]}…>"
+
+
+def shortened(text: str) -> str:
+    """As much of a text as a message can hold."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -20,18 +20,18 @@ from thence.algebra.patterns import (
     SeqPolicy,
     WindowPattern,
 )
-from thence.algebra.rsep_ql import unwritten_name
+from thence.algebra.rsep_ql import block_window
 from thence.algebra.variables import in_scope
 from thence.hints import closest, listed
 from thence.lang.long_chains import LONG_MATCH
 from thence.lang.rsep_ql.draft import (
-    Bracket,
     EventClause,
     PlacedName,
     StreamBlock,
     StreamClause,
     WindowClause,
     WindowUse,
+    shortened,
     written,
 )
 from thence.lang.rsep_ql.window_reader import WindowReader
@@ -75,7 +75,7 @@ class EventReader(WindowReader):
             raise self.error(f"{name} is a keyword of MATCH, and can't name an EVENT.", at=offset(token), hint="E1")
         if name in self._events:
             first = self.text.place(self._events[name].name_at)
-            reason = f'The EVENT "{name}" is defined twice, first at {first.line}:{first.column}.'
+            reason = f'The EVENT "{shortened(name)}" is defined twice, first at {first.line}:{first.column}.'
             raise self.error(reason, at=offset(token), hint="a new name")
         self._events[name] = EventClause(name, self._used(window, "EVENT ON"), group.whole, at, offset(token))
         return self._events[name]
@@ -92,9 +92,9 @@ class EventReader(WindowReader):
     def stream_graph_pattern(self, stream: IRI, *rest: Any) -> Pattern:
         at = self.here
         self._blocks_at.append((at, "STREAM"))
-        bracket = rest[0] if len(rest) == 2 else self._bracket_of(stream)
-        name = unwritten_name("block", len(self._blocks))
-        self._blocks.append(StreamBlock(name, stream, bracket, at))
+        clause = None if len(rest) == 2 else self._clause_of(stream)
+        name = block_window(len(self._blocks))
+        self._blocks.append(StreamBlock(name, stream, rest[0] if clause is None else clause.bracket, clause, at))
         group: GroupDraft = rest[-1]
         return WindowPattern(name, group.whole)
 
@@ -119,16 +119,19 @@ class EventReader(WindowReader):
         reason = f"{keyword} names one window, and {window.name} is a variable."
         raise self.error(reason, at=window.at, hint=f"{keyword} {known[0] if known else ':w'}")
 
-    def _bracket_of(self, stream: IRI) -> Bracket:
-        """The brackets that FROM STREAM gives the stream of a block without any (CQELS 2)."""
+    def _clause_of(self, stream: IRI) -> StreamClause:
+        """The FROM STREAM that has the brackets of a block without any (CQELS 2)."""
         clauses = self._stream_clauses
-        found = next((each for each in clauses if each.stream == stream), None)
-        if found is None:
+        found = [each for each in clauses if each.stream == stream]
+        if len(found) > 1:
+            reason = f"FROM STREAM gives {self.written(stream)} two windows, and this STREAM block none."
+            raise self.error(reason, hint=f"STREAM {self.written(stream)} [RANGE 10s] {{ … }}")
+        if not found:
             near = closest(stream.value, [each.stream.value for each in clauses])
             name = self.written(stream)
             reason = f"STREAM {name} needs a window, and no FROM STREAM gives it one."
             raise self.error(reason, hint=f"STREAM {self.written(IRI(near))}" if near else f"STREAM {name} [RANGE 10s]")
-        return found.bracket
+        return found[0]
 
     # MATCH
 
@@ -136,10 +139,12 @@ class EventReader(WindowReader):
         self._blocks_at.append((self.here, "MATCH"))
         names, self._names = self._names, []
         for name, at in names:
+            if name.upper() == "SEQ":
+                raise self.error("SEQ stands between two events.", at=at, hint="E1 SEQ E2")
             if name not in self._events:
                 near = closest(name, self._events) or (listed(self._events) if self._events else "")
-                hint = near or f"EVENT ON :w {{ … }} AS {name}, before WHERE"
-                raise self.error(f'There is no EVENT "{name}".', at=at, hint=hint)
+                hint = near or f"EVENT ON :w {{ … }} AS {shortened(name)}, before WHERE"
+                raise self.error(f'There is no EVENT "{shortened(name)}".', at=at, hint=hint)
         self._matched.update(name for name, _ in names)
         bound = (variable for name, _ in names for variable in in_scope(self._events[name].pattern))
         self._matches += 1

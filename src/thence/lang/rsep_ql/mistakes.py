@@ -2,6 +2,251 @@
 
 from __future__ import annotations
 
-from thence.lang.mistakes import Mistake
+import re
 
-MISTAKES: tuple[Mistake, ...] = ()
+from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, similar, unit
+from thence.lang.rsep_ql.reader import TIMESTAMP
+from thence.lang.words import END, IRIS, MODIFIERS, VARIABLES, name
+
+_LENGTHS = {"_RANGE": "RANGE", "SLIDE": "SLIDE", "_EVERY": "REPORT EVERY", "MINUS": "NOW -"}
+_INSTANTS = {"_LND": "LND", "OPENS": "START", "CLOSES": "TO", "_AT": "REPORT AT"}
+_TIME = "2024-05-06T07:00:00Z"
+_WINDOWS = "[RANGE 10s SLIDE 5s], [LND 5], [FROM 1 TO 5] or [NOW]"
+_OF_MATCH = ("CHRONOLOGICAL", "RECENT", "NAIVE", "FIRST", "LAST", "SEQ")
+_UNITS = re.compile(r"(?:TICK|MILLISECOND|SECOND|MINUTE|HOUR|DAY|WEEK)S?|MS|SEC|MIN|[SMHDW]")
+
+
+# What RSEP-QL refuses by name
+
+
+def _refused(failure: ParseFailure) -> Diagnosis | None:
+    match failure.word:
+        case "ASK" | "DESCRIBE" if not failure.kind:
+            return Diagnosis(f"{failure.word} is not supported for RSEP-QL.", "SELECT or CONSTRUCT")
+        case "TIMESTAMP" if "FUNCTION_1" in failure.accepted:
+            return TIMESTAMP
+        case "COMPUTED" if failure.accepted == {"_AS"}:
+            return Diagnosis("COMPUTED EVERY is not supported.", "REPORT EVERY 5m after FROM")
+        case "WITHIN" if not failure.kind and not failure.opened:
+            reason = "WITHIN is not supported: a window says how far back the query looks."
+            return Diagnosis(reason, "FROM NAMED :S WIN [RANGE 10m] AS :w")
+    return None
+
+
+# Windows
+
+
+def _length(failure: ParseFailure) -> Diagnosis | None:
+    word = _before(failure, _LENGTHS)
+    if not word or failure.word in ("TRIPLES", "ELEMENTS"):
+        return None
+    return Diagnosis(f"{word} needs a length of time, found {failure.told}.", f"{word} 10s")
+
+
+def _instant(failure: ParseFailure) -> Diagnosis | None:
+    word = _before(failure, _INSTANTS)
+    if not word and failure.follows("_FROM") and _in_brackets(failure):
+        word = "FROM"
+    if word:
+        return Diagnosis(f"{word} needs a time, found {failure.told}.", f"{word} 5, or {word} {_TIME}")
+    after_number = _in_brackets(failure) and failure.follows("INTEGER") and "UNIT" not in failure.accepted
+    if after_number and _UNITS.fullmatch(failure.word):
+        return Diagnosis(f"A time has no unit, found {failure.shown}: it is a number of ticks, or a date.", _TIME)
+    return None
+
+
+def _brackets(failure: ParseFailure) -> Diagnosis | None:
+    """What is no part of a window's brackets."""
+    if not _in_brackets(failure) or "TUMBLING" not in failure.accepted or failure.found in (*CLOSING.values(), ""):
+        return None
+    if failure.kind in ("_AS", "_ON", "_WHERE", "_NAMED", "_EVENT") or failure.found == "{":
+        bracket = failure.opened[-1]
+        return Diagnosis(f'The "[" at {failure.place(bracket)} is not closed before {failure.shown}.', "]")
+    if failure.found == ",":
+        return Diagnosis("The parts of a window are parted by spaces, without commas.", "[RANGE 10s SLIDE 5s]")
+    if failure.kind in ("INTEGER", "DECIMAL", "DURATION"):
+        return Diagnosis(f"RANGE says how long a window is, found {failure.shown}.", f"RANGE {failure.short}")
+    if failure.word == "ALL":
+        return Diagnosis("ALL is not supported: empty brackets hold the whole stream.", "[]")
+    if similar(failure.word, failure.words.keywords(failure.accepted)):
+        return None
+    return unit(failure) or Diagnosis(f"{failure.shown} is no part of a window.", _WINDOWS)
+
+
+def _no_win(failure: ParseFailure) -> Diagnosis | None:
+    """A window over a stream in which WIN, NAMED or the brackets are missing."""
+    if "_WIN" in failure.accepted and (failure.kind == "_AS" or failure.found == "[" or failure.word == "WINDOW"):
+        return Diagnosis(f"WIN is missing, found {failure.shown}.", "FROM NAMED :S WIN [RANGE 10s] AS :w")
+    if failure.kind == "_WIN" and "_EVENT" in failure.accepted:
+        return Diagnosis("A window is named: NAMED is missing after FROM.", "FROM NAMED :S WIN [RANGE 10s] AS :w")
+    if failure.follows("_WIN") and failure.word:
+        reason = f"A window stands in brackets, found {failure.shown}."
+        return Diagnosis(reason, "WIN [RANGE 10s SLIDE 5s] AS :w")
+    if failure.accepted == {"LSQB", "_ON"} and failure.kind in IRIS:
+        return Diagnosis(f"ON is missing before {failure.shown}.", f"ON {failure.short}")
+    if failure.accepted == {"LSQB"}:
+        reason = f"FROM STREAM needs a window in brackets, found {failure.told}."
+        return Diagnosis(reason, "FROM STREAM <s> [RANGE 10s STEP 5s]")
+    return None
+
+
+def _window_name(failure: ParseFailure) -> Diagnosis | None:
+    """A name of a window or stream that is no IRI."""
+    what = _before(failure, {"_WINDOW": "window", "_AS": "window", "_ON": "window", "_NAMED": "stream"})
+    what = what or _before(failure, {"_STREAM": "stream"})
+    if not what or not failure.accepted & IRIS:
+        return None
+    if failure.follows("_ON") and "VAR1" not in failure.accepted:
+        what = "stream"
+    if failure.kind in VARIABLES:
+        return Diagnosis(f"A {what}'s name is an IRI, found {failure.shown}.", f":{failure.short[1:]}")
+    if similar(failure.word, failure.words.keywords(failure.accepted)):
+        return None
+    if failure.word and (not failure.kind or len(failure.word) == 1):
+        return Diagnosis(f"A {what}'s name is an IRI, found {failure.shown}.", f":{failure.short}")
+    keyword = str(failure.before).upper()
+    return Diagnosis(f"{keyword} needs a {what}'s name, found {failure.told}.", f"{keyword} :w")
+
+
+# EVENT and MATCH
+
+
+def _event_name(failure: ParseFailure) -> Diagnosis | None:
+    if "NAME" not in failure.accepted or failure.accepted & IRIS or failure.kind not in IRIS | VARIABLES:
+        return None
+    plain = re.sub(r"\W+", "", failure.short.rpartition(":")[2]) or "E1"
+    return Diagnosis(f"An EVENT's name is a plain word, found {failure.shown}.", plain)
+
+
+def _operand(failure: ParseFailure) -> Diagnosis | None:
+    """Something else where MATCH expects an event."""
+    if "SELECTOR" not in failure.accepted:
+        return None
+    if failure.found == "{":
+        return Diagnosis("MATCH names EVENTs, whose patterns stand before WHERE.", "EVENT ON :w { … } AS E1")
+    if failure.kind == "NOT":
+        return _NOT
+    if failure.kind == "POLICY":
+        return Diagnosis(f"{failure.word} stands after SEQ.", f"E1 SEQ {failure.word} E2")
+    if failure.opened and failure.found in (*CLOSING.values(), END, ",", ";"):
+        hint = "MATCH { E1 SEQ E2 }"
+        return Diagnosis(f"MATCH needs an EVENT's name here, found {failure.told}.", hint)
+    return None
+
+
+_NOT = Diagnosis("NOT is not supported in MATCH.", "FILTER NOT EXISTS { … } beside it")
+
+
+def _operator(failure: ParseFailure) -> Diagnosis | None:
+    """Something else where MATCH expects SEQ; or a word before it that was read as an EVENT's name."""
+    if "SEQ" not in failure.accepted or failure.found in (*CLOSING.values(), ""):
+        return None
+    before, word = failure.before, failure.before.upper() if failure.before is not None else ""
+    if before is not None and failure.follows("NAME"):
+        at = before.start_pos
+        if word == "SEQ":
+            return Diagnosis("SEQ stands between two events.", "E1 SEQ E2", at=at)
+        if word == "NOT":
+            return Diagnosis(_NOT.reason, _NOT.hint, at=at)
+        if word == "UNRESTRICTED":
+            return Diagnosis("SEQ without a policy is unrestricted.", "SEQ alone", at=at)
+        if failure.word and not failure.kind and (meant := similar(word, _OF_MATCH)):
+            return Diagnosis(f'"{before[:40]}" is not known here.', meant, at=at)
+    if failure.kind == "POLICY":
+        return Diagnosis(f"{failure.word} stands after SEQ.", f"SEQ {failure.word}")
+    if similar(failure.word, ("SEQ",)):
+        return None
+    if failure.word in ("AND", "OR", "UNION", "THEN") or (not failure.word and failure.found != "("):
+        return Diagnosis(f"{failure.shown} is no operator of MATCH.", "SEQ")
+    return Diagnosis(f"SEQ is missing before {failure.shown}.", f"SEQ {failure.short}")
+
+
+def _outside(failure: ParseFailure) -> Diagnosis | None:
+    if failure.kind == "SEQ" and failure.opened and failure.opened[-1] == "{":
+        return Diagnosis("SEQ stands in MATCH, between the names of EVENTs.", "MATCH { E1 SEQ E2 }")
+    return None
+
+
+# Clauses
+
+
+def _order(failure: ParseFailure) -> Diagnosis | None:
+    """A clause that stands in WHERE or after it."""
+    clauses = {"_EVENT": "EVENT", "_REPORT": "REPORT", "_FROM": "FROM"}
+    if failure.kind not in clauses or failure.kind in failure.accepted:
+        return None
+    in_where = "_FILTER" in failure.accepted or {"DOT", "SEMICOLON"} <= failure.accepted
+    if in_where or (not failure.opened and failure.accepted & (MODIFIERS | {END})):
+        return Diagnosis(f"{failure.word} stands before WHERE.", f"{failure.word} … WHERE {{ … }}")
+    return None
+
+
+def _report(failure: ParseFailure) -> Diagnosis | None:
+    known = failure.words.keywords(failure.accepted)
+    if failure.follows("_REPORT") and not _in_brackets(failure) and not similar(failure.word, known):
+        hint = f"REPORT ON {failure.word}" if failure.word in ("CONTENT", "CLOSE") else "REPORT ON CONTENT"
+        return Diagnosis(f"REPORT needs ON CONTENT, ON CLOSE, EVERY or AT, found {failure.told}.", hint)
+    if failure.accepted == {"_CONTENT", "_CLOSE"} and not similar(failure.word, known):
+        return Diagnosis(f"REPORT ON needs CONTENT or CLOSE, found {failure.told}.", "REPORT ON CONTENT")
+    if "COMMA" in failure.accepted and "_EVENT" in failure.accepted and failure.kind in ("INTEGER", "TIME"):
+        return Diagnosis(f'A "," is missing between two times, before {failure.shown}.', f", {failure.short}")
+    return None
+
+
+def _registered(failure: ParseFailure) -> Diagnosis | None:
+    if failure.follows("_REGISTER") and not similar(failure.word, failure.words.keywords(failure.accepted)):
+        kinds = "RSTREAM, ISTREAM, DSTREAM, STREAM or QUERY"
+        called = failure.short if failure.word or failure.kind in IRIS else "<name>"
+        return Diagnosis(f"REGISTER needs {kinds}, found {failure.told}.", f"REGISTER QUERY {called} AS")
+    if failure.accepted == {"_AS"} and failure.follows("LABEL") and str(failure.before).upper() == "AS":
+        return Diagnosis("REGISTER needs a name before AS.", "REGISTER QUERY name AS")
+    return None
+
+
+def _columns(failure: ParseFailure) -> Diagnosis | None:
+    begins = any(map(failure.follows, ("_SELECT", "DISTINCT", "REDUCED", "STREAM_OPERATOR")))
+    if begins and "STAR" in failure.accepted and (failure.found == "{" or failure.kind in ("_FROM", "_WHERE", END)):
+        return Diagnosis(f"SELECT names its columns, found {failure.told}.", "SELECT *")
+    if failure.accepted == {"_AS"} and failure.follows("RPAR") and not failure.opened:
+        return Diagnosis("An aggregate in SELECT needs a name.", "AS ?name")
+    return None
+
+
+def _no_where(failure: ParseFailure) -> Diagnosis | None:
+    if failure.kind == END and not failure.opened and {"_WHERE", "LBRACE"} <= failure.accepted:
+        return Diagnosis(f"WHERE is missing, found {failure.told}.", "WHERE { … }")
+    if failure.accepted == {"LBRACE"} and failure.follows("_WHERE"):
+        return Diagnosis(f"WHERE needs braces, found {failure.told}.", "WHERE { … }")
+    if failure.accepted == {"LBRACE"} and failure.follows("_MATCH"):
+        return Diagnosis(f"MATCH needs braces, found {failure.told}.", "MATCH { E1 SEQ E2 }")
+    if failure.kind in ("_SELECT", "_CONSTRUCT", "_REGISTER", "_PREFIX", "_BASE") and END in failure.accepted:
+        return Diagnosis(f"A text holds one query, found {failure.shown} after it.", "a text for each")
+    return None
+
+
+def _before(failure: ParseFailure, words: dict[str, str]) -> str:
+    """What stands before the failure, if it is one of these terminals."""
+    return "" if failure.before is None else words.get(name(failure.before.type), "")
+
+
+def _in_brackets(failure: ParseFailure) -> bool:
+    return bool(failure.opened) and failure.opened[-1] == "["
+
+
+MISTAKES: tuple[Mistake, ...] = (
+    _refused,
+    _length,
+    _instant,
+    _brackets,
+    _no_win,
+    _window_name,
+    _event_name,
+    _operand,
+    _operator,
+    _order,  # before what is said of SEQ outside MATCH
+    _outside,
+    _report,
+    _registered,
+    _columns,
+    _no_where,
+)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 from thence.algebra.chains import DEPTH, depth
-from thence.algebra.rsep_ql import EventPattern, NamedWindow, WindowQuery, unwritten_name
+from thence.algebra.rsep_ql import EventPattern, NamedWindow, WindowQuery, clause_window
 from thence.lang.parser_cache import GRAMMARS
 from thence.lang.rsep_ql.checks import all_windows, check_names, output, report, warnings
 from thence.lang.rsep_ql.draft import Draft, StreamClause
@@ -79,7 +79,7 @@ def _windows(draft: Draft, names: Mapping[IRI, str]) -> tuple[tuple[NamedWindow,
     windows: list[NamedWindow] = []
     merged: list[IRI] = []
     for number, each in enumerate(all_windows(draft)):
-        name = unwritten_name("stream", number) if isinstance(each, StreamClause) else each.name
+        name = clause_window(number) if isinstance(each, StreamClause) else each.name
         windows.append(NamedWindow(name, names[each.stream], each.bracket.function))
         if isinstance(each, StreamClause) and not draft.blocks:
             merged.append(name)

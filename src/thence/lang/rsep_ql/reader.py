@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 
-from lark import Token
+from lark import Token, Tree
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Construct, Pattern, Projection, Select, Values
@@ -49,7 +49,18 @@ class WindowQueryReader(EventReader):
         self._filters_at: dict[int, tuple[Expression, int]] = {}
         self._operators: list[PlacedOperator] = []
         self._reports: list[PlacedReport] = []
-        self._bare_aggregates: list[int] = []
+        self._form_at = 0
+
+    def read(self, tree: Tree[Token]) -> Draft:
+        """The clauses before the columns, since an EXISTS in SELECT may have a MATCH, which names EVENTs."""
+        for query in tree.children:
+            if isinstance(query, Tree) and query.data == "select_query":
+                columns, *clauses, where, modifiers = query.children
+                query.children = [*clauses, columns, where, modifiers]
+        draft: Draft = super().read(tree)
+        for places in self._named.values():
+            places.sort()
+        return draft
 
     def window_query(self, *parts: Any) -> Draft:
         register = next((part for part in parts if isinstance(part, Register)), None)
@@ -118,9 +129,10 @@ class WindowQueryReader(EventReader):
         self.caution(reason, self.here, hint=hint if len(hint) <= 60 else f"(… AS {variable})")
         return PlacedColumn(Projection(variable, aggregate), self.here)
 
-    def select_query(self, clause: SelectClause, *rest: Any) -> SelectDraft:
-        self._form_at = self.here
-        return super().select_query(clause, *rest)
+    def select_query(self, *parts: Any) -> SelectDraft:
+        *clauses, columns, group, modifiers = parts
+        self._form_at = columns.at
+        return super().select_query(columns, *clauses, group, modifiers)
 
     def sub_select(self, clause: SelectClause, *rest: Any) -> Select:
         inside = next((each for each in self._operators if each.at > self.here), None)
@@ -141,15 +153,15 @@ class WindowQueryReader(EventReader):
 
     def named_window(self, stream: IRI, *rest: Any) -> WindowClause:
         bracket = rest[0] if len(rest) == 2 else Bracket(IdentityWindow())
-        return self._window(rest[-1], stream, bracket)
+        return self._window(rest[-1], stream, bracket, "AS")
 
     def window_on_stream(self, name: PlacedName, *rest: Any) -> WindowClause:
         bracket = next((part for part in rest if isinstance(part, Bracket)), Bracket(IdentityWindow()))
         stream = next(part for part in rest if isinstance(part, IRI))
-        return self._window(name, stream, bracket)
+        return self._window(name, stream, bracket, "FROM NAMED WINDOW")
 
-    def _window(self, name: PlacedName, stream: IRI, bracket: Bracket) -> WindowClause:
-        self._windows.append(WindowClause(self.constant(name, "FROM NAMED"), stream, bracket, name.at))
+    def _window(self, name: PlacedName, stream: IRI, bracket: Bracket, keyword: str) -> WindowClause:
+        self._windows.append(WindowClause(self.constant(name, keyword), stream, bracket, name.at))
         return self._windows[-1]
 
     def stream_window(self, stream: IRI, bracket: Bracket) -> StreamClause:

@@ -19,20 +19,20 @@ from thence.algebra.rsep_ql import (
     TimeWindow,
     WindowFunction,
 )
+from thence.algebra.show_spaseq import span_text
 from thence.errors import InputError, QueryError
 from thence.hints import closest
 from thence.lang.placed_draft import TimeDemand
-from thence.lang.rsep_ql.draft import Bracket, Caution, PlacedReport
+from thence.lang.rsep_ql.draft import Bracket, Caution, PlacedReport, shortened
 from thence.lang.sparql.query_reader import QueryReader
 from thence.lang.syntax import offset
 from thence.rdf.terms import XSD, XSD_STRING, Literal
-from thence.rdf.times import Instant, Span, parse_duration, parse_time
+from thence.rdf.times import Instant, Span, format_time, parse_duration, parse_time
 
-_DURATIONS = (XSD + "duration", XSD + "dayTimeDuration")
+_DURATIONS = (XSD + "duration", XSD + "dayTimeDuration", XSD + "yearMonthDuration")
 _REPORTS: dict[str, Report] = {"ON_WINDOW_CLOSE": OnClose(), "ON_CONTENT_CHANGE": OnContent()}
 _OWN_REPORTS = {"PERIODIC": "REPORT EVERY 10s after FROM"}
 _EXAMPLE = "[RANGE 10s SLIDE 5s]"
-_LONGEST = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ class WindowReader(QueryReader):
             is_duration = first.datatype in _DURATIONS
             if first.language is not None or not (is_duration or first.datatype == XSD_STRING):
                 raise self.error(f"{first} is no length of time.", hint='"PT10M"^^xsd:duration')
-            written, words = first.value, f'"{_shortened(first.value)}"'
+            written, words = first.value, f'"{shortened(first.value)}"'
             if is_duration and not written.strip().startswith("P"):
                 raise self.error(f"{first} is no duration.", hint='"PT10M"^^xsd:duration')
         else:
             end = (first if unit is None else unit).end_pos
             written = self.text.read[offset(first) : end]
-            words = _shortened(" ".join(written.split()))
+            words = shortened(" ".join(written.split()))
         at = self.here
         if written.startswith("-"):
             return PlacedLength(parse_negative(written, self._refused), f"-{words[1:].lstrip()}", at)
@@ -89,9 +89,9 @@ class WindowReader(QueryReader):
 
     def instant(self, time: Token | Literal) -> PlacedInstant:
         if isinstance(time, Literal):
-            return PlacedInstant(self._parsed(parse_time, time), f'"{_shortened(time.value)}"', self.here)
+            return PlacedInstant(self._parsed(parse_time, time), f'"{shortened(time.value)}"', self.here)
         value: object = str(time) if time.type == "TIME" else Literal(str(time), XSD + "integer")
-        return PlacedInstant(self._parsed(parse_time, value), _shortened(time), self.here)
+        return PlacedInstant(self._parsed(parse_time, value), shortened(time), self.here)
 
     def _parsed(self, parse: Callable[[Any], Any], value: object) -> Any:
         try:
@@ -108,12 +108,13 @@ class WindowReader(QueryReader):
         if length.span.length <= 0:
             reason = f"{keyword} must be longer than nothing, found {length.words}."
             raise self.error(reason, at=length.at, hint=f"{keyword} 10s")
-        self._demands.append(TimeDemand(length.span.domain, f"{keyword} {length.words}", length.at))
+        self._demands.append(TimeDemand(length.span.domain, f"{keyword} {span_text(length.span)}", length.at))
         return length.span
 
     def demanded(self, instant: PlacedInstant, keyword: str) -> Instant:
         """An instant, with the kind of time that it demands."""
-        self._demands.append(TimeDemand(instant.instant.domain, f"{keyword} {instant.words}", instant.at))
+        time, domain = instant.instant
+        self._demands.append(TimeDemand(domain, f"{keyword} {format_time(time, domain)}", instant.at))
         return instant.instant
 
     # Parts of brackets
@@ -153,7 +154,7 @@ class WindowReader(QueryReader):
 
     def counted_part(self, word: Token, number: Token | None = None) -> BracketPart:
         """RS-64."""
-        written = f"{word.upper()} {number[:_LONGEST]}" if number is not None else word.upper()
+        written = f"{word.upper()} {shortened(number)}" if number is not None else word.upper()
         reason = f"Windows by count ({written}) are not supported: a window holds the events of a length of time."
         raise self.error(reason, hint=_EXAMPLE)
 
@@ -161,12 +162,12 @@ class WindowReader(QueryReader):
         report = _REPORTS.get(policy.upper())
         if report is None:
             hint = _OWN_REPORTS.get(policy.upper()) or closest(policy, _REPORTS) or " or ".join(_REPORTS)
-            raise self.error(f"The report policy {_shortened(policy)} is not supported.", at=offset(policy), hint=hint)
+            raise self.error(f"The report policy {shortened(policy)} is not supported.", at=offset(policy), hint=hint)
         return BracketPart("REPORT", self.here, report=PlacedReport(report, self.here))
 
     def tick_part(self, kind: Token) -> BracketPart:
         if kind.upper() != "TIME_DRIVEN":
-            reason = f"TICK {_shortened(kind)} is not supported: a window moves with the events' time."
+            reason = f"TICK {shortened(kind)} is not supported: a window moves with the events' time."
             raise self.error(reason, hint="TICK TIME_DRIVEN")
         return BracketPart("TICK", self.here)
 
@@ -263,7 +264,3 @@ def parse_negative(written: str, refused: Callable[[InputError], QueryError]) ->
     except InputError as error:
         raise refused(error) from None
     return Span(-span.length, span.domain)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
