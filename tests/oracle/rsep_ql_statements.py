@@ -81,7 +81,7 @@ class Options:
 
     matches: bool = True
     windows: bool = True
-    policies: tuple[Policy | None, ...] = (None, None, *Policy)
+    policies: tuple[Policy | None, ...] = (None, None, *Policy, Policy.CHRONOLOGICAL, Policy.RECENT)
     outputs: tuple[Output | None, ...] = (None, None, None, None, *Output, Output.ISTREAM, Output.RSTREAM)
     constructs: bool = True
     aggregates: bool = True
@@ -395,7 +395,7 @@ class Maker:
     def source(self) -> Element:
         """MATCH or WINDOW; seldom what the default graph or a named graph answers."""
         choice = self.number(0, 99)
-        if self.events and (choice < 55 or not self.options.windows):
+        if self.events and (choice < 65 or not self.options.windows):
             return self.match()
         if choice < 90 or not (self.default or self.named_graphs):
             return self.in_window(1)
@@ -502,7 +502,7 @@ class Maker:
 
     def query(self) -> Query:
         self.dataset()
-        if self.options.matches and (self.chance(70) or not self.options.windows):
+        if self.options.matches and (self.chance(85) or not self.options.windows):
             self.define_events()
         self.left = max(self.left, 3)
         where = self.where()
