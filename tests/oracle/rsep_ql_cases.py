@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, TypeAlias
 
 from hypothesis import assume
@@ -185,7 +186,7 @@ class Data:
         found: Term = self.maker.pick(terms)
         if isinstance(slot, Iri | Literal):
             return slot
-        if isinstance(slot, Var) and slot.name in assignment and not self.maker.chance(15):
+        if isinstance(slot, Var) and slot.name in assignment and not self.maker.chance(6):
             return assignment[slot.name]
         return found
 
@@ -195,16 +196,18 @@ class Data:
         maker = self.maker
         found: list[tuple[str, int, int, tuple[Triple, ...]]] = []
         matches = list(every(Match, self.query))
-        for match in matches[: 2 if maker.chance(50) else 1]:
+        for match in matches[:2]:
             found += self.planned(match)
-        for _ in range(maker.pick((0, 1, 2, 3, 5, most))):
+        for window in every(InWindow, self.query):
+            found += self.spread(window)
+        for _ in range(maker.pick((2, 1, 3, 0, 4, most) if found else (4, 3, 5, 2, most, 0))):
             found.append(self.event())
         if found and maker.chance(15):
             stream, _, _, triples = maker.pick(found)
             time = self.time()
             found.append((stream, time, time, triples))
-        if maker.chance(25):
-            found = maker.draw(st.permutations(found))
+        if maker.chance(25) or len(found) > most:
+            found = maker.shuffled(found)
         return tuple((stream, f"e{number}", *rest) for number, (stream, *rest) in enumerate(found[:most]))  # type: ignore[misc]
 
     def time(self) -> int:
@@ -229,16 +232,29 @@ class Data:
         assignment = maker.pick(self.assignments)
         time = maker.number(FIRST_TIME, 2)
         names = [name for name in leaves(match.pattern) for _ in range(maker.pick((1, 1, 2)))]
-        names += maker.pick(((), (), names[-1:], names))
-        for name in names[:6]:
+        names += maker.pick(((), names[-1:], names, names))
+        for name in names[:8]:
             definition = self.query.definition(name)
             patterns = list(own_patterns(definition.group))[:3]
-            if maker.chance(20):
+            if maker.chance(10):
                 assignment = maker.pick(self.assignments)
             triples = tuple(self.instance(pattern, assignment, blanks=self.blanks) for pattern in patterns)
             time = min(LAST_TIME, time + maker.pick((1, 1, 1, 2, 0)))
             stream = self.query.window(definition.window).stream
             yield (stream, self.start(time), time, tuple(dict.fromkeys(triples)))
+
+    def spread(self, window: InWindow) -> Iterator[tuple[str, int, int, tuple[Triple, ...]]]:
+        """Instances of a WINDOW's patterns by one assignment, in one event or in several."""
+        maker = self.maker
+        stream = self.query.window(window.name).stream
+        assignment = maker.pick(self.assignments)
+        made = [self.instance(pattern, assignment, blanks=self.blanks) for pattern in own_patterns(window.group)]
+        triples = list(dict.fromkeys(made))
+        while triples:
+            count = maker.pick((2, 1, 3))
+            end = self.time()
+            yield (stream, self.start(end), end, tuple(triples[:count]))
+            del triples[:count]
 
     # Graphs
 
@@ -253,7 +269,7 @@ class Data:
         patterns = [*self.reads.named, *(self.reads.default if iri in self.query.graphs else ())]
         if self.maker.chance(60):
             return self.graph(patterns)
-        times = self.maker.draw(st.lists(st.integers(FIRST_TIME, LAST_TIME), min_size=1, max_size=3, unique=True))
+        times = dict.fromkeys(self.time() for _ in range(self.maker.pick((2, 1, 3))))
         return [(time, () if self.maker.chance(15) else self.graph(patterns)) for time in times]
 
 
@@ -275,13 +291,28 @@ def orders_terms(query: Query) -> bool:
 @st.composite
 def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     """Legal cases."""
-    maker = Maker(draw, options)
+    found = made(Maker(lambda least, most: draw(st.integers(least, most)), options))
+    assume(is_legal(found.query, report=found.report, preset=found.preset))
+    return found
+
+
+def random_cases(seed: int, options: Options = Options()) -> Iterator[Case]:  # noqa: B008
+    """Legal cases without end, the same for the same seed. They are more varied than Hypothesis's, and don't shrink."""
+    random = Random(seed)
+    while True:
+        found = made(Maker(random.randint, options))
+        if is_legal(found.query, report=found.report, preset=found.preset):
+            yield found
+
+
+def made(maker: Maker) -> Case:
+    """A case, legal most of the time."""
+    options = maker.options
     query = maker.query()
     report = maker.option() if options.reports and maker.chance(25) else None
     preset = maker.pick(tuple(PRESETS)) if options.presets and maker.chance(20) else None
     if preset == "c-sparql" and not query.slides:
         preset = None
-    assume(is_legal(query, report=report, preset=preset))
     data = Data(maker, query, blanks=options.blanks and not orders_terms(query) and maker.chance(40))
     background = data.background() if maker.default else ()
     graphs = sorted({*query.graphs, *query.named_graphs})

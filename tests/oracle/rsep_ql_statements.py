@@ -6,11 +6,9 @@ booleans, g a named graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-from hypothesis import strategies as st
+from typing import Any, TypeVar
 
 from oracle.ep_sparql_query import Either, Inverse, Path, Repeat, Slot, Steps
 from oracle.rsep_ql_query import (
@@ -83,8 +81,8 @@ class Options:
 
     matches: bool = True
     windows: bool = True
-    policies: tuple[Policy | None, ...] = (None, None, *Policy)
-    outputs: tuple[Output | None, ...] = (None, None, None, *Output, Output.ISTREAM)
+    policies: tuple[Policy | None, ...] = (None, None, *Policy, Policy.CHRONOLOGICAL, Policy.RECENT)
+    outputs: tuple[Output | None, ...] = (None, None, None, None, *Output, Output.ISTREAM, Output.RSTREAM)
     constructs: bool = True
     aggregates: bool = True
     modifiers: bool = True
@@ -102,11 +100,17 @@ class Options:
     most_events: int = 9
 
 
-class Maker:
-    """Draws a query. `left` counts the triple patterns that it may still have, `exists` the EXISTS."""
+Item = TypeVar("Item")
 
-    def __init__(self, draw: st.DrawFn, options: Options) -> None:
-        self.draw = draw
+
+class Maker:
+    """Draws a query. `number(least, most)` draws an integer; all else is drawn by it, and 0 is the simplest choice.
+
+    `left` counts the triple patterns that it may still have, `exists` the EXISTS.
+    """
+
+    def __init__(self, number: Callable[[int, int], int], options: Options) -> None:
+        self.number = number
         self.options = options
         self.left = options.patterns
         self.made = 0
@@ -118,10 +122,11 @@ class Maker:
         self.default = False
 
     def pick(self, choices: Sequence[Any]) -> Any:
-        return self.draw(st.sampled_from(choices))
+        return choices[self.number(0, len(choices) - 1)]
 
-    def number(self, least: int, most: int) -> int:
-        return self.draw(st.integers(least, most))
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        left = list(items)
+        return [left.pop(self.number(0, len(left) - 1)) for _ in items]
 
     def chance(self, percent: int) -> bool:
         return self.number(0, 99) >= 100 - percent
@@ -138,9 +143,9 @@ class Maker:
     def window_function(self) -> WindowFunction:
         choice = self.number(0, 9)
         if choice <= 2:
-            return Range(self.pick((6, 4, 3, 8, 2, 1)), self.pick((1, 2, 2, 3)))
+            return Range(self.pick((6, 4, 3, 8, 5, 2, 1)), self.pick((1, 2, 2, 3)))
         if choice <= 4:
-            return Range(self.pick((6, 4, 3, 8, 2, 1)))
+            return Range(self.pick((6, 4, 3, 8, 5, 2, 1)))
         if choice <= 6:
             return Landmark(self.pick((-2, 0, 1, 3)))
         if choice == 7:
@@ -172,7 +177,8 @@ class Maker:
         return OnClose() if has_slide else Every(self.number(1, 3))
 
     def times(self) -> tuple[int, ...]:
-        return tuple(self.number(FIRST_TIME - 1, LAST_TIME + 3) for _ in range(self.pick((2, 3, 3, 4, 1))))
+        late = (self.number(4, LAST_TIME + 1),)
+        return tuple(self.number(FIRST_TIME - 1, LAST_TIME + 3) for _ in range(self.pick((1, 2, 3, 4)))) + late
 
     def option(self) -> str | int | list[int]:
         match self.report():
@@ -205,7 +211,10 @@ class Maker:
             return Pattern(subject, Var("w"), self.thing())
         predicate = self.pick((P, P, Q, Q, R))
         numeric = predicate == P or (predicate == R and self.chance(50))
-        return Pattern(subject, predicate, self.quantity() if numeric else self.thing())
+        found = self.quantity() if numeric else self.thing()
+        if found == subject and self.chance(80):
+            found = Var("z" if subject == Var("y") else "y")
+        return Pattern(subject, predicate, found)
 
     def path(self) -> Path:
         step, other = self.pick((Q, Q, R)), self.pick((Q, R, P))
@@ -238,12 +247,14 @@ class Maker:
 
     def condition(self, names: Sequence[str], depth: int = 1) -> Expression:
         """`names` is not empty."""
-        choice = self.pick((0, 0, 0, 1, 2, 2, 3, 4, 5, 6, 6, 6, 7, 8))
+        choice = self.pick((0, 0, 0, 1, 2, 2, 2, 3, 4, 5, 6, 6, 6, 7, 8))
         if choice == 1:
             return Compare(self.pick(("<=", ">=", "<", "=")), Now(), integer(self.number(0, LAST_TIME)))
         if choice == 2:
-            return Compare(self.pick(("!=", "!=", "=")), Var(self.pick(names)), self.pick((*THINGS, *map(Var, names))))
-        if choice == 3:
+            name = self.pick(names)
+            others = [*THINGS, *(Var(other) for other in names if other != name)]
+            return Compare(self.pick(("!=", "!=", "!=", "=")), Var(name), self.pick(others))
+        if choice == 3 and self.chance(50):
             return Not(Bound(Var(self.pick(names))))
         if choice == 4:
             return Bound(Var(self.pick(names)))
@@ -257,9 +268,10 @@ class Maker:
         if depth and choice == 7:
             return If(self.condition(names, 0), self.condition(names, 0), self.condition(names, 0))
         if choice == 8:
-            left = Arithmetic(self.pick(("*", "/")), self.numeric(names), self.pick((decimal("1.5"), integer(2))))
-            return Compare(self.pick(("<", ">", "<=")), left, self.numeric(names))
-        return Compare(self.pick(("<", "<=", ">", "!=", ">=")), self.numeric(names), self.numeric(names))
+            product = Arithmetic(self.pick(("*", "/")), self.numeric(names), self.pick((decimal("1.5"), integer(2))))
+            return Compare(self.pick(("<", ">", "<=")), product, self.numeric(names))
+        left, right = self.numeric(names), self.numeric(names)
+        return Compare(self.pick(("<=", "<", ">", "!=", ">=")), left, integer(2) if left == right else right)
 
     def exists_group(self, names: Sequence[str]) -> Group:
         """No MINUS, BIND, VALUES or sub-select, of which SPARQL leaves open how EXISTS substitutes in them."""
@@ -282,7 +294,7 @@ class Maker:
         for _ in range(self.pick(extras)):
             elements.append(self.extra(elements, depth))
         names = self.scope(elements)
-        if names and self.chance(22):
+        if names and self.chance(16):
             elements.insert(self.number(0, len(elements)), Filter(self.condition(names)))
         return Group(tuple(elements))
 
@@ -324,7 +336,7 @@ class Maker:
     # Event patterns
 
     def define_events(self) -> None:
-        for number in range(1, self.pick((1, 2, 2, 2, 3)) + 1):
+        for number in range(1, self.pick((2, 2, 1, 2, 3)) + 1):
             window = self.pick(self.windows).name
             self.events += (EventDefinition(f"E{number}", window, self.event_group()),)
 
@@ -341,15 +353,15 @@ class Maker:
         if self.chance(4) and self.left > 0:
             elements.append(Union((Group((self.triples(),)), Group((self.triples(),)))))
         names = self.scope(elements)
-        if names and self.chance(15):
+        if names and self.chance(7):
             elements.append(Filter(self.condition(names)))
         return Group(tuple(elements))
 
     def match(self) -> Match:
         count = self.pick((1, 2, 2, 2, 2, 3))
-        pattern = self.event_operand(nested=False)
+        pattern = self.event_operand(0, nested=False)
         for number in range(1, count):
-            pattern = Seq(pattern, self.event_operand(nested=number == 1 and count == 2), self.policy())
+            pattern = Seq(pattern, self.event_operand(number, nested=number == 1 and count == 2), self.policy())
         if count > 1 and self.chance(15):
             pattern = self.pick((First, Last))(pattern)
         return Match(pattern)
@@ -358,27 +370,32 @@ class Maker:
         found: Policy | None = self.pick(self.options.policies)
         return found
 
-    def event_operand(self, *, nested: bool) -> EventPattern:
-        found: EventPattern = Event(self.pick(self.events).name)
+    def event(self, number: int) -> Event:
+        """The definitions in their order, most of the time."""
+        return Event(self.pick(self.events).name if self.chance(25) else self.events[number % len(self.events)].name)
+
+    def event_operand(self, number: int, *, nested: bool) -> EventPattern:
+        found: EventPattern = self.event(number)
         if nested and self.chance(20):
-            found = Seq(found, Event(self.pick(self.events).name), self.policy())
-        return self.pick((First, Last))(found) if self.chance(25) else found
+            found = Seq(found, self.event(number + 1), self.policy())
+        kinds = (Last, First, Last) if number else (First, Last)  # the first E2 has no partner most of the time
+        return self.pick(kinds)(found) if self.chance(22) else found
 
     # WHERE
 
     def where(self) -> Group:
         elements = [self.source()]
-        for _ in range(self.pick((0, 0, 1, 1, 2))):
+        for _ in range(self.pick((0, 0, 1, 0, 1, 2))):
             elements.append(self.beside(elements))
         names = self.scope(elements)
-        if names and self.chance(20):
+        if names and self.chance(8):
             elements.insert(self.number(0, len(elements)), Filter(self.condition(names)))
         return Group(tuple(elements))
 
     def source(self) -> Element:
         """MATCH or WINDOW; seldom what the default graph or a named graph answers."""
         choice = self.number(0, 99)
-        if self.events and (choice < 55 or not self.options.windows):
+        if self.events and (choice < 65 or not self.options.windows):
             return self.match()
         if choice < 90 or not (self.default or self.named_graphs):
             return self.in_window(1)
@@ -391,7 +408,7 @@ class Maker:
 
     def beside(self, before: list[Element]) -> Element:
         choice = self.number(0, 13)
-        if choice <= 3:
+        if choice <= 1:
             return self.source()
         if choice <= 5:
             return Optional(Group((self.source(),)))
@@ -411,7 +428,7 @@ class Maker:
             return self.in_graph(1)
         if self.chance(50):
             return self.source()
-        return self.values() if self.chance(40) else self.bind(self.scope(before))
+        return self.values() if self.chance(20) else self.bind(self.scope(before))
 
     def source_of_exists(self) -> Element:
         if self.events and self.chance(40):
@@ -439,7 +456,7 @@ class Maker:
         """ORDER BY all columns, so that the order is settled; and, with it, LIMIT and OFFSET."""
         if not names or not self.options.modifiers or not self.chance(18):
             return (), None, 0
-        order = tuple(Order(Var(name), self.chance(40)) for name in self.draw(st.permutations(list(names))))
+        order = tuple(Order(Var(name), self.chance(40)) for name in self.shuffled(names))
         return (order, self.pick((1, 2, 3)), self.pick((0, 0, 1))) if self.chance(60) else (order, None, 0)
 
     def aggregated(self, where: Group, *, inner: bool) -> Select:
@@ -485,7 +502,7 @@ class Maker:
 
     def query(self) -> Query:
         self.dataset()
-        if self.options.matches and (self.chance(70) or not self.options.windows):
+        if self.options.matches and (self.chance(85) or not self.options.windows):
             self.define_events()
         self.left = max(self.left, 3)
         where = self.where()
