@@ -195,6 +195,11 @@ def encoded(stream: str, number: int, event: tuple[Any, ...]) -> Any:
 
 
 def background_of(case: Case) -> Background:
+    stores = background_stores(case)
+    return Background(load_background(stores)) if stores else NO_BACKGROUND
+
+
+def background_stores(case: Case) -> dict[str | None, list[ox.Store]] | None:
     stores: dict[str | None, list[ox.Store]] = {}
     if case.background:
         stores[None] = [store([(None, case.background)])]
@@ -204,7 +209,7 @@ def background_of(case: Case) -> Background:
             stores[NAMESPACE + name] = [versions(name, listed)]  # type: ignore[arg-type]
         else:
             stores[NAMESPACE + name] = [store([(None, listed)])]  # type: ignore[list-item]
-    return Background(load_background(stores)) if stores else NO_BACKGROUND
+    return stores or None
 
 
 def versions(name: str, listed: Sequence[tuple[int, Sequence[Triple]]]) -> ox.Store:
