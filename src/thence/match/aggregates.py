@@ -56,13 +56,13 @@ def _aggregate(function: Aggregate, members: Sequence[Solution], context: Contex
         case _ if len(values) < len(found):
             raise ExpressionError("a member of the group has no value")
         case AggregateFunction.SUM:
-            return written(_sum(values))
+            return written(add_all(values))
         case AggregateFunction.AVG:
-            return written(numbers.divide(_sum(values), len(values)) if values else 0)
+            return written(numbers.divide(add_all(values), len(values)) if values else 0)
         case AggregateFunction.MIN:
-            return min(values, key=_total_key) if values else _first(values)
+            return min(values, key=total_key) if values else _first(values)
         case AggregateFunction.MAX:
-            return max(values, key=_total_key) if values else _first(values)
+            return max(values, key=total_key) if values else _first(values)
         case AggregateFunction.GROUP_CONCAT:
             separator = " " if function.separator is None else function.separator
             texts = [str_(term).value for term in values]
@@ -78,14 +78,16 @@ def _first(values: Sequence[Term]) -> Term:
     return values[0]
 
 
-def _sum(values: Iterable[Term]) -> Number:
+def add_all(values: Iterable[Term]) -> Number:
+    """The sum, one value after the other."""
     total: Number = 0
     for term in values:
         total = numbers.add(total, number(term))
     return total
 
 
-def _total_key(term: Term) -> tuple[Any, ...]:
+def total_key(term: Term) -> tuple[Any, ...]:
+    """By which MIN and MAX choose: the order of ORDER BY, and of equal ones that of their texts."""
     return (*order_key(term), *tie_key(term))
 
 

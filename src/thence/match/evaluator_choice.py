@@ -52,16 +52,17 @@ def reason_for_plain(pattern: Pattern) -> str | None:
             return reason_for_plain(pattern.left) or reason_for_plain(pattern.right)
         case LeftJoin():
             found = reason_for_plain(pattern.left) or reason_for_plain(pattern.right)
-            return found or (pattern.condition and _reason_in(pattern.condition)) or None
+            return found or (pattern.condition and reason_in_expression(pattern.condition)) or None
         case Filter():
-            return reason_for_plain(pattern.pattern) or _reason_in(pattern.condition)
+            return reason_for_plain(pattern.pattern) or reason_in_expression(pattern.condition)
         case Extend():
-            return reason_for_plain(pattern.pattern) or _reason_in(pattern.expression)
+            return reason_for_plain(pattern.pattern) or reason_in_expression(pattern.expression)
         case Graph():
             return reason_for_plain(pattern.pattern)
 
 
-def _reason_in(expression: Expression) -> str | None:
+def reason_in_expression(expression: Expression) -> str | None:
+    """Why an expression is evaluated row by row; None: it is not."""
     match expression:
         case Exists():
             return "EXISTS"
@@ -70,4 +71,4 @@ def _reason_in(expression: Expression) -> str | None:
         case Call() if expression.function in _DIFFERENT_EACH_TIME:
             return f"{expression.function}(), which differs from row to row"
         case _:
-            return next((reason for part in operands(expression) if (reason := _reason_in(part))), None)
+            return next((reason for part in operands(expression) if (reason := reason_in_expression(part))), None)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TypeAlias
 
-from thence.algebra.expressions import Expression, Variable
+from thence.algebra.expressions import Aggregate, Expression, Variable
 from thence.algebra.patterns import GroupKey, Modifiers, OrderKey, Projection, Values
 from thence.algebra.variables import has_aggregate
 from thence.match.aggregates import AggregateVariables, group
@@ -15,11 +16,19 @@ from thence.match.expression_evaluator import attempt, passes
 from thence.match.mappings import Partners, merge
 from thence.rdf.comparison import order_key, tie_key
 
+Grouping: TypeAlias = Callable[[Sequence[GroupKey] | None, AggregateVariables, Context], Iterator[Solution]]
+"""What groups the solutions of WHERE and computes their aggregates."""
+
 
 def modified(
-    solutions: Iterable[Solution], modifiers: Modifiers, columns: Sequence[Projection], context: Context
+    solutions: Iterable[Solution],
+    modifiers: Modifiers,
+    columns: Sequence[Projection],
+    context: Context,
+    grouping: Grouping | None = None,
 ) -> Iterator[Solution]:
-    """The solution sequence before projection: each step of 18.2.4 and 18.2.5 in the order of the standard."""
+    """The solution sequence before projection: each step of 18.2.4 and 18.2.5 in the order of the standard.
+    `grouping` groups what it knows itself, in place of the solutions."""
     having, order = modifiers.having, modifiers.order
     if modifiers.group is not None or any(map(has_aggregate, _expressions(columns, modifiers))):
         named = {column.variable for column in columns if column.expression is not None}
@@ -27,7 +36,10 @@ def modified(
         columns = [_lifted(column, aggregated) for column in columns]
         having = tuple(aggregated.lift(condition) for condition in having)
         order = tuple(replace(key, expression=aggregated.lift(key.expression)) for key in order)
-        solutions = _grouped(solutions, modifiers.group, aggregated, context)
+        if grouping is not None:
+            solutions = grouping(modifiers.group, aggregated, context)
+        else:
+            solutions = _grouped(solutions, modifiers.group, aggregated, context)
     for condition in having:
         solutions = _filtered(solutions, condition, context)
     if modifiers.values is not None:
@@ -35,6 +47,19 @@ def modified(
     computed = [(column.variable, column.expression) for column in columns if column.expression is not None]
     extended = extend(solutions, computed, context) if computed else iter(solutions)
     return iter(ordered(extended, order, [c.variable for c in columns], context)) if order else extended
+
+
+def aggregates_of(modifiers: Modifiers, columns: Sequence[Projection]) -> list[Aggregate] | None:
+    """The aggregates of a SELECT, SAMPLEs that stand for plain variables included; None: it does not group."""
+    if modifiers.group is None and not any(map(has_aggregate, _expressions(columns, modifiers))):
+        return None
+    named = {column.variable for column in columns if column.expression is not None}
+    aggregated = AggregateVariables({*_names(modifiers.group or ()), *named})
+    for column in columns:
+        _lifted(column, aggregated)
+    for expression in (*modifiers.having, *(key.expression for key in modifiers.order)):
+        aggregated.lift(expression)
+    return list(aggregated.variables)
 
 
 def sliced(rows: Iterable[Solution], modifiers: Modifiers) -> Iterator[Solution]:

@@ -24,8 +24,9 @@ from thence.kernel.windows.state import WindowState
 from thence.kernel.windows.table_log import Ints, Rows
 from thence.match import plain_evaluator, vectorised_evaluator
 from thence.match.context import Context, Solution
+from thence.match.group_columns import GroupedColumns
 from thence.match.mappings import distinct
-from thence.match.modifiers import modified, ordered, project, sliced
+from thence.match.modifiers import Grouping, modified, ordered, project, sliced
 from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.match.sparql_queries import instance
 from thence.match.stream_data import StreamData, mark, plain_solutions
@@ -196,12 +197,15 @@ class Evaluation:
                 return self._listed(_columns(table, program.variables), numbers, found)
         dataset = graphs.dataset(self._plain_graph(default))
         context = plain_evaluator.ready(dataset, context)
-        solutions: Iterable[Solution]
-        if program.vectorised:
+        solutions: Iterable[Solution] = ()
+        grouping = None
+        if program.groups_columns:
+            grouping = GroupedColumns(table, self.state.terms).grouped
+        elif program.vectorised:
             solutions = plain_solutions(table, self.state.terms)
         else:
             solutions = plain_evaluator.solutions(form.where, dataset, context)
-        rows = list(_selected(form, solutions, [*program.variables, *marks.values()], context))
+        rows = list(_selected(form, solutions, [*program.variables, *marks.values()], context, grouping))
         terms = self.state.terms
         ids = [terms.add_all(row.get(name) for row in rows) for name in program.variables]
         numbers = {
@@ -254,7 +258,11 @@ def _number(found: Term | None) -> int:
 
 
 def _selected(
-    form: Select | Construct, solutions: Iterable[Solution], names: Sequence[Variable], context: Context
+    form: Select | Construct,
+    solutions: Iterable[Solution],
+    names: Sequence[Variable],
+    context: Context,
+    grouping: Grouping | None,
 ) -> Iterator[Solution]:
     """The rows of SELECT, or those that fill a template; within one evaluation (RS-49). What LIMIT cuts off does not
     depend on the order of arrival."""
@@ -262,7 +270,7 @@ def _selected(
     if isinstance(form, Select):
         projected = form.columns or tuple(map(Projection, columns(form)))
     modifiers = form.modifiers
-    rows: Iterable[Solution] = modified(solutions, modifiers, projected, context)
+    rows: Iterable[Solution] = modified(solutions, modifiers, projected, context, grouping)
     if not modifiers.order and (modifiers.limit is not None or modifiers.offset is not None):
         rows = ordered(rows, (), names, context)
     rows = project(rows, names)

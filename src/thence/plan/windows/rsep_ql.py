@@ -20,6 +20,7 @@ from thence.algebra.patterns import (
     Modifiers,
     PathPattern,
     Pattern,
+    Projection,
     Select,
     SeqPolicy,
     SubSelect,
@@ -33,6 +34,8 @@ from thence.algebra.traversal import nodes
 from thence.algebra.variables import columns, has_aggregate, in_scope
 from thence.kernel.windows.operator import WindowOperator
 from thence.match import reason_for_plain
+from thence.match.group_columns import can_group
+from thence.match.modifiers import aggregates_of
 from thence.plan.windows.presets import PRESETS, emitted, reported, with_policy
 from thence.plan.windows.shard_keys import shard_key
 from thence.plan.windows.window_triples import Tables, triples_by_window
@@ -63,6 +66,7 @@ def compile_query(
         _match(each, preset.policy if preset is not None else None, each.place in shown)
         for each in sorted(_matches(query.form.where), key=lambda each: each.place)
     )
+    vectorised = optimise and reason_for_plain(query.form.where) is None
     key = one_shard(len(tables.listed), "the query is not optimised")
     if optimise:
         key = shard_key(query, windows, events, matches, tables)
@@ -78,7 +82,8 @@ def compile_query(
         output=_output(query.form),
         variables=_variables(query.form),
         is_projection=_is_projection(query.form),
-        vectorised=optimise and reason_for_plain(query.form.where) is None,
+        vectorised=vectorised,
+        groups_columns=vectorised and _groups_columns(query.form),
         asks_for_time=_has_now((query.form, query.events)),
         preset=policy,
     )
@@ -132,6 +137,14 @@ def _variables(form: Select | Construct) -> tuple[Variable, ...]:
 def _is_projection(form: Select | Construct) -> bool:
     computed = isinstance(form, Select) and any(each.expression is not None for each in form.columns or ())
     return not computed and form.modifiers == Modifiers() and not (isinstance(form, Select) and form.distinct)
+
+
+def _groups_columns(form: Select | Construct) -> bool:
+    """Whether groups and aggregates can be computed over columns."""
+    if not isinstance(form, Select):
+        return False
+    aggregates = aggregates_of(form.modifiers, form.columns or tuple(map(Projection, columns(form))))
+    return aggregates is not None and can_group(form.modifiers.group, aggregates)
 
 
 def _output(form: Select | Construct) -> Output:

@@ -61,8 +61,8 @@ class WindowProgram:
     """A query with everything settled that a preset or an option may settle.
 
     `variables` are those of an answer's rows. `is_projection`: they are solutions of WHERE as they are, without
-    modifiers. `vectorised`: WHERE is evaluated over columns. `asks_for_time`: NOW() occurs, so that an evaluation may
-    differ though nothing else has changed.
+    modifiers. `vectorised`: WHERE is evaluated over columns, and `groups_columns`: so are groups. `asks_for_time`:
+    NOW() occurs, so that an evaluation may differ though nothing else has changed.
     """
 
     query: WindowQuery
@@ -77,6 +77,7 @@ class WindowProgram:
     variables: tuple[Variable, ...]
     is_projection: bool
     vectorised: bool
+    groups_columns: bool
     asks_for_time: bool
     preset: str = ""
 

@@ -1,0 +1,190 @@
+"""Groups and aggregates over columns: what `thence.match.aggregates` computes one member at a time.
+
+Integers and decimals are added as doubles where these hold the sum exactly; anything else is added as the standard
+says, one value after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.expressions import Aggregate, AggregateFunction, Variable
+from thence.algebra.patterns import GroupKey
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.value_kinds import DECIMAL, INTEGER, KIND_MASK, SCALE_SHIFT
+from thence.match.aggregates import AggregateVariables, add_all, total_key
+from thence.match.arithmetic import written
+from thence.match.context import Context, Solution
+from thence.match.evaluator_choice import reason_in_expression
+from thence.match.expression_columns import ExpressionColumns
+from thence.match.expression_errors import ExpressionError
+from thence.match.solution_table import Ids, SolutionTable
+from thence.rdf import numbers
+from thence.rdf.numbers import Number
+from thence.rdf.terms import Term
+from thence.rdf.values import literal
+
+Ints = NDArray[np.int64]
+
+
+def can_group(keys: Sequence[GroupKey] | None, aggregates: Sequence[Aggregate]) -> bool:
+    """Whether all keys and aggregates can be computed over columns."""
+    if any(reason_in_expression(key.expression) for key in keys or ()):
+        return False
+    for each in aggregates:
+        if each.function is AggregateFunction.GROUP_CONCAT or (each.operand is None and each.distinct):
+            return False
+        if each.operand is not None and reason_in_expression(each.operand):
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedColumns:
+    """Groups the rows of a table."""
+
+    table: SolutionTable
+    terms: Terms
+
+    def grouped(
+        self, keys: Sequence[GroupKey] | None, aggregated: AggregateVariables, context: Context
+    ) -> Iterator[Solution]:
+        """AggregateJoin: a solution for each group."""
+        columns = ExpressionColumns(self.terms, self.table, context)
+        groups, key_ids = self._groups(keys, columns)
+        count = 1 if keys is None else key_ids.shape[1]
+        values = [self._values(each, groups, count, columns) for each in aggregated.variables]
+        names = [key.variable or key.expression for key in keys or ()]
+        for number in range(count):
+            found: Solution = {}
+            for place, name in enumerate(names):
+                if isinstance(name, Variable) and key_ids[place, number] != UNBOUND:
+                    found[name] = self.terms[int(key_ids[place, number])]
+            for variable, listed in zip(aggregated.variables.values(), values, strict=True):
+                value = listed[number]
+                if value is not None:
+                    found[variable] = value
+            yield found
+
+    def _groups(self, keys: Sequence[GroupKey] | None, columns: ExpressionColumns) -> tuple[Ints, Ids]:
+        """The group of each row, and the ids of the keys of each group."""
+        rows = len(self.table)
+        if not keys:
+            none = np.zeros(rows, np.int64)
+            return none, np.empty((0, 0 if keys is not None and not rows else 1), np.int32)
+        ids = np.array([columns.ids(key.expression) for key in keys], np.int32)
+        groups, first = np.zeros(rows, np.int64), np.zeros(1, np.int64)
+        for each in ids:
+            groups, first = _numbered(groups * (len(self.terms) + 1) + each + 1, len(first) * (len(self.terms) + 1))
+        return groups, ids[:, first]
+
+    def _values(self, aggregate: Aggregate, groups: Ints, count: int, columns: ExpressionColumns) -> list[Term | None]:
+        """An aggregate of each group; None: an error."""
+        if aggregate.operand is None:
+            return [literal(int(each)) for each in np.bincount(groups, minlength=count)]
+        ids = columns.ids(aggregate.operand)
+        if aggregate.distinct:
+            codes = groups * (len(self.terms) + 1) + ids + 1
+            first = np.sort(np.unique(codes, return_index=True)[1])
+            groups, ids = groups[first], ids[first]
+        bound = ids != UNBOUND
+        complete = np.bincount(groups[~bound], minlength=count) == 0
+        groups, ids = groups[bound], ids[bound]
+        sizes = np.bincount(groups, minlength=count)
+        match aggregate.function:
+            case AggregateFunction.COUNT:
+                return [literal(int(each)) for each in sizes]
+            case AggregateFunction.SAMPLE:
+                return self._chosen(np.arange(len(ids)), groups, ids, count)
+            case AggregateFunction.MIN | AggregateFunction.MAX:
+                ranks = self._ranks(ids)
+                order = ranks if aggregate.function is AggregateFunction.MIN else -ranks
+                found = self._chosen(order, groups, ids, count)
+                return [each if whole else None for each, whole in zip(found, complete.tolist(), strict=True)]
+            case _:
+                totals = self._totals(groups, ids, count)
+                average = aggregate.function is AggregateFunction.AVG
+                return [
+                    _result(total, size if average else None) if whole else None
+                    for total, size, whole in zip(totals, sizes.tolist(), complete.tolist(), strict=True)
+                ]
+
+    def _chosen(self, order: Ints, groups: Ints, ids: Ids, count: int) -> list[Term | None]:
+        """Of each group, the value that is first in an order."""
+        found: list[Term | None] = [None] * count
+        by_group = np.lexsort((order, groups))
+        firsts = by_group[np.unique(groups[by_group], return_index=True)[1]]
+        for row in firsts.tolist():
+            found[int(groups[row])] = self.terms[int(ids[row])]
+        return found
+
+    def _ranks(self, ids: Ids) -> Ints:
+        """The place of each value in the order of MIN and MAX."""
+        distinct, where = np.unique(ids, return_inverse=True)
+        tags, bits = self.terms.tags[distinct], self.terms.bits[distinct]
+        if (tags == INTEGER).all() and len(np.unique(bits)) == len(bits):
+            places: Ints = bits
+        else:
+            order = sorted(range(len(distinct)), key=lambda each: total_key(self.terms[int(distinct[each])]))
+            places = np.empty(len(distinct), np.int64)
+            places[order] = np.arange(len(distinct))
+        ranks: Ints = np.unique(places[where], return_inverse=True)[1]
+        return ranks
+
+    def _totals(self, groups: Ints, ids: Ids, count: int) -> list[Number | None]:
+        """The sum of each group; None: an error."""
+        tags, bits = self.terms.tags[ids], self.terms.bits[ids]
+        kinds = tags & KIND_MASK
+        exact = bool(((kinds == INTEGER) | (kinds == DECIMAL)).all())
+        if exact:
+            scales = (tags >> SCALE_SHIFT).astype(np.int64)
+            most = int(scales.max()) if len(scales) else 0
+            largest = int(np.abs(bits.astype(np.float64)).max()) if len(bits) else 0
+            exact = largest * 10**most * max(1, len(bits)) < 2**53  # doubles hold such integers exactly
+        if exact:
+            sums = np.bincount(groups, weights=bits * 10 ** (most - scales), minlength=count)
+            whole = np.bincount(groups[kinds == DECIMAL], minlength=count) == 0
+            return [
+                int(each) // 10**most if is_integer else Decimal(int(each)).scaleb(-most, numbers.EXACT)
+                for each, is_integer in zip(sums.tolist(), whole.tolist(), strict=True)
+            ]
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(count + 1))
+        ids = ids[order]
+        found: list[Number | None] = []
+        for group in range(count):
+            members = [self.terms[each] for each in ids[starts[group] : starts[group + 1]].tolist()]
+            try:
+                found.append(add_all(members))
+            except ExpressionError:
+                found.append(None)
+        return found
+
+
+def _numbered(codes: Ints, size: int) -> tuple[Ints, Ints]:
+    """Codes, which are below `size`, numbered from 0 on: the number of each, and the row where each number stands
+    first or last."""
+    if size > 4 * len(codes) + 1000:
+        _, first, numbers_of = np.unique(codes, return_index=True, return_inverse=True)
+        return numbers_of, first
+    places = np.full(size, -1, np.int64)
+    places[codes] = np.arange(len(codes))
+    found = np.flatnonzero(places >= 0)
+    renumbered = np.empty(size, np.int64)
+    renumbered[found] = np.arange(len(found))
+    return renumbered[codes], places[found]
+
+
+def _result(total: Number | None, size: int | None) -> Term | None:
+    """SUM, or AVG of so many."""
+    if total is None:
+        return None
+    try:
+        return written(total if size is None else numbers.divide(total, size) if size else 0)
+    except ExpressionError:
+        return None
