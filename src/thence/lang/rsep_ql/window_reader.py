@@ -254,7 +254,7 @@ class WindowReader(QueryReader):
 
     def caution(self, reason: str, at: int, *, hint: str = "") -> None:
         """Keep a warning."""
-        self._cautions.append(Caution(str(self.error(reason, at=at, hint=hint)), at))
+        self._cautions.append(Caution(reason, at, hint))
 
 
 def parse_negative(written: str, refused: Callable[[InputError], QueryError]) -> Span:
