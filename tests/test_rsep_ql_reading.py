@@ -526,7 +526,8 @@ def test_form_cqels() -> None:
 def test_form_cqels_2() -> None:
     query = parse(
         f"{P} SELECT * FROM STREAM Sensors [RANGE 1h STEP 5m] FROM STREAM :T [NOW]"
-        " WHERE { STREAM Sensors { ?x :p ?y } STREAM :Sensors { ?x :q ?y } STREAM T { ?x :r ?y } STREAM T [RANGE 1h] { ?x :r ?y } }"
+        " WHERE { STREAM Sensors { ?x :p ?y } STREAM :Sensors { ?x :q ?y } STREAM T { ?x :r ?y }"
+        " STREAM T [RANGE 1h] { ?x :r ?y } }"
     )
     hour = TimeWindow(seconds(3600), seconds(300))
     assert [(each.name, each.stream, each.function) for each in query.windows] == [

@@ -175,7 +175,7 @@ class WindowQueryReader(EventReader):
         return self._report(PlacedReport(OnClose(), self.here))
 
     def every(self, length: PlacedLength) -> PlacedReport:
-        return self._report(PlacedReport(Every(self.positive(length, "EVERY")), self.here))
+        return self._report(PlacedReport(Every(self.positive(length, "EVERY", "EVERY")), self.here))
 
     def at(self, *instants: PlacedInstant) -> PlacedReport:
         return self._report(PlacedReport(At(tuple(self.demanded(each, "AT") for each in instants)), self.here))
