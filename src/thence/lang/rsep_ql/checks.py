@@ -80,7 +80,8 @@ def output(draft: Draft) -> StreamOperator | None:
 
 def warnings(draft: Draft) -> Iterator[str]:
     """What is legal, but hardly meant, each as a sentence with its place."""
-    yield from (caution.words for caution in sorted(draft.cautions, key=lambda each: each.at))
+    for caution in sorted(draft.cautions, key=lambda each: each.at):
+        yield str(draft.error(caution.reason, caution.at, hint=caution.hint))
     yield from _unused(draft)
     windows = {each.name for each in draft.windows}.difference(draft.form.dataset.named)
     for use in draft.uses:

@@ -109,8 +109,9 @@ class WindowUse:
 class Caution:
     """A warning, and the place that it is about."""
 
-    words: str
+    reason: str
     at: int
+    hint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

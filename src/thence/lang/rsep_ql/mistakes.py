@@ -33,6 +33,11 @@ def _refused(failure: ParseFailure) -> Diagnosis | None:
     return None
 
 
+def _misspelt(failure: ParseFailure) -> Diagnosis | None:
+    meant = "" if failure.kind else similar(failure.word, failure.words.keywords(failure.accepted))
+    return Diagnosis(f"{failure.shown} is not known here.", meant) if meant else None
+
+
 # Windows
 
 
@@ -62,14 +67,14 @@ def _brackets(failure: ParseFailure) -> Diagnosis | None:
     if failure.kind in ("_AS", "_ON", "_WHERE", "_NAMED", "_EVENT") or failure.found == "{":
         bracket = failure.opened[-1]
         return Diagnosis(f'The "[" at {failure.place(bracket)} is not closed before {failure.shown}.', "]")
+    if failure.follows("NAME") and str(failure.before).upper() == "ON":
+        return Diagnosis("REPORT ON stands after FROM, not in brackets.", f"REPORT ON {failure.word}")
     if failure.found == ",":
         return Diagnosis("The parts of a window are parted by spaces, without commas.", "[RANGE 10s SLIDE 5s]")
     if failure.kind in ("INTEGER", "DECIMAL", "DURATION"):
         return Diagnosis(f"RANGE says how long a window is, found {failure.shown}.", f"RANGE {failure.short}")
     if failure.word == "ALL":
         return Diagnosis("ALL is not supported: empty brackets hold the whole stream.", "[]")
-    if similar(failure.word, failure.words.keywords(failure.accepted)):
-        return None
     return unit(failure) or Diagnosis(f"{failure.shown} is no part of a window.", _WINDOWS)
 
 
@@ -79,9 +84,9 @@ def _no_win(failure: ParseFailure) -> Diagnosis | None:
         return Diagnosis(f"WIN is missing, found {failure.shown}.", "FROM NAMED :S WIN [RANGE 10s] AS :w")
     if failure.kind == "_WIN" and "_EVENT" in failure.accepted:
         return Diagnosis("A window is named: NAMED is missing after FROM.", "FROM NAMED :S WIN [RANGE 10s] AS :w")
-    if failure.follows("_WIN") and failure.word:
-        reason = f"A window stands in brackets, found {failure.shown}."
-        return Diagnosis(reason, "WIN [RANGE 10s SLIDE 5s] AS :w")
+    bare = failure.follows("_WIN") or failure.accepted == {"LSQB", "LBRACE"}
+    if bare and failure.word in ("RANGE", "LND", "NOW", "FROM"):
+        return Diagnosis(f"A window stands in brackets, found {failure.shown}.", "[RANGE 10s SLIDE 5s]")
     if failure.accepted == {"LSQB", "_ON"} and failure.kind in IRIS:
         return Diagnosis(f"ON is missing before {failure.shown}.", f"ON {failure.short}")
     if failure.accepted == {"LSQB"}:
@@ -100,8 +105,6 @@ def _window_name(failure: ParseFailure) -> Diagnosis | None:
         what = "stream"
     if failure.kind in VARIABLES:
         return Diagnosis(f"A {what}'s name is an IRI, found {failure.shown}.", f":{failure.short[1:]}")
-    if similar(failure.word, failure.words.keywords(failure.accepted)):
-        return None
     if failure.word and (not failure.kind or len(failure.word) == 1):
         return Diagnosis(f"A {what}'s name is an IRI, found {failure.shown}.", f":{failure.short}")
     keyword = str(failure.before).upper()
@@ -112,7 +115,11 @@ def _window_name(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _event_name(failure: ParseFailure) -> Diagnosis | None:
-    if "NAME" not in failure.accepted or failure.accepted & IRIS or failure.kind not in IRIS | VARIABLES:
+    if "NAME" not in failure.accepted or failure.accepted & IRIS:
+        return None
+    if failure.accepted == {"NAME"} and failure.follows("_AS") and failure.kind not in IRIS | VARIABLES:
+        return Diagnosis(f"EVENT needs a name after AS, found {failure.told}.", "AS E1")
+    if failure.kind not in IRIS | VARIABLES:
         return None
     plain = re.sub(r"\W+", "", failure.short.rpartition(":")[2]) or "E1"
     return Diagnosis(f"An EVENT's name is a plain word, found {failure.shown}.", plain)
@@ -122,7 +129,7 @@ def _operand(failure: ParseFailure) -> Diagnosis | None:
     """Something else where MATCH expects an event."""
     if "SELECTOR" not in failure.accepted:
         return None
-    if failure.found == "{":
+    if failure.found == "{" or failure.kind in VARIABLES:
         return Diagnosis("MATCH names EVENTs, whose patterns stand before WHERE.", "EVENT ON :w { … } AS E1")
     if failure.kind == "NOT":
         return _NOT
@@ -154,8 +161,6 @@ def _operator(failure: ParseFailure) -> Diagnosis | None:
             return Diagnosis(f'"{before[:40]}" is not known here.', meant, at=at)
     if failure.kind == "POLICY":
         return Diagnosis(f"{failure.word} stands after SEQ.", f"SEQ {failure.word}")
-    if similar(failure.word, ("SEQ",)):
-        return None
     if failure.word in ("AND", "OR", "UNION", "THEN") or (not failure.word and failure.found != "("):
         return Diagnosis(f"{failure.shown} is no operator of MATCH.", "SEQ")
     return Diagnosis(f"SEQ is missing before {failure.shown}.", f"SEQ {failure.short}")
@@ -182,11 +187,10 @@ def _order(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _report(failure: ParseFailure) -> Diagnosis | None:
-    known = failure.words.keywords(failure.accepted)
-    if failure.follows("_REPORT") and not _in_brackets(failure) and not similar(failure.word, known):
+    if failure.follows("_REPORT") and not _in_brackets(failure):
         hint = f"REPORT ON {failure.word}" if failure.word in ("CONTENT", "CLOSE") else "REPORT ON CONTENT"
         return Diagnosis(f"REPORT needs ON CONTENT, ON CLOSE, EVERY or AT, found {failure.told}.", hint)
-    if failure.accepted == {"_CONTENT", "_CLOSE"} and not similar(failure.word, known):
+    if failure.accepted == {"_CONTENT", "_CLOSE"}:
         return Diagnosis(f"REPORT ON needs CONTENT or CLOSE, found {failure.told}.", "REPORT ON CONTENT")
     if "COMMA" in failure.accepted and "_EVENT" in failure.accepted and failure.kind in ("INTEGER", "TIME"):
         return Diagnosis(f'A "," is missing between two times, before {failure.shown}.', f", {failure.short}")
@@ -194,10 +198,13 @@ def _report(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _registered(failure: ParseFailure) -> Diagnosis | None:
-    if failure.follows("_REGISTER") and not similar(failure.word, failure.words.keywords(failure.accepted)):
+    if failure.follows("_REGISTER"):
         kinds = "RSTREAM, ISTREAM, DSTREAM, STREAM or QUERY"
         called = failure.short if failure.word or failure.kind in IRIS else "<name>"
         return Diagnosis(f"REGISTER needs {kinds}, found {failure.told}.", f"REGISTER QUERY {called} AS")
+    if "LABEL" in failure.accepted:
+        reason = f"REGISTER needs a name, which is a word or an IRI, found {failure.told}."
+        return Diagnosis(reason, "REGISTER QUERY name AS")
     if failure.accepted == {"_AS"} and failure.follows("LABEL") and str(failure.before).upper() == "AS":
         return Diagnosis("REGISTER needs a name before AS.", "REGISTER QUERY name AS")
     return None
@@ -235,13 +242,14 @@ def _in_brackets(failure: ParseFailure) -> bool:
 
 MISTAKES: tuple[Mistake, ...] = (
     _refused,
+    _misspelt,  # before all that says what was expected
     _length,
     _instant,
     _brackets,
     _no_win,
     _window_name,
-    _event_name,
     _operand,
+    _event_name,
     _operator,
     _order,  # before what is said of SEQ outside MATCH
     _outside,

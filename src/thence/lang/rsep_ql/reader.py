@@ -123,9 +123,7 @@ class WindowQueryReader(EventReader):
 
     def bare_aggregate(self, aggregate: Expression, variable: Variable) -> PlacedColumn:
         hint = f"({self.text.read[self.here : self._named[variable][-1]]}{variable})"
-        reason = (
-            "An aggregate in SELECT needs brackets around it and its name in SPARQL; it is read as if they were there."
-        )
+        reason = "SPARQL has brackets around an aggregate and its name; it is read as if they were there."
         self.caution(reason, self.here, hint=hint if len(hint) <= 60 else f"(… AS {variable})")
         return PlacedColumn(Projection(variable, aggregate), self.here)
 
@@ -177,7 +175,7 @@ class WindowQueryReader(EventReader):
         return self._report(PlacedReport(OnClose(), self.here))
 
     def every(self, length: PlacedLength) -> PlacedReport:
-        return self._report(PlacedReport(Every(self.positive(length, "EVERY")), self.here))
+        return self._report(PlacedReport(Every(self.positive(length, "EVERY", "EVERY")), self.here))
 
     def at(self, *instants: PlacedInstant) -> PlacedReport:
         return self._report(PlacedReport(At(tuple(self.demanded(each, "AT") for each in instants)), self.here))

@@ -54,6 +54,7 @@ class BracketPart:
     """A part of a window's brackets: its keyword, what follows it, and where it stands."""
 
     keyword: str  # RANGE, SLIDE, TUMBLING, LND, FROM, TO, NOW, TO NOW, REPORT or TICK
+    written: str  # which may be STEP, START or END
     at: int
     length: PlacedLength | None = None
     instant: PlacedInstant | None = None
@@ -103,11 +104,11 @@ class WindowReader(QueryReader):
         reason, _, hint = str(error).partition(" Try: ")
         return self.error(reason if reason.endswith(".") else f"{reason}.", hint=hint)
 
-    def positive(self, length: PlacedLength, keyword: str) -> Span:
+    def positive(self, length: PlacedLength, keyword: str, written: str) -> Span:
         """A length that is > 0 (RS-65), with the kind of time that it demands."""
         if length.span.length <= 0:
-            reason = f"{keyword} must be longer than nothing, found {length.words}."
-            raise self.error(reason, at=length.at, hint=f"{keyword} 10s")
+            reason = f"{written} must be longer than nothing, found {length.words}."
+            raise self.error(reason, at=length.at, hint=f"{written} 10s")
         self._demands.append(TimeDemand(length.span.domain, f"{keyword} {span_text(length.span)}", length.at))
         return length.span
 
@@ -120,25 +121,25 @@ class WindowReader(QueryReader):
     # Parts of brackets
 
     def range_part(self, length: PlacedLength) -> BracketPart:
-        return BracketPart("RANGE", self.here, length)
+        return BracketPart("RANGE", "RANGE", self.here, length)
 
-    def slide_part(self, _: Token, length: PlacedLength) -> BracketPart:
-        return BracketPart("SLIDE", self.here, length)
+    def slide_part(self, word: Token, length: PlacedLength) -> BracketPart:
+        return BracketPart("SLIDE", word.upper(), self.here, length)
 
     def tumbling_part(self, _: Token) -> BracketPart:
-        return BracketPart("TUMBLING", self.here)
+        return BracketPart("TUMBLING", "TUMBLING", self.here)
 
     def landmark_part(self, instant: PlacedInstant) -> BracketPart:
-        return BracketPart("LND", self.here, instant=instant)
+        return BracketPart("LND", "LND", self.here, instant=instant)
 
     def first_part(self, *parts: Any) -> BracketPart:
-        return BracketPart("FROM", self.here, instant=parts[-1])
+        return BracketPart("FROM", "START" if len(parts) == 2 else "FROM", self.here, instant=parts[-1])
 
-    def last_part(self, _: Token, instant: PlacedInstant) -> BracketPart:
-        return BracketPart("TO", self.here, instant=instant)
+    def last_part(self, word: Token, instant: PlacedInstant) -> BracketPart:
+        return BracketPart("TO", word.upper(), self.here, instant=instant)
 
     def now_part(self) -> BracketPart:
-        return BracketPart("NOW", self.here)
+        return BracketPart("NOW", "NOW", self.here)
 
     def back_part(self, *parts: Any) -> BracketPart:
         """`NOW - x`, which is RANGE x; a sign without a space is the number's own."""
@@ -147,10 +148,10 @@ class WindowReader(QueryReader):
             if length.span.length >= 0:
                 raise self.error(f"NOW and a length need a sign between them, found {length.words}.", hint="NOW - 10s")
             length = PlacedLength(Span(-length.span.length, length.span.domain), length.words[1:], length.at)
-        return BracketPart("RANGE", at, length)
+        return BracketPart("RANGE", "NOW -", at, length)
 
     def to_now_part(self) -> BracketPart:
-        return BracketPart("TO NOW", self.here)
+        return BracketPart("TO NOW", "TO NOW", self.here)
 
     def counted_part(self, word: Token, number: Token | None = None) -> BracketPart:
         """RS-64."""
@@ -163,13 +164,13 @@ class WindowReader(QueryReader):
         if report is None:
             hint = _OWN_REPORTS.get(policy.upper()) or closest(policy, _REPORTS) or " or ".join(_REPORTS)
             raise self.error(f"The report policy {shortened(policy)} is not supported.", at=offset(policy), hint=hint)
-        return BracketPart("REPORT", self.here, report=PlacedReport(report, self.here))
+        return BracketPart("REPORT", "REPORT", self.here, report=PlacedReport(report, self.here))
 
     def tick_part(self, kind: Token) -> BracketPart:
         if kind.upper() != "TIME_DRIVEN":
             reason = f"TICK {shortened(kind)} is not supported: a window moves with the events' time."
             raise self.error(reason, hint="TICK TIME_DRIVEN")
-        return BracketPart("TICK", self.here)
+        return BracketPart("TICK", "TICK", self.here)
 
     # Brackets
 
@@ -210,23 +211,28 @@ class WindowReader(QueryReader):
     def _nothing_else(self, rest: dict[str, BracketPart], keyword: str) -> None:
         for part in rest.values():
             if part.keyword in ("SLIDE", "TUMBLING"):
-                reason, hint = f"{part.keyword} belongs to RANGE, and these brackets have {keyword}.", _EXAMPLE
+                reason, hint = f"{part.written} belongs to RANGE, and these brackets have {keyword}.", _EXAMPLE
             else:
-                reason, hint = f"{keyword} and {part.keyword} can't stand in the same brackets.", "one of them"
+                reason, hint = f"{keyword} and {part.written} can't stand in the same brackets.", "one of them"
             raise self.error(reason, at=part.at, hint=hint)
 
     def _incomplete(self, part: BracketPart) -> QueryError:
         match part.keyword:
             case "SLIDE" | "TUMBLING":
-                return self.error(f"{part.keyword} needs RANGE before it.", at=part.at, hint=_EXAMPLE)
+                return self.error(f"{part.written} needs RANGE before it.", at=part.at, hint=_EXAMPLE)
             case "FROM":
-                return self.error("FROM needs TO in the same brackets.", at=part.at, hint="LND for an open end")
+                other = "END" if part.written == "START" else "TO"
+                reason = f"{part.written} needs {other} in the same brackets."
+                return self.error(reason, at=part.at, hint="LND for an open end")
+            case "TO NOW":
+                return self.error("TO NOW needs NOW - and a length before it.", at=part.at, hint="[NOW - 10s]")
             case _:
-                return self.error(f"{part.keyword} needs FROM in the same brackets.", at=part.at, hint="[FROM 1 TO 10]")
+                other, hint = ("START", "[START 1 END 10]") if part.written == "END" else ("FROM", "[FROM 1 TO 10]")
+                return self.error(f"{part.written} needs {other} in the same brackets.", at=part.at, hint=hint)
 
     def _time_window(self, part: BracketPart, slide: BracketPart | None, tumbling: BracketPart | None) -> TimeWindow:
         assert part.length is not None
-        width = self.positive(part.length, "RANGE")
+        width = self.positive(part.length, "RANGE", part.written)
         if tumbling is not None:
             if slide is not None:
                 hint = "SLIDE or TUMBLING"
@@ -237,9 +243,9 @@ class WindowReader(QueryReader):
         if slide is None:
             return TimeWindow(width)
         assert slide.length is not None
-        step = self.positive(slide.length, "SLIDE")
+        step = self.positive(slide.length, "SLIDE", slide.written)
         if step.domain is width.domain and step.length > width.length:
-            words = f"SLIDE {slide.length.words} is longer than RANGE {part.length.words}"
+            words = f"{slide.written} {slide.length.words} is longer than {part.written} {part.length.words}"
             reason = f"{words}: no window holds the events between."
             self.caution(reason, slide.at)
         return TimeWindow(width, step)
@@ -248,13 +254,14 @@ class WindowReader(QueryReader):
         assert first.instant is not None and last.instant is not None
         begin, end = self.demanded(first.instant, "FROM"), self.demanded(last.instant, "TO")
         if begin.domain is end.domain and begin.time > end.time:
-            reason = f"FROM {first.instant.words} is after TO {last.instant.words}."
-            raise self.error(reason, at=first.at, hint=f"[FROM {last.instant.words} TO {first.instant.words}]")
+            early, late = last.instant.words, first.instant.words
+            reason = f"{first.written} {late} is after {last.written} {early}."
+            raise self.error(reason, at=first.at, hint=f"[{first.written} {early} {last.written} {late}]")
         return IntervalWindow(begin, end)
 
     def caution(self, reason: str, at: int, *, hint: str = "") -> None:
         """Keep a warning."""
-        self._cautions.append(Caution(str(self.error(reason, at=at, hint=hint)), at))
+        self._cautions.append(Caution(reason, at, hint))
 
 
 def parse_negative(written: str, refused: Callable[[InputError], QueryError]) -> Span:
