@@ -49,6 +49,21 @@ from oracle.rsep_ql_statements import (
 )
 from oracle.terms import Blank, Iri, Literal, Term, Triple, Var
 
+__all__ = [
+    "MATCHES",
+    "WINDOWS",
+    "Case",
+    "Options",
+    "answer",
+    "cases",
+    "consumes",
+    "emitted",
+    "is_construct",
+    "is_ordered",
+    "random_cases",
+    "settles_events",
+]
+
 Events: TypeAlias = tuple[tuple[str, str, int, int, tuple[Triple, ...]], ...]
 Named: TypeAlias = Mapping[str, Sequence[Triple] | Sequence[tuple[int, Sequence[Triple]]]]
 
