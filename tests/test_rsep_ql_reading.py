@@ -37,17 +37,14 @@ from thence.algebra.patterns import (
     Union,
     WindowPattern,
 )
+from thence.algebra.report import At, Every, OnClose, OnContent
 from thence.algebra.rsep_ql import (
-    At,
     EventPattern,
-    Every,
     IdentityWindow,
     IntervalWindow,
     LandmarkWindow,
     NamedWindow,
     NowWindow,
-    OnClose,
-    OnContent,
     StreamOperator,
     TimeWindow,
     WindowFunction,

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from thence.algebra.patterns import BasicEvent, Construct, Graph, Pattern, Select
-from thence.algebra.report import At, Every, OnClose, OnContent, Report  # noqa: F401 - moved
+from thence.algebra.report import Report
 from thence.algebra.streams import Stream
 from thence.algebra.traversal import nodes
 from thence.rdf.terms import IRI

@@ -7,18 +7,14 @@ from functools import partial
 from typing import assert_never
 
 from thence.algebra.patterns import Pattern
+from thence.algebra.report import At, Every, OnClose, OnContent, Report
 from thence.algebra.rsep_ql import (
-    At,
     EventPattern,
-    Every,
     IdentityWindow,
     IntervalWindow,
     LandmarkWindow,
     NamedWindow,
     NowWindow,
-    OnClose,
-    OnContent,
-    Report,
     TimeWindow,
     WindowFunction,
     WindowQuery,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from thence.algebra.patterns import Bgp, Graph, MatchPattern, Pattern, WindowPattern
-from thence.algebra.rsep_ql import OnClose, Report, StreamOperator, TimeWindow
+from thence.algebra.report import OnClose, Report
+from thence.algebra.rsep_ql import StreamOperator, TimeWindow
 from thence.hints import closest, listed
 from thence.lang.rsep_ql.draft import Draft, StreamBlock, StreamClause, WindowClause, shortened
 from thence.lang.sparql.unbound_variables import below, given_variables, unbound_in_filters, unbound_in_form

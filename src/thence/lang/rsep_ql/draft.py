@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Construct, Pattern, Select
-from thence.algebra.rsep_ql import Report, StreamOperator, WindowFunction
+from thence.algebra.report import Report
+from thence.algebra.rsep_ql import StreamOperator, WindowFunction
 from thence.lang.placed_draft import PlacedDraft
 from thence.rdf.terms import IRI
 

@@ -11,7 +11,8 @@ from lark import Token, Tree
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Construct, Pattern, Projection, Select, Values
-from thence.algebra.rsep_ql import At, Every, IdentityWindow, OnClose, OnContent, StreamOperator
+from thence.algebra.report import At, Every, OnClose, OnContent
+from thence.algebra.rsep_ql import IdentityWindow, StreamOperator
 from thence.lang.mistakes import Diagnosis
 from thence.lang.rsep_ql.draft import (
     Bracket,

@@ -8,17 +8,8 @@ from typing import Any
 
 from lark import Token
 
-from thence.algebra.rsep_ql import (
-    IdentityWindow,
-    IntervalWindow,
-    LandmarkWindow,
-    NowWindow,
-    OnClose,
-    OnContent,
-    Report,
-    TimeWindow,
-    WindowFunction,
-)
+from thence.algebra.report import OnClose, OnContent, Report
+from thence.algebra.rsep_ql import IdentityWindow, IntervalWindow, LandmarkWindow, NowWindow, TimeWindow, WindowFunction
 from thence.algebra.show_spaseq import span_text
 from thence.errors import InputError, QueryError
 from thence.hints import closest
