@@ -38,8 +38,21 @@ from thence.algebra.patterns import (
     WindowPattern,
 )
 from thence.algebra.report import At, Every, OnClose, OnContent
-from thence.algebra.report import 
-from thence.algebra.rsep_ql import EventPattern, IdentityWindow, IntervalWindow, LandmarkWindow, NamedWindow, NowWindow, StreamOperator, TimeWindow, WindowFunction, WindowQuery, block_window, clause_window, is_written
+from thence.algebra.rsep_ql import (
+    EventPattern,
+    IdentityWindow,
+    IntervalWindow,
+    LandmarkWindow,
+    NamedWindow,
+    NowWindow,
+    StreamOperator,
+    TimeWindow,
+    WindowFunction,
+    WindowQuery,
+    block_window,
+    clause_window,
+    is_written,
+)
 from thence.algebra.show import show
 from thence.algebra.streams import Stream
 from thence.errors import QueryError
