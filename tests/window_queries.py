@@ -24,18 +24,14 @@ from thence.algebra.patterns import (
     SeqPolicy,
     WindowPattern,
 )
+from thence.algebra.report import At, Every, OnClose, OnContent, Report
 from thence.algebra.rsep_ql import (
-    At,
     EventPattern,
-    Every,
     IdentityWindow,
     IntervalWindow,
     LandmarkWindow,
     NamedWindow,
     NowWindow,
-    OnClose,
-    OnContent,
-    Report,
     StreamOperator,
     TimeWindow,
     WindowFunction,
