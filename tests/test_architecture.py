@@ -160,6 +160,15 @@ def test_every_definition_of_spaseq_is_named_where_the_page_says_that_it_lives()
     assert {row.split("|")[1].strip(): wrong for row in rows if (wrong := _undocumented(row))} == {}
 
 
+def test_every_definition_and_equation_of_rsep_ql_has_its_row() -> None:
+    table = PAGE.partition("### Windows (RSEP-QL)\n")[2].partition("### TEF-SPARQL\n")[0]
+    rows = [row for row in table.splitlines() if row.startswith("| ")]
+    papers = [row.split("|")[1] for row in rows]
+    assert {number for paper in papers for number in definitions(paper)} == {*range(1, 11)}
+    assert {int(number) for paper in papers for number in re.findall(r"\((\d+)\)", paper)} == {*range(1, 12)}
+    assert {row.split("|")[1].strip(): wrong for row in rows if (wrong := _undocumented(row))} == {}
+
+
 def test_a_definition_that_no_docstring_names_is_found() -> None:
     assert _undocumented("| Definitions 10, 99 | | `kernel/automaton/run_outcomes.py:outcome_of` | |") == {99}
     assert _undocumented("| Definition 12 | | `algebra/spaseq.py:Selection.STRICT` | |") == set()

@@ -62,6 +62,22 @@ def test_the_demo_of_a_tsunami_shows_the_readings_that_differ_from_the_predictio
     assert result.stdout.endswith("134 events, 4 matches, 0 bad, 0 late\n")
 
 
+def test_the_demo_of_a_city_shows_garages_with_places_where_cars_hardly_move() -> None:
+    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "city"])
+    assert result.exit_code == 0
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
+    assert rows == [
+        [*[f"2024-05-06T{time}:00Z"] * 2, f'"{district}"', garage, free]
+        for time, district, garage, free in (
+            ("07:30", "Centre", ":townhall", "22"),
+            ("07:30", "Centre", ":cinema", "52"),
+            ("07:30", "Station", ":north", "12"),
+            ("07:40", "Centre", ":cinema", "33"),
+        )
+    ]
+    assert result.stdout.endswith("61 events, 4 matches, 0 bad, 0 late\n")
+
+
 SHIPPED = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*") if path.is_file())
 
 

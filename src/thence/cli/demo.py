@@ -31,6 +31,11 @@ DEMOS = {
     ),
     "stocks": Demo("stocks.sase", {"events": "stocks.csv"}),
     "tsunami": Demo("tsunami/tsunami.epsparql", {"events": "tsunami/readings.csv"}),
+    "city": Demo(
+        "city/parking.rsepql",
+        {stream: f"city/{stream}.csv" for stream in ("traffic", "parking")},
+        background="city/city.ttl",
+    ),
 }
 
 
@@ -38,7 +43,7 @@ DEMOS = {
 @click.argument("name", type=click.Choice(tuple(DEMOS)), default="smartgrid")
 def demo(name: str) -> None:
     """Run a query over small streams, and show its matches: of a smart grid (RDF, in SPAseQ), of stocks (a table, in
-    SASE+), or of the sea's height (a table, in EP-SPARQL)."""
+    SASE+), of the sea's height (a table, in EP-SPARQL), or of a city's traffic (tables, in RSEP-QL)."""
     from thence.cli.compile_notice import compile_notice
     from thence.cli.result_formats import writer
     from thence.cli.run_output import counts_sentence

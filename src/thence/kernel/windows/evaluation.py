@@ -124,7 +124,7 @@ class Evaluation:
     # MATCH
 
     def _matched(self, number: int, key: VersionKey, graphs: GraphsAt) -> list[EventMapping]:
-        """The event mappings of a MATCH, whose events it consumes (RS-44, RS-47)."""
+        """The event mappings of a MATCH, whose events it consumes (Definitions 8-10, Appendix A; RS-44, RS-47)."""
         wanted = self.program.matches[number]
         query = self.program.query
         mappings = {
