@@ -124,19 +124,25 @@ def report_policy(given: object) -> Report | None:
         case "close":
             return OnClose()
         case str() | int() | timedelta() | Span():
+            if isinstance(given, str) and not re.match(r"\s*(?:[0-9]|P)", given):
+                raise _no_report(given)
             period = duration(given, option="report")
             if not period.length:
                 raise InputError("report can't be a length of 0. Try: report='10s', or a number of ticks")
             return Every(period)
         case Iterable():
-            times = tuple(sorted({parse_time(each) for each in given}))
-            if not times or len({each.domain for each in times}) > 1:
+            times = tuple(sorted({parse_time(each) for each in given}, key=lambda each: (each.domain.value, each.time)))
+            if not times:
+                raise _no_report(given)
+            if len({each.domain for each in times}) > 1:
                 raise InputError("report needs times of one kind. Try: report=[10, 20], or report=['2024-05-06T07:00']")
             return At(times)
         case _:
-            raise InputError(
-                f"report can't be {given!r:.80}. Try: report='content', 'close', '10s', or a list of times"
-            )
+            raise _no_report(given)
+
+
+def _no_report(given: object) -> InputError:
+    return InputError(f"report can't be {given!r:.80}. Try: report='content', 'close', '10s', or a list of times")
 
 
 def report_span(report: Report | None) -> dict[str, Span]:

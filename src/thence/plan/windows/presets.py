@@ -35,15 +35,19 @@ def slides(query: WindowQuery) -> list[int]:
 
 def reported(query: WindowQuery, option: Report | None, preset: Preset | None) -> Report:
     """The report policy: the clause, else the option, else the preset, else the default (RS-17)."""
+    if preset is PRESETS["c-sparql"] and not slides(query):
+        raise QueryError(
+            "The preset c-sparql evaluates whenever a window slides, but no window has SLIDE.",
+            hint="[RANGE 10 SLIDE 5]",
+        )
     found = query.report or option or (preset.report if preset is not None else None)
     if found is None:
         closes = not query.is_cqels and query.windows and len(slides(query)) == len(query.windows)
         found = OnClose() if closes else OnContent()
     if isinstance(found, OnClose) and not slides(query):
-        name = (
-            "The preset c-sparql evaluates" if preset is not None and found is preset.report else "ON CLOSE evaluates"
+        raise QueryError(
+            "ON CLOSE evaluates whenever a window slides, but no window has SLIDE.", hint="[RANGE 10 SLIDE 5]"
         )
-        raise QueryError(f"{name} whenever a window slides, but no window has SLIDE.", hint="[RANGE 10 SLIDE 5]")
     return found
 
 
