@@ -48,12 +48,14 @@ def _extracted(
         case Attributes():
             return attribute_bindings(table, arrived, terms, context, refused)
         case AllTriples():
-            return _triples(table, arrived, terms)
+            return _triples(table, table.pattern, arrived, terms, refused)
         case _:
             return pattern_bindings(table, arrived, terms, background, context, refused)
 
 
-def _triples(table: Table, arrived: Sequence[ArrivedBatch], terms: Terms) -> BindingTable:
+def _triples(
+    table: Table, wanted: AllTriples, arrived: Sequence[ArrivedBatch], terms: Terms, refused: dict[int, str]
+) -> BindingTable:
     """The triples of events, in document order."""
     parts = []
     for each in arrived:
@@ -62,6 +64,13 @@ def _triples(table: Table, arrived: Sequence[ArrivedBatch], terms: Terms) -> Bin
         batch = each.batch.as_events()
         ids = {SUBJECT: batch.subjects, PREDICATE: batch.predicates, OBJECT: batch.objects}
         events = batch.event_of_triple.astype(np.int64)
+        if wanted.rejected:
+            bad = np.isin(batch.predicates, batch.terms.find_all(wanted.rejected))
+            for row in np.flatnonzero(bad)[::-1].tolist():
+                fact = batch.terms[int(batch.predicates[row])]
+                refused[each.first_ref + int(events[row])] = f"{fact} is a fact, and facts are not on the stream"
+            kept = np.flatnonzero(~np.isin(events, events[bad]))
+            events, ids = events[kept], {name: column[kept] for name, column in ids.items()}
         columns = {name: values_of(ids[name], batch.terms, terms) for name in table.variables}
         refs = (each.first_ref + events).reshape(-1, 1)
         times = batch.starts[events], batch.ends[events]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import Pattern
 from thence.algebra.sase import Name
+from thence.rdf.terms import IRI
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 
@@ -39,7 +40,10 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class AllTriples:
-    """The triples of each event themselves, in document order, as rows of SUBJECT, PREDICATE and OBJECT."""
+    """The triples of each event themselves, in document order, as rows of SUBJECT, PREDICATE and OBJECT. An event with a
+    predicate that is `rejected` is a bad one (TEF-10)."""
+
+    rejected: tuple[IRI, ...] = ()
 
 
 SUBJECT, PREDICATE, OBJECT = Variable("subject"), Variable("predicate"), Variable("object")

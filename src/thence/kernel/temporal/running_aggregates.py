@@ -5,13 +5,12 @@ The values are those of `thence.match.aggregates`, which sees all members at onc
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
 from thence.algebra.expressions import Aggregate, AggregateFunction
-from thence.columns.dictionary import from_text
 from thence.kernel.array_checks import require
+from thence.kernel.saved_terms import is_text, saved_term
 from thence.match.arithmetic import number, written
 from thence.match.context import Context, Solution
 from thence.match.expression_errors import ExpressionError, check_length
@@ -117,7 +116,7 @@ class RunningAggregate:
         assert isinstance(found, list)
         count, total, chosen, texts, seen, failed = found
         require(type(count) is int and isinstance(texts, list) and isinstance(seen, list), "an aggregate is none")
-        require(all(map(_is_text, texts)) and type(failed) is bool, "an aggregate is none")
+        require(all(map(is_text, texts)) and type(failed) is bool, "an aggregate is none")
         self.chosen = None if chosen is None else saved_term(chosen)
         try:
             self.total = number(saved_term(total))
@@ -125,22 +124,6 @@ class RunningAggregate:
         except (ExpressionError, TypeError):
             require(False, "an aggregate is none")
         self.count, self.texts, self.failed = count, texts, failed
-
-
-def saved_term(text: object) -> Term:
-    """A term of a snapshot. InputError if it cannot be one."""
-    require(_is_text(text) and bool(text), "a term is none")
-    found: Term | None = None
-    with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, IndexError):
-        found = from_text(str(text))
-    require(found is not None, "a term is none")
-    assert found is not None
-    return found
-
-
-def _is_text(found: object) -> bool:
-    """Whether it is a text that can be written: one half of a pair of surrogates cannot."""
-    return isinstance(found, str) and not any("\ud800" <= each <= "\udfff" for each in found)
 
 
 def _key(term: Term) -> tuple[Any, ...]:

@@ -1,0 +1,1 @@
+"""Events and facts: the operator of TEF-SPARQL."""

@@ -1,0 +1,514 @@
+"""Event patterns: which instances an event in hand completes (Table 4.2; TEF-23, TEF-29 to TEF-39).
+
+A node gives, for each step, the instances that the event in hand completes; where two sides are joined, it stores the
+instances that were completed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias, assert_never
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import TriplePattern
+from thence.algebra.tef_sparql import (
+    Absent,
+    Assignment,
+    Conjunction,
+    Either,
+    Kind,
+    OnEnd,
+    OnStart,
+    Related,
+    TefPattern,
+    TemporalRelation,
+    Test,
+    Times,
+)
+from thence.algebra.variables import mentioned
+from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
+from thence.kernel.facts.fact_store import Fact, unified
+from thence.match.context import Solution
+from thence.match.expression_evaluator import passes
+from thence.program.facts.kinds import Kinds
+from thence.program.facts.scopes import scope
+from thence.rdf.terms import IRI, Term, Triple
+
+# What a step has in hand (TEF-21)
+
+
+class TripleHand(NamedTuple):
+    """An event triple, from outside (`ref`) or constructed. `key` numbers events in the order in which they are
+    taken."""
+
+    key: int
+    triple: Triple
+    start: int
+    end: int
+    refs: tuple[int, ...]
+
+
+class FactHand(NamedTuple):
+    """A fact that began (ONSTART) or ended (ONEND)."""
+
+    key: int
+    fact: Fact
+    starts: bool
+    time: int
+
+
+class InstanceHand(NamedTuple):
+    """A match of a composite fact pattern that began or ended: an unnamed view (TEF-50)."""
+
+    key: int
+    pattern: TefPattern
+    instance: FactInstance
+    starts: bool
+    time: int
+
+
+Hand: TypeAlias = TripleHand | FactHand | InstanceHand
+
+
+class Pending(NamedTuple):
+    """An expression that waits for variables to its left (TEF-58): a test, or the value of a variable."""
+
+    variable: Variable | None
+    expression: Expression
+    bound: Solution
+
+
+class EventInstance(NamedTuple):
+    """A match of an event pattern. `keys` are its events in pattern order, `refs` those from outside; `read` are the
+    facts that DURING and WITH have read; `hidden` is what UNION has dropped."""
+
+    bound: Solution
+    start: int
+    end: int
+    keys: tuple[int, ...]
+    refs: tuple[int, ...]
+    pending: tuple[Pending, ...] = ()
+    read: tuple[Fact, ...] = ()
+    hidden: frozenset[tuple[Variable, Term]] = frozenset()
+
+    @property
+    def identity(self) -> object:
+        """Its events and its mapping, as it is before UNION drops variables (TEF-71)."""
+        return self.keys, frozenset(self.bound.items()) | self.hidden
+
+
+def merged(left: Solution, right: Solution) -> Solution | None:
+    """Both mappings as one; None if they are not compatible."""
+    small, large = (left, right) if len(left) < len(right) else (right, left)
+    for variable, term in small.items():
+        if large.get(variable, term) != term:
+            return None
+    return {**left, **right}
+
+
+def settled(instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
+    """With the expressions evaluated that waited for variables which are bound now; None: one does not hold."""
+    if not instance.pending:
+        return instance
+    bound, rest = instance.bound, []
+    for each in instance.pending:
+        known = {**each.bound, **bound}
+        if not mentioned(each.expression) <= known.keys():
+            rest.append(each)
+        elif each.variable is None:
+            if not passes(each.expression, known, facts.context):
+                return None
+        else:
+            found = facts.assigned(known, each.variable, each.expression)
+            if found is None:
+                return None
+            bound = {**bound, each.variable: found[each.variable]}
+    return instance._replace(bound=bound, pending=tuple(rest))
+
+
+@dataclass(slots=True)
+class Stored:
+    """Instances that were completed earlier, by the variables that the other side always binds too."""
+
+    names: tuple[Variable, ...]
+    listed: dict[tuple[Term, ...], list[EventInstance]] = field(default_factory=dict)
+
+    def add(self, instance: EventInstance) -> None:
+        self.listed.setdefault(self._key(instance.bound), []).append(instance)
+
+    def of(self, bound: Solution) -> list[EventInstance]:
+        return self.listed.get(self._key(bound), [])
+
+    def all(self) -> Iterator[EventInstance]:
+        return (each for same in self.listed.values() for each in same)
+
+    def forget(self, before: int) -> None:
+        """Drop instances that start before a time."""
+        for key in list(self.listed):
+            kept = [each for each in self.listed[key] if each.start >= before]
+            if kept:
+                self.listed[key] = kept
+            else:
+                del self.listed[key]
+
+    def _key(self, bound: Solution) -> tuple[Term, ...]:
+        return tuple(bound[name] for name in self.names)
+
+
+@dataclass(slots=True)
+class TripleNode:
+    pattern: TriplePattern
+    kinds: Kinds
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        if not isinstance(hand, TripleHand):
+            return []
+        bound = unified(self.pattern, hand.triple, {})
+        return [] if bound is None else [EventInstance(bound, hand.start, hand.end, (hand.key,), hand.refs)]
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return ()
+
+
+@dataclass(slots=True)
+class FactEventNode:
+    """ONSTART F, ONEND F."""
+
+    pattern: TefPattern
+    starts: bool
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        match hand:
+            case FactHand(key, fact, starts, time) if starts == self.starts and is_simple(self.pattern):
+                bound = _fact_bound(self.pattern, fact, time, self.starts, facts)
+                return [] if bound is None else [EventInstance(bound, time, time, (key,), ())]
+            case InstanceHand(key, pattern, instance, starts, time) if starts == self.starts:
+                if pattern != self.pattern:
+                    return []
+                own = {name: term for name, term in instance.bound.items() if name in scope(self.pattern)}
+                return [EventInstance(own, time, time, (key,), ())]
+            case _:
+                return []
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return ()
+
+
+def is_simple(pattern: TefPattern) -> bool:
+    """Whether a fact pattern is one triple, its times perhaps bound: then each fact has its turn itself."""
+    return isinstance(pattern, TriplePattern) or (isinstance(pattern, Times) and is_simple(pattern.pattern))
+
+
+def _fact_bound(
+    pattern: TefPattern, fact: Fact, time: int, starts: bool, facts: FactEvaluation
+) -> Solution | None:
+    if isinstance(pattern, TriplePattern):
+        return unified(pattern, fact.triple, {})
+    assert isinstance(pattern, Times)
+    inner = _fact_bound(pattern.pattern, fact, time, starts, facts)
+    return None if inner is None else facts.timed(inner, pattern, fact.start, None if starts else time)
+
+
+@dataclass(slots=True)
+class StaticNode:
+    """E with static triples: they change no times (TEF-9)."""
+
+    child: EventNode
+    pattern: TefPattern
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        found = []
+        for instance in self.child.delta(hand, facts):
+            for each in facts.facts(self.pattern, instance.bound):
+                joined = settled(instance._replace(bound=each.bound), facts)
+                if joined is not None:
+                    found.append(joined)
+        return found
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child,)
+
+
+@dataclass(slots=True)
+class PairNode:
+    """`E1, E2`, `E1 SEQ E2`, `E1 BEFORE E2`: no relation is a conjunction."""
+
+    relation: TemporalRelation | None
+    left: EventNode
+    right: EventNode
+    lefts: Stored
+    rights: Stored
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        left, right = self.left.delta(hand, facts), self.right.delta(hand, facts)
+        pairs = [(one, other) for one in left for other in self.rights.of(one.bound)]
+        pairs += [(one, other) for other in right for one in self.lefts.of(other.bound)]
+        found = [each for one, other in pairs if (each := self._joined(one, other, facts)) is not None]
+        for one in left:
+            self.lefts.add(one)
+        for other in right:
+            self.rights.add(other)
+        return found
+
+    def _joined(self, left: EventInstance, right: EventInstance, facts: FactEvaluation) -> EventInstance | None:
+        if not self._fits(left, right) or not set(left.keys).isdisjoint(right.keys):  # TEF-35
+            return None
+        bound = merged(left.bound, right.bound)
+        if bound is None:
+            return None
+        start = left.start if self.relation is TemporalRelation.SEQ else min(left.start, right.start)
+        end = max(left.end, right.end) if self.relation is None else right.end
+        made = EventInstance(
+            bound,
+            start,
+            end,
+            left.keys + right.keys,
+            left.refs + right.refs,
+            left.pending + right.pending,
+            left.read + right.read,
+            left.hidden | right.hidden,
+        )
+        return settled(made, facts)
+
+    def _fits(self, left: EventInstance, right: EventInstance) -> bool:
+        match self.relation:
+            case None:
+                return True
+            case TemporalRelation.SEQ:
+                return left.end <= right.start
+            case _:
+                return left.end <= right.end
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(slots=True)
+class WhileNode:
+    """`E DURING F`, `E WITH F` (TEF-30, TEF-31)."""
+
+    relation: TemporalRelation
+    child: EventNode
+    pattern: TefPattern
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        found = []
+        for instance in self.child.delta(hand, facts):
+            last = instance.end if self.relation is TemporalRelation.DURING else instance.start
+            for each in facts.facts(self.pattern, instance.bound):
+                if each.start <= instance.start and (each.end is None or last < each.end):
+                    made = instance._replace(bound=each.bound, read=instance.read + each.facts)
+                    joined = settled(made, facts)
+                    if joined is not None:
+                        found.append(joined)
+        return found
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child,)
+
+
+@dataclass(slots=True)
+class WithoutFactsNode:
+    """`E WITHOUT F` (TEF-32)."""
+
+    child: EventNode
+    pattern: TefPattern
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        return [each for each in self.child.delta(hand, facts) if not self._is_there(each, facts)]
+
+    def _is_there(self, instance: EventInstance, facts: FactEvaluation) -> bool:
+        return any(
+            each.start <= instance.end and (each.end is None or instance.start < each.end)
+            for each in facts.facts(self.pattern, instance.bound)
+        )
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child,)
+
+
+@dataclass(slots=True)
+class WithoutEventsNode:
+    """`E1 WITHOUT E2` (TEF-36)."""
+
+    child: EventNode
+    absent: EventNode
+    seen: Stored
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        found = [each for each in self.child.delta(hand, facts) if not self._is_there(each, facts)]
+        for other in self.absent.delta(hand, facts):
+            self.seen.add(other)
+        return found
+
+    def _is_there(self, instance: EventInstance, facts: FactEvaluation) -> bool:
+        for other in self.seen.of(instance.bound):
+            if not instance.start <= other.end < instance.end or set(other.keys) <= set(instance.keys):
+                continue
+            if is_met(other, instance.bound, facts):
+                return True
+        return False
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child, self.absent)
+
+
+def is_met(other: EventInstance, bound: Solution, facts: FactEvaluation) -> bool:
+    """Whether an instance, right of WITHOUT, goes with what is bound to its left (TEF-39)."""
+    together = merged(bound, other.bound)
+    if together is None:
+        return False
+    checked = settled(other._replace(bound=together), facts)
+    return checked is not None and not checked.pending
+
+
+@dataclass(slots=True)
+class TestNode:
+    """`E, expression`: with a variable, its value."""
+
+    child: EventNode
+    variable: Variable | None
+    expression: Expression
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        found = []
+        for instance in self.child.delta(hand, facts):
+            waiting = Pending(self.variable, self.expression, instance.bound)
+            each = settled(instance._replace(pending=(*instance.pending, waiting)), facts)
+            if each is not None:
+                found.append(each)
+        return found
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child,)
+
+
+@dataclass(slots=True)
+class TimesNode:
+    child: EventNode
+    times: Times
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        found = []
+        for instance in self.child.delta(hand, facts):
+            bound = facts.timed(instance.bound, self.times, instance.start, instance.end)
+            if bound is not None and (each := settled(instance._replace(bound=bound), facts)) is not None:
+                found.append(each)
+        return found
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child,)
+
+
+@dataclass(slots=True)
+class EitherNode:
+    """`E1 UNION E2`: only common variables stay (TEF-69)."""
+
+    left: EventNode
+    right: EventNode
+    common: frozenset[Variable]
+
+    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+        found = [*self.left.delta(hand, facts), *self.right.delta(hand, facts)]
+        return [self._kept(each) for each in found]
+
+    def _kept(self, instance: EventInstance) -> EventInstance:
+        kept = {name: term for name, term in instance.bound.items() if name in self.common}
+        dropped = frozenset(item for item in instance.bound.items() if item[0] not in self.common)
+        return instance._replace(bound=kept, hidden=instance.hidden | dropped)
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.left, self.right)
+
+
+EventNode: TypeAlias = (
+    TripleNode
+    | FactEventNode
+    | StaticNode
+    | PairNode
+    | WhileNode
+    | WithoutFactsNode
+    | WithoutEventsNode
+    | TestNode
+    | TimesNode
+    | EitherNode
+)
+
+
+def event_node(pattern: TefPattern, kinds: Kinds) -> EventNode:
+    """The node of an event pattern."""
+    match pattern:
+        case TriplePattern():
+            return TripleNode(pattern, kinds)
+        case Times():
+            return TimesNode(event_node(pattern.pattern, kinds), pattern)
+        case Conjunction():
+            if _is_static(pattern.right, kinds):
+                return StaticNode(event_node(pattern.left, kinds), pattern.right)
+            if _is_static(pattern.left, kinds):
+                return StaticNode(event_node(pattern.right, kinds), pattern.left)
+            return _pair(None, pattern.left, pattern.right, kinds)
+        case Related():
+            return _related(pattern, kinds)
+        case Absent():
+            child = event_node(pattern.left, kinds)
+            if kinds.of_pattern(pattern.right) is not Kind.EVENT:
+                return WithoutFactsNode(child, pattern.right)
+            names = tuple(sorted(certain(pattern.left) & certain(pattern.right), key=str))
+            return WithoutEventsNode(child, event_node(pattern.right, kinds), Stored(names))
+        case Test():
+            return TestNode(event_node(pattern.pattern, kinds), None, pattern.condition)
+        case Assignment():
+            return TestNode(event_node(pattern.pattern, kinds), pattern.variable, pattern.expression)
+        case Either():
+            left, right = event_node(pattern.left, kinds), event_node(pattern.right, kinds)
+            return EitherNode(left, right, scope(pattern))
+        case OnStart():
+            return FactEventNode(pattern.facts, True)
+        case OnEnd():
+            return FactEventNode(pattern.facts, False)
+        case _:
+            assert_never(pattern)
+
+
+def _related(pattern: Related, kinds: Kinds) -> EventNode:
+    if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
+        return WhileNode(pattern.relation, event_node(pattern.left, kinds), pattern.right)
+    if _is_static(pattern.left, kinds):  # older than everything
+        return StaticNode(event_node(pattern.right, kinds), pattern.left)
+    return _pair(pattern.relation, pattern.left, pattern.right, kinds)
+
+
+def _pair(relation: TemporalRelation | None, left: TefPattern, right: TefPattern, kinds: Kinds) -> PairNode:
+    names = tuple(sorted(certain(left) & certain(right), key=str))
+    return PairNode(relation, event_node(left, kinds), event_node(right, kinds), Stored(names), Stored(names))
+
+
+def certain(pattern: TefPattern) -> frozenset[Variable]:
+    """The variables that every instance of a pattern binds, before anything that waits."""
+    match pattern:
+        case TriplePattern():
+            return scope(pattern)
+        case Times() | Test() | Assignment():
+            return certain(pattern.pattern)
+        case Conjunction():
+            return certain(pattern.left) | certain(pattern.right)
+        case Related():
+            return certain(pattern.left) | certain(pattern.right)
+        case Absent():
+            return certain(pattern.left)
+        case Either():
+            return certain(pattern.left) & certain(pattern.right)
+        case OnStart() | OnEnd():
+            return certain(pattern.facts)
+        case _:
+            assert_never(pattern)
+
+
+def _is_static(pattern: TefPattern, kinds: Kinds) -> bool:
+    return kinds.of_pattern(pattern) is Kind.STATIC
+
+
+def is_event_predicate(predicate: Term, kinds: Kinds) -> bool:
+    return isinstance(predicate, IRI) and kinds.of(predicate) is Kind.EVENT

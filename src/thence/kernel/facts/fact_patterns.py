@@ -1,0 +1,278 @@
+"""Fact patterns: when they hold, and with which bindings (Table 4.1; TEF-37 to TEF-39, TEF-53 to TEF-65)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, assert_never
+
+from thence.algebra.expressions import Call, Compare, Comparison, Expression, Variable
+from thence.algebra.patterns import TriplePattern
+from thence.algebra.tef_sparql import (
+    Absent,
+    Assignment,
+    Conjunction,
+    Either,
+    Kind,
+    OnEnd,
+    OnStart,
+    Open,
+    Related,
+    TefPattern,
+    Test,
+    Times,
+    When,
+)
+from thence.errors import InputError
+from thence.kernel.facts.fact_store import Fact, FactStore, unified
+from thence.match.context import Context, Solution
+from thence.match.expression_evaluator import attempt, passes
+from thence.program.facts.kinds import Kinds
+from thence.program.facts.scopes import scope
+from thence.rdf.dataset import IndexedGraph
+from thence.rdf.terms import IRI, Literal, Term
+from thence.rdf.times import MIN_TIME, Domain, parse_time, time_literal
+
+ALWAYS = MIN_TIME
+"""Since when static triples hold: they are older than everything (TEF-9)."""
+
+
+class FactInstance(NamedTuple):
+    """A match of a fact pattern: it holds from `start` on, until `end`, None being open. `facts` are those it is made
+    of."""
+
+    bound: Solution
+    start: int
+    end: int | None
+    facts: tuple[Fact, ...]
+
+    def holds_at(self, time: int) -> bool:
+        return self.start <= time and (self.end is None or time < self.end)
+
+    @property
+    def order(self) -> tuple[int, tuple[int, ...]]:
+        return self.start, tuple(fact.number for fact in self.facts)
+
+
+EventTimes = Callable[[TefPattern, Solution], list[int]]
+"""When an event pattern, right of WITHOUT, has matched so far: the ends."""
+
+
+@dataclass(slots=True)
+class FactEvaluation:
+    """Evaluates fact patterns over a store and the background. `now` is the time of the step, `first` the end of the
+    first event."""
+
+    store: FactStore
+    static: IndexedGraph
+    kinds: Kinds
+    context: Context
+    event_times: EventTimes
+    now: int = 0
+    first: int = 0
+    domain: Domain = Domain.TICKS
+
+    def begin(self, now: int) -> None:
+        """A step at a time begins."""
+        self.now = now
+        literal = time_literal(now, self.domain)
+        self.context = Context(now=literal, base=self.context.base, random=self.context.random)
+
+    def facts(self, pattern: TefPattern, bound: Solution, *, ended: bool = True) -> Iterator[FactInstance]:
+        """All matches that are compatible with what is bound; without `ended`, those of facts that hold."""
+        match pattern:
+            case TriplePattern():
+                yield from self._triple(pattern, bound, ended)
+            case Times():
+                for found in self.facts(pattern.pattern, bound, ended=ended):
+                    timed = self.timed(found.bound, pattern, found.start, found.end)
+                    if timed is not None:
+                        yield found._replace(bound=timed)
+            case Conjunction():
+                yield from self._conjunction(pattern, bound, ended)
+            case Either():
+                common = scope(pattern) | bound.keys()
+                for side in (pattern.left, pattern.right):
+                    for found in self.facts(side, bound, ended=ended):
+                        kept = {name: term for name, term in found.bound.items() if name in common}
+                        yield found._replace(bound=kept)
+            case Test():
+                yield from self._test(pattern, bound, ended)
+            case Assignment():
+                for found in self.facts(pattern.pattern, bound, ended=ended):
+                    assigned = self.assigned(found.bound, pattern.variable, pattern.expression)
+                    if assigned is not None:
+                        yield found._replace(bound=assigned)
+            case Absent():
+                yield from self._absent(pattern, bound, ended)
+            case Related() | OnStart() | OnEnd():
+                raise AssertionError("an event is no fact")
+            case _:
+                assert_never(pattern)
+
+    def _triple(self, pattern: TriplePattern, bound: Solution, ended: bool) -> Iterator[FactInstance]:
+        if isinstance(pattern.predicate, IRI) and self.kinds.of(pattern.predicate) is Kind.STATIC:
+            yield from (FactInstance(found, ALWAYS, None, ()) for found in self.static_matches(pattern, bound))
+            return
+        for fact in self.store.matching(pattern, bound, ended=ended):
+            found = unified(pattern, fact.triple, bound)
+            if found is not None:
+                yield FactInstance(found, fact.start, fact.end, (fact,))
+
+    def static_matches(self, pattern: TriplePattern, bound: Solution) -> Iterator[Solution]:
+        """What static triples bind."""
+        slots = [
+            bound.get(slot) if isinstance(slot, Variable) else slot
+            for slot in (pattern.subject, pattern.predicate, pattern.object)
+        ]
+        for triple in self.static.match(*slots):  # type: ignore[arg-type]
+            found = unified(pattern, triple, bound)
+            if found is not None:
+                yield found
+
+    def _conjunction(self, pattern: Conjunction, bound: Solution, ended: bool) -> Iterator[FactInstance]:
+        for left in self.facts(pattern.left, bound, ended=ended):
+            for right in self.facts(pattern.right, left.bound, ended=ended):
+                start, end = max(left.start, right.start), _earlier(left.end, right.end)
+                if end is None or start < end:
+                    yield FactInstance(right.bound, start, end, left.facts + right.facts)
+
+    def _test(self, pattern: Test, bound: Solution, ended: bool) -> Iterator[FactInstance]:
+        clock = now_comparison(pattern.condition)
+        for found in self.facts(pattern.pattern, bound, ended=ended):
+            if clock is None:
+                if passes(pattern.condition, found.bound, self.context):
+                    yield found
+                continue
+            limit = self.instant(clock[1], found.bound)
+            for low, high in () if limit is None else true_when(clock[0], limit):
+                start, end = max(found.start, low), _earlier(found.end, high)
+                if end is None or start < end:
+                    yield found._replace(start=start, end=end)
+
+    def _absent(self, pattern: Absent, bound: Solution, ended: bool) -> Iterator[FactInstance]:
+        """F1 WITHOUT F2 holds in the gaps (TEF-37); F WITHOUT E restarts at each E (TEF-38)."""
+        for found in self.facts(pattern.left, bound, ended=ended):
+            if self.kinds.of_pattern(pattern.right) is Kind.EVENT:
+                cuts = sorted({time for time in self.event_times(pattern.right, found.bound) if time > found.start})
+                bounds = [found.start, *(time for time in cuts if found.end is None or time < found.end)]
+                ends: list[int | None] = [*bounds[1:], found.end]
+                yield from (found._replace(start=low, end=high) for low, high in zip(bounds, ends, strict=True))
+                continue
+            others = [(each.start, each.end) for each in self.facts(pattern.right, found.bound)]
+            for start, end in gaps(found.start, found.end, others):
+                yield found._replace(start=start, end=end)
+
+    # Times and expressions
+
+    def timed(self, bound: Solution, times: Times, start: int, end: int | None) -> Solution | None:
+        """`[start, end]`: what it binds, or None if it does not fit (TEF-53, TEF-54)."""
+        found = self._at(bound, times.start, self.first if start == ALWAYS else start)
+        return None if found is None else self._at(found, times.end, end)
+
+    def _at(self, bound: Solution, when: When, time: int | None) -> Solution | None:
+        match when:
+            case Variable():
+                if time is None:
+                    return None if when in bound else bound
+                literal = time_literal(time, self.domain)
+                known = bound.get(when)
+                if known is None:
+                    return {**bound, when: literal}
+                return bound if known == literal else None
+            case Open():
+                return bound if time is None else None
+            case _:
+                return bound if when.time == time else None
+
+    def assigned(self, bound: Solution, variable: Variable, expression: Expression) -> Solution | None:
+        """With a variable bound to a value; None: an error drops the instance (TEF-59)."""
+        value = attempt(expression, bound, self.context)
+        if value is None:
+            return None
+        known = bound.get(variable)
+        if known is None:
+            return {**bound, variable: value}
+        return bound if known == value else None
+
+    def instant(self, expression: Expression, bound: Solution) -> int | None:
+        """The time that an expression is; None: an error."""
+        value: Term | None = attempt(expression, bound, self.context)
+        if not isinstance(value, Literal):
+            return None
+        try:
+            found = parse_time(value)
+        except InputError:
+            return None
+        return found.time if found.domain is self.domain else None
+
+
+def _earlier(left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return min(left, right)
+
+
+def gaps(
+    start: int, end: int | None, others: list[tuple[int, int | None]]
+) -> Iterator[tuple[int, int | None]]:
+    """The parts of an interval in which none of some others holds.
+
+    >>> list(gaps(10, 40, [(20, 25)]))
+    [(10, 20), (25, 40)]
+    """
+    low = start
+    for first, last in sorted(others, key=lambda each: each[0]):
+        if end is not None and first >= end:
+            break
+        if first > low:
+            yield low, first
+        if last is None:
+            return
+        low = max(low, last)
+    if end is None or low < end:
+        yield low, end
+
+
+_MIRRORED: Mapping[Comparison, Comparison] = {
+    Comparison.LESS: Comparison.GREATER,
+    Comparison.GREATER: Comparison.LESS,
+    Comparison.LESS_OR_EQUAL: Comparison.GREATER_OR_EQUAL,
+    Comparison.GREATER_OR_EQUAL: Comparison.LESS_OR_EQUAL,
+    Comparison.EQUAL: Comparison.EQUAL,
+    Comparison.NOT_EQUAL: Comparison.NOT_EQUAL,
+}
+
+
+def now_comparison(condition: Expression) -> tuple[Comparison, Expression] | None:
+    """`now() op c`, with now() on the left (TEF-63); None: it is no such comparison."""
+    if not isinstance(condition, Compare):
+        return None
+    if _is_now(condition.left):
+        return condition.comparison, condition.right
+    if _is_now(condition.right):
+        return _MIRRORED[condition.comparison], condition.left
+    return None
+
+
+def _is_now(expression: Expression) -> bool:
+    return isinstance(expression, Call) and expression.function == "NOW"
+
+
+def true_when(comparison: Comparison, limit: int) -> list[tuple[int, int | None]]:
+    """The intervals in which `now() op limit` is true."""
+    match comparison:
+        case Comparison.GREATER:
+            return [(limit + 1, None)]
+        case Comparison.GREATER_OR_EQUAL:
+            return [(limit, None)]
+        case Comparison.LESS:
+            return [(ALWAYS, limit)]
+        case Comparison.LESS_OR_EQUAL:
+            return [(ALWAYS, limit + 1)]
+        case Comparison.EQUAL:
+            return [(limit, limit + 1)]
+        case Comparison.NOT_EQUAL:
+            return [(ALWAYS, limit), (limit + 1, None)]
+        case _:
+            assert_never(comparison)

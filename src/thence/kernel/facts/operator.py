@@ -1,0 +1,140 @@
+"""Facts as an operator: files of TEF-SPARQL are its programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.columns.array_codec import ArrayReader
+from thence.columns.dictionary import Terms
+from thence.columns.term_ids import values_of_ids
+from thence.kernel.facts import snapshot
+from thence.kernel.facts.state import FactsState, initial_state, run, take
+from thence.kernel.facts.steps import EmittedEvent, EmittedFact, EmittedRow, all_stores
+from thence.program.description import Description
+from thence.program.extracted import Extracted
+from thence.program.facts.program import FactsProgram
+from thence.program.operator import NEVER, Environment, Expired
+from thence.program.output import is_numbered
+from thence.program.solutions import Cell, Deferred, EventLists, Solutions
+from thence.rdf.terms import Literal
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class FactsOperator:
+    """Takes event triples one at a time; facts start and end with them."""
+
+    def initial(self, program: FactsProgram, environment: Environment) -> FactsState:
+        return initial_state(program, environment)
+
+    def prune(self, program: FactsProgram, state: FactsState) -> None:
+        """Terms are kept as they are; the dictionary serves one extraction."""
+        state.terms = Terms()
+
+    def step(
+        self, program: FactsProgram, state: FactsState, extracted: Extracted, watermark: int, environment: Environment
+    ) -> Iterator[Solutions]:
+        take(program, state, extracted, environment)
+        run(state, watermark)
+        if watermark == NEVER and state.machine.is_begun:
+            state.machine.finish()
+        found = state.machine.take()
+        if program.file.selects:
+            rows = [each for each in found if isinstance(each, EmittedRow)]
+            if rows:
+                yield _rows(program, rows, state.terms)
+            return
+        others = [each for each in found if isinstance(each, EmittedEvent | EmittedFact)]
+        if others:
+            yield _facts_and_events(program, others, state.terms)
+
+    def expire(self, program: FactsProgram, state: FactsState, watermark: int) -> Expired | None:
+        return None
+
+    def held(self, program: FactsProgram, state: FactsState) -> Ints:
+        refs = {each.ref for each in state.waiting}
+        refs |= {ref for stored in all_stores(state.machine) for each in stored.all() for ref in each.refs}
+        return np.array(sorted(refs), np.int64)
+
+    def snapshot(self, program: FactsProgram, state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+        return snapshot.snapshot(state)
+
+    def restore(
+        self,
+        program: FactsProgram,
+        head: dict[str, Any],
+        arrays: ArrayReader,
+        next_ref: int,
+        environment: Environment,
+    ) -> FactsState:
+        return snapshot.restore(program, head, next_ref, environment)
+
+    def describe(self, program: FactsProgram) -> Description:
+        from thence.kernel.facts.description import describe  # only `explain` needs it
+
+        return describe(program)
+
+
+def _lists(found: Sequence[EmittedRow | EmittedEvent | EmittedFact]) -> EventLists:
+    """The input events of each (TEF-75), each once."""
+    refs = [() if isinstance(each, EmittedFact) else tuple(dict.fromkeys(each.refs)) for each in found]
+    offsets = np.cumsum([0, *map(len, refs)]).astype(np.int64)
+    flat = np.array([ref for each in refs for ref in each], np.int64)
+    places = np.array([place for each in refs for place in range(len(each))], np.int64)
+    return EventLists(offsets, flat, places)
+
+
+def _rows(program: FactsProgram, rows: list[EmittedRow], terms: Terms) -> Solutions:
+    names = program.output.columns
+    columns = tuple(
+        values_of_ids(
+            terms.add_all(next((term for variable, term in row.bound.items() if variable.name == name), None) for row in rows),
+            terms,
+        )
+        for name in names
+    )
+    lists = _lists(rows)
+    return Solutions(
+        certain=np.array([row.certain for row in rows], np.int64),
+        start=np.array([row.start for row in rows], np.int64),
+        end=np.array([row.end for row in rows], np.int64),
+        names=names,
+        terms=terms,
+        events=Deferred(lambda: lists),
+        columns=columns,
+        identity=lambda: columns,
+        queries=np.array([row.query for row in rows], np.int64) if is_numbered(program.output) else None,
+    )
+
+
+def _facts_and_events(
+    program: FactsProgram, found: list[EmittedEvent | EmittedFact], terms: Terms
+) -> Solutions:
+    """What a file without SELECT emits (TEF-74): events, and facts as they end."""
+    lists = _lists(found)
+    ends = [NEVER if each.end is None else each.end for each in found]
+    shown = [
+        tuple(each.triples) if isinstance(each, EmittedEvent) else (each.triple,) for each in found
+    ]
+    texts = [" ".join(f"{triple.subject} {triple.predicate} {triple.object} ." for triple in each) for each in shown]
+    columns = (values_of_ids(terms.add_all(map(Literal, texts)), terms),)
+
+    def compute(number: int) -> Mapping[str, Cell]:
+        return {"triples": tuple(term for triple in shown[number] for term in triple)}
+
+    return Solutions(
+        certain=np.array([each.end if isinstance(each, EmittedEvent) else each.certain for each in found], np.int64),
+        start=np.array([each.start for each in found], np.int64),
+        end=np.array(ends, np.int64),
+        names=(),
+        terms=terms,
+        events=Deferred(lambda: lists),
+        compute=compute,
+        identity=lambda: columns,
+    )

@@ -1,0 +1,29 @@
+"""TEF-SPARQL → dataflow: one stage, since the statements of a file feed each other."""
+
+from __future__ import annotations
+
+from thence.algebra.tef_sparql import Kind, TefFile
+from thence.kernel.facts.operator import FactsOperator
+from thence.plan.facts.durations import with_durations
+from thence.program.dataflow import Dataflow, Stage
+from thence.program.facts.kinds import predicate_kinds
+from thence.program.facts.program import FactsProgram
+from thence.program.operator import one_shard
+from thence.program.output import DerivedTriples, Output, term_rows
+from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Table
+
+
+def compile_query(file: TefFile, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
+    """The dataflow of a file. QueryError if kinds clash (TEF-11 – TEF-14)."""
+    file = with_durations(file)
+    kinds = predicate_kinds(file)
+    facts = tuple(sorted(kinds.all_of(Kind.FACT), key=str))
+    tables = tuple(
+        Table(stream.name, AllTriples(rejected=facts), (SUBJECT, PREDICATE, OBJECT)) for stream in file.streams
+    )
+    output: Output = DerivedTriples()
+    if file.selects:
+        names = dict.fromkeys(name.name for each in file.selects for name in each.variables)
+        output = term_rows(list(names), numbered=len(file.selects) > 1)
+    key = one_shard(len(tables), "statements share their facts")
+    return Dataflow((Stage(FactsProgram(file, tables, key, output), FactsOperator()),))

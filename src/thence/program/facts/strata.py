@@ -1,0 +1,81 @@
+"""The strata of views: WITHOUT reads what is settled before (TEF-47)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import TriplePattern
+from thence.algebra.tef_sparql import Absent, ConstructStatement, Kind, TefPattern
+from thence.errors import QueryError
+from thence.program.facts.kinds import Kinds
+from thence.rdf.terms import IRI
+
+
+class Derives(Protocol):
+    """A view: a numbered statement with patterns over facts."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def statement(self) -> ConstructStatement: ...
+
+    @property
+    def patterns(self) -> tuple[TefPattern, ...]: ...
+
+
+V = TypeVar("V", bound=Derives)
+
+
+def view_strata(views: Sequence[V], kinds: Kinds) -> tuple[tuple[V, ...], ...]:
+    """Views by stratum, lowest first. QueryError if one depends on the absence of what it derives."""
+    levels = {view.number: 0 for view in views}
+    for _ in range(len(views) + 1):
+        changed = False
+        for view in views:
+            for pattern in view.patterns:
+                for triple, absent in _read(pattern):
+                    for other in views:
+                        if _derives(other, triple, kinds) and levels[view.number] < levels[other.number] + absent:
+                            levels[view.number] = levels[other.number] + absent
+                            changed = True
+        if not changed:
+            numbers = sorted(set(levels.values()))
+            return tuple(tuple(view for view in views if levels[view.number] == level) for level in numbers)
+    worst = max(views, key=lambda view: levels[view.number])
+    raise QueryError(
+        f"Statement {worst.number} depends on the absence of what it derives.",
+        hint="WITHOUT over facts that do not depend on this statement",
+    )
+
+
+def _read(pattern: object, absent: int = 0) -> Iterator[tuple[TriplePattern, int]]:
+    """The triple patterns that a pattern reads, and whether right of WITHOUT."""
+    waiting: list[tuple[object, int]] = [(pattern, absent)]
+    while waiting:
+        found, level = waiting.pop()
+        match found:
+            case TriplePattern():
+                yield found, level
+            case Absent():
+                waiting += [(found.left, level), (found.right, 1)]
+            case tuple():
+                waiting += [(each, level) for each in found]
+            case _ if (names := getattr(found, "__dataclass_fields__", None)) is not None:
+                waiting += [(getattr(found, name), level) for name in names]
+            case _:
+                pass
+
+
+def _derives(view: Derives, triple: TriplePattern, kinds: Kinds) -> bool:
+    """Whether a view may derive a triple that a pattern matches."""
+    for head in view.statement.head:
+        made, read = head.predicate, triple.predicate
+        if isinstance(made, Variable) or isinstance(read, Variable):
+            if isinstance(read, Variable) or kinds.of(read) is Kind.FACT:
+                return True
+        elif isinstance(made, IRI) and made == read:
+            return True
+    return False
