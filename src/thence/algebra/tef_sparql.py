@@ -1,6 +1,6 @@
-"""TEF-SPARQL: a file of statements about events and facts ("TEF-SPARQL: The DDIS Query-Language for Time annotated Event
-and Fact Triple-Streams", Chapters 3 to 5). Expressions are those of SPARQL; `now()` and `duration(a, b)` are calls of
-NOW and DURATION."""
+"""TEF-SPARQL: a file of statements about events and facts ("TEF-SPARQL: The DDIS Query-Language for Time annotated
+Event and Fact Triple-Streams", Chapters 3 to 5). Expressions are those of SPARQL; `now()` and `duration(a, b)` are
+calls of NOW and DURATION."""
 
 from __future__ import annotations
 
