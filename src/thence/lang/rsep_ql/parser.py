@@ -24,7 +24,7 @@ from thence.lang.rsep_ql.checks import all_windows, check_names, output, report,
 from thence.lang.rsep_ql.draft import Draft, StreamClause
 from thence.lang.rsep_ql.mistakes import MISTAKES
 from thence.lang.rsep_ql.reader import WindowQueryReader
-from thence.lang.rsep_ql.stream_names import named_streams
+from thence.lang.stream_names import named_streams
 from thence.lang.syntax import Syntax
 from thence.lang.text import text as read_text
 from thence.rdf.terms import IRI

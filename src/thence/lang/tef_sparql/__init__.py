@@ -1,0 +1,1 @@
+"""TEF-SPARQL: grammar, reader, checks."""

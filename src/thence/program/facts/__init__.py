@@ -1,0 +1,1 @@
+"""The program of the operator of facts (TEF-SPARQL)."""

@@ -1,0 +1,442 @@
+"""What the kinds of predicates forbid: all that Tables 4.1 and 4.2 do not admit (TEF-11 to TEF-15), uses of now() over
+facts (TEF-65), variables that UNION drops (TEF-69), ONCE PER with UNTIL (TEF-73)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import TriplePattern
+from thence.algebra.tef_sparql import (
+    Absent,
+    Arm,
+    Assignment,
+    Conjunction,
+    ConstructStatement,
+    Either,
+    HeadTriple,
+    Kind,
+    OnEnd,
+    OnInit,
+    OnStart,
+    Plain,
+    Related,
+    Replace,
+    SelectStatement,
+    Since,
+    TefFile,
+    TefPattern,
+    TefStatement,
+    Test,
+    Times,
+    Until,
+)
+from thence.algebra.tef_variables import bound_by_arm, dropped
+from thence.algebra.variables import mentioned
+from thence.errors import QueryError
+from thence.program.facts.kind_demands import (
+    Demand,
+    all_demands,
+    arm_demands,
+    head_predicates,
+    operands,
+    read_predicates,
+)
+from thence.program.facts.kind_table import RDF_TYPE, Kinds, asks_now, now_comparison, predicate_name
+from thence.rdf.terms import IRI
+
+_NOW = "now() > ?s + 10, behind a comma of its own"
+
+
+def checked(file: TefFile, kinds: Kinds, *, background_is_known: bool) -> Kinds:
+    """The kinds, if all statements go with them, with warnings (TEF-15)."""
+    for number, statement in enumerate(file.statements, 1):
+        check = _StatementCheck(file, kinds, number, statement)
+        if background_is_known:
+            check.run()
+        else:
+            with suppress(_OpenClashError):
+                check.run()
+    _check_makers(file, kinds)
+    return replace(kinds, warnings=tuple(_unmade(file, kinds)))
+
+
+class _OpenClashError(QueryError):
+    """A clash that a background which has the predicate would resolve."""
+
+
+@dataclass(frozen=True, slots=True)
+class _StatementCheck:
+    """Checks one statement; `number` is its place."""
+
+    file: TefFile
+    kinds: Kinds
+    number: int
+    statement: TefStatement
+
+    def run(self) -> None:
+        self._check_head()
+        found = [self._arm_kind(arm) for arm in self.statement.arms]
+        self._check_arms(found)
+        self._check_variables()
+        self._check_now()
+        if self.statement.once_per is not None and any(isinstance(arm, Until) for arm in self.statement.arms):
+            reason = "ONCE PER can't stand on a statement with UNTIL."  # TEF-73
+            raise self._error(reason, "two statements: ONCE PER on the one without UNTIL")
+
+    # Heads
+
+    def _check_head(self) -> None:
+        made = self.kinds.statements[self.number - 1]
+        for predicate in head_predicates(self.statement):
+            known = self.kinds.known(predicate)
+            if known.kind is made:
+                continue
+            name = self._name(predicate)
+            reason = f"it makes {name} {_a(made)}, and {name} is {_a(known.kind)} ({known.why})."
+            raise self._error(reason, self._head_cure(predicate, known.kind, made))
+
+    def _head_cure(self, predicate: IRI, known: Kind, made: Kind) -> str:
+        if predicate == RDF_TYPE:
+            return f"DECLARE {made.value.upper()} rdf:type, or another predicate"
+        if known is Kind.FACT and made is Kind.EVENT:
+            return "SINCE before the events, or another predicate"
+        return "another predicate"
+
+    # Arms
+
+    def _arm_kind(self, arm: Arm) -> Kind:
+        """What an arm gives: a fact, or what its pattern does."""
+        top = self.statement.kind if isinstance(self.statement, ConstructStatement) else None
+        if not isinstance(arm, Plain) and (top is Kind.EVENT or isinstance(self.statement, SelectStatement)):
+            words = "SELECT" if top is None else "CONSTRUCT EVENT"
+            raise self._error(f"{words} can't have {_keyword(arm)}, which makes facts.", "CONSTRUCT FACT")  # TEF-13
+        for demand in arm_demands(arm, top):
+            found = self._check(demand)
+        return found if isinstance(arm, Plain) else Kind.FACT
+
+    def _check_arms(self, found: list[Kind]) -> None:
+        """UNION at the top joins what is of one kind (TEF-12)."""
+        if Kind.EVENT in found and (Kind.FACT in found or Kind.STATIC in found):
+            event = self.statement.arms[found.index(Kind.EVENT)]
+            other = next(arm for arm, kind in zip(self.statement.arms, found, strict=True) if kind is not Kind.EVENT)
+            assert isinstance(event, Plain)
+            if not isinstance(other, Plain):
+                culprit = self._culprit(event.pattern, Kind.EVENT)
+                reason = f"UNION joins {_keyword(other)}, which makes facts, and an event: {culprit}."
+                raise self._clash(reason, "SINCE before the event", event.pattern)
+            raise self._mixed("UNION", event.pattern, other.pattern)
+
+    # Patterns
+
+    def _check(self, demand: Demand) -> Kind:
+        """The kind of a pattern, which its place admits."""
+        kind = self._kind(demand)
+        asked = demand.kind
+        if asked is None or kind is asked:
+            return kind
+        if kind is Kind.STATIC and asked is Kind.FACT and demand.operator not in ("ONSTART", "ONEND", "REPLACE"):
+            return kind  # a static triple always holds (TEF-4, TEF-9)
+        culprit = self._culprit(demand.pattern, kind)
+        reason = f"{demand.operator} needs {_needed(demand)}, and {culprit}."
+        raise self._clash(reason, _cure(demand, kind), demand.pattern)
+
+    def _kind(self, demand: Demand) -> Kind:
+        pattern, asked = demand.pattern, demand.kind or Kind.EVENT
+        match pattern:
+            case TriplePattern():
+                return self.kinds.of_pattern(pattern, asked)
+            case Times() | Test() | Assignment():
+                self._kind(operands(demand)[0])
+                return self.kinds.of_pattern(pattern, asked)
+            case Conjunction() | Either():
+                left, right = (self._kind(below) for below in operands(demand))
+                return self._joined(pattern, left, right)
+            case Absent():
+                left, _ = (self._kind(below) for below in operands(demand))
+                if left is Kind.STATIC:
+                    reason = f"WITHOUT needs an event or a fact on its left, and {self._culprit(pattern.left, left)}."
+                    raise self._clash(reason, "an event or a fact to its left", pattern.left)  # TEF-12
+                return left
+            case Related() | OnStart() | OnEnd():
+                for below in operands(demand):
+                    self._check(below)
+                return Kind.EVENT
+            case _:
+                assert_never(pattern)
+
+    def _joined(self, pattern: Conjunction | Either, left: Kind, right: Kind) -> Kind:
+        """`,` joins events, or facts, and static triples with either; UNION not with events (TEF-9, TEF-12)."""
+        found = {left, right}
+        united = isinstance(pattern, Either)
+        if found == {Kind.EVENT, Kind.FACT} or (united and found == {Kind.EVENT, Kind.STATIC}):
+            event, other = (pattern.left, pattern.right) if left is Kind.EVENT else (pattern.right, pattern.left)
+            raise self._mixed("UNION" if united else '","', event, other)
+        return left if left is not Kind.STATIC else right
+
+    def _mixed(self, operator: str, event: TefPattern, other: TefPattern) -> QueryError:
+        kind = self.kinds.of_pattern(other, Kind.FACT)
+        static = kind is Kind.STATIC
+        culprits = f"{self._culprit(event, Kind.EVENT)}, {self._culprit(other, kind)}"
+        reason = f"{operator} can't join an event and {'what is static' if static else 'a fact'}: {culprits}."
+        cure = "DURING or WITH" if operator != "UNION" else "ONSTART before the fact"
+        return self._clash(reason, "an event beside the static triple" if static else cure, event, other)
+
+    def _culprit(self, pattern: TefPattern, kind: Kind) -> str:
+        """What makes a pattern of that kind, in words."""
+        match pattern:
+            case TriplePattern():
+                if isinstance(pattern.predicate, Variable):
+                    return f"{pattern.predicate} stands for {_a(kind)}"
+                assert isinstance(pattern.predicate, IRI)
+                known = self.kinds.known(pattern.predicate)
+                return f"{self._name(pattern.predicate)} is {_a(known.kind)} ({known.why})"
+            case Times() | Test() | Assignment():
+                return self._culprit(pattern.pattern, kind)
+            case Conjunction() | Either():
+                side = pattern.left if self.kinds.of_pattern(pattern.left, kind) is kind else pattern.right
+                return self._culprit(side, kind)
+            case Absent():
+                return self._culprit(pattern.left, kind)
+            case Related():
+                return f"{pattern.relation.value} gives an event"
+            case OnStart():
+                return "ONSTART gives an event"
+            case OnEnd():
+                return "ONEND gives an event"
+            case _:
+                assert_never(pattern)
+
+    # Variables (TEF-69)
+
+    def _check_variables(self) -> None:
+        named = list(self._head_variables())
+        for place, arm in enumerate(self.statement.arms, 1):
+            bound = bound_by_arm(arm)
+            for variable, words in named:
+                if variable not in bound:
+                    which = f"arm {place} of UNION ({_keyword(arm) or 'a pattern'})" if self._has_union else "WHERE"
+                    reason = f"{words} {variable}, which {which} does not bind."
+                    raise self._error(reason, _binding_cure(arm, variable))
+        for demand in all_demands(self.statement):
+            self._check_dropped(demand.pattern)
+
+    @property
+    def _has_union(self) -> bool:
+        return len(self.statement.arms) > 1
+
+    def _head_variables(self) -> Iterator[tuple[Variable, str]]:
+        match self.statement:
+            case SelectStatement():
+                yield from ((variable, "SELECT names") for variable in self.statement.variables)
+            case ConstructStatement():
+                for triple in self.statement.head:
+                    slots = (triple.subject, triple.predicate, *sorted(mentioned(triple.object), key=str))
+                    yield from ((slot, "the head names") for slot in slots if isinstance(slot, Variable))
+            case _:
+                assert_never(self.statement)
+        once_per = self.statement.once_per
+        if once_per is not None:
+            used = [
+                *once_per.variables,
+                *(v for each in once_per.expressions for v in sorted(mentioned(each), key=str)),
+            ]
+            yield from ((variable, "ONCE PER names") for variable in used)
+
+    def _check_dropped(self, pattern: TefPattern) -> None:
+        match pattern:
+            case Test():
+                named = mentioned(pattern.condition)
+            case Assignment():
+                named = mentioned(pattern.expression) | {pattern.variable}
+            case _:
+                return
+        for variable in sorted(named & dropped(pattern.pattern), key=str):
+            reason = f"an expression names {variable}, which only one side of the UNION before it binds."
+            raise self._error(reason, f"{variable} on both sides")
+
+    # now() (TEF-65)
+
+    def _check_now(self) -> None:
+        for arm in self.statement.arms:
+            if isinstance(arm, OnInit) and any(asks_now(each) for each in _expressions(arm.pattern)):
+                raise self._error("ON INIT runs before the first event, so it has no now().", "a constant")
+        for demand in all_demands(self.statement):
+            kind = self.kinds.of_pattern(demand.pattern, demand.kind or Kind.EVENT)
+            match demand.pattern:
+                case Test(condition=condition) if kind is not Kind.EVENT and asks_now(condition):
+                    if now_comparison(condition) is None:
+                        raise self._error("now() over facts stands alone on one side of a comparison.", _NOW)
+                case Assignment(expression=expression) if kind is not Kind.EVENT and asks_now(expression):
+                    raise self._error("now() has no one value over facts, so it can't be bound.", _NOW)
+        if any(asks_now(triple.object) for triple in self._derived_head):
+            raise self._error("now() has no one value over facts, so it can't stand in the head.", _NOW)
+
+    @property
+    def _derived_head(self) -> tuple[HeadTriple, ...]:
+        """The head, if it is derived from facts."""
+        if isinstance(self.statement, SelectStatement) or self.kinds.statements[self.number - 1] is not Kind.FACT:
+            return ()
+        return self.statement.head if any(isinstance(arm, Plain) for arm in self.statement.arms) else ()
+
+    # Errors
+
+    def _name(self, predicate: IRI) -> str:
+        return predicate_name(predicate, self.file.namespace)
+
+    def _error(self, reason: str, hint: str) -> QueryError:
+        return QueryError(f"In statement {self.number}, {reason}", hint=hint)
+
+    def _clash(self, reason: str, hint: str, *patterns: TefPattern) -> QueryError:
+        """An error; one that a background may resolve, if it is about a predicate that nothing else settles."""
+        error = self._error(reason, hint)
+        is_open = any(self._is_open(pattern) for pattern in patterns)
+        return _OpenClashError(error.reason, hint=hint) if is_open else error
+
+    def _is_open(self, pattern: TefPattern) -> bool:
+        waiting = [pattern]
+        while waiting:
+            found = waiting.pop()
+            predicate = found.predicate if isinstance(found, TriplePattern) else None
+            if isinstance(predicate, IRI) and self.kinds.known(predicate).is_open:
+                return True
+            waiting += [below.pattern for below in operands(Demand(found, None, ""))]
+        return False
+
+
+# Facts by events, and facts from facts (TEF-14, TEF-15)
+
+
+def _check_makers(file: TefFile, kinds: Kinds) -> None:
+    """A fact predicate is made by events or derived from facts; REPLACE ends what was made."""
+    derived: dict[IRI, int] = {}
+    made: dict[IRI, tuple[int, str]] = {}
+    for number, statement in enumerate(file.statements, 1):
+        if isinstance(statement, ConstructStatement) and kinds.statements[number - 1] is Kind.FACT:
+            for predicate in head_predicates(statement):
+                for arm in statement.arms:
+                    if isinstance(arm, Plain):
+                        derived.setdefault(predicate, number)
+                    else:
+                        made.setdefault(predicate, (number, _keyword(arm)))
+    for predicate, number in derived.items():
+        if predicate in made:
+            maker, keyword = made[predicate]
+            name = predicate_name(predicate, file.namespace)
+            reason = (
+                f"Statement {number} derives {name} from facts, and {keyword} in statement {maker} makes it by events."
+            )
+            reason = reason.replace("makes it by events", "makes it at the start") if keyword == "ON INIT" else reason
+            raise QueryError(reason, hint="another predicate in one of them")
+    for number, statement in enumerate(file.statements, 1):
+        for predicate, demand in read_predicates(statement):
+            if demand.operator == "REPLACE" and predicate in derived:
+                name = predicate_name(predicate, file.namespace)
+                origin = f"which statement {derived[predicate]} derives from facts"
+                reason = f"In statement {number}, REPLACE can't end {name}, {origin}."
+                raise QueryError(reason, hint=f"REPLACE what {name} is derived from")
+
+
+def _unmade(file: TefFile, kinds: Kinds) -> Iterator[str]:
+    """Fact predicates that patterns read and no statement makes (TEF-15)."""
+    statements = [each for each in file.statements if isinstance(each, ConstructStatement)]
+    if any(isinstance(triple.predicate, Variable) for each in statements for triple in each.head):
+        return  # it may make any
+    told = {predicate for each in statements for predicate in head_predicates(each)}
+    for number, statement in enumerate(file.statements, 1):
+        for predicate, _ in read_predicates(statement):
+            known = kinds.known(predicate)
+            if known.kind is Kind.FACT and predicate not in told:
+                told.add(predicate)
+                name = predicate_name(predicate, file.namespace)
+                reason = f"Statement {number} reads the fact {name} ({known.why}), which no statement makes."
+                yield str(QueryError(reason, hint=f"CONSTRUCT FACT, or DECLARE STATIC {name} if the background has it"))
+
+
+# Words
+
+
+def _a(kind: Kind) -> str:
+    return {Kind.EVENT: "an event", Kind.FACT: "a fact", Kind.STATIC: "static"}[kind]
+
+
+def _keyword(arm: Arm) -> str:
+    match arm:
+        case Plain():
+            return ""
+        case Since():
+            return "SINCE"
+        case Until():
+            return "UNTIL"
+        case Replace():
+            return "REPLACE"
+        case OnInit():
+            return "ON INIT"
+        case _:
+            assert_never(arm)
+
+
+def _needed(demand: Demand) -> str:
+    match demand.operator, demand.kind:
+        case ("DURING" | "WITH", Kind.EVENT):
+            return "an event on its left"
+        case ("DURING" | "WITH", Kind.FACT):
+            return "a fact on its right"
+        case (_, Kind.EVENT):
+            return "an event"
+        case (_, Kind.FACT):
+            return "a fact"
+        case _:
+            return "what the background says"
+
+
+def _cure(demand: Demand, found: Kind) -> str:
+    match demand.operator, found:
+        case ("SEQ" | "BEFORE", Kind.FACT):
+            return f"DURING instead of {demand.operator}, or ONSTART before the fact"
+        case ("SEQ" | "BEFORE", _):
+            return f'"," instead of {demand.operator}'
+        case ("SINCE" | "UNTIL" | "ON", Kind.FACT):
+            return f"{demand.operator} (ONSTART … ) or {demand.operator} (ONEND … )"
+        case ("SINCE" | "UNTIL" | "ON", _):
+            return 'an event beside it, with ","'
+        case ("DURING" | "WITH", Kind.EVENT):
+            return "SEQ or BEFORE between events, or SINCE to make a fact of the event"
+        case ("DURING" | "WITH", Kind.FACT):
+            return '"," between facts, or ONSTART before the left one'
+        case ("DURING" | "WITH", _):
+            return "an event on the left"
+        case ("ONSTART" | "ONEND", Kind.EVENT):
+            return f"the event without {demand.operator}"
+        case ("ONSTART" | "ONEND" | "REPLACE", Kind.STATIC):
+            return "a fact that a statement makes"
+        case ("REPLACE", _):
+            return "a fact that a statement makes; events end by themselves"
+        case ("ON INIT", _):
+            return "another predicate for what the background says"
+        case ("CONSTRUCT EVENT", Kind.FACT):
+            return "ONSTART before the fact"
+        case ("CONSTRUCT FACT", _):
+            return "SINCE before the event"
+        case _:
+            return "an event beside the static triple"
+
+
+def _binding_cure(arm: Arm, variable: Variable) -> str:
+    if isinstance(arm, Until):
+        return f"UNTIL ( … DURING the fact with {variable} )"
+    return f"{variable} in that pattern" if not isinstance(arm, Since | Replace) else f"{variable} = … behind it"
+
+
+def _expressions(pattern: TefPattern) -> Iterator[Expression]:
+    waiting = [pattern]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, Test):
+            yield found.condition
+        elif isinstance(found, Assignment):
+            yield found.expression
+        waiting += [below.pattern for below in operands(Demand(found, None, ""))]
