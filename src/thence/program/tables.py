@@ -40,8 +40,8 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class AllTriples:
-    """The triples of each event themselves, in document order, as rows of SUBJECT, PREDICATE and OBJECT. An event with a
-    predicate that is `rejected` is a bad one (TEF-10)."""
+    """The triples of each event themselves, in document order, as rows of SUBJECT, PREDICATE and OBJECT. An event with
+    a predicate that is `rejected` is a bad one (TEF-10)."""
 
     rejected: tuple[IRI, ...] = ()
 

@@ -15,8 +15,8 @@ _VERBS = {Since: "starts", Until: "ends", Replace: "replaces", OnInit: "starts a
 def describe(program: FactsProgram) -> Description:
     """A compiled file."""
     written = show(program.file)
-    kinds = predicate_kinds(program.file)
-    by_kind = {kind: sorted(map(str, kinds.all_of(kind))) for kind in Kind}
+    kinds = predicate_kinds(program.file, None).predicates
+    by_kind = {kind: sorted(str(name) for name, each in kinds.items() if each.kind is kind) for kind in Kind}
     changes = [
         f"statement {number}: {_VERBS[type(arm)]} {_heads(statement)}"
         for number, statement in enumerate(program.file.statements, 1)
@@ -69,4 +69,3 @@ def _diagram(program: FactsProgram) -> tuple[list[Box], list[Arrow]]:
         if isinstance(statement, SelectStatement):
             arrows.append(Arrow(number, (), ("rows",), emits=True))
     return boxes, arrows
-

@@ -26,13 +26,13 @@ from thence.algebra.tef_sparql import (
     Test,
     Times,
 )
+from thence.algebra.tef_variables import bound as bound_variables
 from thence.algebra.variables import mentioned
 from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
 from thence.kernel.facts.fact_store import Fact, unified
 from thence.match.context import Solution
 from thence.match.expression_evaluator import passes
 from thence.program.facts.kinds import Kinds
-from thence.program.facts.scopes import scope
 from thence.rdf.terms import IRI, Term, Triple
 
 # What a step has in hand (TEF-21)
@@ -186,7 +186,7 @@ class FactEventNode:
             case InstanceHand(key, pattern, instance, starts, time) if starts == self.starts:
                 if pattern != self.pattern:
                     return []
-                own = {name: term for name, term in instance.bound.items() if name in scope(self.pattern)}
+                own = {name: term for name, term in instance.bound.items() if name in bound_variables(self.pattern)}
                 return [EventInstance(own, time, time, (key,), ())]
             case _:
                 return []
@@ -200,9 +200,7 @@ def is_simple(pattern: TefPattern) -> bool:
     return isinstance(pattern, TriplePattern) or (isinstance(pattern, Times) and is_simple(pattern.pattern))
 
 
-def _fact_bound(
-    pattern: TefPattern, fact: Fact, time: int, starts: bool, facts: FactEvaluation
-) -> Solution | None:
+def _fact_bound(pattern: TefPattern, fact: Fact, time: int, starts: bool, facts: FactEvaluation) -> Solution | None:
     if isinstance(pattern, TriplePattern):
         return unified(pattern, fact.triple, {})
     assert isinstance(pattern, Times)
@@ -463,7 +461,7 @@ def event_node(pattern: TefPattern, kinds: Kinds) -> EventNode:
             return TestNode(event_node(pattern.pattern, kinds), pattern.variable, pattern.expression)
         case Either():
             left, right = event_node(pattern.left, kinds), event_node(pattern.right, kinds)
-            return EitherNode(left, right, scope(pattern))
+            return EitherNode(left, right, bound_variables(pattern))
         case OnStart():
             return FactEventNode(pattern.facts, True)
         case OnEnd():
@@ -489,7 +487,7 @@ def certain(pattern: TefPattern) -> frozenset[Variable]:
     """The variables that every instance of a pattern binds, before anything that waits."""
     match pattern:
         case TriplePattern():
-            return scope(pattern)
+            return bound_variables(pattern)
         case Times() | Test() | Assignment():
             return certain(pattern.pattern)
         case Conjunction():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
-from thence.algebra.expressions import Call, Compare, Comparison, Expression, Variable
+from thence.algebra.expressions import Comparison, Expression, Variable
 from thence.algebra.patterns import TriplePattern
 from thence.algebra.tef_sparql import (
     Absent,
@@ -23,12 +23,12 @@ from thence.algebra.tef_sparql import (
     Times,
     When,
 )
+from thence.algebra.tef_variables import bound as bound_variables
 from thence.errors import InputError
 from thence.kernel.facts.fact_store import Fact, FactStore, unified
 from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import attempt, passes
-from thence.program.facts.kinds import Kinds
-from thence.program.facts.scopes import scope
+from thence.program.facts.kinds import Kinds, now_comparison
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI, Literal, Term
 from thence.rdf.times import MIN_TIME, Domain, parse_time, time_literal
@@ -91,7 +91,7 @@ class FactEvaluation:
             case Conjunction():
                 yield from self._conjunction(pattern, bound, ended)
             case Either():
-                common = scope(pattern) | bound.keys()
+                common = bound_variables(pattern) | bound.keys()
                 for side in (pattern.left, pattern.right):
                     for found in self.facts(side, bound, ended=ended):
                         kept = {name: term for name, term in found.bound.items() if name in common}
@@ -125,7 +125,7 @@ class FactEvaluation:
             bound.get(slot) if isinstance(slot, Variable) else slot
             for slot in (pattern.subject, pattern.predicate, pattern.object)
         ]
-        for triple in self.static.match(*slots):  # type: ignore[arg-type]
+        for triple in self.static.match(*slots):
             found = unified(pattern, triple, bound)
             if found is not None:
                 yield found
@@ -213,9 +213,7 @@ def _earlier(left: int | None, right: int | None) -> int | None:
     return min(left, right)
 
 
-def gaps(
-    start: int, end: int | None, others: list[tuple[int, int | None]]
-) -> Iterator[tuple[int, int | None]]:
+def gaps(start: int, end: int | None, others: list[tuple[int, int | None]]) -> Iterator[tuple[int, int | None]]:
     """The parts of an interval in which none of some others holds.
 
     >>> list(gaps(10, 40, [(20, 25)]))
@@ -234,31 +232,6 @@ def gaps(
         yield low, end
 
 
-_MIRRORED: Mapping[Comparison, Comparison] = {
-    Comparison.LESS: Comparison.GREATER,
-    Comparison.GREATER: Comparison.LESS,
-    Comparison.LESS_OR_EQUAL: Comparison.GREATER_OR_EQUAL,
-    Comparison.GREATER_OR_EQUAL: Comparison.LESS_OR_EQUAL,
-    Comparison.EQUAL: Comparison.EQUAL,
-    Comparison.NOT_EQUAL: Comparison.NOT_EQUAL,
-}
-
-
-def now_comparison(condition: Expression) -> tuple[Comparison, Expression] | None:
-    """`now() op c`, with now() on the left (TEF-63); None: it is no such comparison."""
-    if not isinstance(condition, Compare):
-        return None
-    if _is_now(condition.left):
-        return condition.comparison, condition.right
-    if _is_now(condition.right):
-        return _MIRRORED[condition.comparison], condition.left
-    return None
-
-
-def _is_now(expression: Expression) -> bool:
-    return isinstance(expression, Call) and expression.function == "NOW"
-
-
 def true_when(comparison: Comparison, limit: int) -> list[tuple[int, int | None]]:
     """The intervals in which `now() op limit` is true."""
     match comparison:
@@ -275,4 +248,4 @@ def true_when(comparison: Comparison, limit: int) -> list[tuple[int, int | None]
         case Comparison.NOT_EQUAL:
             return [(ALWAYS, limit), (limit + 1, None)]
         case _:
-            assert_never(comparison)
+            raise AssertionError("the language has no such comparison")

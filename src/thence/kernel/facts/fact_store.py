@@ -98,20 +98,18 @@ class FactStore:
     def matching(self, pattern: TriplePattern, bound: Solution, *, ended: bool = True) -> Iterator[Fact]:
         """The facts that a pattern may match, given what is bound."""
         slots = (pattern.subject, pattern.predicate, pattern.object)
-        subject, predicate, target = (
-            bound.get(slot) if isinstance(slot, Variable) else slot for slot in slots
-        )
+        subject, predicate, target = (bound.get(slot) if isinstance(slot, Variable) else slot for slot in slots)
         if predicate is None:
             found: Iterable[Fact] = sorted(self.holding(), key=lambda fact: fact.number)
         elif subject is not None:
-            found = self.indexes.get((subject, predicate, None), {}).values()  # type: ignore[arg-type]
+            found = self.indexes.get((subject, predicate, None), {}).values()
         elif target is not None:
-            found = self.indexes.get((None, predicate, target), {}).values()  # type: ignore[arg-type]
+            found = self.indexes.get((None, predicate, target), {}).values()
         else:
-            found = self.indexes.get((None, predicate, None), {}).values()  # type: ignore[arg-type]
+            found = self.indexes.get((None, predicate, None), {}).values()
         yield from list(found)
         if ended:
-            listed = self.ended.values() if predicate is None else [self.ended.get(predicate, [])]  # type: ignore[call-overload]
+            listed = self.ended.values() if predicate is None else [self.ended.get(predicate, [])]
             yield from [fact for same in listed for fact in same]
 
     def forget(self, before: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.algebra.expressions import Variable
 from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import Terms
 from thence.columns.term_ids import values_of_ids
@@ -93,11 +94,7 @@ def _lists(found: Sequence[EmittedRow | EmittedEvent | EmittedFact]) -> EventLis
 def _rows(program: FactsProgram, rows: list[EmittedRow], terms: Terms) -> Solutions:
     names = program.output.columns
     columns = tuple(
-        values_of_ids(
-            terms.add_all(next((term for variable, term in row.bound.items() if variable.name == name), None) for row in rows),
-            terms,
-        )
-        for name in names
+        values_of_ids(terms.add_all(row.bound.get(Variable(name)) for row in rows), terms) for name in names
     )
     lists = _lists(rows)
     return Solutions(
@@ -113,15 +110,11 @@ def _rows(program: FactsProgram, rows: list[EmittedRow], terms: Terms) -> Soluti
     )
 
 
-def _facts_and_events(
-    program: FactsProgram, found: list[EmittedEvent | EmittedFact], terms: Terms
-) -> Solutions:
+def _facts_and_events(program: FactsProgram, found: list[EmittedEvent | EmittedFact], terms: Terms) -> Solutions:
     """What a file without SELECT emits (TEF-74): events, and facts as they end."""
     lists = _lists(found)
     ends = [NEVER if each.end is None else each.end for each in found]
-    shown = [
-        tuple(each.triples) if isinstance(each, EmittedEvent) else (each.triple,) for each in found
-    ]
+    shown = [tuple(each.triples) if isinstance(each, EmittedEvent) else (each.triple,) for each in found]
     texts = [" ".join(f"{triple.subject} {triple.predicate} {triple.object} ." for triple in each) for each in shown]
     columns = (values_of_ids(terms.add_all(map(Literal, texts)), terms),)
 

@@ -1,5 +1,5 @@
-"""The state of a file of TEF-SPARQL as a head for JSON, and back. Whatever is no state is refused: a saved state may come
-from anywhere."""
+"""The state of a file of TEF-SPARQL as a head for JSON, and back. Whatever is no state is refused: a saved state may
+come from anywhere."""
 
 from __future__ import annotations
 
@@ -115,7 +115,8 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
     for *numbers, triple in head["waiting"]:
         require(len(numbers) == 5 and all(type(each) is int for each in numbers), "a number is none")
         require(0 <= numbers[2] < next_ref, "an event is none that there is")
-        state.waiting.append(WaitingTriple(*numbers, _read_triple(triple)))
+        end, stream, ref, place, start = numbers
+        state.waiting.append(WaitingTriple(end, stream, ref, place, start, _read_triple(triple)))
     state.times = sorted(int(each) for each in head["ends"])
     known: dict[int, Fact] = {}
     for listed in head["facts"]:

@@ -71,9 +71,9 @@ def _keeps_ended(program: FactsProgram, kinds: Kinds) -> bool:
                 return True
             if kinds.of_pattern(node.left) is Kind.FACT:
                 return True
-        if isinstance(node, Related) and node.relation is TemporalRelation.WITH:
-            if not isinstance(node.left, TriplePattern):
-                return True
+        is_with = isinstance(node, Related) and node.relation is TemporalRelation.WITH
+        if isinstance(node, Related) and is_with and not isinstance(node.left, TriplePattern):
+            return True
     return False
 
 

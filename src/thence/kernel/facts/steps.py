@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from thence.algebra.expressions import Variable
 from thence.algebra.tef_sparql import (
+    Absent,
     ConstructStatement,
     Kind,
     OnEnd,
@@ -41,12 +41,12 @@ from thence.kernel.facts.event_network import (
     is_simple,
     settled,
 )
-from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance, now_comparison, true_when
+from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance, true_when
 from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.kernel.facts.views import View, Views, head_triples
 from thence.match.context import Solution
-from thence.match.expression_evaluator import attempt
-from thence.program.facts.kinds import Kinds
+from thence.match.expression_evaluator import attempt, passes
+from thence.program.facts.kinds import Kinds, now_comparison
 from thence.program.facts.strata import view_strata
 from thence.rdf.terms import Term, Triple
 
@@ -215,7 +215,7 @@ class Machine:
                 for instance in node.delta(hand, self.facts):
                     stored.add(instance)
         self.ended_now = []
-        for statement, instance, fact in sorted(ends.values(), key=_end_order):
+        for statement, _, fact in sorted(ends.values(), key=_end_order):
             if self.store.end(fact, now):
                 self.ended_now.append((statement, fact))
         for statement, _, bound in starts:
@@ -231,11 +231,11 @@ class Machine:
             self._end_fact(fact, now)
         for pattern, earlier in before.items():
             still = {_identity(each) for each in self._open_instances(pattern, now)}
-            for each in sorted(earlier, key=lambda found: found.order):
-                if _identity(each) not in still and each.start < now:
+            for held in sorted(earlier, key=lambda found: found.order):
+                if _identity(held) not in still and held.start < now:
                     self.keys += 1
-                    instance_hand = InstanceHand(self.keys, pattern, self._ended(pattern, each, now), False, now)
-                    self.queue.append(instance_hand)
+                    ended = self._ended(pattern, held, now)
+                    self.queue.append(InstanceHand(self.keys, pattern, ended, False, now))
 
     def _ended(self, pattern: TefPattern, instance: FactInstance, now: int) -> FactInstance:
         """The match as it is now that it has ended: its times are bound."""
@@ -302,8 +302,6 @@ class Machine:
                 if variable is not None and variable not in bound:
                     bound = self.facts.assigned(bound, variable, expression)
                 else:
-                    from thence.match.expression_evaluator import passes
-
                     bound = bound if passes(expression, bound, self.facts.context) else None
                 if bound is None:
                     break
@@ -334,7 +332,7 @@ class Machine:
                 assert isinstance(statement, ConstructStatement)
                 for triple in head_triples(statement.head, bound, self.facts.context):
                     read = [fact for fact in instance.read if fact.triple == triple]
-                    for fact in read or self.store.open.get(triple, ()):
+                    for fact in read or self.store.open.get(triple, []):
                         if fact.end is None:
                             ends.setdefault(fact.number, (each.number, instance, fact))
             case Plain() if isinstance(statement, SelectStatement):
@@ -459,11 +457,12 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
         arms = tuple(
             ArmNode(arm, event_node(_pattern(arm), kinds))
             for arm in statement.arms
-            if not isinstance(arm, OnInit) and not _is_fact_arm(arm, kinds)
+            if not isinstance(arm, OnInit) and not _is_fact_arm(arm, kinds.statements[number - 1])
         )
         if arms:
             events.append(EventStatement(number, statement, arms))
-        patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain) and _is_fact_arm(arm, kinds))
+        own = kinds.statements[number - 1]
+        patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain) and _is_fact_arm(arm, own))
         if patterns and isinstance(statement, SelectStatement):
             selects.append(FactSelect(number, statement, patterns))
         elif patterns and isinstance(statement, ConstructStatement):
@@ -497,18 +496,16 @@ def _pattern(arm: Plain | Since | Until | Replace) -> TefPattern:
     return arm.pattern if isinstance(arm, Plain) else arm.events
 
 
-def _is_fact_arm(arm: object, kinds: Kinds) -> bool:
-    return isinstance(arm, Plain) and kinds.of_pattern(arm.pattern) is not Kind.EVENT
+def _is_fact_arm(arm: object, kind: Kind) -> bool:
+    return isinstance(arm, Plain) and kind is not Kind.EVENT
 
 
 def _absent_events(file: TefFile, kinds: Kinds) -> dict[TefPattern, tuple[EventNode, Stored]]:
-    from thence.algebra.tef_sparql import Absent
-
     found = {}
     for node in nodes(file.statements):
-        if isinstance(node, Absent) and kinds.of_pattern(node.left) is not Kind.EVENT:
-            if kinds.of_pattern(node.right) is Kind.EVENT:
-                found[node.right] = (event_node(node.right, kinds), Stored(()))
+        over_facts = isinstance(node, Absent) and kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
+        if isinstance(node, Absent) and over_facts and kinds.of_pattern(node.right) is Kind.EVENT:
+            found[node.right] = (event_node(node.right, kinds), Stored(()))
     return found
 
 
@@ -529,5 +526,3 @@ def all_stores(machine: Machine) -> Iterator[Stored]:
             yield node.seen
         waiting.extend(node.nodes())
     yield from (stored for _, stored in machine.absent_events.values())
-
-

@@ -61,10 +61,10 @@ class Views:
         while changed:
             changed = False
             for triple, _ in _derived(stratum, facts, lambda each: each.holds_at(now) and each.start < now):
-                fact = held.get(triple)
-                if fact is not None and fact.start < now and triple not in kept:
-                    kept[triple] = fact
-                    store.add(fact)
+                known = held.get(triple)
+                if known is not None and known.start < now and triple not in kept:
+                    kept[triple] = known
+                    store.add(known)
                     changed = True
         began: list[Fact] = []
         changed = True
@@ -73,15 +73,14 @@ class Views:
             for triple, number in _derived(stratum, facts, lambda each: each.holds_at(now)):
                 if triple in kept:
                     continue
-                fact = held.get(triple)
-                if fact is not None and fact.start == now:
-                    store.add(fact)
+                known = held.get(triple)
+                if known is not None and known.start == now:
+                    store.add(known)
                 else:
-                    made = store.start(triple, now, number, is_view=True)
-                    assert made is not None
-                    fact = made
-                    began.append(fact)
-                kept[triple] = fact
+                    known = store.start(triple, now, number, is_view=True)
+                    assert known is not None
+                    began.append(known)
+                kept[triple] = known
                 changed = True
         ended = []
         for triple, fact in held.items():

@@ -13,10 +13,11 @@ from thence.algebra.patterns import GroupKey, Pattern, Projection
 from thence.algebra.variables import mentioned
 from thence.columns.dictionary import UNBOUND
 from thence.kernel.array_checks import require
+from thence.kernel.saved_terms import saved_term
 from thence.kernel.temporal.conditions import TIMES, Scope
 from thence.kernel.temporal.exists import PatternSolver
 from thence.kernel.temporal.interval_table import NO_END, NO_START, IntervalTable, Ints, concatenated, no_rows
-from thence.kernel.temporal.running_aggregates import RunningAggregate, saved_term
+from thence.kernel.temporal.running_aggregates import RunningAggregate
 from thence.kernel.temporal.solution_store import SolutionStore
 from thence.match.aggregates import AggregateVariables, Key
 from thence.match.context import Context, Solution

@@ -60,4 +60,7 @@ def _is_duration(part: Expression) -> bool:
 
 def _is_time(part: Expression) -> bool:
     """Whether an expression is about times: now(), duration(), or computed from something."""
-    return any(isinstance(node, Arithmetic) or (isinstance(node, Call) and node.function in ("NOW", "DURATION")) for node in nodes(part))
+    return any(
+        isinstance(node, Arithmetic) or (isinstance(node, Call) and node.function in ("NOW", "DURATION"))
+        for node in nodes(part)
+    )

@@ -16,8 +16,8 @@ from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Table
 def compile_query(file: TefFile, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
     """The dataflow of a file. QueryError if kinds clash (TEF-11 – TEF-14)."""
     file = with_durations(file)
-    kinds = predicate_kinds(file)
-    facts = tuple(sorted(kinds.all_of(Kind.FACT), key=str))
+    kinds = predicate_kinds(file, None)  # clashes that a background may resolve are judged with it (TEF-16)
+    facts = tuple(sorted((name for name, each in kinds.predicates.items() if each.kind is Kind.FACT), key=str))
     tables = tuple(
         Table(stream.name, AllTriples(rejected=facts), (SUBJECT, PREDICATE, OBJECT)) for stream in file.streams
     )
@@ -26,4 +26,4 @@ def compile_query(file: TefFile, *, optimise: bool = True, timed_out: bool = Fal
         names = dict.fromkeys(name.name for each in file.selects for name in each.variables)
         output = term_rows(list(names), numbered=len(file.selects) > 1)
     key = one_shard(len(tables), "statements share their facts")
-    return Dataflow((Stage(FactsProgram(file, tables, key, output), FactsOperator()),))
+    return Dataflow((Stage(FactsProgram(file, tables, key, output), FactsOperator()),), kinds.warnings)
