@@ -30,9 +30,9 @@ from oracle.tef_sparql_query import (
     Without,
     every,
 )
-from oracle.terms import Iri, Triple
+from oracle.terms import Iri, Term, Triple
 
-Kinds: TypeAlias = Mapping[Iri, Kind]
+Kinds: TypeAlias = Mapping[Term, Kind]
 """Of every predicate that a program or its background has. Every other one is of an event (TEF-7)."""
 
 Demand: TypeAlias = tuple[Iri, Kind]
@@ -52,7 +52,7 @@ def _kinds(program: Program, background: frozenset[Iri], known: Kinds) -> Kinds:
     made = dict(reversed([*heads(program, known)]))
     demanded = dict(reversed([*demands(program)]))
     initial = {iri for arm in every(OnInit, program) for iri in predicates(arm)}
-    found: dict[Iri, Kind] = {}
+    found: dict[Term, Kind] = {}
     for iri in {*background, *made, *demanded, *declared, *initial, TYPE, *predicates(program)}:
         if iri in declared:
             found[iri] = declared[iri]
@@ -89,8 +89,10 @@ def construct_kind(construct: Construct, known: Kinds) -> Kind:
 
 def demands(program: Program) -> Iterator[Demand]:
     """What the operators say of the predicates under them (TEF-3)."""
-    for statement in (*program.constructs, *program.selects):
-        yield from _demands(statement.where, statement.kind if isinstance(statement, Construct) else None)
+    for construct in program.constructs:
+        yield from _demands(construct.where, construct.kind)
+    for select in program.selects:
+        yield from _demands(select.where, None)
 
 
 def _demands(pattern: Pattern, context: Kind | None) -> Iterator[Demand]:
@@ -156,7 +158,7 @@ def arms(where: Pattern) -> list[Pattern]:
     match where:
         case Union(left, right):
             return [*arms(left), *arms(right)]
-        case Condition(inner, expression) if any(every((Since, Until, Replace, OnInit), inner)):
+        case Condition(inner, expression) if any(is_arm(arm) for arm in arms(inner)):
             return [_inside(arm, Condition(arm, expression)) for arm in arms(inner)]
         case _:
             return [where]

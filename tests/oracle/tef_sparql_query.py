@@ -328,12 +328,17 @@ class Program:
 Node = TypeVar("Node")
 
 
-def every(kind: type[Node] | tuple[type[Node], ...], root: object) -> Iterator[Node]:
+def every(kind: type[Node], root: object) -> Iterator[Node]:
     """All nodes of a kind in a program or a part of it, in the order of the text."""
     if isinstance(root, kind):
         yield root
     for part in parts_of(root):
         yield from every(kind, part)
+
+
+def edges(root: object) -> list[OnStart | OnEnd]:
+    """Its ONSTARTs and ONENDs, in the order of the text."""
+    return [node for node in every(object, root) if isinstance(node, OnStart | OnEnd)]
 
 
 def parts_of(node: object) -> list[object]:
