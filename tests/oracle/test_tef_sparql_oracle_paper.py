@@ -111,7 +111,7 @@ def test_the_movie_cache_holds_from_the_announcement_to_the_end() -> None:
 
 
 def test_a_schedule_catches_things_before_the_scheduled_start() -> None:
-    program = [
+    program: list[Statement] = [
         fact(
             "?show scheduled ?time",
             since("?show isScheduledToStartAt ?time"),
@@ -287,7 +287,7 @@ def test_a_constructed_volatile_share_is_one_event_a_row() -> None:
 
 
 def test_example_4_3_1_the_union_keeps_common_variables() -> None:
-    program = [
+    program: list[Statement] = [
         fact("?x inCity ?y", since("?x movesToCity ?y")),
         fact("?x inVillage ?z", since("?x movesToVillage ?z")),
         select("x", union("?x inCity ?y", "?x inVillage ?z")),

@@ -1,0 +1,478 @@
+"""Random TEF-SPARQL programs, of few terms, so that joins happen.
+
+Events p, q have things as objects, e has numbers; c and d are constructed (things, numbers). Facts f, g are of things,
+h of numbers; views v, w likewise. s is static. Of the variables, x, y, z are things, n, m, k… numbers, t… times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oracle.tef_sparql_query import (
+    TYPE,
+    And,
+    Arithmetic,
+    Before,
+    Bound,
+    Compare,
+    Condition,
+    Conjunction,
+    Construct,
+    Declare,
+    Duration,
+    During,
+    Expression,
+    Forever,
+    HeadTriple,
+    Kind,
+    Not,
+    Now,
+    Once,
+    OnEnd,
+    OnInit,
+    OnStart,
+    Or,
+    Pattern,
+    Program,
+    Replace,
+    Select,
+    Seq,
+    Since,
+    Slot,
+    Statement,
+    Timed,
+    TriplePattern,
+    Union,
+    Until,
+    With,
+    Without,
+    bound,
+)
+from oracle.terms import Iri, Var, integer
+
+P, Q, E, C, D, F, G, H, V, W, S = (Iri(name) for name in "pqecdfghvws")
+OF_NUMBERS = frozenset({E, D, H, W})
+THINGS = tuple(Iri(name) for name in ("a", "b"))
+NUMBERS = tuple(integer(value) for value in (1, 2, 3))
+CLASSES = tuple(Iri(name) for name in ("A", "B"))
+X, Y, Z, N, M = (Var(name) for name in "xyznm")
+THING_NAMES = ("x", "y", "z")
+NUMBER_NAMES = ("n", "m")
+FRESH = Var("_")
+LAST_TIME = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """What cases may have. `depth` bounds the operators over one triple pattern."""
+
+    facts: bool = True
+    views: bool = True
+    events: bool = True
+    edges: bool = True
+    timers: bool = True
+    negation: bool = True
+    unions: bool = True
+    background: bool = True
+    times: bool = True
+    conditions: bool = True
+    once: bool = True
+    streams: bool = True
+    intervals: bool = True
+    depth: int = 2
+    most_events: int = 8
+
+
+class Maker:
+    """Draws a program. `number(least, most)` draws an integer; all else is drawn by it, and 0 is the simplest choice.
+
+    `facts` and `events` are the predicates that patterns may have; `static`: may they have s?
+    """
+
+    def __init__(self, number: Callable[[int, int], int], options: Options) -> None:
+        self.number = number
+        self.options = options
+        self.made = 0
+        self.events: tuple[Iri, ...] = (P, Q, E)
+        self.facts: tuple[Iri, ...] = ()
+        self.static = False
+
+    def pick(self, choices: Sequence[Any]) -> Any:
+        return choices[self.number(0, len(choices) - 1)]
+
+    def chance(self, percent: int) -> bool:
+        return self.number(0, 99) >= 100 - percent
+
+    def fresh(self, letter: str = "k") -> str:
+        self.made += 1
+        return f"{letter}{self.made}"
+
+    # Triples
+
+    def thing(self) -> Slot:
+        if self.chance(10):
+            return FRESH
+        found: Slot = self.pick(THINGS) if self.chance(8) else self.pick((Y, Y, X, Z))
+        return found
+
+    def value(self, predicate: Iri) -> Slot:
+        """An object of a predicate."""
+        if predicate not in OF_NUMBERS:
+            return self.thing()
+        if self.chance(10):
+            return FRESH
+        found: Slot = self.pick(NUMBERS) if self.chance(8) else self.pick((N, N, M))
+        return found
+
+    def triple(self, predicates: Sequence[Iri], need: tuple[Var, ...]) -> TriplePattern:
+        """One that binds what is needed: nothing, a subject, or a subject and an object."""
+        wanted = [each for each in predicates if len(need) < 2 or (each in OF_NUMBERS) == is_number(need[1])]
+        predicate = self.pick(wanted)
+        subject: Slot = need[0] if need else self.pick((X, X, X, Y, FRESH, THINGS[0]))
+        return TriplePattern(subject, predicate, need[1] if len(need) > 1 else self.value(predicate))
+
+    def timed(self, pattern: Pattern, *, ends: bool) -> Pattern:
+        """With times, some of them constants."""
+        start = Var(self.fresh("t")) if self.chance(90) else self.number(0, LAST_TIME)
+        if ends:
+            end = Var(self.fresh("t")) if self.chance(90) else self.number(0, LAST_TIME)
+            return Timed(pattern, start, end)
+        return Timed(pattern, start, FRESH if self.chance(75) else Forever.OPEN)
+
+    # Event patterns
+
+    def event(self, depth: int, need: tuple[Var, ...] = ()) -> Pattern:
+        """An event pattern that binds what is needed."""
+        if depth == 0 or self.chance(15):
+            return self.event_leaf(need)
+        choices: list[Callable[[int, tuple[Var, ...]], Pattern]] = [self.sequence] * 5
+        if self.facts:
+            choices += [self.while_fact] * 5
+        if self.options.negation:
+            choices += [self.without_event] * 2
+        if self.options.unions:
+            choices += [self.event_union]
+        if self.options.conditions:
+            choices += [self.tested_event] * 2
+        if self.static:
+            choices += [self.static_event]
+        if self.options.times:
+            choices += [self.timed_event]
+        found: Pattern = self.pick(choices)(depth - 1, need)
+        return found
+
+    def event_leaf(self, need: tuple[Var, ...]) -> Pattern:
+        facts = [each for each in self.facts if len(need) < 2 or (each in OF_NUMBERS) == is_number(need[1])]
+        if facts and self.options.edges and self.chance(25):
+            return self.edge(facts, need)
+        found: Pattern = self.triple(self.events, need)
+        if not need and self.chance(3):
+            found = TriplePattern(X, Var("u"), FRESH)
+        return self.timed(found, ends=True) if self.options.times and self.chance(12) else found
+
+    def edge(self, facts: Sequence[Iri], need: tuple[Var, ...]) -> Pattern:
+        inner: Pattern = self.triple(facts, need)
+        is_end = self.chance(50)
+        if self.chance(20):
+            inner = self.fact_over(inner, need)
+        elif self.options.times and self.chance(30):
+            inner = self.timed(inner, ends=is_end)
+        return OnEnd(inner) if is_end else OnStart(inner)
+
+    def sequence(self, depth: int, need: tuple[Var, ...]) -> Pattern:
+        node = self.pick((Seq, Seq, Before, Conjunction))
+        left, right = self.event(depth, need), self.event(depth)
+        if self.chance(30):
+            left, right = right, left
+        found: Pattern = node(left, right)
+        return found
+
+    def while_fact(self, depth: int, need: tuple[Var, ...]) -> Pattern:
+        node = self.pick((During, During, With, Without) if self.options.negation else (During, During, With))
+        if node is not Without and len(need) == 2 and self.chance(40):
+            facts = [each for each in self.facts if (each in OF_NUMBERS) == is_number(need[1])]
+            if facts:  # the fact binds the object
+                inner = self.triple(facts, need)
+                timed = self.timed(inner, ends=False) if self.options.times and self.chance(20) else inner
+                return self.maybe_tested(node(self.event(depth, need[:1]), timed))
+        fact = self.fact(min(depth, self.pick((0, 0, 1))))
+        found: Pattern = node(self.event(depth, need), fact)
+        return self.maybe_tested(found)
+
+    def maybe_tested(self, pattern: Pattern) -> Pattern:
+        tested = self.options.conditions and self.chance(20)
+        return Condition(pattern, self.test(sorted(bound(pattern)), over_events=True)) if tested else pattern
+
+    def without_event(self, depth: int, need: tuple[Var, ...]) -> Pattern:
+        left = self.pick((self.sequence, self.sequence, self.event))(depth, need)
+        right = self.event(self.pick((0, 0, depth)))
+        if self.options.conditions and self.chance(20):
+            names = sorted(bound(left) | bound(right))
+            right = Condition(right, self.test(names, over_events=True))
+        return Without(left, right)
+
+    def event_union(self, depth: int, need: tuple[Var, ...]) -> Pattern:
+        """Arms of different predicates: whether one event that fills both is one row, is open."""
+        if need:
+            return Union(self.event(depth, need), self.event(0, need))
+        return Union(TriplePattern(X, P, Y), TriplePattern(self.pick((X, Y)), Q, self.pick((Y, Z, X))))
+
+    def tested_event(self, depth: int, need: tuple[Var, ...]) -> Pattern:
+        inner = self.event(depth, need)
+        names = sorted(bound(inner))
+        if self.chance(25):
+            return Condition(inner, self.binding(names, now=True))
+        return Condition(inner, self.test(names, over_events=True))
+
+    def static_event(self, depth: int, need: tuple[Var, ...]) -> Pattern:
+        inner, static = self.event(depth, need), self.static_triple()
+        return Conjunction(static, inner) if self.chance(30) else Conjunction(inner, static)
+
+    def static_triple(self) -> TriplePattern:
+        if self.chance(20):
+            return TriplePattern(self.pick((X, Y)), TYPE, self.pick(CLASSES))
+        return TriplePattern(self.pick((X, X, Y)), S, self.thing())
+
+    def timed_event(self, depth: int, need: tuple[Var, ...]) -> Pattern:
+        start, end = Var(self.fresh("t")), Var(self.fresh("t"))
+        inner = Timed(self.event(depth, need), start, end)
+        if self.chance(60):
+            limit = integer(self.number(0, 4))
+            return Condition(inner, Compare(self.pick(("<=", "<", ">", "=")), Duration(start, end), limit))
+        return inner
+
+    # Fact patterns
+
+    def fact(self, depth: int, need: tuple[Var, ...] = ()) -> Pattern:
+        """A fact pattern that binds what is needed."""
+        inner: Pattern = self.triple(self.facts, need)
+        return inner if depth == 0 or self.chance(20) else self.fact_over(inner, need, depth - 1)
+
+    def fact_over(self, inner: Pattern, need: tuple[Var, ...], depth: int = 0) -> Pattern:
+        """An operator over a fact pattern."""
+        choices: list[Callable[[Pattern, tuple[Var, ...], int], Pattern]] = [self.fact_and] * 4
+        if self.options.negation:
+            choices += [self.fact_without_fact] * 2 + [self.fact_without_event] * 2
+        if self.options.unions and need:
+            choices += [self.fact_union]
+        if self.options.conditions:
+            choices += [self.tested_fact] * 2
+        if self.options.timers:
+            choices += [self.clipped] * 3
+        if self.static:
+            choices += [self.static_fact]
+        found: Pattern = self.pick(choices)(inner, need, depth)
+        return found
+
+    def fact_and(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
+        other = self.fact(depth)
+        return Conjunction(other, inner) if self.chance(30) else Conjunction(inner, other)
+
+    def fact_without_fact(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
+        return Without(inner, self.fact(depth))
+
+    def fact_without_event(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
+        right = self.triple(self.events, need[:1]) if self.chance(70) else self.event(depth)
+        return Without(inner, right)
+
+    def fact_union(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
+        return Union(inner, self.fact(depth, need))
+
+    def tested_fact(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
+        names = sorted(bound(inner))
+        if self.chance(20):
+            return Condition(inner, self.binding(names, now=False))
+        return Condition(inner, self.test(names, over_events=False))
+
+    def clipped(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
+        """A comparison with now(): a timer."""
+        numbers = [name for name in bound(inner) if is_number(Var(name))]
+        if numbers and self.chance(40):
+            base = Var(self.pick(sorted(numbers)))
+        else:
+            base = Var(self.fresh("t"))
+            inner = Timed(inner, base, FRESH)
+        limit: Expression = Arithmetic("+", base, integer(self.pick((1, 2, 3, 0, 4))))
+        operator = self.pick((">", ">=", "<", "<=", "=", "!=", ">", ">="))
+        if self.chance(15):
+            return Condition(inner, Compare(operator, limit, Now()))
+        return Condition(inner, Compare(operator, Now(), limit))
+
+    def static_fact(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
+        return Conjunction(inner, self.static_triple())
+
+    # Expressions
+
+    def test(self, names: Sequence[str], *, over_events: bool) -> Expression:
+        """A condition over names in scope."""
+        numbers = [Var(name) for name in names if is_number(Var(name)) and not name.startswith("_")]
+        things = [Var(name) for name in names if name in THING_NAMES]
+        if over_events and self.chance(20):
+            return Compare(self.pick(("<=", ">", "<", ">=", "!=")), Now(), integer(self.number(1, LAST_TIME)))
+        found: Expression
+        if numbers and (not things or self.chance(60)):
+            left = self.pick(numbers)
+            right = self.pick((*numbers, *NUMBERS))
+            if self.chance(25):
+                right = Arithmetic(self.pick(("+", "-", "*")), right, self.pick(NUMBERS))
+            found = Compare(self.pick((">", "<", ">=", "<=", "!=", "=")), left, right)
+        elif things:
+            found = Compare(self.pick(("!=", "!=", "=")), self.pick(things), self.pick((*things, *THINGS)))
+        else:
+            return Compare("=", integer(1), integer(1))
+        if self.chance(8):
+            return Not(found)
+        if self.chance(8):
+            return self.pick((And, Or))(found, self.test(names, over_events=False))  # type: ignore[no-any-return]
+        if numbers and self.chance(3):
+            return Bound(self.pick(numbers))
+        return found
+
+    def binding(self, names: Sequence[str], *, now: bool) -> Expression:
+        """`?k = …`, of a new name."""
+        numbers: list[Expression] = [Var(name) for name in names if is_number(Var(name)) and not name.startswith("_")]
+        if now and self.chance(30):
+            numbers = [Now()]
+        base = self.pick(numbers) if numbers else self.pick(NUMBERS)
+        return Compare("=", Var(self.fresh()), Arithmetic(self.pick(("+", "*", "-")), base, self.pick(NUMBERS)))
+
+    # Statements
+
+    def made_fact(self, predicate: Iri) -> Construct:
+        """SINCE, UNTIL, REPLACE and ON INIT."""
+        arms = self.number_arms(predicate) if predicate in OF_NUMBERS else self.thing_arms(predicate)
+        where: Pattern = arms[0]
+        for arm in arms[1:]:
+            where = Union(where, arm)
+        head = HeadTriple(X, predicate, N if predicate in OF_NUMBERS else Y)
+        kind = Kind.FACT if self.chance(60) else None
+        within = self.number(0, 4) if self.chance(8) else None
+        once = None
+        if self.options.once and self.chance(8) and not any(isinstance(arm, Until) for arm in arms):
+            once = Once(("x",))
+        return Construct(kind, (head,), where, once, within)
+
+    def depth(self) -> int:
+        return min(self.options.depth, int(self.pick((0, 0, 1, 1, 2))))
+
+    def thing_arms(self, predicate: Iri) -> list[Pattern]:
+        arms: list[Pattern] = [Since(self.event(self.depth(), (X, Y)))]
+        old = TriplePattern(X, predicate, Z)
+        while self.chance(70) and len(arms) < 4:
+            choice = self.number(0, 9)
+            if choice <= 2:
+                arms.append(Until(self.event(self.depth(), (X, Y))))
+            elif choice <= 4:
+                arms.append(Until(During(self.event(0, (X,)), TriplePattern(X, predicate, Y))))
+            elif choice <= 7:
+                on = self.event(self.depth(), (X, Y))
+                if self.chance(50):
+                    on = Condition(on, Compare("!=", Y, Z))
+                arms.append(Replace(old, on))
+            elif choice == 8 and self.static:
+                arms.append(OnInit(TriplePattern(X, S, Y)))
+            else:
+                arms.append(Since(self.event(0, (X, Y))))
+        return arms
+
+    def number_arms(self, predicate: Iri) -> list[Pattern]:
+        zero, old = integer(0), TriplePattern(X, predicate, M)
+        arms: list[Pattern] = []
+        if self.static and self.chance(60):
+            arms.append(OnInit(Condition(TriplePattern(X, S, FRESH), Compare("=", N, zero))))
+        elif self.chance(40):
+            arms.append(Since(self.event(self.depth(), (X, N))))
+        else:
+            arms.append(Since(Condition(self.event(0, (X,)), Compare("=", N, zero))))
+        while self.chance(75) and len(arms) < 4:
+            choice = self.number(0, 9)
+            more: Expression = Compare("=", N, Arithmetic(self.pick(("+", "+", "-")), M, integer(1)))
+            if choice <= 3:
+                arms.append(Replace(old, Condition(self.event(self.depth(), (X,)), more)))
+            elif choice <= 5:
+                arms.append(Condition(Replace(old, self.event(0, (X,))), more))
+            elif choice <= 7:
+                arms.append(Replace(old, self.event(self.depth(), (X, N))))
+            else:
+                arms.append(Until(During(self.event(0, (X,)), TriplePattern(X, predicate, N))))
+        return arms
+
+    def view(self, predicate: Iri) -> Construct:
+        need = (X, N) if predicate in OF_NUMBERS else (X, Y)
+        others, self.facts = self.facts, tuple(each for each in self.facts if each != predicate)
+        where = self.view_where(predicate, need)
+        self.facts = others
+        return Construct(Kind.FACT, (HeadTriple(X, predicate, need[1]),), where)
+
+    def view_where(self, predicate: Iri, need: tuple[Var, ...]) -> Pattern:
+        same = [each for each in self.facts if (each in OF_NUMBERS) == is_number(need[1])]
+        if not same:  # of what there is
+            other: Iri = self.pick(self.facts)
+            base = TriplePattern(X, other, M if other in OF_NUMBERS else Z)
+            if is_number(need[1]):
+                return Condition(base, Compare("=", need[1], integer(1)))
+            return Conjunction(base, TriplePattern(Y, base.predicate, FRESH))
+        if predicate == V and self.chance(30):  # recursion
+            step = TriplePattern(Z, self.pick(same), Y)
+            return Union(self.fact(0, need), Conjunction(TriplePattern(X, V, Z), step))
+        return self.fact(max(1, self.depth()), need)
+
+    def constructed(self, predicate: Iri) -> Construct:
+        need = (X, N) if predicate in OF_NUMBERS else (X, Y)
+        where = self.event(max(1, self.depth()), need)
+        head = [HeadTriple(X, predicate, need[1])]
+        if self.chance(15):
+            head.append(HeadTriple(X, predicate, integer(1) if predicate in OF_NUMBERS else self.pick((X, *THINGS))))
+        elif predicate in OF_NUMBERS and self.chance(20):
+            head = [HeadTriple(X, predicate, Arithmetic("+", N, self.pick((integer(1), Now()))))]
+        within = self.number(0, 5) if self.chance(10) else None
+        once = self.once(sorted(bound(where)))
+        return Construct(Kind.EVENT if self.chance(80) else None, tuple(head), where, once, within)
+
+    def once(self, names: Sequence[str]) -> Once | None:
+        plain = [name for name in names if name != "_"]
+        if not plain or not self.options.once or not self.chance(15):
+            return None
+        chosen = tuple(dict.fromkeys(self.pick(plain) for _ in range(self.pick((1, 1, 2)))))
+        return Once(chosen, (Now(),) if self.chance(25) else ())
+
+    def select(self) -> Select:
+        over_facts = bool(self.facts) and self.chance(40)
+        if over_facts:
+            where = self.fact(self.depth(), (X,))
+        else:
+            where = self.event(max(self.depth(), self.pick((1, 0, 2))), self.pick(((X,), (X, Y), ())))
+        names = sorted(name for name in bound(where) if name != "_")
+        if not names:
+            where = Seq(where, TriplePattern(X, P, Y)) if not over_facts else where
+            names = ["x"]
+        shown = tuple(name for name in names if self.chance(70)) or (names[0],)
+        within = self.number(0, 6) if not over_facts and self.chance(10) else None
+        return Select(shown, where, self.chance(8), self.once(shown), within)
+
+    def program(self) -> Program:
+        """Statements that feed each other."""
+        options = self.options
+        self.static = options.background and self.chance(35)
+        made = [each for each in (F, G, H) if options.facts and self.chance(55)]
+        if options.facts and not made and self.chance(80):
+            made = [self.pick((F, H))]
+        views = [each for each in (V, W) if options.views and made and self.chance(35)]
+        events = [each for each in (C, D) if options.events and self.chance(25)]
+        self.facts, self.events = (*made, *views), (P, P, Q, Q, E, *events)
+        found: list[Statement] = []
+        if self.chance(10):
+            found.append(Declare(Kind.EVENT, (P, Q)))
+        found += [self.made_fact(each) for each in made]
+        found += [self.view(each) for each in views]
+        found += [self.constructed(each) for each in events]
+        if not found or self.chance(75):
+            found += [self.select() for _ in range(self.pick((1, 1, 1, 2)))]
+        streams = ("S", "T") if options.streams and self.chance(15) else ()
+        return Program(tuple(found), streams)
+
+
+def is_number(variable: Var) -> bool:
+    return variable.name[0] in "nmkt"
