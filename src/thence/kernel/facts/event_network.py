@@ -72,16 +72,18 @@ Hand: TypeAlias = TripleHand | FactHand | InstanceHand
 
 
 class Pending(NamedTuple):
-    """An expression that waits for variables to its left (TEF-58): a test, or the value of a variable."""
+    """An expression that waits for variables to its left (TEF-58): a test, or the value of a variable. `now` is the time
+    at which its part was completed (TEF-62)."""
 
     variable: Variable | None
     expression: Expression
     bound: Solution
+    now: int
 
 
 class EventInstance(NamedTuple):
     """A match of an event pattern. `keys` are its events in pattern order, `refs` those from outside; `read` are the
-    facts that DURING and WITH have read; `hidden` is what UNION has dropped."""
+    facts that DURING and WITH have read; `hidden` is what UNION has dropped, `arms` which arms they are of."""
 
     bound: Solution
     start: int
@@ -91,11 +93,12 @@ class EventInstance(NamedTuple):
     pending: tuple[Pending, ...] = ()
     read: tuple[Fact, ...] = ()
     hidden: frozenset[tuple[Variable, Term]] = frozenset()
+    arms: tuple[int, ...] = ()
 
     @property
     def identity(self) -> object:
         """Its events and its mapping, as it is before UNION drops variables (TEF-71)."""
-        return self.keys, frozenset(self.bound.items()) | self.hidden
+        return self.keys, frozenset(self.bound.items()), self.hidden, self.arms
 
 
 def merged(left: Solution, right: Solution) -> Solution | None:
@@ -113,14 +116,14 @@ def settled(instance: EventInstance, facts: FactEvaluation) -> EventInstance | N
         return instance
     bound, rest = instance.bound, []
     for each in instance.pending:
-        known = {**each.bound, **bound}
+        known = {**bound, **each.bound}
         if not mentioned(each.expression) <= known.keys():
             rest.append(each)
         elif each.variable is None:
-            if not passes(each.expression, known, facts.context):
+            if not passes(each.expression, known, facts.at(each.now)):
                 return None
         else:
-            found = facts.assigned(known, each.variable, each.expression)
+            found = facts.assigned(known, each.variable, each.expression, facts.at(each.now))
             if found is None:
                 return None
             bound = {**bound, each.variable: found[each.variable]}
@@ -266,6 +269,7 @@ class PairNode:
             left.pending + right.pending,
             left.read + right.read,
             left.hidden | right.hidden,
+            left.arms + right.arms,
         )
         return settled(made, facts)
 
@@ -372,7 +376,7 @@ class TestNode:
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
-            waiting = Pending(self.variable, self.expression, instance.bound)
+            waiting = Pending(self.variable, self.expression, instance.bound, facts.now)
             each = settled(instance._replace(pending=(*instance.pending, waiting)), facts)
             if each is not None:
                 found.append(each)
@@ -408,13 +412,13 @@ class EitherNode:
     common: frozenset[Variable]
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
-        found = [*self.left.delta(hand, facts), *self.right.delta(hand, facts)]
-        return [self._kept(each) for each in found]
+        sides = (self.left.delta(hand, facts), self.right.delta(hand, facts))
+        return [self._kept(each, arm) for arm, found in enumerate(sides) for each in found]
 
-    def _kept(self, instance: EventInstance) -> EventInstance:
+    def _kept(self, instance: EventInstance, arm: int) -> EventInstance:
         kept = {name: term for name, term in instance.bound.items() if name in self.common}
         dropped = frozenset(item for item in instance.bound.items() if item[0] not in self.common)
-        return instance._replace(bound=kept, hidden=instance.hidden | dropped)
+        return instance._replace(bound=kept, hidden=instance.hidden | dropped, arms=(arm, *instance.arms))
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.left, self.right)

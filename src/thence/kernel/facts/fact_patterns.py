@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, assert_never
 
 from thence.algebra.expressions import Comparison, Expression, Variable
@@ -75,8 +75,7 @@ class FactEvaluation:
     def begin(self, now: int) -> None:
         """A step at a time begins."""
         self.now = now
-        literal = time_literal(now, self.domain)
-        self.context = Context(now=literal, base=self.context.base, random=self.context.random)
+        self.context = replace(self.context, now=time_literal(now, self.domain))
 
     def facts(self, pattern: TefPattern, bound: Solution, *, ended: bool = True) -> Iterator[FactInstance]:
         """All matches that are compatible with what is bound; without `ended`, those of facts that hold."""
@@ -91,11 +90,13 @@ class FactEvaluation:
             case Conjunction():
                 yield from self._conjunction(pattern, bound, ended)
             case Either():
-                common = bound_variables(pattern) | bound.keys()
+                common = bound_variables(pattern)
                 for side in (pattern.left, pattern.right):
-                    for found in self.facts(side, bound, ended=ended):
+                    private = bound_variables(side) - common  # they join nothing outside (TEF-69)
+                    outside = {name: term for name, term in bound.items() if name not in private}
+                    for found in self.facts(side, outside, ended=ended):
                         kept = {name: term for name, term in found.bound.items() if name in common}
-                        yield found._replace(bound=kept)
+                        yield found._replace(bound={**bound, **kept})
             case Test():
                 yield from self._test(pattern, bound, ended)
             case Assignment():
@@ -174,7 +175,7 @@ class FactEvaluation:
         match when:
             case Variable():
                 if time is None:
-                    return None if when in bound else bound
+                    return bound  # unbound, which is compatible with everything
                 literal = time_literal(time, self.domain)
                 known = bound.get(when)
                 if known is None:
@@ -185,9 +186,15 @@ class FactEvaluation:
             case _:
                 return bound if when.time == time else None
 
-    def assigned(self, bound: Solution, variable: Variable, expression: Expression) -> Solution | None:
+    def at(self, time: int) -> Context:
+        """The context of expressions at a time."""
+        return self.context if time == self.now else replace(self.context, now=time_literal(time, self.domain))
+
+    def assigned(
+        self, bound: Solution, variable: Variable, expression: Expression, context: Context | None = None
+    ) -> Solution | None:
         """With a variable bound to a value; None: an error drops the instance (TEF-59)."""
-        value = attempt(expression, bound, self.context)
+        value = attempt(expression, bound, context or self.context)
         if value is None:
             return None
         known = bound.get(variable)

@@ -74,12 +74,22 @@ def _fact(fact: Fact) -> list[Any]:
 
 def _instance(each: EventInstance, number: Callable[[Any], int]) -> list[Any]:
     pending = [
-        [None if one.variable is None else one.variable.name, number(one.expression), _bound(one.bound)]
+        [None if one.variable is None else one.variable.name, number(one.expression), _bound(one.bound), one.now]
         for one in each.pending
     ]
     hidden = [[name.name, str(term)] for name, term in sorted(each.hidden, key=str)]
     read = [_fact(fact) for fact in each.read]
-    return [_bound(each.bound), each.start, each.end, list(each.keys), list(each.refs), pending, read, hidden]
+    return [
+        _bound(each.bound),
+        each.start,
+        each.end,
+        list(each.keys),
+        list(each.refs),
+        pending,
+        read,
+        hidden,
+        list(each.arms),
+    ]
 
 
 def _keys(sets: dict[int, set[tuple[Term | None, ...]]]) -> list[list[Any]]:
@@ -151,17 +161,17 @@ def _read_fact(found: Any, known: dict[int, Fact]) -> Fact:
 
 
 def _read_instance(found: Any, expressions: list[Any], known: dict[int, Fact], next_ref: int) -> EventInstance:
-    bound, start, end, keys, refs, pending, read, hidden = found
-    for each in (start, end, *keys, *refs):
+    bound, start, end, keys, refs, pending, read, hidden, arms = found
+    for each in (start, end, *keys, *refs, *arms):
         require(type(each) is int, "a number is none")
     require(all(0 <= ref < next_ref for ref in refs), "an event is none that there is")
     waiting = tuple(
-        Pending(None if name is None else Variable(str(name)), expressions[number], _read_bound(one))
-        for name, number, one in pending
+        Pending(None if name is None else Variable(str(name)), expressions[number], _read_bound(one), int(now))
+        for name, number, one, now in pending
     )
     dropped = frozenset((Variable(str(name)), saved_term(term)) for name, term in hidden)
     facts = tuple(_read_fact(each, known) for each in read)
-    return EventInstance(_read_bound(bound), start, end, tuple(keys), tuple(refs), waiting, facts, dropped)
+    return EventInstance(_read_bound(bound), start, end, tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms))
 
 
 def _read_keys(found: Any) -> dict[int, set[tuple[Term | None, ...]]]:

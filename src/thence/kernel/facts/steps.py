@@ -11,6 +11,7 @@ from thence.algebra.tef_sparql import (
     Absent,
     ConstructStatement,
     Kind,
+    OncePer,
     OnEnd,
     OnInit,
     OnStart,
@@ -48,7 +49,9 @@ from thence.match.context import Solution
 from thence.match.expression_evaluator import attempt, passes
 from thence.program.facts.kinds import Kinds, now_comparison
 from thence.program.facts.strata import view_strata
+from thence.rdf.comparison import order_key, tie_key
 from thence.rdf.terms import Term, Triple
+from thence.rdf.times import time_literal
 
 
 class ArmNode(NamedTuple):
@@ -265,24 +268,27 @@ class Machine:
                 if within is not None and instance.end - instance.start > within.length:
                     continue
                 for bound, replaced in self._arm_bindings(arm, instance):
-                    kind = 0 if isinstance(arm, Plain) else place + 1
-                    identity = (kind, instance.keys, frozenset(bound.items()), instance.hidden)
+                    identity = (place, instance.keys, frozenset(bound.items()), instance.hidden, instance.arms)
                     if isinstance(arm, Replace | Until) or identity not in seen:
                         seen.add(identity)
                         found.append((arm, instance, bound, replaced))
         found.sort(key=lambda item: (item[1].start, item[1].keys, _shown(item[2])))
         once = each.statement.once_per
         for item in found:
-            if once is not None:
-                key = (
-                    *(item[2].get(name) for name in once.variables),
-                    *(attempt(expression, item[2], self.facts.context) for expression in once.expressions),
-                )
-                known = self.once.setdefault(each.number, set())
-                if key in known:
-                    continue
-                known.add(key)
-            yield item
+            if once is None or self._is_first(each.number, once, item[2]):
+                yield item
+
+    def _is_first(self, number: int, once: OncePer, bound: Solution) -> bool:
+        """Whether a row is the first for its values; an error drops the row (TEF-59, TEF-73)."""
+        key = (
+            *(bound.get(name) for name in once.variables),
+            *(attempt(expression, bound, self.facts.context) for expression in once.expressions),
+        )
+        known = self.once.setdefault(number, set())
+        if None in key or key in known:
+            return False
+        known.add(key)
+        return True
 
     def _arm_bindings(
         self, arm: Plain | Since | Until | Replace, instance: EventInstance
@@ -383,29 +389,22 @@ class Machine:
             for pattern in each.patterns:
                 found = [one for one in self._open_instances(pattern, now) if one.start == now]
                 seen = set()
-                for instance in sorted(found, key=lambda one: (one.order, _shown(one.bound))):
+                for instance in sorted(found, key=lambda one: _shown(one.bound)):
                     identity = frozenset(instance.bound.items())
                     if identity in seen:
                         continue
                     seen.add(identity)
                     once = each.statement.once_per
-                    if once is not None:
-                        key = (
-                            *(instance.bound.get(name) for name in once.variables),
-                            *(attempt(one, instance.bound, self.facts.context) for one in once.expressions),
-                        )
-                        known = self.once.setdefault(each.number, set())
-                        if key in known:
-                            continue
-                        known.add(key)
-                    self._select(each.number, each.statement, now, now, instance.bound, ())
+                    if once is None or self._is_first(each.number, once, instance.bound):
+                        self._select(each.number, each.statement, now, now, instance.bound, ())
 
     def _select(
         self, number: int, statement: SelectStatement, start: int, end: int, bound: Solution, refs: tuple[int, ...]
     ) -> None:
         row = {name: bound[name] for name in statement.variables if name in bound}
         if statement.distinct:
-            key = tuple(row.get(name) for name in statement.variables)
+            interval = (time_literal(start, self.facts.domain), time_literal(end, self.facts.domain))
+            key = (*interval, *(row.get(name) for name in statement.variables))
             known = self.seen.setdefault(number, set())
             if key in known:
                 return
@@ -443,8 +442,12 @@ def _identity(instance: FactInstance) -> object:
     return frozenset(instance.bound.items()), instance.start
 
 
-def _shown(bound: Solution) -> list[tuple[str, str]]:
-    return sorted((name.name, str(term)) for name, term in bound.items())
+def _shown(bound: Solution) -> list[tuple[object, ...]]:
+    """By which mappings are ordered: the variables' names, then their terms."""
+    return [
+        (name.name, order_key(term), tie_key(term))
+        for name, term in sorted(bound.items(), key=lambda item: item[0].name)
+    ]
 
 
 # From the algebra
