@@ -27,6 +27,7 @@ from thence.algebra.tef_sparql import (
     Times,
 )
 from thence.algebra.tef_variables import bound as bound_variables
+from thence.algebra.traversal import nodes
 from thence.algebra.variables import mentioned
 from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
 from thence.kernel.facts.fact_store import Fact, unified
@@ -72,13 +73,22 @@ Hand: TypeAlias = TripleHand | FactHand | InstanceHand
 
 
 class Pending(NamedTuple):
-    """An expression that waits for variables to its left (TEF-58): a test, or the value of a variable. `now` is the time
-    at which its part was completed (TEF-62)."""
+    """An expression that waits for variables to its left (TEF-58): a test, or the value of a variable. `now` is when
+    its part was completed (TEF-62)."""
 
     variable: Variable | None
     expression: Expression
     bound: Solution
     now: int
+
+
+class Blocking(NamedTuple):
+    """What stands right of WITHOUT, and was there, if it goes with variables that are bound further to the left
+    (TEF-39)."""
+
+    bound: Solution
+    names: frozenset[Variable]
+    pending: tuple[Pending, ...] = ()
 
 
 class EventInstance(NamedTuple):
@@ -94,6 +104,7 @@ class EventInstance(NamedTuple):
     read: tuple[Fact, ...] = ()
     hidden: frozenset[tuple[Variable, Term]] = frozenset()
     arms: tuple[int, ...] = ()
+    blocked: tuple[Blocking, ...] = ()
 
     @property
     def identity(self) -> object:
@@ -112,7 +123,7 @@ def merged(left: Solution, right: Solution) -> Solution | None:
 
 def settled(instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
     """With the expressions evaluated that waited for variables which are bound now; None: one does not hold."""
-    if not instance.pending:
+    if not instance.pending and not instance.blocked:
         return instance
     bound, rest = instance.bound, []
     for each in instance.pending:
@@ -127,7 +138,21 @@ def settled(instance: EventInstance, facts: FactEvaluation) -> EventInstance | N
             if found is None:
                 return None
             bound = {**bound, each.variable: found[each.variable]}
-    return instance._replace(bound=bound, pending=tuple(rest))
+    undecided = []
+    for other in instance.blocked:
+        if merged({name: term for name, term in bound.items() if name in other.names}, other.bound) is None:
+            continue  # it is about something else
+        if not other.names <= bound.keys():
+            undecided.append(other)
+        elif _still_blocks(other, bound, facts):
+            return None
+    return instance._replace(bound=bound, pending=tuple(rest), blocked=tuple(undecided))
+
+
+def _still_blocks(other: Blocking, bound: Solution, facts: FactEvaluation) -> bool:
+    together = {**{name: bound[name] for name in other.names}, **other.bound}
+    checked = settled(EventInstance(together, 0, 0, (), (), other.pending), facts)
+    return checked is not None and not checked.pending
 
 
 @dataclass(slots=True)
@@ -270,6 +295,7 @@ class PairNode:
             left.read + right.read,
             left.hidden | right.hidden,
             left.arms + right.arms,
+            left.blocked + right.blocked,
         )
         return settled(made, facts)
 
@@ -312,19 +338,28 @@ class WhileNode:
 
 @dataclass(slots=True)
 class WithoutFactsNode:
-    """`E WITHOUT F` (TEF-32)."""
+    """`E WITHOUT F` (TEF-32). `outer` are variables of F that are bound further to the left."""
 
     child: EventNode
     pattern: TefPattern
+    outer: frozenset[Variable]
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
-        return [each for each in self.child.delta(hand, facts) if not self._is_there(each, facts)]
+        found = (self._judged(each, facts) for each in self.child.delta(hand, facts))
+        return [each for each in found if each is not None]
 
-    def _is_there(self, instance: EventInstance, facts: FactEvaluation) -> bool:
-        return any(
-            each.start <= instance.end and (each.end is None or instance.start < each.end)
+    def _judged(self, instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
+        there = [
+            each.bound
             for each in facts.facts(self.pattern, instance.bound)
+            if each.start <= instance.end and (each.end is None or instance.start < each.end)
+        ]
+        if not there or not self.outer:
+            return None if there else instance
+        known = tuple(
+            Blocking({name: term for name, term in each.items() if name in self.outer}, self.outer) for each in there
         )
+        return settled(instance._replace(blocked=instance.blocked + known), facts)
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)
@@ -332,25 +367,35 @@ class WithoutFactsNode:
 
 @dataclass(slots=True)
 class WithoutEventsNode:
-    """`E1 WITHOUT E2` (TEF-36)."""
+    """`E1 WITHOUT E2` (TEF-36). `outer` are variables of E2 that are bound further to the left."""
 
     child: EventNode
     absent: EventNode
     seen: Stored
+    outer: frozenset[Variable]
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
-        found = [each for each in self.child.delta(hand, facts) if not self._is_there(each, facts)]
+        judged = (self._judged(each, facts) for each in self.child.delta(hand, facts))
+        found = [each for each in judged if each is not None]
         for other in self.absent.delta(hand, facts):
             self.seen.add(other)
         return found
 
-    def _is_there(self, instance: EventInstance, facts: FactEvaluation) -> bool:
+    def _judged(self, instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
+        known = []
         for other in self.seen.of(instance.bound):
             if not instance.start <= other.end < instance.end or set(other.keys) <= set(instance.keys):
                 continue
-            if is_met(other, instance.bound, facts):
-                return True
-        return False
+            if not self.outer:
+                if is_met(other, instance.bound, facts):
+                    return None
+                continue
+            together = merged(instance.bound, other.bound)
+            checked = None if together is None else settled(other._replace(bound=together), facts)
+            if checked is not None:
+                own = {name: term for name, term in other.bound.items() if name in self.outer}
+                known.append(Blocking(own, self.outer, checked.pending))
+        return settled(instance._replace(blocked=instance.blocked + tuple(known)), facts) if known else instance
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child, self.absent)
@@ -438,33 +483,29 @@ EventNode: TypeAlias = (
 )
 
 
-def event_node(pattern: TefPattern, kinds: Kinds) -> EventNode:
-    """The node of an event pattern."""
+def event_node(pattern: TefPattern, kinds: Kinds, outer: frozenset[Variable] = frozenset()) -> EventNode:
+    """The node of an event pattern. `outer` are the variables that are bound further to the left."""
     match pattern:
         case TriplePattern():
             return TripleNode(pattern, kinds)
         case Times():
-            return TimesNode(event_node(pattern.pattern, kinds), pattern)
+            return TimesNode(event_node(pattern.pattern, kinds, outer), pattern)
         case Conjunction():
             if _is_static(pattern.right, kinds):
-                return StaticNode(event_node(pattern.left, kinds), pattern.right)
+                return StaticNode(event_node(pattern.left, kinds, outer), pattern.right)
             if _is_static(pattern.left, kinds):
-                return StaticNode(event_node(pattern.right, kinds), pattern.left)
-            return _pair(None, pattern.left, pattern.right, kinds)
+                return StaticNode(event_node(pattern.right, kinds, outer | bound_variables(pattern.left)), pattern.left)
+            return _pair(None, pattern.left, pattern.right, kinds, outer)
         case Related():
-            return _related(pattern, kinds)
+            return _related(pattern, kinds, outer)
         case Absent():
-            child = event_node(pattern.left, kinds)
-            if kinds.of_pattern(pattern.right) is not Kind.EVENT:
-                return WithoutFactsNode(child, pattern.right)
-            names = tuple(sorted(certain(pattern.left) & certain(pattern.right), key=str))
-            return WithoutEventsNode(child, event_node(pattern.right, kinds), Stored(names))
+            return _without(pattern, kinds, outer)
         case Test():
-            return TestNode(event_node(pattern.pattern, kinds), None, pattern.condition)
+            return TestNode(event_node(pattern.pattern, kinds, outer), None, pattern.condition)
         case Assignment():
-            return TestNode(event_node(pattern.pattern, kinds), pattern.variable, pattern.expression)
+            return TestNode(event_node(pattern.pattern, kinds, outer), pattern.variable, pattern.expression)
         case Either():
-            left, right = event_node(pattern.left, kinds), event_node(pattern.right, kinds)
+            left, right = event_node(pattern.left, kinds, outer), event_node(pattern.right, kinds, outer)
             return EitherNode(left, right, bound_variables(pattern))
         case OnStart():
             return FactEventNode(pattern.facts, True)
@@ -474,17 +515,37 @@ def event_node(pattern: TefPattern, kinds: Kinds) -> EventNode:
             assert_never(pattern)
 
 
-def _related(pattern: Related, kinds: Kinds) -> EventNode:
+def _without(pattern: Absent, kinds: Kinds, outer: frozenset[Variable]) -> EventNode:
+    child = event_node(pattern.left, kinds, outer)
+    known = bound_variables(pattern.left)
+    further = all_variables(pattern.right) & (outer - known)
+    if kinds.of_pattern(pattern.right) is not Kind.EVENT:
+        return WithoutFactsNode(child, pattern.right, further)
+    names = tuple(sorted(certain(pattern.left) & certain(pattern.right), key=str))
+    absent = event_node(pattern.right, kinds, outer | known)
+    return WithoutEventsNode(child, absent, Stored(names), further)
+
+
+def all_variables(pattern: object) -> frozenset[Variable]:
+    """Every variable that a pattern names, those of expressions included."""
+    return frozenset(node for node in nodes(pattern) if isinstance(node, Variable))
+
+
+def _related(pattern: Related, kinds: Kinds, outer: frozenset[Variable]) -> EventNode:
     if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
-        return WhileNode(pattern.relation, event_node(pattern.left, kinds), pattern.right)
+        return WhileNode(pattern.relation, event_node(pattern.left, kinds, outer), pattern.right)
     if _is_static(pattern.left, kinds):  # older than everything
-        return StaticNode(event_node(pattern.right, kinds), pattern.left)
-    return _pair(pattern.relation, pattern.left, pattern.right, kinds)
+        return StaticNode(event_node(pattern.right, kinds, outer | bound_variables(pattern.left)), pattern.left)
+    return _pair(pattern.relation, pattern.left, pattern.right, kinds, outer)
 
 
-def _pair(relation: TemporalRelation | None, left: TefPattern, right: TefPattern, kinds: Kinds) -> PairNode:
+def _pair(
+    relation: TemporalRelation | None, left: TefPattern, right: TefPattern, kinds: Kinds, outer: frozenset[Variable]
+) -> PairNode:
     names = tuple(sorted(certain(left) & certain(right), key=str))
-    return PairNode(relation, event_node(left, kinds), event_node(right, kinds), Stored(names), Stored(names))
+    further = outer | bound_variables(left)
+    one, other = event_node(left, kinds, outer), event_node(right, kinds, further)
+    return PairNode(relation, one, other, Stored(names), Stored(names))
 
 
 def certain(pattern: TefPattern) -> frozenset[Variable]:

@@ -13,7 +13,7 @@ from thence.algebra.tef_sparql import Assignment, Test
 from thence.algebra.traversal import nodes
 from thence.errors import InputError
 from thence.kernel.array_checks import require
-from thence.kernel.facts.event_network import EventInstance, Pending
+from thence.kernel.facts.event_network import Blocking, EventInstance, Pending
 from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.state import FactsState, WaitingTriple, initial_state
 from thence.kernel.facts.steps import all_stores
@@ -72,23 +72,29 @@ def _fact(fact: Fact) -> list[Any]:
     return [fact.number, _triple(fact.triple), fact.start, fact.end, fact.statement, fact.is_view]
 
 
-def _instance(each: EventInstance, number: Callable[[Any], int]) -> list[Any]:
-    pending = [
+def _pending(listed: tuple[Pending, ...], number: Callable[[Any], int]) -> list[Any]:
+    return [
         [None if one.variable is None else one.variable.name, number(one.expression), _bound(one.bound), one.now]
-        for one in each.pending
+        for one in listed
     ]
-    hidden = [[name.name, str(term)] for name, term in sorted(each.hidden, key=str)]
-    read = [_fact(fact) for fact in each.read]
+
+
+def _instance(each: EventInstance, number: Callable[[Any], int]) -> list[Any]:
+    blocked = [
+        [_bound(one.bound), sorted(name.name for name in one.names), _pending(one.pending, number)]
+        for one in each.blocked
+    ]
     return [
         _bound(each.bound),
         each.start,
         each.end,
         list(each.keys),
         list(each.refs),
-        pending,
-        read,
-        hidden,
+        _pending(each.pending, number),
+        [_fact(fact) for fact in each.read],
+        [[name.name, str(term)] for name, term in sorted(each.hidden, key=str)],
         list(each.arms),
+        blocked,
     ]
 
 
@@ -136,6 +142,7 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
     for stored, instances in zip(all_stores(made), head["stores"], strict=True):
         for listed in instances:
             stored.add(_read_instance(listed, expressions, known, next_ref))
+    made.recall()
     made.once, made.seen = _read_keys(head["once"]), _read_keys(head["seen"])
     return state
 
@@ -160,18 +167,28 @@ def _read_fact(found: Any, known: dict[int, Fact]) -> Fact:
     return known[number]
 
 
+def _read_pending(found: Any, expressions: list[Any]) -> tuple[Pending, ...]:
+    return tuple(
+        Pending(None if name is None else Variable(str(name)), expressions[number], _read_bound(bound), int(now))
+        for name, number, bound, now in found
+    )
+
+
 def _read_instance(found: Any, expressions: list[Any], known: dict[int, Fact], next_ref: int) -> EventInstance:
-    bound, start, end, keys, refs, pending, read, hidden, arms = found
+    bound, start, end, keys, refs, pending, read, hidden, arms, blocked = found
     for each in (start, end, *keys, *refs, *arms):
         require(type(each) is int, "a number is none")
     require(all(0 <= ref < next_ref for ref in refs), "an event is none that there is")
-    waiting = tuple(
-        Pending(None if name is None else Variable(str(name)), expressions[number], _read_bound(one), int(now))
-        for name, number, one, now in pending
+    waiting = _read_pending(pending, expressions)
+    others = tuple(
+        Blocking(_read_bound(one), frozenset(Variable(str(name)) for name in names), _read_pending(wait, expressions))
+        for one, names, wait in blocked
     )
     dropped = frozenset((Variable(str(name)), saved_term(term)) for name, term in hidden)
     facts = tuple(_read_fact(each, known) for each in read)
-    return EventInstance(_read_bound(bound), start, end, tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms))
+    return EventInstance(
+        _read_bound(bound), start, end, tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms), others
+    )
 
 
 def _read_keys(found: Any) -> dict[int, set[tuple[Term | None, ...]]]:

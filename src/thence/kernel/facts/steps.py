@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from thence.algebra.expressions import Variable
 from thence.algebra.tef_sparql import (
     Absent,
     ConstructStatement,
@@ -25,6 +26,7 @@ from thence.algebra.tef_sparql import (
     Test,
     Until,
 )
+from thence.algebra.tef_variables import bound as bound_variables
 from thence.algebra.traversal import nodes
 from thence.errors import LimitError
 from thence.kernel.facts.event_network import (
@@ -137,10 +139,17 @@ class Machine:
     queue: deque[Hand] = field(default_factory=deque)
     emitted: list[Emitted] = field(default_factory=list)
     ended_now: list[tuple[int, Fact]] = field(default_factory=list)
+    has_starts: bool = True  # whether some pattern has ONSTART
+    held: dict[TefPattern, dict[object, FactInstance]] = field(default_factory=dict)  # unnamed views of ONEND
 
     @property
     def store(self) -> FactStore:
         return self.facts.store
+
+    def recall(self) -> None:
+        """After a restart: which unnamed views hold follows from the facts."""
+        for pattern in self.end_patterns:
+            self.held[pattern] = {_identity(each): each for each in self._open_instances(pattern, self.facts.now)}
 
     def take(self) -> list[Emitted]:
         """What was emitted since the last call."""
@@ -198,7 +207,10 @@ class Machine:
             if isinstance(statement, ConstructStatement):
                 for arm in statement.arms:
                     if isinstance(arm, OnInit):
-                        for found in list(self.facts.facts(arm.pattern, {})):
+                        for found in sorted(self.facts.facts(arm.pattern, {}), key=lambda each: _shown(each.bound)):
+                            once = statement.once_per
+                            if once is not None and not self._is_first(number, once, found.bound):
+                                continue
                             for triple in head_triples(statement.head, found.bound, self.facts.context):
                                 self.store.start(triple, now, number)
         self.views.settle(self.facts, now)
@@ -206,14 +218,13 @@ class Machine:
     # A step (TEF-21)
 
     def _step(self, hand: Hand | None, now: int) -> None:
-        before = {pattern: self._open_instances(pattern, now) for pattern in self.end_patterns}
         ends: dict[int, tuple[int, EventInstance, Fact]] = {}
         starts: list[tuple[int, EventInstance, Solution]] = []
         made: list[tuple[int, EventInstance, Solution]] = []
         if hand is not None:
-            for each in self.events:
-                for arm, instance, bound, replaced in self._instances(each, hand, now):
-                    self._note(each, arm, instance, bound, replaced, ends, starts, made)
+            for own in self.events:
+                for arm, instance, bound, replaced in self._instances(own, hand, now):
+                    self._note(own, arm, instance, bound, replaced, ends, starts, made)
             for node, stored in self.absent_events.values():
                 for instance in node.delta(hand, self.facts):
                     stored.add(instance)
@@ -232,13 +243,14 @@ class Machine:
             self._end_fact(fact, now)
         for fact in ended_views:
             self._end_fact(fact, now)
-        for pattern, earlier in before.items():
-            still = {_identity(each) for each in self._open_instances(pattern, now)}
-            for held in sorted(earlier, key=lambda found: found.order):
-                if _identity(held) not in still and held.start < now:
+        for pattern in self.end_patterns:
+            earlier = self.held.get(pattern, {})
+            self.held[pattern] = {_identity(each): each for each in self._open_instances(pattern, now)}
+            gone = [each for identity, each in earlier.items() if identity not in self.held[pattern]]
+            for each in sorted(gone, key=lambda found: (found.start, _shown(found.bound))):
+                if each.start < now:
                     self.keys += 1
-                    ended = self._ended(pattern, held, now)
-                    self.queue.append(InstanceHand(self.keys, pattern, ended, False, now))
+                    self.queue.append(InstanceHand(self.keys, pattern, self._ended(pattern, each, now), False, now))
 
     def _ended(self, pattern: TefPattern, instance: FactInstance, now: int) -> FactInstance:
         """The match as it is now that it has ended: its times are bound."""
@@ -295,12 +307,12 @@ class Machine:
     ) -> Iterator[tuple[Solution, tuple[Fact, ...]]]:
         """The bindings of an instance; those of REPLACE with each of the facts that it replaces (TEF-42)."""
         if not isinstance(arm, Replace):
-            if not instance.pending:
+            if not instance.pending and not instance.blocked:
                 yield instance.bound, ()
             return
         for found in list(self.facts.facts(arm.facts, instance.bound, ended=False)):
             whole = settled(instance._replace(bound=found.bound), self.facts)
-            if whole is None or whole.pending:
+            if whole is None or whole.pending or whole.blocked:
                 continue
             bound: Solution | None = whole.bound
             for variable, expression in arm.steps:
@@ -361,27 +373,37 @@ class Machine:
     # ONSTART and SELECT over facts
 
     def _starts(self, now: int, steps: int) -> int:
-        """ONSTART for the facts that began at a time and still hold, in order of creation (TEF-22)."""
-        turns: list[tuple[tuple[int, ...], Fact | tuple[TefPattern, FactInstance]]] = [
-            ((fact.number,), fact) for fact in self.store.holding() if fact.start == now
-        ]
-        for pattern in self.start_patterns:
-            for each in self._open_instances(pattern, now):
-                if each.start == now:
-                    turns.append((tuple(sorted((fact.number for fact in each.facts), reverse=True)), (pattern, each)))
-        for _, turn in sorted(turns, key=lambda item: item[0]):
+        """ONSTART for the facts that began at a time and still hold, in order of creation, each judged at its turn
+        (TEF-22); facts that begin meanwhile have their turn too."""
+        if not self.has_starts:
+            return steps
+        done: set[object] = set()
+        while (turn := self._next_turn(now, done)) is not None:
+            identity, hand = turn
+            done.add(identity)
             self.keys += 1
-            if isinstance(turn, Fact):
-                if turn.end is not None or turn not in self.store.open.get(turn.triple, ()):
-                    continue
-                self._step(FactHand(self.keys, turn, True, now), now)
-            else:
-                pattern, instance = turn
-                if _identity(instance) not in {_identity(each) for each in self._open_instances(pattern, now)}:
-                    continue
-                self._step(InstanceHand(self.keys, pattern, instance, True, now), now)
+            self._step(hand._replace(key=self.keys), now)
             steps = self._drain(now, steps)
         return steps
+
+    def _next_turn(self, now: int, done: set[object]) -> tuple[object, FactHand | InstanceHand] | None:
+        found: list[tuple[tuple[object, ...], object, FactHand | InstanceHand]] = [
+            ((fact.number, 0), fact.number, FactHand(0, fact, True, now))
+            for fact in self.store.holding()
+            if fact.start == now and fact.number not in done
+        ]
+        for place, pattern in enumerate(self.start_patterns):
+            for each in self._open_instances(pattern, now):
+                identity = (pattern, _identity(each))
+                if each.start == now and identity not in done:
+                    last = max((fact.number for fact in each.facts), default=0)
+                    found.append(
+                        ((last, 1, place, _shown(each.bound)), identity, InstanceHand(0, pattern, each, True, now))
+                    )
+        if not found:
+            return None
+        _, first, turn = min(found, key=lambda each: each[0])
+        return first, turn
 
     def _select_facts(self, now: int) -> None:
         """Rows of SELECTs over facts that began at a time and still hold (TEF-72)."""
@@ -458,7 +480,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
     events, views, selects = [], [], []
     for number, statement in enumerate(file.statements, 1):
         arms = tuple(
-            ArmNode(arm, event_node(_pattern(arm), kinds))
+            ArmNode(arm, event_node(_pattern(arm), kinds, _left_of(arm)))
             for arm in statement.arms
             if not isinstance(arm, OnInit) and not _is_fact_arm(arm, kinds.statements[number - 1])
         )
@@ -490,9 +512,15 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
         end_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnEnd))),
         timers=tuple(timers),
         absent_events=_absent_events(file, kinds),
+        has_starts=any(isinstance(each, OnStart) for each in turns),
     )
     facts.event_times = lambda pattern, bound: _event_times(made, pattern, bound)
     return made
+
+
+def _left_of(arm: object) -> frozenset[Variable]:
+    """What is bound to the left of an arm's event pattern: the variables of REPLACE's F (TEF-58)."""
+    return bound_variables(arm.facts) if isinstance(arm, Replace) else frozenset()
 
 
 def _pattern(arm: Plain | Since | Until | Replace) -> TefPattern:

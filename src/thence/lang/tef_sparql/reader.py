@@ -164,8 +164,6 @@ class TefReader(TefExpressionReader):
         return PlacedOncePer(OncePer(variables, expressions), self.here)
 
     def within(self, span: PlacedSpan) -> PlacedSpan:
-        if span.span.length == 0:
-            raise self.error("WITHIN must be longer than nothing.", hint=_WITHIN)
         self._demands.append(TimeDemand(span.span.domain, f"WITHIN {span_text(span.span)}", self.here))
         return PlacedSpan(span.span, self.here)
 

@@ -36,7 +36,7 @@ def view_strata(views: Sequence[V], kinds: Kinds) -> tuple[tuple[V, ...], ...]:
         changed = False
         for view in views:
             for pattern in view.patterns:
-                for triple, absent in _read(pattern):
+                for triple, absent in _read(pattern, kinds):
                     for other in views:
                         if _derives(other, triple, kinds) and levels[view.number] < levels[other.number] + absent:
                             levels[view.number] = levels[other.number] + absent
@@ -51,16 +51,18 @@ def view_strata(views: Sequence[V], kinds: Kinds) -> tuple[tuple[V, ...], ...]:
     )
 
 
-def _read(pattern: object, absent: int = 0) -> Iterator[tuple[TriplePattern, int]]:
-    """The triple patterns that a pattern reads, and whether right of WITHOUT."""
-    waiting: list[tuple[object, int]] = [(pattern, absent)]
+def _read(pattern: object, kinds: Kinds) -> Iterator[tuple[TriplePattern, int]]:
+    """The triple patterns over facts that a pattern reads, and whether right of WITHOUT."""
+    waiting: list[tuple[object, int]] = [(pattern, 0)]
     while waiting:
         found, level = waiting.pop()
         match found:
             case TriplePattern():
                 yield found, level
             case Absent():
-                waiting += [(found.left, level), (found.right, 1)]
+                waiting.append((found.left, level))
+                if kinds.of_pattern(found.right) is not Kind.EVENT:
+                    waiting.append((found.right, 1))
             case tuple():
                 waiting += [(each, level) for each in found]
             case _ if (names := getattr(found, "__dataclass_fields__", None)) is not None:
