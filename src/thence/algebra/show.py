@@ -50,7 +50,30 @@ from thence.algebra.show_expressions import expression_items, path_items, term_t
 from thence.algebra.show_patterns import group_items, template_items, triple_items, values_items
 from thence.algebra.show_rsep_ql import clause_lines, operator_text, prologue_lines, with_streams
 from thence.algebra.show_spaseq import sequence_items
+from thence.algebra.show_tef_sparql import arm_items, statement_lines, tef_file_items, tef_items
 from thence.algebra.spaseq import SequenceQuery
+from thence.algebra.tef_sparql import (
+    Absent,
+    Arm,
+    Assignment,
+    Conjunction,
+    ConstructStatement,
+    Either,
+    OnEnd,
+    OnInit,
+    OnStart,
+    Plain,
+    Related,
+    Replace,
+    SelectStatement,
+    Since,
+    TefFile,
+    TefPattern,
+    TefStatement,
+    Test,
+    Times,
+    Until,
+)
 from thence.algebra.text_writer import BracedGroup, TextItem, on_lines, write
 from thence.rdf.terms import BlankNode
 
@@ -58,6 +81,10 @@ Node: TypeAlias = (
     SequenceQuery
     | RuleFile
     | WindowQuery
+    | TefFile
+    | TefStatement
+    | Arm
+    | TefPattern
     | SparqlQuery
     | Pattern
     | TriplePattern
@@ -69,8 +96,8 @@ Node: TypeAlias = (
 
 
 def show(node: Node) -> str:
-    """The text of a query (SPARQL, SPAseQ, EP-SPARQL, RSEP-QL), a pattern (a group with its braces), an expression, a
-    path or a term.
+    """The text of a query (SPARQL, SPAseQ, EP-SPARQL, RSEP-QL, TEF-SPARQL) or of a part of one: a statement, an arm, a
+    pattern (a group with its braces, where the language has them), an expression, a path, a term.
 
     >>> from thence.lang.sparql.parser import parse_query
     >>> print(show(parse_query("SELECT * { ?s <x:p>/<x:q>* 1 OPTIONAL { ?s a ?t FILTER(?t != <x:T>) } } LIMIT 5")))
@@ -84,7 +111,7 @@ def show(node: Node) -> str:
     }
     LIMIT 5
     """
-    base = None if isinstance(node, RuleFile) else base_of(node)
+    base = None if isinstance(node, RuleFile | TefFile) else base_of(node)
     group = with_streams(node, _group) if isinstance(node, WindowQuery) else _group
     return ("" if base is None else f"BASE {base}\n") + write(_items(node), group)
 
@@ -97,6 +124,14 @@ def _items(node: Node) -> list[TextItem]:
             return file_items(node, _query)
         case WindowQuery():
             return on_lines([*prologue_lines(node), _query(node.form, operator_text(node), clause_lines(node))])
+        case TefFile():
+            return tef_file_items(node)
+        case ConstructStatement() | SelectStatement():
+            return on_lines(statement_lines(node))
+        case Plain() | Since() | Until() | Replace() | OnInit():
+            return arm_items(node)
+        case Times() | Conjunction() | Either() | Test() | Assignment() | Related() | Absent() | OnStart() | OnEnd():
+            return tef_items(node)
         case Select() | Construct() | Ask() | Describe():
             return _query(node)
         case TriplePattern() | PathPattern():

@@ -43,18 +43,33 @@ FORMS = frozenset({"_SELECT", "_CONSTRUCT", "_ASK", "_DESCRIBE", "_BASE", "_PREF
 ELEMENTS = frozenset(
     {"_OPTIONAL", "_FILTER", "_BIND", "_GRAPH", "_MINUS", "_VALUES", "SERVICE", "LBRACE", "_SELECT", "UNION"}
 )
+PATTERNS = frozenset(
+    {"ONSTART", "ONEND", "WITHOUT", "_SINCE", "_UNTIL", "_REPLACE", "_BIND", "_FILTER", "LPAR", "LBRACE"}
+)
+"""What a pattern of TEF-SPARQL begins with, besides terms."""
+
+AFTER_PATTERNS = frozenset(
+    {"RELATION", "WITHOUT", "_UNION", "_BIND", "_FILTER", "_ON", "_ON_INIT", "DOT", "SEMICOLON", "LSQB"}
+)
 MODIFIERS = frozenset({"_GROUP", "_HAVING", "_ORDER", "_LIMIT", "_OFFSET", "_VALUES"})
 
 # Where all of the first set can stand, the phrase speaks for all of the second.
 _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
     ({"_SELECT", "_ASK"}, "SELECT, CONSTRUCT, ASK or DESCRIBE", FORMS),
+    ({"_SELECT", "_CONSTRUCT", "_DECLARE"}, "SELECT, CONSTRUCT or DECLARE", FORMS | {"_DECLARE"}),
     ({"_SELECT", "_CONSTRUCT", "_REGISTER"}, "SELECT, CONSTRUCT or REGISTER", FORMS | {"_REGISTER"}),
     ({"_SELECT", "_CONSTRUCT"}, "SELECT or CONSTRUCT", FORMS),
     ({"FUNCTION_1", "BANG"}, "an expression", EXPRESSIONS | NAMES),
+    ({"ONSTART", "BANG"}, "a pattern or an expression", PATTERNS | EXPRESSIONS | NAMES | {"SHORT_DURATION"}),
+    ({"ONSTART"}, "a pattern", PATTERNS | IRIS | VARIABLES | NAMES),
+    ({"BANG", "MINUS"}, "an expression", EXPRESSIONS | NAMES | {"SHORT_DURATION"}),
+    ({"INFINITY"}, "a time", VARIABLES | STRINGS | {"INTEGER", "MINUS", "INFINITY"}),
+    ({"RELATION"}, "an operator such as DURING", AFTER_PATTERNS),
     ({"FUNCTION_1"}, "an expression in parentheses", FUNCTIONS | IRIS | NAMES | {"LPAR"}),
     ({"BLANK_NODE_LABEL", "RBRACE"}, "a triple pattern", TERMS | NAMES | {"LPAR"}),
     ({"BLANK_NODE_LABEL"}, "a term", TERMS | NAMES | {"LPAR"}),
     ({"A"}, "a property", IRIS | VARIABLES | NAMES | {"A", "BANG", "CIRCUMFLEX", "LPAR"}),
+    ({"IRIREF", "INTEGER", "SHORT_DURATION"}, "a value", IRIS | LITERALS | NAMES | {"PLUS", "MINUS", "SHORT_DURATION"}),
     ({"IRIREF", "INTEGER"}, "a value", IRIS | LITERALS | NAMES),
     ({"LOGICAL_AND"}, "an operator", OPERATORS),
     ({"STRING_LITERAL1"}, "a string", STRINGS),

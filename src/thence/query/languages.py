@@ -109,7 +109,15 @@ LANGUAGES: tuple[Language, ...] = (
         frozenset({_BACKGROUND, Feature.POLICY, Feature.REPORT}),
         ("ep-sparql-unrestricted", "ep-sparql-chronological", "ep-sparql-recent", "c-sparql"),
     ),
-    Language("tef-sparql", "TEF-SPARQL", ".tefsparql", _FACTS),
+    Language(
+        "tef-sparql",
+        "TEF-SPARQL",
+        ".tefsparql",
+        _FACTS,
+        "thence.lang.tef_sparql.parser:parse",
+        "thence.plan.facts.tef_sparql:compile_query",
+        frozenset({_BACKGROUND}),
+    ),
     Language(
         "ep-sparql",
         "EP-SPARQL",

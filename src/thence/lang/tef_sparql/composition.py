@@ -32,6 +32,7 @@ from thence.algebra.tef_sparql import (
 from thence.algebra.tef_variables import bound
 from thence.algebra.variables import mentioned
 from thence.errors import QueryError
+from thence.lang.long_chains import LONG_INFIX, LONG_LIST
 from thence.lang.tef_sparql.draft import (
     ON_INIT,
     SINCE,
@@ -48,9 +49,7 @@ from thence.lang.tef_sparql.draft import (
 )
 
 WITHOUT = "WITHOUT"
-LONG_LIST = f"A list may hold at most {DEPTH - 1} patterns and expressions."
 LONG_UNION = f"UNION in a group may join at most {DEPTH - 1} patterns."
-LONG_INFIX = f"At most {DEPTH - 1} of SEQ, BEFORE, DURING, WITH and WITHOUT may follow one another."
 
 Scope = frozenset[Variable]
 
@@ -194,7 +193,7 @@ class Composition:
         for arm in draft.arms:
             if arm.keyword:
                 raise self._misplaced(arm, operator)
-        first, *others = (self._list(arm.content, outer) for arm in draft.arms)
+        first, *others = (self._list(arm.content, outer, "" if arm.content.rest else operator) for arm in draft.arms)
         for other in others:
             first = Composed(Either(first.pattern, other.pattern), first.scope & other.scope)
         return first

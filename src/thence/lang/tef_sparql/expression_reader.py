@@ -82,8 +82,8 @@ class TefExpressionReader(ExpressionReader):
             return found
         return super().prefixed_name(token)
 
-    def negative(self, _: Token, number: Literal) -> Literal:
-        return Literal(f"-{number.value}", number.datatype)
+    def signed_number(self, sign: Token, number: Literal) -> Literal:
+        return Literal(f"{sign}{number.value}", number.datatype)
 
     def short_duration(self, token: Token) -> Literal:
         """`10d` (TEF-61)."""
@@ -96,11 +96,18 @@ class TefExpressionReader(ExpressionReader):
     def triple(self, subject: Variable | IRI, verb: Variable | IRI, target: Any) -> TriplePattern:
         return TriplePattern(subject, verb, target)
 
+    def _resolve(self, token: Token) -> str:
+        if token == "<>":
+            raise self.error('"<>" is no operator.', at=offset(token), hint="!=")
+        return super()._resolve(token)
+
     # Expressions
 
     def constant(self, iri: IRI) -> IRI:
         if bare := self._bare_at.get(self.here, ""):
             self._constants[self.here] = bare
+            if bare.upper() == "NOW":
+                self.caution(f'"{bare}" is a constant here.', self.here, hint="now()")
         return iri
 
     def function(self, name: IRI, *arguments: Expression) -> Expression:

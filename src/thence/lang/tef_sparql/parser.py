@@ -20,6 +20,7 @@ from thence.algebra.tef_sparql import UNNAMED, TefFile
 from thence.lang.parser_cache import GRAMMARS
 from thence.lang.syntax import Syntax
 from thence.lang.tef_sparql.draft import Draft
+from thence.lang.tef_sparql.mistakes import MISTAKES
 from thence.lang.tef_sparql.reader import TefReader
 from thence.lang.text import text as read_text
 from thence.rdf.terms import IRI
@@ -27,7 +28,7 @@ from thence.rdf.terms import IRI
 WARNINGS = 50
 """Nobody reads more of them."""
 
-SYNTAX = Syntax(GRAMMARS / "tef_sparql" / "tef_sparql.lark", "tef_file")
+SYNTAX = Syntax(GRAMMARS / "tef_sparql" / "tef_sparql.lark", "tef_file", mistakes=MISTAKES)
 
 
 def parse(
