@@ -60,7 +60,8 @@ class GivenEvent(NamedTuple):
 
 Row: TypeAlias = tuple[int, int, int, tuple[tuple[str, Term], ...], frozenset[str] | None]
 """The number of the SELECT from 1, start, end, bindings by name, and the ids of the input events of the match. These
-are None where a match has other events than input events: the rules don't say which are theirs (TEF-75)."""
+are None where a match has other events than input events, or facts alone: the rules don't say which are theirs
+(TEF-75)."""
 
 Constructed: TypeAlias = tuple[int, int, int, Graph, frozenset[str] | None]
 """The number of the CONSTRUCT from 1, start, end, triples, and input events as in `Row` (TEF-51, TEF-52)."""
@@ -138,8 +139,9 @@ class Instance:
         return (self.places, self.turns, frozenset(self.mapping.items()))
 
 
-def mapping_rank(mapping: Mapping[str, Term]) -> tuple[tuple[str, Rank], ...]:
-    return tuple((name, rank(mapping[name])) for name in sorted(mapping))
+def mapping_rank(mapping: Mapping[str, Term]) -> tuple[tuple[bool, str, Rank], ...]:
+    """By the names of variables; those that nothing can show come last."""
+    return tuple(sorted(("~" in name, name, rank(found)) for name, found in mapping.items()))
 
 
 def triple_rank(triple: Triple) -> tuple[Rank, ...]:
@@ -448,7 +450,7 @@ class Run:
 
     def inputs(self, instance: Instance) -> frozenset[str] | None:
         ids = [self.patterns.turns[turn].input for turn in instance.turns]
-        return None if None in ids else frozenset(each for each in ids if each is not None)
+        return None if None in ids or not ids else frozenset(each for each in ids if each is not None)
 
     def construct(self, number: int, statement: Construct, instance: Instance) -> list[Queued]:
         """One event for each row, its triples one at a time (TEF-51, TEF-52)."""

@@ -237,18 +237,17 @@ def stream(text: str) -> list[GivenEvent]:
     return found
 
 
-def program(statements: Program | Statement | Sequence[Statement]) -> Program:
-    match statements:
-        case Program():
-            return statements
-        case Construct() | Select():
-            return Program((statements,))
-        case _:
-            assert isinstance(statements, Sequence)
-            return Program(tuple(statements))
+Statements: TypeAlias = Program | Statement | Sequence[object]
+"""A program, a statement, or several."""
 
 
-Statements: TypeAlias = Program | Statement | Sequence[Statement]
+def program(statements: Statements) -> Program:
+    if isinstance(statements, Program):
+        return statements
+    several = statements if isinstance(statements, Sequence) else (statements,)
+    return Program(tuple(each for each in several if isinstance(each, Statement)))
+
+
 Events: TypeAlias = Sequence[GivenEvent] | str
 
 
