@@ -363,7 +363,7 @@ class Machine:
         for number, instance, bound in sorted(made, key=lambda item: (item[0], item[1].start, item[1].keys)):
             statement = self.file.statements[number - 1]
             assert isinstance(statement, ConstructStatement)
-            triples = tuple(head_triples(statement.head, bound, self.facts.context))
+            triples = tuple(dict.fromkeys(head_triples(statement.head, bound, self.facts.context)))
             if triples:
                 self.emitted.append(EmittedEvent(number, instance.start, now, triples, instance.refs))
             for triple in triples:

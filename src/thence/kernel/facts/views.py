@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from thence.algebra.expressions import Variable
 from thence.algebra.tef_sparql import ConstructStatement, HeadTriple, TefPattern
 from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
-from thence.kernel.facts.fact_store import Fact
+from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import attempt
+from thence.rdf.comparison import order_key, tie_key
 from thence.rdf.terms import IRI, BlankNode, Term, Triple
 
 
@@ -82,13 +83,29 @@ class Views:
                     began.append(known)
                 kept[triple] = known
                 changed = True
+        _in_order(store, began)
         ended = []
         for triple, fact in held.items():
             if kept.get(triple) is not fact and fact.start < now:
                 fact.end = now
                 store.add(fact)
                 ended.append(fact)
-        return sorted(ended, key=lambda fact: (fact.start, fact.number)), began
+        return sorted(ended, key=lambda fact: (fact.statement, fact.start, _rank(fact.triple))), began
+
+
+def _in_order(store: FactStore, began: list[Fact]) -> None:
+    """Facts that began in one step are created in the order of their statements, then of their triples."""
+    numbers = [fact.number for fact in began]
+    for fact in began:
+        store.remove(fact)
+    began.sort(key=lambda fact: (fact.statement, _rank(fact.triple)))
+    for number, fact in zip(sorted(numbers), began, strict=True):
+        fact.number = number
+        store.add(fact)
+
+
+def _rank(triple: Triple) -> list[tuple[object, ...]]:
+    return [(order_key(term), tie_key(term)) for term in triple]
 
 
 def _derived(
