@@ -1,5 +1,5 @@
-"""RSEP-QL as the paper has it: its examples and Figure 1 as corrected, Table 1, and the examples of the rules (semantics,
-section 5), all through `parse`, `match` and `engine`."""
+"""RSEP-QL as the paper has it: its examples and Figure 1 as corrected, Table 1, and the examples of section 5 of the
+semantics, all through `parse`, `match` and `engine`."""
 
 from __future__ import annotations
 
@@ -166,10 +166,13 @@ def test_example_11_what_is_consumed_at_8_gives_nothing_at_10(policy: str) -> No
     both = justified(sequence(f"E1 SEQ {policy} E2", at="8, 10"))
     assert both == SELECTED[policy]
     alone = justified(sequence(f"E1 SEQ {policy} E2", at="10"))  # without the evaluation at 8, all is there
-    assert alone == {
-        "CHRONOLOGICAL": ["10 G1 G3 a1 b1 c1", "10 G2 G3 a2 b2 c2"],
-        "RECENT": ["10 G1 G5 a1 b1 c1", "10 G2 G4 a2 b2 c2"],
-    }[policy]
+    assert (
+        alone
+        == {
+            "CHRONOLOGICAL": ["10 G1 G3 a1 b1 c1", "10 G2 G3 a2 b2 c2"],
+            "RECENT": ["10 G1 G5 a1 b1 c1", "10 G2 G4 a2 b2 c2"],
+        }[policy]
+    )
 
 
 def test_example_11_chronological_consumes_g1_g2_and_g3() -> None:
