@@ -564,6 +564,18 @@ def test_rs_31_a_graph_inside_event_is_that_of_the_evaluation(tmp_path: Path) ->
     assert rows(query, events(EACH_SECOND), background={"http://example.org/g": file}) == ["3 kind=old", "5 kind=new"]
 
 
+@pytest.mark.parametrize("optimise", [True, False])
+def test_a_graph_that_from_named_leaves_out_has_no_solutions(tmp_path: Path, optimise: bool) -> None:
+    """RS-32, and SPARQL's own rule (C-28): what is not part of the dataset is not read, even if background has it."""
+    file = tmp_path / "g.ttl"
+    file.write_text(f"{PREFIX} :x :is :known .")
+    background = {"http://example.org/g": file, "http://example.org/other": file}
+    for pattern in (":other { ?x :is ?kind }", ":other { BIND(1 AS ?kind) }", ":unknown { ?x :is ?kind }"):
+        query = WITH_GRAPH.replace("GRAPH :g { ?x :is ?kind }", f"OPTIONAL {{ GRAPH {pattern} }}")
+        found = rows(query, events({1: ":x :p 1"}), background=background, optimise=optimise)
+        assert found == ["1 x=x"]
+
+
 # Warnings and errors
 
 
