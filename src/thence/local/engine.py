@@ -85,8 +85,12 @@ class Engine:
         instant = parse_time(time)
         if self.domain.domain is not None and instant.domain is not self.domain.domain:
             raise InputError(f"The engine can't advance to {time}: {self.domain.reason(instant.domain)}")
+        is_late = self.watermark.now is not None and instant.time < self.watermark.now
         self.watermark.advance(instant.time)
-        return self._go_on()
+        if is_late or not self.answers.flow.waits_for_time:
+            return self._go_on()
+        assert self.watermark.now is not None
+        return self._feed(self.watermark.now, advanced=instant.time)
 
     def close(self) -> list[Match | Problem]:
         """No event will come any more: the last rows."""
@@ -132,7 +136,7 @@ class Engine:
         waits = self.answers.flow.waits_for_time and now != self._come_to
         return self._feed(now) if ready or waits else []
 
-    def _feed(self, watermark: int) -> list[Match | Problem]:
+    def _feed(self, watermark: int, *, advanced: int | None = None) -> list[Match | Problem]:
         ready: dict[str, list[Event]] = {}
         while self._waiting and self._waiting[0][0] <= watermark:
             _, _, name, event = heappop(self._waiting)
@@ -140,7 +144,7 @@ class Engine:
         batches = {name: [self._batch(name, events)] for name, events in ready.items()}
         self._come_to = watermark
         try:
-            rows = self.answers.flow.feed(batches, watermark)
+            rows = self.answers.flow.feed(batches, watermark, advanced=advanced)
             found: list[Match | Problem] = list(self.answers.of(rows, self.domain.known))
             wrong = list(self.answers.problems(self.domain.known))
             return [*found, *wrong] if self.problems else found

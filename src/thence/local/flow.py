@@ -54,14 +54,17 @@ class LocalFlow:
         """Whether rows may become certain, or partial matches time out, without another event."""
         return self.environment.keeps_expired or any(host.stage.program.waits_for_time for host in self.hosts)
 
-    def feed(self, batches: Mapping[str, Sequence[Batch]], watermark: int) -> Iterator[Row]:
-        """Events by stream, none of them before any fed earlier; no event before `watermark` will come."""
+    def feed(
+        self, batches: Mapping[str, Sequence[Batch]], watermark: int, *, advanced: int | None = None
+    ) -> Iterator[Row]:
+        """Events by stream, none of them before any fed earlier; no event before `watermark` will come. `advanced` is
+        the time that the user said so of, if it was said (RS-21)."""
         streams = self._added(batches)
         derived: dict[str, int] = {}  # the watermarks of derived streams
         found, reached = [], []
         for host in self.hosts:
             own = self._watermark(host, derived, watermark)
-            rows = self._ordered(host, streams, own)
+            rows = self._ordered(host, streams, own, advanced)
             feeds = host.stage.feeds
             if feeds is not None:
                 self._feed_stream(host, rows, streams)
@@ -114,13 +117,15 @@ class LocalFlow:
                 self._latest = last if self._latest is None else max(self._latest, last)
         return found
 
-    def _ordered(self, host: Host, streams: Mapping[str, list[ArrivedBatch]], watermark: int) -> Iterator[Ordered]:
+    def _ordered(
+        self, host: Host, streams: Mapping[str, list[ArrivedBatch]], watermark: int, advanced: int | None = None
+    ) -> Iterator[Ordered]:
         read = [
             arrived
             for stream in host.stage.program.streams
             for arrived in self._upto(host, stream.name, streams.get(stream.name, ()), watermark)
         ]
-        return host.emit(host.extract(read), watermark, latest=self._latest)
+        return host.emit(host.extract(read), watermark, latest=self._latest, advanced=advanced)
 
     def _watermark(self, host: Host, derived: Mapping[str, int], watermark: int) -> int:
         """That of a stage: of the streams it reads, the one that is furthest behind."""

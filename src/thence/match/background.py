@@ -117,7 +117,10 @@ class Background:
 
     def _solve(self, block: Graph, evaluate: Evaluate) -> SolutionTable:
         if isinstance(block.name, IRI):
-            return _timeless(evaluate(block.pattern, self.graph(block.name)))
+            solutions = evaluate(block.pattern, self.graph(block.name))
+            if not self.data.has(block.name):  # not even `GRAPH <name> { }` has a solution
+                solutions = solutions.take(np.empty(0, np.int64))
+            return _timeless(solutions)
         found = SolutionTable(0, {block.name: np.empty(0, np.int32)}, np.empty(0, np.int32))
         for name in self.data.named:
             solutions = evaluate(block.pattern, self.graph(name))
@@ -126,10 +129,9 @@ class Background:
         return _timeless(found)
 
     def graph(self, name: GraphName) -> EventBatch:
-        """What `GRAPH name` reads, of a name that is there."""
+        """What `GRAPH name` reads; no triples, where the dataset has no such graph (FROM NAMED names others)."""
         graph = self.data.graph(name)
-        assert graph is not None, f"there is no graph {name}"
-        return graph
+        return self.data.merged([]) if graph is None else graph
 
 
 @dataclass(frozen=True, slots=True, eq=False)

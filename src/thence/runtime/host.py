@@ -83,15 +83,19 @@ class Host:
         *,
         latest: int | None = None,
         domain: Domain | None = None,
+        advanced: int | None = None,
         ordered: bool = True,
     ) -> Iterator[Ordered]:
         """The rows that become certain. `latest` is the time of the latest event of all inputs, if others know of it;
-        so is the kind of time. Unless they must be `ordered`, rows may come as the operator emits them."""
+        so is the kind of time. `advanced` is the time given to `advance`, if it was called (RS-21). Unless they must be
+        `ordered`, rows may come as the operator emits them."""
         stage = self.stage
         if latest is not None:
             extracted = replace(extracted, latest=latest)
         if domain is not None:
             extracted = replace(extracted, domain=domain)
+        if advanced is not None:
+            extracted = replace(extracted, advanced=advanced)
         found = stage.operator.step(stage.program, self.state, extracted, watermark, self.environment)
         if not ordered and self.seen is None and not stage.makes_events:
             yield from ((solutions, None) for solutions in found if len(solutions))
