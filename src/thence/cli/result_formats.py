@@ -90,6 +90,8 @@ def writer(format: str, file: TextIO, query: Query, *, events: bool = False) -> 
     """The writer of a format."""
     if format == "table":
         return TableWriter(file, query, events=events)
+    if format == "jsonl" and query.dataflow().emits_facts:
+        return FactLines(file, query.columns, events=events)
     kind = _writer_of(format, plain=is_plain(query), constructs=query.constructs)
     return kind(file, query.columns, events=events, numbered=query.dataflow().numbers_queries)
 
@@ -146,10 +148,13 @@ def _json_term(term: Term) -> dict[str, str]:
             return plain if term.datatype == XSD_STRING else {**plain, "datatype": term.datatype}
 
 
-def json_time(time: int, match: Answer | Event) -> int | str:
-    """An integer for ticks, else ISO 8601."""
+def json_time(time: int, match: Answer | Event) -> int | str | None:
+    """An integer for ticks, else ISO 8601; None for an end that is open."""
+    from thence.program.output import OPEN_END
     from thence.rdf.times import Domain, format_time
 
+    if time == OPEN_END:
+        return None
     return time if match.domain is Domain.TICKS else format_time(time, match.domain)
 
 
@@ -172,6 +177,14 @@ class JsonLines(Writer):
         if self.events:
             row["events"] = list(match.event_ids)
         self.file.write(_line(row))
+
+
+class FactLines(Writer):
+    """One object a fact; its end is null while it holds."""
+
+    def write(self, match: Answer) -> None:
+        start, end = (json_time(time, match) for time in match.times)
+        self.file.write(_line({"start": start, "end": end, "fact": getattr(match.bindings["fact"], "value", None)}))
 
 
 class PlainLines(Writer):
@@ -200,7 +213,7 @@ class EventLines(Writer):
 
 def _times(match: Answer) -> list[str]:
     """Start and end, and the number of its statement, if it has one."""
-    times = [str(json_time(time, match)) for time in match.times]
+    times = ["" if time is None else str(time) for time in (json_time(time, match) for time in match.times)]
     return times if match.query is None else [*times, str(match.query)]
 
 
@@ -309,11 +322,14 @@ class ResultsJson(Writer):
         self.separator = "\n"
 
     def write(self, match: Answer) -> None:
+        from thence.program.output import OPEN_END
         from thence.rdf.terms import XSD, Literal
         from thence.rdf.times import time_literal
 
-        start, end = (json_cell(time_literal(time, match.domain)) for time in match.times)
-        row: dict[str, object] = {"start": start, "end": end}
+        named = zip(("start", "end"), match.times, strict=True)
+        row: dict[str, object] = {
+            name: json_cell(time_literal(time, match.domain)) for name, time in named if time != OPEN_END
+        }
         if match.query is not None:
             row["query"] = json_cell(Literal(str(match.query), XSD + "integer"))
         for variable, name in self.shown.items():
@@ -387,7 +403,7 @@ class TableWriter(Writer):
             times = [format_time(time, event.domain) for time in between]
             self.rows.append([*times, *number, graph(event.triples, self.prefixes)])
             return
-        times = [*(format_time(time, match.domain) for time in match.times), *number]
+        times = [*_times(match)[:2], *number]
         cells = [self._cell(match.bindings.get(name)) for name in self.columns]
         self.rows.append([*times, *cells, *(["\n".join(match.event_ids)] if self.events else [])])
 

@@ -16,6 +16,7 @@ from thence.columns.term_values import term_of, values_of
 from thence.columns.value_columns import constant, holds_term_id, single_tag
 from thence.columns.value_kinds import BOOLEAN, DOUBLE, INTEGER, KIND_MASK, NONE
 from thence.jit.strided_columns import read_columns
+from thence.program.output import OPEN_END
 from thence.program.solutions import Cell, Row, Solutions
 from thence.rdf.terms import Literal
 from thence.rdf.times import Domain
@@ -185,7 +186,9 @@ class MatchTable:
 
         kind = pa.int64() if domain is Domain.TICKS else pa.timestamp("us", "UTC")
         arrays = {
-            name: pa.chunked_array([pa.array(pair[side]).cast(kind) for pair in self.times], kind)
+            name: pa.chunked_array(
+                [pa.array(pair[side], mask=np.asarray(pair[side] == OPEN_END)).cast(kind) for pair in self.times], kind
+            )
             for side, name in enumerate(("start", "end"))
         }
         if self.numbered:

@@ -113,6 +113,12 @@ class Dataflow:
         return isinstance(output, DerivedTriples) and output.intervals
 
     @property
+    def emits_facts(self) -> bool:
+        """Whether the answer is facts, whose end may be open."""
+        output = self.answers[0].program.output
+        return isinstance(output, Rows) and output.facts
+
+    @property
     def numbers_queries(self) -> bool:
         """Whether the answer has a field `query`: the number of the statement that a row is of (EP-82)."""
         return any(stage.numbers_queries for stage in self.answers)

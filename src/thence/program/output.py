@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from thence.algebra.patterns import TriplePattern
 from thence.columns.value_types import UNKNOWN, Several, Types
+
+OPEN_END: Final = 2**63 - 1
+"""The end of a fact that still holds."""
 
 
 class Distinct(Enum):
@@ -42,13 +45,14 @@ class TermColumns:
 class Rows:
     """Rows of an answer (SELECT, RETURN, AGGREGATE). `plain` values are numbers, texts and times without a datatype,
     as the attributes of typed events are; otherwise values are RDF terms. `numbered`: the answer has a field `query`,
-    the number of the statement that a row is of (EP-82)."""
+    the number of the statement that a row is of (EP-82). `facts`: rows are facts, whose end may be open (TEF-74)."""
 
     columns: tuple[str, ...]
     types: ColumnTypes
     distinct: Distinct | None = None
     plain: bool = False
     numbered: bool = False
+    facts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

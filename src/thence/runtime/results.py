@@ -12,8 +12,10 @@ import numpy as np
 from thence.columns.event_batch import encode
 from thence.columns.texts import Texts
 from thence.errors import InputError
+from thence.program.output import OPEN_END
 from thence.program.solutions import Cell, Row
 from thence.rdf.events import Event
+from thence.rdf.terms import Literal
 from thence.rdf.times import Domain, format_time
 from thence.runtime.match_ids import match_ids
 
@@ -142,8 +144,15 @@ class Match:
         return python_time(self.times[0], self.domain)
 
     @property
-    def end(self) -> int | datetime:
-        return python_time(self.times[1], self.domain)
+    def end(self) -> int | datetime | None:
+        """None: a fact that still holds."""
+        return None if self.times[1] == OPEN_END else python_time(self.times[1], self.domain)
+
+    @property
+    def fact(self) -> str | None:
+        """The fact that the row is, as Turtle; None for other rows."""
+        found = self.bindings.get("fact")
+        return found.value if isinstance(found, Literal) else None
 
     @property
     def events(self) -> tuple[Event, ...]:

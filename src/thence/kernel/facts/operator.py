@@ -20,7 +20,7 @@ from thence.program.description import Description
 from thence.program.extracted import Extracted
 from thence.program.facts.program import FactsProgram
 from thence.program.operator import NEVER, Environment, Expired
-from thence.program.output import is_numbered
+from thence.program.output import OPEN_END, is_numbered
 from thence.program.solutions import Cell, Deferred, EventLists, Solutions
 from thence.rdf.terms import Literal
 
@@ -113,10 +113,11 @@ def _rows(program: FactsProgram, rows: list[EmittedRow], terms: Terms) -> Soluti
 def _facts_and_events(program: FactsProgram, found: list[EmittedEvent | EmittedFact], terms: Terms) -> Solutions:
     """What a file without SELECT emits (TEF-74): events, and facts as they end."""
     lists = _lists(found)
-    ends = [NEVER if each.end is None else each.end for each in found]
+    ends = [OPEN_END if each.end is None else each.end for each in found]
     shown = [tuple(each.triples) if isinstance(each, EmittedEvent) else (each.triple,) for each in found]
     texts = [" ".join(f"{triple.subject} {triple.predicate} {triple.object} ." for triple in each) for each in shown]
     columns = (values_of_ids(terms.add_all(map(Literal, texts)), terms),)
+    is_rows = bool(program.output.columns)
 
     def compute(number: int) -> Mapping[str, Cell]:
         return {"triples": tuple(term for triple in shown[number] for term in triple)}
@@ -125,9 +126,10 @@ def _facts_and_events(program: FactsProgram, found: list[EmittedEvent | EmittedF
         certain=np.array([each.end if isinstance(each, EmittedEvent) else each.certain for each in found], np.int64),
         start=np.array([each.start for each in found], np.int64),
         end=np.array(ends, np.int64),
-        names=(),
+        names=program.output.columns,
         terms=terms,
         events=Deferred(lambda: lists),
-        compute=compute,
+        columns=columns if is_rows else None,
+        compute=None if is_rows else compute,
         identity=lambda: columns,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from thence.algebra.tef_sparql import Kind, TefFile
 from thence.kernel.facts.operator import FactsOperator
 from thence.plan.facts.durations import with_durations
@@ -25,5 +27,7 @@ def compile_query(file: TefFile, *, optimise: bool = True, timed_out: bool = Fal
     if file.selects:
         names = dict.fromkeys(name.name for each in file.selects for name in each.variables)
         output = term_rows(list(names), numbered=len(file.selects) > 1)
+    elif Kind.FACT in kinds.statements:
+        output = replace(term_rows(["fact"]), facts=True)
     key = one_shard(len(tables), "statements share their facts")
     return Dataflow((Stage(FactsProgram(file, tables, key, output), FactsOperator()),), kinds.warnings)

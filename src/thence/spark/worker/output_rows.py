@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thence.columns.arrow_terms import csv_text, lexical_column, struct_column, struct_type, term_struct
 from thence.columns.value_types import Types
 from thence.program.dataflow import Stage
-from thence.program.output import Rows
+from thence.program.output import OPEN_END, Rows
 from thence.program.solutions import Solutions
 from thence.rdf.events import Event
 from thence.rdf.formats import Format
@@ -150,7 +150,7 @@ class RowWriter:
     ) -> pa.RecordBatch:
         schema = self.schema()
         time = schema.field("end").type
-        times = [pa.array(np.ascontiguousarray(each)).cast(time) for each in between]
+        times = [pa.array(np.ascontiguousarray(each), mask=each == OPEN_END).cast(time) for each in between]
         if self.stage.numbers_queries:
             times.append(pa.array(queries, pa.int32()))
         nothing = [pa.nulls(len(names), pa.string())] * len(self.reported)
