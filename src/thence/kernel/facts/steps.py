@@ -140,6 +140,9 @@ class Machine:
     emitted: list[Emitted] = field(default_factory=list)
     ended_now: list[tuple[int, Fact]] = field(default_factory=list)
     has_starts: bool = True  # whether some pattern has ONSTART
+    begun: dict[object, tuple[tuple[object, ...], TefPattern, FactInstance]] = field(default_factory=dict)
+    """Unnamed views of ONSTART that began at this instant, each with its place in the order of creation."""
+    steps: int = 0  # of this instant
     held: dict[TefPattern, dict[object, FactInstance]] = field(default_factory=dict)  # unnamed views of ONEND
 
     @property
@@ -160,7 +163,8 @@ class Machine:
 
     def instant(self, now: int, triples: Sequence[tuple[Triple, int, int]]) -> None:
         """All that happens at a time: event triples in order, each with its start and its event's ref."""
-        steps = 0
+        steps = self.steps = 0
+        self.begun = {}
         self.facts.begin(now)
         if triples:
             self.idle_steps = 0
@@ -214,6 +218,7 @@ class Machine:
                             for triple in head_triples(statement.head, found.bound, self.facts.context):
                                 self.store.start(triple, now, number)
         self.views.settle(self.facts, now)
+        self._note_begun(now)
 
     # A step (TEF-21)
 
@@ -243,6 +248,7 @@ class Machine:
             self._end_fact(fact, now)
         for fact in ended_views:
             self._end_fact(fact, now)
+        self._note_begun(now)
         for pattern in self.end_patterns:
             earlier = self.held.get(pattern, {})
             self.held[pattern] = {_identity(each): each for each in self._open_instances(pattern, now)}
@@ -251,6 +257,19 @@ class Machine:
                 if each.start < now:
                     self.keys += 1
                     self.queue.append(InstanceHand(self.keys, pattern, self._ended(pattern, each, now), False, now))
+
+    def _note_begun(self, now: int) -> None:
+        """Unnamed views begin after all facts of a step (TEF-22)."""
+        self.steps += 1
+        still: dict[object, tuple[tuple[object, ...], TefPattern, FactInstance]] = {}
+        for place, pattern in enumerate(self.start_patterns):
+            for each in self._open_instances(pattern, now):
+                if each.start == now:
+                    identity = (pattern, _identity(each))
+                    order = (self.store.created, 1, self.steps, place, _shown(each.bound))
+                    known = self.begun.get(identity)
+                    still.setdefault(identity, (order if known is None else known[0], pattern, each))
+        self.begun = still
 
     def _ended(self, pattern: TefPattern, instance: FactInstance, now: int) -> FactInstance:
         """The match as it is now that it has ended: its times are bound."""
@@ -392,14 +411,9 @@ class Machine:
             for fact in self.store.holding()
             if fact.start == now and fact.number not in done
         ]
-        for place, pattern in enumerate(self.start_patterns):
-            for each in self._open_instances(pattern, now):
-                identity = (pattern, _identity(each))
-                if each.start == now and identity not in done:
-                    last = max((fact.number for fact in each.facts), default=0)
-                    found.append(
-                        ((last, 1, place, _shown(each.bound)), identity, InstanceHand(0, pattern, each, True, now))
-                    )
+        for identity, (order, pattern, each) in self.begun.items():
+            if identity not in done:
+                found.append((order, identity, InstanceHand(0, pattern, each, True, now)))
         if not found:
             return None
         _, first, turn = min(found, key=lambda each: each[0])
