@@ -33,6 +33,7 @@ from thence.algebra.traversal import nodes
 from thence.algebra.variables import columns, has_aggregate, in_scope
 from thence.kernel.windows.operator import WindowOperator
 from thence.match import reason_for_plain
+from thence.plan.windows.join_order import connected_joins
 from thence.plan.windows.presets import PRESETS, emitted, reported, with_policy
 from thence.plan.windows.shard_keys import shard_key
 from thence.plan.windows.window_triples import Tables, triples_by_window
@@ -78,6 +79,7 @@ def compile_query(
         output=_output(query.form),
         variables=_variables(query.form),
         is_projection=_is_projection(query.form),
+        where=connected_joins(query.form.where) if optimise else query.form.where,
         vectorised=optimise and reason_for_plain(query.form.where) is None,
         asks_for_time=_has_now((query.form, query.events)),
         preset=policy,
