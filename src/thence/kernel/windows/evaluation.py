@@ -10,9 +10,10 @@ from typing import assert_never
 
 import numpy as np
 
-from thence.algebra.expressions import Variable
+from thence.algebra.expressions import Exists, Variable
 from thence.algebra.patterns import Construct, Pattern, Projection, Select
 from thence.algebra.rsep_ql import StreamOperator
+from thence.algebra.traversal import nodes
 from thence.algebra.variables import columns, in_scope
 from thence.columns.dictionary import UNBOUND
 from thence.columns.event_batch import EventBatch
@@ -191,11 +192,12 @@ class Evaluation:
         program, form = self.program, self.program.query.form
         marks = {number: mark(number) for number, each in enumerate(program.matches) if each.is_shown}
         if program.vectorised:
-            table = vectorised_evaluator.evaluate(form.where, default, graphs.background, context)
+            table = vectorised_evaluator.evaluate(program.where, default, graphs.background, context)
             if program.is_projection:
                 numbers = {number: table.columns[name] for number, name in marks.items() if name in table.columns}
                 return self._listed(_columns(table, program.variables), numbers, found)
-        dataset = graphs.dataset(self._plain_graph(default))
+        is_asked = not program.vectorised or _asks_dataset(form)
+        dataset = graphs.dataset(self._plain_graph(default) if is_asked else IndexedGraph(()))
         context = plain_evaluator.ready(dataset, context)
         solutions: Iterable[Solution] = ()
         grouping = None
@@ -251,6 +253,12 @@ def _columns(table: SolutionTable, variables: Sequence[Variable]) -> Ids:
         if name in table.columns:
             found[place] = table.columns[name]
     return found
+
+
+def _asks_dataset(form: Select | Construct) -> bool:
+    """Whether EXISTS stands in what follows WHERE."""
+    listed = form.columns if isinstance(form, Select) else None
+    return any(isinstance(node, Exists) for node in nodes((listed or (), form.modifiers)))
 
 
 def _number(found: Term | None) -> int:

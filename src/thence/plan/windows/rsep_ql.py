@@ -36,6 +36,7 @@ from thence.kernel.windows.operator import WindowOperator
 from thence.match import reason_for_plain
 from thence.match.group_columns import can_group
 from thence.match.modifiers import aggregates_of
+from thence.plan.windows.join_order import connected_joins
 from thence.plan.windows.presets import PRESETS, emitted, reported, with_policy
 from thence.plan.windows.shard_keys import shard_key
 from thence.plan.windows.window_triples import Tables, triples_by_window
@@ -82,6 +83,7 @@ def compile_query(
         output=_output(query.form),
         variables=_variables(query.form),
         is_projection=_is_projection(query.form),
+        where=connected_joins(query.form.where) if optimise else query.form.where,
         vectorised=vectorised,
         groups_columns=vectorised and _groups_columns(query.form),
         asks_for_time=_has_now((query.form, query.events)),

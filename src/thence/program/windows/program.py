@@ -61,8 +61,8 @@ class WindowProgram:
     """A query with everything settled that a preset or an option may settle.
 
     `variables` are those of an answer's rows. `is_projection`: they are solutions of WHERE as they are, without
-    modifiers. `vectorised`: WHERE is evaluated over columns, and `groups_columns`: so are groups. `asks_for_time`:
-    NOW() occurs, so that an evaluation may differ though nothing else has changed.
+    modifiers. `where` is WHERE as it is evaluated over columns, if it is (`vectorised`); `groups_columns`: so are
+    groups. `asks_for_time`: NOW() occurs, so that an evaluation may differ though nothing else has changed.
     """
 
     query: WindowQuery
@@ -76,6 +76,7 @@ class WindowProgram:
     output: Output
     variables: tuple[Variable, ...]
     is_projection: bool
+    where: Pattern
     vectorised: bool
     groups_columns: bool
     asks_for_time: bool

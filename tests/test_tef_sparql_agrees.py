@@ -1,0 +1,54 @@
+"""TEF-SPARQL: the engine gives the rows, facts and events that the definitions give, on random programs and streams."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import oracle.tef_sparql as definitions
+import tef_engine
+from oracle.tef_sparql import Constructed, Row, TooManySteps
+from oracle.tef_sparql_cases import LIMIT, Case, cases, whole
+from oracle.tef_sparql_text import text
+from thence.errors import QueryError
+from thence.lang.tef_sparql.parser import parse
+from thence.plan.facts.tef_sparql import compile_query
+
+pytestmark = pytest.mark.numba
+
+CUTS = st.lists(st.integers(0, 9), max_size=3)
+
+
+@given(cases(), CUTS)
+def test_all_of_it_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """TEF-1 – TEF-77: at once, and cut with a restart at each cut."""
+    assume(case.program.statements and is_read(case))
+    try:
+        told = whole(case)
+    except TooManySteps:
+        assume(False)
+    for each in ([], cuts):
+        given_case = (case.program, case.events, case.background)
+        rows = tef_engine.rows(*given_case, limit=4 * LIMIT, cuts=each)
+        assert rows_of(rows) == rows_of(told.rows), text(case.program)
+        made = tef_engine.constructed(*given_case, limit=4 * LIMIT, cuts=each)
+        assert rows_of(made) == rows_of(told.constructed), text(case.program)
+    facts = tef_engine.facts(case.program, case.events, case.background, limit=4 * LIMIT)
+    assert facts == definitions.facts(case.program, case.events, case.background, limit=LIMIT), text(case.program)
+
+
+def is_read(case: Case) -> bool:
+    """Whether the language takes it: the oracle lets a name after UNION be new that only one arm has (TEF-69)."""
+    try:
+        compile_query(parse(text(case.program)))
+    except QueryError:
+        return False
+    return True
+
+
+def rows_of(found: Iterable[Row] | Iterable[Constructed]) -> Counter[tuple[object, ...]]:
+    return Counter(each[:4] for each in found)
