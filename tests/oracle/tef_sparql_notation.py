@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from oracle.ep_sparql_notation import shown, triples
+from oracle.ep_sparql_notation import shown
+from oracle.ep_sparql_notation import triples as triples
 from oracle.tef_sparql import Constructed, FactRow, GivenEvent, Row, constructed, facts, rows
 from oracle.tef_sparql_query import (
     Arithmetic,
