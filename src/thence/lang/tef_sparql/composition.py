@@ -117,6 +117,8 @@ class Composition:
     def _with_steps(self, found: ComposedArm, steps: Sequence[StepDraft]) -> ComposedArm:
         """The arm with bare expressions behind it."""
         arm, scope = found.arm, found.scope
+        if isinstance(arm, Replace) and len(arm.steps) + len(steps) >= DEPTH:
+            raise self.reporter.error(LONG_LIST, at=steps[0].at)
         for step in steps:
             variable, expression = self._settled(step, scope)
             scope |= frozenset() if variable is None else {variable}

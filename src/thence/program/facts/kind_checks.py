@@ -1,10 +1,9 @@
 """What the kinds of predicates forbid: all that Tables 4.1 and 4.2 do not admit (TEF-11 to TEF-15), uses of now() over
-facts (TEF-65), variables that UNION drops (TEF-69), ONCE PER with UNTIL (TEF-73)."""
+facts (TEF-65), ONCE PER with UNTIL (TEF-73)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -24,9 +23,7 @@ from thence.algebra.tef_sparql import (
     OnStart,
     Plain,
     Related,
-    Replace,
     SelectStatement,
-    Since,
     TefFile,
     TefPattern,
     TefStatement,
@@ -34,18 +31,19 @@ from thence.algebra.tef_sparql import (
     Times,
     Until,
 )
-from thence.algebra.tef_variables import bound_by_arm, dropped
-from thence.algebra.variables import mentioned
 from thence.errors import QueryError
 from thence.program.facts.kind_demands import (
     Demand,
     all_demands,
     arm_demands,
+    certain_kind,
     head_predicates,
     operands,
     read_predicates,
 )
 from thence.program.facts.kind_table import RDF_TYPE, Kinds, asks_now, now_comparison, predicate_name
+from thence.program.facts.kind_words import a_kind, cure, keyword_of, needed
+from thence.program.facts.variable_checks import check_variables
 from thence.rdf.terms import IRI
 
 _NOW = "now() > ?s + 10, behind a comma of its own"
@@ -55,11 +53,11 @@ def checked(file: TefFile, kinds: Kinds, *, background_is_known: bool) -> Kinds:
     """The kinds, if all statements go with them, with warnings (TEF-15)."""
     for number, statement in enumerate(file.statements, 1):
         check = _StatementCheck(file, kinds, number, statement)
-        if background_is_known:
+        try:
             check.run()
-        else:
-            with suppress(_OpenClashError):
-                check.run()
+        except _OpenClashError as error:
+            if background_is_known:
+                raise QueryError(error.reason, hint=error.hint) from None
     _check_makers(file, kinds)
     return replace(kinds, warnings=tuple(_unmade(file, kinds)))
 
@@ -78,10 +76,11 @@ class _StatementCheck:
     statement: TefStatement
 
     def run(self) -> None:
+        self._check_on_init()
         self._check_head()
         found = [self._arm_kind(arm) for arm in self.statement.arms]
         self._check_arms(found)
-        self._check_variables()
+        check_variables(self.statement, self.number)
         self._check_now()
         if self.statement.once_per is not None and any(isinstance(arm, Until) for arm in self.statement.arms):
             reason = "ONCE PER can't stand on a statement with UNTIL."  # TEF-73
@@ -96,8 +95,11 @@ class _StatementCheck:
             if known.kind is made:
                 continue
             name = self._name(predicate)
-            reason = f"it makes {name} {_a(made)}, and {name} is {_a(known.kind)} ({known.why})."
-            raise self._error(reason, self._head_cure(predicate, known.kind, made))
+            makes = f"Statement {self.number} makes {name} {a_kind(made)}"
+            reason = f"{makes}, and {name} is {a_kind(known.kind)} ({known.why})."
+            error = QueryError(reason, hint=self._head_cure(predicate, known.kind, made))
+            is_certain = certain_kind(self.statement) is not None
+            raise error if is_certain else self._opened(error, *map(_plain_pattern, self.statement.arms))
 
     def _head_cure(self, predicate: IRI, known: Kind, made: Kind) -> str:
         if predicate == RDF_TYPE:
@@ -113,7 +115,7 @@ class _StatementCheck:
         top = self.statement.kind if isinstance(self.statement, ConstructStatement) else None
         if not isinstance(arm, Plain) and (top is Kind.EVENT or isinstance(self.statement, SelectStatement)):
             words = "SELECT" if top is None else "CONSTRUCT EVENT"
-            raise self._error(f"{words} can't have {_keyword(arm)}, which makes facts.", "CONSTRUCT FACT")  # TEF-13
+            raise self._error(f"{words} can't have {keyword_of(arm)}, which makes facts.", "CONSTRUCT FACT")  # TEF-13
         for demand in arm_demands(arm, top):
             found = self._check(demand)
         return found if isinstance(arm, Plain) else Kind.FACT
@@ -126,7 +128,7 @@ class _StatementCheck:
             assert isinstance(event, Plain)
             if not isinstance(other, Plain):
                 culprit = self._culprit(event.pattern, Kind.EVENT)
-                reason = f"UNION joins {_keyword(other)}, which makes facts, and an event: {culprit}."
+                reason = f"UNION joins {keyword_of(other)}, which makes facts, and an event: {culprit}."
                 raise self._clash(reason, "SINCE before the event", event.pattern)
             raise self._mixed("UNION", event.pattern, other.pattern)
 
@@ -141,8 +143,8 @@ class _StatementCheck:
         if kind is Kind.STATIC and asked is Kind.FACT and demand.operator not in ("ONSTART", "ONEND", "REPLACE"):
             return kind  # a static triple always holds (TEF-4, TEF-9)
         culprit = self._culprit(demand.pattern, kind)
-        reason = f"{demand.operator} needs {_needed(demand)}, and {culprit}."
-        raise self._clash(reason, _cure(demand, kind), demand.pattern)
+        reason = f"{demand.operator} needs {needed(demand)}, and {culprit}."
+        raise self._clash(reason, cure(demand, kind), demand.pattern)
 
     def _kind(self, demand: Demand) -> Kind:
         pattern, asked = demand.pattern, demand.kind or Kind.EVENT
@@ -190,10 +192,10 @@ class _StatementCheck:
         match pattern:
             case TriplePattern():
                 if isinstance(pattern.predicate, Variable):
-                    return f"{pattern.predicate} stands for {_a(kind)}"
+                    return f"{pattern.predicate} stands for {a_kind(kind)}"
                 assert isinstance(pattern.predicate, IRI)
                 known = self.kinds.known(pattern.predicate)
-                return f"{self._name(pattern.predicate)} is {_a(known.kind)} ({known.why})"
+                return f"{self._name(pattern.predicate)} is {a_kind(known.kind)} ({known.why})"
             case Times() | Test() | Assignment():
                 return self._culprit(pattern.pattern, kind)
             case Conjunction() | Either():
@@ -210,60 +212,14 @@ class _StatementCheck:
             case _:
                 assert_never(pattern)
 
-    # Variables (TEF-69)
-
-    def _check_variables(self) -> None:
-        named = list(self._head_variables())
-        for place, arm in enumerate(self.statement.arms, 1):
-            bound = bound_by_arm(arm)
-            for variable, words in named:
-                if variable not in bound:
-                    which = f"arm {place} of UNION ({_keyword(arm) or 'a pattern'})" if self._has_union else "WHERE"
-                    reason = f"{words} {variable}, which {which} does not bind."
-                    raise self._error(reason, _binding_cure(arm, variable))
-        for demand in all_demands(self.statement):
-            self._check_dropped(demand.pattern)
-
-    @property
-    def _has_union(self) -> bool:
-        return len(self.statement.arms) > 1
-
-    def _head_variables(self) -> Iterator[tuple[Variable, str]]:
-        match self.statement:
-            case SelectStatement():
-                yield from ((variable, "SELECT names") for variable in self.statement.variables)
-            case ConstructStatement():
-                for triple in self.statement.head:
-                    slots = (triple.subject, triple.predicate, *sorted(mentioned(triple.object), key=str))
-                    yield from ((slot, "the head names") for slot in slots if isinstance(slot, Variable))
-            case _:
-                assert_never(self.statement)
-        once_per = self.statement.once_per
-        if once_per is not None:
-            used = [
-                *once_per.variables,
-                *(v for each in once_per.expressions for v in sorted(mentioned(each), key=str)),
-            ]
-            yield from ((variable, "ONCE PER names") for variable in used)
-
-    def _check_dropped(self, pattern: TefPattern) -> None:
-        match pattern:
-            case Test():
-                named = mentioned(pattern.condition)
-            case Assignment():
-                named = mentioned(pattern.expression) | {pattern.variable}
-            case _:
-                return
-        for variable in sorted(named & dropped(pattern.pattern), key=str):
-            reason = f"an expression names {variable}, which only one side of the UNION before it binds."
-            raise self._error(reason, f"{variable} on both sides")
-
     # now() (TEF-65)
 
-    def _check_now(self) -> None:
+    def _check_on_init(self) -> None:
         for arm in self.statement.arms:
             if isinstance(arm, OnInit) and any(asks_now(each) for each in _expressions(arm.pattern)):
                 raise self._error("ON INIT runs before the first event, so it has no now().", "a constant")
+
+    def _check_now(self) -> None:
         for demand in all_demands(self.statement):
             kind = self.kinds.of_pattern(demand.pattern, demand.kind or Kind.EVENT)
             match demand.pattern:
@@ -292,19 +248,27 @@ class _StatementCheck:
 
     def _clash(self, reason: str, hint: str, *patterns: TefPattern) -> QueryError:
         """An error; one that a background may resolve, if it is about a predicate that nothing else settles."""
-        error = self._error(reason, hint)
-        is_open = any(self._is_open(pattern) for pattern in patterns)
-        return _OpenClashError(error.reason, hint=hint) if is_open else error
+        return self._opened(self._error(reason, hint), *patterns)
+
+    def _opened(self, error: QueryError, *patterns: TefPattern) -> QueryError:
+        is_open = any(map(self._is_open, patterns))
+        return _OpenClashError(error.reason, hint=error.hint) if is_open else error
 
     def _is_open(self, pattern: TefPattern) -> bool:
-        waiting = [pattern]
-        while waiting:
-            found = waiting.pop()
-            predicate = found.predicate if isinstance(found, TriplePattern) else None
-            if isinstance(predicate, IRI) and self.kinds.known(predicate).is_open:
-                return True
-            waiting += [below.pattern for below in operands(Demand(found, None, ""))]
-        return False
+        """Whether a background may change the pattern's kind: not where an operator alone gives it."""
+        match pattern:
+            case TriplePattern():
+                return isinstance(pattern.predicate, IRI) and self.kinds.known(pattern.predicate).is_open
+            case Times() | Test() | Assignment():
+                return self._is_open(pattern.pattern)
+            case Conjunction() | Either():
+                return self._is_open(pattern.left) or self._is_open(pattern.right)
+            case Absent():
+                return self._is_open(pattern.left)
+            case Related() | OnStart() | OnEnd():
+                return False
+            case _:
+                assert_never(pattern)
 
 
 # Facts by events, and facts from facts (TEF-14, TEF-15)
@@ -321,7 +285,7 @@ def _check_makers(file: TefFile, kinds: Kinds) -> None:
                     if isinstance(arm, Plain):
                         derived.setdefault(predicate, number)
                     else:
-                        made.setdefault(predicate, (number, _keyword(arm)))
+                        made.setdefault(predicate, (number, keyword_of(arm)))
     for predicate, number in derived.items():
         if predicate in made:
             maker, keyword = made[predicate]
@@ -330,7 +294,8 @@ def _check_makers(file: TefFile, kinds: Kinds) -> None:
                 f"Statement {number} derives {name} from facts, and {keyword} in statement {maker} makes it by events."
             )
             reason = reason.replace("makes it by events", "makes it at the start") if keyword == "ON INIT" else reason
-            raise QueryError(reason, hint="another predicate in one of them")
+            missing = "SINCE before every event, or " if maker == number else ""
+            raise QueryError(reason, hint=f"{missing}another predicate in one of them")
     for number, statement in enumerate(file.statements, 1):
         for predicate, demand in read_predicates(statement):
             if demand.operator == "REPLACE" and predicate in derived:
@@ -356,79 +321,9 @@ def _unmade(file: TefFile, kinds: Kinds) -> Iterator[str]:
                 yield str(QueryError(reason, hint=f"CONSTRUCT FACT, or DECLARE STATIC {name} if the background has it"))
 
 
-# Words
-
-
-def _a(kind: Kind) -> str:
-    return {Kind.EVENT: "an event", Kind.FACT: "a fact", Kind.STATIC: "static"}[kind]
-
-
-def _keyword(arm: Arm) -> str:
-    match arm:
-        case Plain():
-            return ""
-        case Since():
-            return "SINCE"
-        case Until():
-            return "UNTIL"
-        case Replace():
-            return "REPLACE"
-        case OnInit():
-            return "ON INIT"
-        case _:
-            assert_never(arm)
-
-
-def _needed(demand: Demand) -> str:
-    match demand.operator, demand.kind:
-        case ("DURING" | "WITH", Kind.EVENT):
-            return "an event on its left"
-        case ("DURING" | "WITH", Kind.FACT):
-            return "a fact on its right"
-        case (_, Kind.EVENT):
-            return "an event"
-        case (_, Kind.FACT):
-            return "a fact"
-        case _:
-            return "what the background says"
-
-
-def _cure(demand: Demand, found: Kind) -> str:
-    match demand.operator, found:
-        case ("SEQ" | "BEFORE", Kind.FACT):
-            return f"DURING instead of {demand.operator}, or ONSTART before the fact"
-        case ("SEQ" | "BEFORE", _):
-            return f'"," instead of {demand.operator}'
-        case ("SINCE" | "UNTIL" | "ON", Kind.FACT):
-            return f"{demand.operator} (ONSTART … ) or {demand.operator} (ONEND … )"
-        case ("SINCE" | "UNTIL" | "ON", _):
-            return 'an event beside it, with ","'
-        case ("DURING" | "WITH", Kind.EVENT):
-            return "SEQ or BEFORE between events, or SINCE to make a fact of the event"
-        case ("DURING" | "WITH", Kind.FACT):
-            return '"," between facts, or ONSTART before the left one'
-        case ("DURING" | "WITH", _):
-            return "an event on the left"
-        case ("ONSTART" | "ONEND", Kind.EVENT):
-            return f"the event without {demand.operator}"
-        case ("ONSTART" | "ONEND" | "REPLACE", Kind.STATIC):
-            return "a fact that a statement makes"
-        case ("REPLACE", _):
-            return "a fact that a statement makes; events end by themselves"
-        case ("ON INIT", _):
-            return "another predicate for what the background says"
-        case ("CONSTRUCT EVENT", Kind.FACT):
-            return "ONSTART before the fact"
-        case ("CONSTRUCT FACT", _):
-            return "SINCE before the event"
-        case _:
-            return "an event beside the static triple"
-
-
-def _binding_cure(arm: Arm, variable: Variable) -> str:
-    if isinstance(arm, Until):
-        return f"UNTIL ( … DURING the fact with {variable} )"
-    return f"{variable} in that pattern" if not isinstance(arm, Since | Replace) else f"{variable} = … behind it"
+def _plain_pattern(arm: Arm) -> TefPattern:
+    assert isinstance(arm, Plain)
+    return arm.pattern
 
 
 def _expressions(pattern: TefPattern) -> Iterator[Expression]:

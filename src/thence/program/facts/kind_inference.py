@@ -42,7 +42,7 @@ class Inference:
         made = {iri for _, each in statements for iri in head_predicates(each)}
         for predicate, kind in self._file.declared:
             self._declare(predicate, kind)
-        self._learn(RDF_TYPE, Kind.STATIC, "rdf:type is static unless it is DECLAREd")  # TEF-5
+        self._learn(RDF_TYPE, Kind.STATIC, "unless it is DECLAREd")  # TEF-5
         for number, statement in statements:
             if (certain := certain_kind(statement)) is not None:
                 self._make(number, statement, certain)

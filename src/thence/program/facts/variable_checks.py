@@ -1,0 +1,125 @@
+"""Refuses variables that an arm of a statement lacks, or that UNION drops before an expression (TEF-69)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import TriplePattern
+from thence.algebra.tef_sparql import (
+    Absent,
+    Arm,
+    Assignment,
+    Conjunction,
+    ConstructStatement,
+    Either,
+    OnEnd,
+    OnInit,
+    OnStart,
+    Plain,
+    Related,
+    Replace,
+    SelectStatement,
+    Since,
+    TefPattern,
+    TefStatement,
+    Test,
+    Times,
+    Until,
+)
+from thence.algebra.tef_variables import bound, bound_by_arm, dropped
+from thence.algebra.variables import mentioned
+from thence.errors import QueryError
+from thence.program.facts.kind_words import keyword_of
+
+
+def check_variables(statement: TefStatement, number: int) -> None:
+    """A QueryError, if the head names a variable that an arm lacks, or an expression one that UNION drops."""
+    for place, arm in enumerate(statement.arms, 1):
+        known = bound_by_arm(arm)
+        for variable, words in _named(statement):
+            if variable not in known:
+                which = f"arm {place} of UNION ({keyword_of(arm) or 'a pattern'})" if statement.arms[1:] else "WHERE"
+                reason = f"In statement {number}, {words} {variable}, which {which} does not bind."
+                raise QueryError(reason, hint=_cure(arm, variable))
+    for names, seen in _expressions(statement):
+        lost = (
+            frozenset[Variable]().union(*map(dropped, seen.patterns)).difference(*map(bound, seen.patterns), seen.outer)
+        )
+        for variable in sorted(names & lost, key=str):
+            reason = f"an expression names {variable}, which only one side of the UNION before it binds."
+            raise QueryError(f"In statement {number}, {reason}", hint=f"{variable} on both sides")
+
+
+def _named(statement: TefStatement) -> Iterator[tuple[Variable, str]]:
+    """The variables that every arm must bind, and the words for who names them."""
+    match statement:
+        case SelectStatement():
+            yield from ((variable, "SELECT names") for variable in statement.variables)
+        case ConstructStatement():
+            for triple in statement.head:
+                slots = (triple.subject, triple.predicate, *sorted(mentioned(triple.object), key=str))
+                yield from ((slot, "the head names") for slot in slots if isinstance(slot, Variable))
+        case _:
+            assert_never(statement)
+    if statement.once_per is not None:
+        yield from ((variable, "ONCE PER names") for variable in statement.once_per.variables)
+        for expression in statement.once_per.expressions:
+            yield from ((variable, "ONCE PER names") for variable in sorted(mentioned(expression), key=str))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Patterns before an expression, or one to look into; and what is bound to their left, outside of them."""
+
+    patterns: tuple[TefPattern, ...]
+    outer: frozenset[Variable]
+
+
+def _expressions(statement: TefStatement) -> Iterator[tuple[frozenset[Variable], _Seen]]:
+    """The variables that each expression names or assigns, and what stands before it (TEF-58)."""
+    for arm in statement.arms:
+        match arm:
+            case Plain(pattern) | Since(pattern) | Until(pattern) | OnInit(pattern):
+                yield from _within(pattern, frozenset())
+            case Replace():
+                yield from _within(arm.facts, frozenset())
+                yield from _within(arm.events, bound(arm.facts))
+                for assigned, expression in arm.steps:
+                    yield mentioned(expression) | _one(assigned), _Seen((arm.facts, arm.events), frozenset())
+            case _:
+                assert_never(arm)
+
+
+def _within(pattern: TefPattern, outer: frozenset[Variable]) -> Iterator[tuple[frozenset[Variable], _Seen]]:
+    match pattern:
+        case TriplePattern():
+            return
+        case Test(inner, condition):
+            yield mentioned(condition), _Seen((inner,), outer)
+            yield from _within(inner, outer)
+        case Assignment(inner, variable, expression):
+            yield mentioned(expression) | {variable}, _Seen((inner,), outer)
+            yield from _within(inner, outer)
+        case Times(inner) | OnStart(inner) | OnEnd(inner):
+            yield from _within(inner, outer)
+        case Either(left, right):
+            yield from _within(left, outer)
+            yield from _within(right, outer)
+        case Conjunction(left, right) | Related(_, left, right) | Absent(left, right):
+            yield from _within(left, outer)
+            yield from _within(right, outer | bound(left))
+        case _:
+            assert_never(pattern)
+
+
+def _one(variable: Variable | None) -> frozenset[Variable]:
+    return frozenset() if variable is None else frozenset({variable})
+
+
+def _cure(arm: Arm, variable: Variable) -> str:
+    if isinstance(arm, Until):
+        return f"UNTIL ( … DURING the fact with {variable} )"
+    return f"{variable} = … behind it" if isinstance(arm, Since | Replace) else f"{variable} in that pattern"
