@@ -9,7 +9,7 @@ import argparse
 import random
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyoxigraph as ox
