@@ -40,6 +40,7 @@ class Run:
     timed_out: bool
     max_runs: int | None
     max_rounds: int | None
+    max_steps: int | None
     lateness: str
     optimise: bool
     watch: bool
@@ -97,6 +98,7 @@ class Run:
 @click.option("--timed-out", is_flag=True, help="Count partial matches whose window ended, too, and note them there.")
 @click.option("--max-runs", type=int, metavar="N", help="Fail with more partial matches than this at once.")
 @click.option("--max-rounds", type=int, metavar="N", help="Fail with more rounds of rules than this at one time.")
+@click.option("--max-steps", type=int, metavar="N", help="Fail with more steps of TEF-SPARQL than this at one time.")
 @click.option(
     "--lateness",
     default="0",
@@ -129,6 +131,7 @@ def run(
     timed_out: bool,
     max_runs: int | None,
     max_rounds: int | None,
+    max_steps: int | None,
     lateness: str,
     watch: bool,
     checkpoint: Path | None,
@@ -156,6 +159,7 @@ def run(
             timed_out=timed_out,
             max_runs=max_runs,
             max_rounds=max_rounds,
+            max_steps=max_steps,
             lateness=lateness,
             optimise=optimise,
             watch=watch,
@@ -206,6 +210,7 @@ def _run_here(run: Run) -> None:
         lateness=run.lateness,
         max_runs=run.max_runs,
         max_rounds=run.max_rounds,
+        max_steps=run.max_steps,
         problems=True,
         timed_out=run.timed_out,
         optimise=run.optimise,

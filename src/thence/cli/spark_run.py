@@ -22,7 +22,7 @@ from thence.cli.spark_files import StreamFiles, finite_input, settle_time_domain
 from thence.cli.spark_rows import RowLayout, SparkMatch
 from thence.errors import InputError
 from thence.query.languages import CompileOptions
-from thence.query.options import background_of, duration, most_rounds, most_runs, report_policy, report_span
+from thence.query.options import background_of, duration, most_rounds, most_runs, most_steps, report_policy, report_span
 from thence.rdf.times import MAX_TIME
 from thence.runtime.results import Counts, Problem
 from thence.runtime.time_domain import TimeDomain
@@ -97,6 +97,7 @@ def prepared(run: Run) -> Prepared:
         lateness=min(allowed.length, MAX_TIME),
         max_runs=most_runs(run.max_runs),
         max_rounds=most_rounds(run.max_rounds),
+        max_steps=most_steps(run.max_steps),
         problems=True,
         timed_out=run.timed_out,
         terms="struct",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from heapq import heappop, heappush
 from itertools import count
 from typing import overload
@@ -15,11 +16,11 @@ from thence.local.answers import Answers
 from thence.local.inputs import stream_name
 from thence.program.operator import NEVER
 from thence.rdf.events import BadEvent, Event
-from thence.rdf.terms import IRI
+from thence.rdf.terms import IRI, Triple
 from thence.rdf.times import parse_time
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
 from thence.runtime.reasons import late_reason
-from thence.runtime.results import Counts, Match, Problem, with_id
+from thence.runtime.results import Counts, Match, Problem, python_time, with_id
 from thence.runtime.time_domain import TimeDomain
 from thence.runtime.watermark import Watermark
 
@@ -91,6 +92,17 @@ class Engine:
             return self._go_on()
         assert self.watermark.now is not None
         return self._feed(self.watermark.now, advanced=instant.time)
+
+    def facts(self, at: object = None) -> list[tuple[int | datetime, int | datetime | None, Triple]]:
+        """The facts that hold at a time, now if none is given: start, end and triple of each, by start (TEF-SPARQL).
+        The end of a fact that still holds is None."""
+        time = None if at is None else parse_time(at).time
+        found = []
+        for host in self.answers.flow.hosts:
+            for start, end, triple in host.facts(time):
+                last = None if end is None else python_time(end, self.domain.known)
+                found.append((python_time(start, self.domain.known), last, triple))
+        return found
 
     def close(self) -> list[Match | Problem]:
         """No event will come any more: the last rows."""

@@ -139,6 +139,7 @@ class Environment:
     running: bool = False
     max_rounds: int = 1000  # of rules at one time
     max_steps: int = 10_000  # at one time, and driven by time without an event (TEF-27)
+    keeps_history: bool = False  # facts that have ended can be asked for
     keeps_expired: bool = False  # partial matches that time out are kept until `expire` returns them
 
 

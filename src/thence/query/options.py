@@ -158,10 +158,17 @@ def report_span(report: Report | None) -> dict[str, Span]:
 
 def most_rounds(given: int | None) -> int:
     """`max_rounds`: how many rounds of rules there may be at one time."""
-    if given is None:
-        return 1000
+    return 1000 if given is None else _at_least_one("max_rounds", given)
+
+
+def most_steps(given: int | None) -> int:
+    """`max_steps`: how many steps there may be at one time, or driven by time without an event (TEF-27)."""
+    return 10_000 if given is None else _at_least_one("max_steps", given)
+
+
+def _at_least_one(option: str, given: object) -> int:
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise InputError(f"max_rounds can't be {given!r:.80}. Try: max_rounds=10_000")
+        raise InputError(f"{option} can't be {given!r:.80}. Try: {option}=10_000")
     return given
 
 

@@ -30,6 +30,7 @@ from thence.query.options import (
     idle_streams,
     most_rounds,
     most_runs,
+    most_steps,
     reject_unsupported,
     report_policy,
     report_span,
@@ -195,6 +196,7 @@ class Query:
         lateness: Duration | None = None,
         max_runs: int | None = None,
         max_rounds: int | None = None,
+        max_steps: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
         optimise: bool = True,
@@ -207,9 +209,9 @@ class Query:
         to them; reasoning="rdfs" adds what it entails (EP-SPARQL). `policy` chooses among matches ("chronological",
         "recent"), or is a preset of RSEP-QL ("c-sparql"); `report` says when an RSEP-QL query is evaluated that does
         not say so itself: "content", "close", a length of time, or a list of times. More than `max_runs` partial
-        matches at once are a LimitError, and so are more than `max_rounds` of rules at one time. With `problems`, bad
-        events come as `Problem`, among the matches; with `timed_out`, partial matches whose window ended too.
-        `optimise=False` gives the same answers, slower.
+        matches at once are a LimitError, and so are more than `max_rounds` of rules, or `max_steps` of TEF-SPARQL, at
+        one time. With `problems`, bad events come as `Problem`, among the matches; with `timed_out`, partial matches
+        whose window ended too. `optimise=False` gives the same answers, slower.
         """
         options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
         dataflow = self.supported(options, background=background)
@@ -219,7 +221,7 @@ class Query:
         }
         spans = {"lateness": duration(lateness, option="lateness"), **report_span(options.report)}
         domain = TimeDomain.of(self.time_kind(), spans)
-        answers = self._answers(dataflow, background, max_runs, max_rounds, timed_out)
+        answers = self._answers(dataflow, background, max_runs, max_rounds, max_steps, timed_out)
         check_inputs(dataflow, inputs)
         return Matching(answers, inputs, domain, problems or timed_out)
 
@@ -234,6 +236,7 @@ class Query:
         idle: Any = None,
         max_runs: int | None = None,
         max_rounds: int | None = None,
+        max_steps: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
         optimise: bool = True,
@@ -246,7 +249,7 @@ class Query:
         options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
         dataflow = self.supported(options, background=background)
         watermark, domain = self._watermark(dataflow, lateness, idle, options.report)
-        answers = self._answers(dataflow, background, max_runs, max_rounds, timed_out, running=True)
+        answers = self._answers(dataflow, background, max_runs, max_rounds, max_steps, timed_out, running=True)
         return Engine(answers, dataflow.streams, watermark, domain, problems or timed_out, dataflow.namespace_of)
 
     def dataframe(
@@ -262,6 +265,7 @@ class Query:
         idle: Any = None,
         max_runs: int | None = None,
         max_rounds: int | None = None,
+        max_steps: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
         optimise: bool = True,
@@ -295,6 +299,7 @@ class Query:
             idle_after=watermark.idle_after,
             max_runs=most_runs(max_runs),
             max_rounds=most_rounds(max_rounds),
+            max_steps=most_steps(max_steps),
             problems=problems or timed_out,
             timed_out=timed_out,
             terms=terms,
@@ -349,6 +354,7 @@ class Query:
         background: Any,
         max_runs: int | None,
         max_rounds: int | None,
+        max_steps: int | None,
         timed_out: bool,
         running: bool = False,
     ) -> Answers:
@@ -356,7 +362,9 @@ class Query:
             background_of(background, dataflow),
             max_runs=most_runs(max_runs),
             max_rounds=most_rounds(max_rounds),
+            max_steps=most_steps(max_steps),
             running=running,
+            keeps_history=running,
             keeps_expired=timed_out,
         )
         return Answers(LocalFlow(dataflow, environment))

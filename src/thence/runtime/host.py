@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import Terms
 from thence.columns.texts import Texts
+from thence.errors import InputError
 from thence.kernel.array_checks import require
 from thence.kernel.extract import extract
 from thence.program.dataflow import Stage
@@ -24,6 +25,7 @@ from thence.program.operator import Environment, Expired
 from thence.program.output import Distinct, Rows
 from thence.program.solutions import Row, Solutions
 from thence.rdf.events import Event
+from thence.rdf.terms import Triple
 from thence.rdf.times import Domain, format_time
 from thence.runtime.derived_events import derived_event
 from thence.runtime.distinct import Seen
@@ -146,6 +148,14 @@ class Host:
             ids = tuple(self.log.ids(np.array(row.refs, np.int64)).to_list())
             reason = f"{missing} did not arrive before the window ended ({format_time(row.certain, domain)})"
             yield TimedOut(row, ids, reason, stream)
+
+    def facts(self, time: int | None) -> list[tuple[int, int | None, Triple]]:
+        """The facts that hold at a time, if the operator has facts."""
+        reader = getattr(self.stage.operator, "facts", None)
+        if reader is None:
+            raise InputError("facts() is for queries that make facts. Try: TEF-SPARQL, CONSTRUCT FACT")
+        found: list[tuple[int, int | None, Triple]] = reader(self.stage.program, self.state, time)
+        return found
 
     def held(self) -> Ints:
         """The refs of the events that must be retained."""

@@ -22,7 +22,7 @@ from thence.program.facts.program import FactsProgram
 from thence.program.operator import NEVER, Environment, Expired
 from thence.program.output import OPEN_END, is_numbered
 from thence.program.solutions import Cell, Deferred, EventLists, Solutions
-from thence.rdf.terms import Literal
+from thence.rdf.terms import Literal, Triple
 
 Ints = NDArray[np.int64]
 
@@ -54,6 +54,16 @@ class FactsOperator:
         others = [each for each in found if isinstance(each, EmittedEvent | EmittedFact)]
         if others:
             yield _facts_and_events(program, others, state.terms)
+
+    def facts(self, program: FactsProgram, state: FactsState, time: int | None) -> list[tuple[int, int | None, Triple]]:
+        """The facts that hold at a time, now if it is None: start, end and triple."""
+        store, now = state.machine.store, state.machine.facts.now
+        at = now if time is None else time
+        every = [*store.holding(), *(fact for same in store.ended.values() for fact in same)]
+        holding = [fact for fact in every if fact.start <= at and (fact.end is None or at < fact.end)]
+        return [
+            (fact.start, fact.end, fact.triple) for fact in sorted(holding, key=lambda each: (each.start, each.number))
+        ]
 
     def expire(self, program: FactsProgram, state: FactsState, watermark: int) -> Expired | None:
         return None

@@ -60,7 +60,7 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     facts = FactEvaluation(FactStore(), static, kinds, environment.context, lambda *_: [])
     made = machine(program.file, kinds, facts)
     made.max_steps = environment.max_steps
-    return FactsState(Terms(), made, _keeps_ended(program, kinds))
+    return FactsState(Terms(), made, environment.keeps_history or _keeps_ended(program, kinds))
 
 
 def _keeps_ended(program: FactsProgram, kinds: Kinds) -> bool:

@@ -75,6 +75,7 @@ class Settings:
     idle_after: int | None = None
     max_runs: int = 2**31 - 2
     max_rounds: int = 1000
+    max_steps: int = 10_000
     problems: bool = False
     timed_out: bool = False
     terms: str = "text"
@@ -191,6 +192,7 @@ def stage_rows(
             background,
             max_runs=settings.max_runs,
             max_rounds=settings.max_rounds,
+            max_steps=settings.max_steps,
             running=streaming,
             keeps_expired=settings.timed_out,
         ),

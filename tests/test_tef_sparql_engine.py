@@ -1,0 +1,75 @@
+"""TEF-SPARQL through the public interface: pushed events, facts at a time, files without SELECT, limits."""
+
+from __future__ import annotations
+
+import pytest
+
+import thence
+from thence.errors import InputError, LimitError
+
+EX = "http://example.org/"
+HOMES = """
+CONSTRUCT ?person liveIn ?place
+  WHERE (SINCE ?person bornIn ?place)
+  UNION (REPLACE ?person liveIn ?old ON ?person relocatedTo ?place, ?place != ?old)
+  UNION (UNTIL (?person diedIn ?somewhere DURING ?person liveIn ?place))
+"""
+LIFE = [(1685, "bornIn", "eisenach"), (1695, "relocatedTo", "ohrdruf"), (1750, "diedIn", "leipzig")]
+
+
+def event(time: int, predicate: str, target: str) -> thence.Event:
+    return thence.Event(time, f"<{EX}bach> <{EX}{predicate}> <{EX}{target}> .")
+
+
+def place(triple: object) -> str:
+    return str(triple.object.value).removeprefix(EX)  # type: ignore[attr-defined]
+
+
+def test_facts_hold_at_a_time() -> None:
+    engine = thence.parse(HOMES).engine()
+    for each in LIFE[:2]:
+        engine.push(event(*each))
+    engine.advance(1700)
+    assert [(start, end, place(triple)) for start, end, triple in engine.facts()] == [(1695, None, "ohrdruf")]
+    assert [(start, end, place(triple)) for start, end, triple in engine.facts(at=1690)] == [(1685, 1695, "eisenach")]
+    assert engine.facts(at=1600) == []
+
+
+def test_only_tef_sparql_has_facts() -> None:
+    engine = thence.parse("SELECT ?x WHERE { ?x <x:p> ?y }", language="ep-sparql").engine()
+    with pytest.raises(InputError, match="TEF-SPARQL"):
+        engine.facts()
+
+
+def test_a_file_without_select_emits_facts_as_they_end_and_open_ones_at_the_end() -> None:
+    """TEF-74"""
+    found = list(thence.parse(HOMES).match([event(*each) for each in LIFE[:2]]))
+    assert [(each.start, each.end) for each in found if isinstance(each, thence.Match)] == [(1685, 1695), (1695, None)]
+    assert [each.fact for each in found if isinstance(each, thence.Match)] == [
+        f"<{EX}bach> <{EX}liveIn> <{EX}eisenach> .",
+        f"<{EX}bach> <{EX}liveIn> <{EX}ohrdruf> .",
+    ]
+
+
+def test_a_fact_on_the_stream_makes_a_bad_event() -> None:
+    """TEF-10"""
+    events = [event(*LIFE[0]), event(1690, "liveIn", "rome")]
+    found = list(thence.parse(HOMES).match(events, problems=True))
+    (problem,) = (each for each in found if isinstance(each, thence.Problem))
+    assert problem.problem == "bad" and "is a fact" in problem.reason
+
+
+def test_steps_without_end_are_stopped() -> None:
+    """TEF-27"""
+    query = thence.parse("CONSTRUCT EVENT ?x p ?y WHERE ?x p ?y\nSELECT ?x WHERE ?x p ?y")
+    with pytest.raises(LimitError, match="max_steps"):
+        list(query.match([thence.Event(1, f"<{EX}a> <{EX}p> <{EX}b> .")], max_steps=50))
+
+
+def test_time_alone_drives_a_step() -> None:
+    """TEF-63, TEF-64: no event is needed; the end of input is the end of time."""
+    text = HOMES + "SELECT ?place WHERE ?person liveIn ?place[?s, ?_], now() > ?s + 10"
+    engine = thence.parse(text).engine()
+    engine.push(event(*LIFE[0]))
+    assert [each.end for each in engine.advance(1696) if isinstance(each, thence.Match)] == []
+    assert [each.end for each in engine.advance(1697) if isinstance(each, thence.Match)] == [1696]
