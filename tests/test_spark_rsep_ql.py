@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
+from shutil import copy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,9 @@ from oracle.rsep_ql_cases import Case, answer, cases, is_construct
 from oracle.rsep_ql_text import text
 from oracle.terms import Blank
 from test_rsep_ql_agrees import background_stores, spark_row, told_bindings
-from test_spark_ep_sparql import told
+from test_rsep_ql_examples import EXAMPLES
+from test_spark_ep_sparql import finite_frame, told
+from thence.io.event_files import read_events
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,6 +98,40 @@ def test_spark_gives_the_rows_and_ids_of_one_process(
     else:
         assert told(matches) == Counter((row.start, row.end, None, row.match_id, tuple(row.events)) for row in found)
     assert matches
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("streaming", [False, True], ids=["batch", "streaming"])
+def test_the_examples_have_their_rows_on_spark(spark: SparkSession, tmp_path: Path, name: str, streaming: bool) -> None:
+    """Expected files, in batch; in streaming, all but what waits for the last instant."""
+    example = EXAMPLES[name]
+    query = thence.parse(example.query)
+    matches = [each for each in query.match(dict(example.streams), **example.options) if isinstance(each, thence.Match)]
+    expected = {each.id for each in matches}
+    assert len(matches) == len(example.expected)
+    if not streaming:
+        frames = {stream: finite_frame(spark, path) for stream, path in example.streams.items()}
+        assert {row.match_id for row in query.dataframe(frames, **example.options).collect()} == expected
+        return
+    frames = {}
+    for stream, path in example.streams.items():
+        folder = tmp_path / stream
+        folder.mkdir()
+        copy(path, folder)
+        reader = spark.readStream
+        if path.suffix == ".csv":
+            schema = finite_frame(spark, path).schema
+            frames[stream] = reader.schema(schema).option("header", True).csv(str(folder))
+        else:
+            frames[stream] = reader.format("thence").load(str(folder))
+    found: list[Any] = []
+    writer = query.dataframe(frames, **example.options).writeStream
+    writer = writer.foreachBatch(lambda some, _: found.extend(some.collect()))
+    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True)
+    writer.start().awaitTermination()
+    assert {row.match_id for row in found} <= expected
+    last = min(max(event.end for event in read_events(path)) for path in example.streams.values())  # type: ignore[union-attr]
+    assert {each.id for each in matches if each.times[0] < last} == {row.match_id for row in found}
 
 
 def streamed(

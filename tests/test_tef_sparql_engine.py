@@ -61,7 +61,8 @@ def test_a_fact_on_the_stream_makes_a_bad_event() -> None:
 
 def test_steps_without_end_are_stopped() -> None:
     """TEF-27"""
-    query = thence.parse("CONSTRUCT EVENT ?x p ?y WHERE ?x p ?y\nSELECT ?x WHERE ?x p ?y")
+    text = "CONSTRUCT EVENT ?x p ?y WHERE ?x p ?y\nSELECT ?x WHERE ?x p ?y"
+    query = thence.parse(text, language="tef-sparql")
     with pytest.raises(LimitError, match="max_steps"):
         list(query.match([thence.Event(1, f"<{EX}a> <{EX}p> <{EX}b> .")], max_steps=50))
 
