@@ -71,7 +71,7 @@ FactRow: TypeAlias = tuple[int, int | None, Triple]
 
 
 class TooManySteps(ValueError):
-    """More steps at one time, or more time-driven steps without an event, than the limit (TEF-27)."""
+    """More steps at one time, more time-driven steps without an event (TEF-27), or more facts, than the limit."""
 
 
 def rows(
@@ -494,6 +494,8 @@ class Run:
         for triple in triples:
             if not any(made.triple == triple and made.start == self.now for made in self.made):
                 self.made.append(MadeFact(triple, self.now, self.next_serial()))
+                if len(self.made) > self.limit:  # not by the rules: brute force does not come to an end with more
+                    raise TooManySteps
 
     def next_serial(self) -> int:
         self.serial += 1

@@ -47,8 +47,8 @@ __all__ = [
     "whole",
 ]
 
-LIMIT = 60
-"""Steps at one time, or time-driven steps without an event, that a case may take; `TooManySteps` beyond."""
+LIMIT = 40
+"""Steps at one time, time-driven steps without an event, or facts, that a case may have; `TooManySteps` beyond."""
 
 
 @dataclass(frozen=True)

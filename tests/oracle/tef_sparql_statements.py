@@ -49,6 +49,7 @@ from oracle.tef_sparql_query import (
     With,
     Without,
     bound,
+    every,
 )
 from oracle.terms import Iri, Var, integer
 
@@ -216,7 +217,11 @@ class Maker:
     def event_union(self, depth: int, need: tuple[Var, ...]) -> Pattern:
         """Arms of different predicates: whether one event that fills both is one row, is open."""
         if need:
-            return Union(self.event(depth, need), self.event(0, need))
+            left, right = self.event(depth, need), self.event(0, need)
+            common = {each.predicate for each in every(TriplePattern, left)} & {
+                each.predicate for each in every(TriplePattern, right)
+            }
+            return left if common else Union(left, right)
         return Union(TriplePattern(X, P, Y), TriplePattern(self.pick((X, Y)), Q, self.pick((Y, Z, X))))
 
     def tested_event(self, depth: int, need: tuple[Var, ...]) -> Pattern:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from oracle.tef_sparql_kinds import kinds
 from oracle.tef_sparql_legal import Meaningless, check
 from oracle.tef_sparql_notation import (
     Statements,
@@ -87,3 +88,11 @@ def test_tef_16_the_background_settles_kinds() -> None:
     check(query)
     with pytest.raises(Meaningless, match="TEF-11"):
         check(query, triples("a s b"))
+
+
+def test_tef_3_kinds_do_not_flow_between_neighbours() -> None:
+    """In `?x p ?y, ?x f ?y` the kind of f says nothing about p; CONSTRUCT FACT does."""
+    p, known = Iri("p"), kinds(program([LIGHT, select("x", "?x p ?y , ?x f ?y")]))
+    assert (known[p], known[Iri("f")]) == (Kind.EVENT, Kind.FACT)
+    assert kinds(program([LIGHT, fact("?x v ?y", "?x p ?y , ?x f ?y")]))[p] is Kind.FACT
+    assert kinds(program([LIGHT, select("x", without("?x f ?y", "?x p ?y"))]))[p] is Kind.EVENT
