@@ -1,6 +1,6 @@
 """Time per slide of windows of several sizes, beside recomputation with pyoxigraph: a join, an average, a MATCH.
 
-    python bench/rsep_ql.py [--sizes 1000 10000 100000] [--slides 20] [--only join average match memory]
+python bench/rsep_ql.py [--sizes 1000 10000 100000] [--slides 20] [--only join average match memory]
 """
 
 from __future__ import annotations

@@ -63,18 +63,6 @@ def test_hostile_texts_are_looked_at_in_linear_time(text: str) -> None:
     recognised(text * 200_000)
 
 
-def test_a_language_that_is_not_built_yet_is_told() -> None:
-    with pytest.raises(thence.QueryError) as caught:
-        thence.parse("SELECT ?x { FACT { ?x :a ?y } }")
-    assert str(caught.value) == (
-        "TEF-SPARQL is not built yet; SPAseQ, SASE+, RSEP-QL and EP-SPARQL are."
-        ' Try: language="spaseq", if it is meant to be SPAseQ'
-    )
-    with pytest.raises(thence.QueryError) as caught:
-        thence.parse(SPASEQ, language="tef-sparql")
-    assert str(caught.value) == "TEF-SPARQL is not built yet; SPAseQ, SASE+, RSEP-QL and EP-SPARQL are."
-
-
 def test_an_unknown_language_is_told_with_the_one_that_was_meant() -> None:
     with pytest.raises(thence.InputError, match=r'There is no language "spasec"\. Try: spaseq'):
         thence.parse(SPASEQ, language="spasec")

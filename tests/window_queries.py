@@ -40,7 +40,7 @@ from thence.algebra.rsep_ql import (
     clause_window,
 )
 from thence.algebra.variables import in_scope
-from thence.lang.rsep_ql.stream_names import named_streams
+from thence.lang.stream_names import named_streams
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Instant, Span
 

@@ -37,21 +37,17 @@ class CompileOptions:
 class Language:
     """A language: `name` is what options call it, `title` what its paper does. `keywords` is a regular expression that
     recognises it. `parser` turns text into algebra, `compiler` algebra into a dataflow: functions, by module and name,
-    imported when they are first needed; a language without them is not built yet. `options` are those that some of its
+    imported when they are first needed. `options` are those that some of its
     queries support, `policies` what the option `policy` can be."""
 
     name: str
     title: str
     ending: str
     keywords: str
-    parser: str = ""
-    compiler: str = ""
+    parser: str
+    compiler: str
     options: frozenset[Feature] = frozenset()
     policies: tuple[str, ...] = ()  # what `policy` can be
-
-    @property
-    def is_built(self) -> bool:
-        return bool(self.parser)
 
     def parse(self, text: str, *, source: str, namespace: str | None) -> QueryAlgebra:
         algebra: QueryAlgebra = _function(self.parser)(text, source=source, namespace=namespace)

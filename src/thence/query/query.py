@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from thence.algebra.query_algebra import QueryAlgebra
 from thence.algebra.report import Report
-from thence.errors import InputError, QueryError
+from thence.errors import InputError
 from thence.local.answers import Answers
 from thence.local.engine import Engine
 from thence.local.finite_run import Matching
@@ -19,7 +19,7 @@ from thence.local.input_types import check_inputs
 from thence.local.inputs import inputs_by_stream, stream_inputs
 from thence.program.dataflow import Dataflow, connected
 from thence.program.operator import Environment, Feature
-from thence.query.languages import LANGUAGES, POLICIES, CompileOptions, Language, language_named, recognised
+from thence.query.languages import POLICIES, CompileOptions, Language, language_named, recognised
 from thence.query.options import (
     REASONING,
     Duration,
@@ -75,12 +75,6 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
         raise InputError(f"A query is text or a Path, not {type(written).__name__}")
     namespace = absolute_namespace(namespace)
     found = language_named(language) if language is not None else recognised(written, path)
-    if not found.is_built:
-        built = [each for each in LANGUAGES if each.is_built]
-        hint = "" if language is not None else f'language="{built[0].name}", if it is meant to be {built[0].title}'
-        place = f"{path.name}: " if path is not None else ""
-        *others, last = (each.title for each in built)
-        raise QueryError(f"{place}{found.title} is not built yet; {', '.join(others)} and {last} are.", hint=hint)
     source = "query" if path is None else path.name
     algebra = found.parse(written, source=source, namespace=namespace)
     query = Query(algebra, found, source, prefixes_of(written))
