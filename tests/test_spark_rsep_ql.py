@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from shutil import copy
@@ -18,7 +20,7 @@ from oracle.rsep_ql_text import text
 from oracle.terms import Blank
 from test_rsep_ql_agrees import background_stores, spark_row, told_bindings
 from test_rsep_ql_examples import EXAMPLES
-from test_spark_ep_sparql import finite_frame, told
+from test_spark_ep_sparql import told
 from thence.io.event_files import read_events
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def test_the_examples_have_their_rows_on_spark(spark: SparkSession, tmp_path: Pa
     expected = {each.id for each in matches}
     assert len(matches) == len(example.expected)
     if not streaming:
-        frames = {stream: finite_frame(spark, path) for stream, path in example.streams.items()}
+        frames = {stream: frame_of_file(spark, path) for stream, path in example.streams.items()}
         assert {row.match_id for row in query.dataframe(frames, **example.options).collect()} == expected
         return
     frames = {}
@@ -120,8 +122,7 @@ def test_the_examples_have_their_rows_on_spark(spark: SparkSession, tmp_path: Pa
         copy(path, folder)
         reader = spark.readStream
         if path.suffix == ".csv":
-            schema = finite_frame(spark, path).schema
-            frames[stream] = reader.schema(schema).option("header", True).csv(str(folder))
+            frames[stream] = reader.schema(csv_schema(path)).option("header", True).csv(str(folder))
         else:
             frames[stream] = reader.format("thence").load(str(folder))
     found: list[Any] = []
@@ -132,6 +133,28 @@ def test_the_examples_have_their_rows_on_spark(spark: SparkSession, tmp_path: Pa
     assert {row.match_id for row in found} <= expected
     last = min(max(event.end for event in read_events(path)) for path in example.streams.values())  # type: ignore[union-attr]
     assert {each.id for each in matches if each.times[0] < last} == {row.match_id for row in found}
+
+
+def frame_of_file(spark: SparkSession, path: Path) -> Any:
+    if path.suffix == ".csv":
+        return spark.read.schema(csv_schema(path)).option("header", True).csv(str(path))
+    return spark.read.format("thence").load(str(path))
+
+
+def csv_schema(path: Path) -> str:
+    """The types of a table's columns: Spark takes `T1` for one o'clock."""
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+
+    def kind(name: str) -> str:
+        values = [row[name] for row in rows]
+        if name == "time":
+            return "timestamp"
+        if all(re.fullmatch(r"-?[0-9]+", value) for value in values):
+            return "long"
+        return "decimal(20,4)" if all(re.fullmatch(r"-?[0-9]+\.?[0-9]*", value) for value in values) else "string"
+
+    return ", ".join(f"`{name}` {kind(name)}" for name in rows[0])
 
 
 def streamed(
@@ -154,8 +177,8 @@ def has_blank_nodes(case: Case) -> bool:
     return any(isinstance(term, Blank) for *_, triples in case.events for each in triples for term in each)
 
 
-EXAMPLES = min(100, int(os.environ["THENCE_CASES"])) if "THENCE_CASES" in os.environ else 4
-SETTINGS = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), deadline=None)
+CASES = min(100, int(os.environ["THENCE_CASES"])) if "THENCE_CASES" in os.environ else 4
+SETTINGS = settings(max_examples=CASES, suppress_health_check=list(HealthCheck), deadline=None)
 
 
 @SETTINGS
