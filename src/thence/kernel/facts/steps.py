@@ -266,7 +266,7 @@ class Machine:
             for each in self._open_instances(pattern, now):
                 if each.start == now:
                     identity = (pattern, _identity(each))
-                    order = (self.store.created, 1, self.steps, place, _shown(each.bound))
+                    order = (self.store.created, 1, self.steps, place, tuple(_shown(each.bound)))
                     known = self.begun.get(identity)
                     still.setdefault(identity, (order if known is None else known[0], pattern, each))
         self.begun = still
@@ -412,8 +412,9 @@ class Machine:
             if fact.start == now and fact.number not in done
         ]
         for identity, (order, pattern, each) in self.begun.items():
-            if identity not in done:
-                found.append((order, identity, InstanceHand(0, pattern, each, True, now)))
+            turn_of = (identity, order)  # one that ended and began again at this instant has another turn
+            if turn_of not in done:
+                found.append((order, turn_of, InstanceHand(0, pattern, each, True, now)))
         if not found:
             return None
         _, first, turn = min(found, key=lambda each: each[0])
