@@ -169,6 +169,12 @@ def test_every_definition_and_equation_of_rsep_ql_has_its_row() -> None:
     assert {row.split("|")[1].strip(): wrong for row in rows if (wrong := _undocumented(row))} == {}
 
 
+def test_every_row_of_tef_sparqls_tables_has_its_row() -> None:
+    table = PAGE.partition("### TEF-SPARQL\n")[2].partition("## To add an operator\n")[0]
+    papers = [row.split("|")[1].strip() for row in table.splitlines() if row.startswith("| ")]
+    assert (papers.count("Table 4.1"), papers.count("Table 4.2")) == (10, 12)
+
+
 def test_a_definition_that_no_docstring_names_is_found() -> None:
     assert _undocumented("| Definitions 10, 99 | | `kernel/automaton/run_outcomes.py:outcome_of` | |") == {99}
     assert _undocumented("| Definition 12 | | `algebra/spaseq.py:Selection.STRICT` | |") == set()

@@ -78,6 +78,21 @@ def test_the_demo_of_a_city_shows_garages_with_places_where_cars_hardly_move() -
     assert result.stdout.endswith("61 events, 4 matches, 0 bad, 0 late\n")
 
 
+def test_the_demo_of_viewers_shows_how_many_watched_each_show() -> None:
+    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "viewers"])
+    assert result.exit_code == 0
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
+    assert rows == [
+        [*[f"2024-05-06T{time}:00Z"] * 2, show, maximum, average]
+        for time, show, maximum, average in (
+            ("20:20", ":Heidi", "3", "2.5"),
+            ("20:32", ":News", "2", "1.5"),
+            ("20:42", ":Tatort", "3", f"1.4{'3' * 33}"),
+        )
+    ]
+    assert result.stdout.endswith("16 events, 3 matches, 0 bad, 0 late\n")
+
+
 SHIPPED = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*") if path.is_file())
 
 

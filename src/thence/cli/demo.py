@@ -36,6 +36,11 @@ DEMOS = {
         {stream: f"city/{stream}.csv" for stream in ("traffic", "parking")},
         background="city/city.ttl",
     ),
+    "viewers": Demo(
+        "tef_sparql/viewers.tefsparql",
+        {"events": "tef_sparql/viewers.trig"},
+        background="tef_sparql/channels.ttl",
+    ),
 }
 
 
@@ -43,7 +48,8 @@ DEMOS = {
 @click.argument("name", type=click.Choice(tuple(DEMOS)), default="smartgrid")
 def demo(name: str) -> None:
     """Run a query over small streams, and show its matches: of a smart grid (RDF, in SPAseQ), of stocks (a table, in
-    SASE+), of the sea's height (a table, in EP-SPARQL), or of a city's traffic (tables, in RSEP-QL)."""
+    SASE+), of the sea's height (a table, in EP-SPARQL), of a city's traffic (tables, in RSEP-QL), or of who watches
+    television (RDF, in TEF-SPARQL)."""
     from thence.cli.compile_notice import compile_notice
     from thence.cli.result_formats import writer
     from thence.cli.run_output import counts_sentence
