@@ -369,10 +369,6 @@ WRONG = [
         ["run", "select.spaseq", "--stream", "events.jsonl", "--output", "no/such/folder"],
         "no/such/folder can't be written: No such file or directory",
     ),
-    (
-        ["check", "select.spaseq", "--language", "tef-sparql"],
-        "select.spaseq: TEF-SPARQL is not built yet; SPAseQ, SASE+, RSEP-QL and EP-SPARQL are.",
-    ),
 ]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import thence
-from thence.query.languages import recognised
+from thence.query.languages import LANGUAGES, language_named, recognised
 
 SPASEQ = "SELECT * FROM STREAM S <x:s> { SEQ (A) DEFINE GPM A ON S { ?a <x:p> ?b } }"
 
@@ -33,6 +34,11 @@ SPASEQ = "SELECT * FROM STREAM S <x:s> { SEQ (A) DEFINE GPM A ON S { ?a <x:p> ?b
         ("SELECT ?x FROM NAMED WINDOW :w ON :s [RANGE PT10M] { WINDOW :w { ?x a :T } }", "rsep-ql"),
         ("SELECT ?x { EVENT ON :w { ?x a :T } }", "rsep-ql"),
         ("CONSTRUCT { ?x :on ?y } SINCE { ?x :starts ?y }", "tef-sparql"),
+        ("CONSTRUCT ?x sum ?n WHERE (REPLACE(?x sum ?m) ON ?x price ?p)", "tef-sparql"),
+        ("CONSTRUCT EVENT ?x rises ?y WHERE ?x price ?y", "tef-sparql"),
+        ("SELECT ?x WHERE { ?x a ?y } BEFORE { ?x b ?z }", "tef-sparql"),
+        ("SELECT ?x WHERE ?x a ?y WITHOUT ?x b ?z", "tef-sparql"),
+        ("SELECT ?x { ?x before ?y . ?x with ?z }", "ep-sparql"),  # bare names
         ("SELECT ?x { { ?x :a ?y } SEQ { ?x :b ?z } }", "ep-sparql"),
         ("SELECT ?PATTERN { ?x :GPM 'SINCE' ; <http://e/WIN> ?y } # FACT", "ep-sparql"),
         ("SELECT (REPLACE(?x, 'a', 'b') AS ?y) { ?x :a ?y }", "ep-sparql"),
@@ -63,13 +69,11 @@ def test_hostile_texts_are_looked_at_in_linear_time(text: str) -> None:
     recognised(text * 200_000)
 
 
-def test_a_language_that_is_not_built_yet_is_told() -> None:
-    with pytest.raises(thence.QueryError) as caught:
-        thence.parse("SELECT ?x { FACT { ?x :a ?y } }")
-    assert str(caught.value) == (
-        "TEF-SPARQL is not built yet; SPAseQ, SASE+, RSEP-QL and EP-SPARQL are."
-        ' Try: language="spaseq", if it is meant to be SPAseQ'
-    )
+def test_a_language_that_is_not_built_yet_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = replace(language_named("tef-sparql"), parser="")
+    languages = tuple(planned if each.name == planned.name else each for each in LANGUAGES)
+    monkeypatch.setattr("thence.query.query.language_named", lambda name: planned)
+    monkeypatch.setattr("thence.query.query.LANGUAGES", languages)
     with pytest.raises(thence.QueryError) as caught:
         thence.parse(SPASEQ, language="tef-sparql")
     assert str(caught.value) == "TEF-SPARQL is not built yet; SPAseQ, SASE+, RSEP-QL and EP-SPARQL are."
