@@ -182,7 +182,7 @@ def test_tef_8_a_variable_predicate_is_of_the_kind_that_its_place_demands() -> N
         ("?x a ?y, ?x f ?y", FACT),
         ("?x a ?y, ?y a ?x", STATIC),
         ("?x f ?y[?s, ?e], ?n = 1, ?y > 1", FACT),
-        ("(?x f ?y UNION ?x a ?y), ?y > 1", FACT),
+        ("(?x f ?y UNION ?x f ?z), ?x > 1", FACT),
         ("?x a ?y, now() > ?y", FACT),  # it does not always hold
         ("?x e ?y, ?x a ?y, now() > ?y", EVENT),
         ("?x f ?y WITHOUT ?x e ?y", FACT),
@@ -318,7 +318,19 @@ CLASHES = {
         "In statement 1, UNION joins SINCE, which makes facts, and an event: e is an event"
         " (SINCE in statement 1 asks for that). Try: SINCE before the event"
     ),
+    MADE + "SELECT ?x WHERE ?x f ?y UNION ?x a ?z": (
+        "In statement 2, UNION can't join a fact and what is static: f is a fact (statement 1 makes it),"
+        " rdf:type is static (unless it is DECLAREd). Try: a statement for each"
+    ),
+    MADE + "SELECT ?x WHERE (?x a ?y UNION ?x f ?z), ?x > 1": (
+        "In statement 2, UNION can't join a fact and what is static: f is a fact (statement 1 makes it),"
+        " rdf:type is static (unless it is DECLAREd). Try: a statement for each"
+    ),
     # TEF-14
+    MADE + VIEW + "CONSTRUCT FACT ?x g ?y WHERE (REPLACE ?x ?p ?z ON ?x e ?y)": (
+        "In statement 3, REPLACE can't end facts of any predicate ?p: some are derived from facts."
+        " Try: a predicate that a statement makes"
+    ),
     MADE + VIEW + "CONSTRUCT FACT ?x v ?y WHERE (SINCE ?x e ?y)": (
         "Statement 2 derives v from facts, and SINCE in statement 3 makes it by events."
         " Try: another predicate in one of them"
@@ -379,10 +391,6 @@ CLASHES = {
         "In statement 1, an expression names ?z, which only one side of the UNION before it binds."
         " Try: ?z on both sides"
     ),
-    "SELECT ?x WHERE (?x e ?z UNION ?x e ?y), ?z = 1": (
-        "In statement 1, an expression names ?z, which only one side of the UNION before it binds."
-        " Try: ?z on both sides"
-    ),
     "CONSTRUCT FACT ?x g ?n WHERE (REPLACE (?x g ?z UNION ?x h ?y) ON ?x e ?w), ?n = ?z": (
         "In statement 1, an expression names ?z, which only one side of the UNION before it binds."
         " Try: ?z on both sides"
@@ -391,7 +399,23 @@ CLASHES = {
     WEIGHTED_MENDED: (
         "In statement 1, the head names ?Show, which arm 1 of UNION (REPLACE) does not bind. Try: ?Show = … behind it"
     ),
+    "SELECT ?x ONCE PER ?y WHERE ?x e ?y": (
+        "In statement 1, ONCE PER names ?y, which SELECT does not. Try: SELECT … ?y"
+    ),
+    # TEF-50: a view sees nothing around it
+    MADE + "SELECT ?x WHERE ?x e ?n SEQ ONEND (?x f ?m, ?m > ?n)": (
+        "In statement 2, an expression inside ONEND names ?n, which is bound outside."
+        " Try: the expression behind ONEND ( … )"
+    ),
+    # TEF-76
+    MADE + "SELECT ?x WITHIN 3 WHERE ?x f ?y": (
+        "In statement 2, WITHIN says how long events may take, and there are none. Try: no WITHIN"
+    ),
     # TEF-73
+    MADE + "CONSTRUCT ?x g ?y ONCE PER ?x WHERE ?x f ?y": (
+        "In statement 2, ONCE PER can't stand on facts that are derived from facts: none of them is the first."
+        " Try: SINCE (ONSTART … )"
+    ),
     "CONSTRUCT FACT ?x g ?y ONCE PER ?x WHERE (SINCE ?x e ?y) UNION (UNTIL ?x e2 ?y)": (
         "In statement 1, ONCE PER can't stand on a statement with UNTIL."
         " Try: two statements: ONCE PER on the one without UNTIL"
@@ -489,9 +513,12 @@ def test_the_viewers_of_section_5_2() -> None:
     [
         "SELECT ?x WHERE ?x e ?z WITHOUT ((?x p ?z UNION ?x q ?y), ?z > 1)",  # the left side binds ?z
         "CONSTRUCT FACT ?x g ?z WHERE (REPLACE ?x g ?z ON (?x p ?z UNION ?x q ?y), ?z > 1)",
+        "SELECT ?x ?z WHERE (?x e ?z UNION ?x e ?y), ?z = 1",  # UNION drops ?z, so it is new
         MADE + "SELECT ?x WHERE ?x f ?y[?s, ?e], ?s + 10 <= now()",
         MADE + "SELECT ?x ?n WHERE ?x e ?y DURING ?x f ?y, ?n = now() + 1",
         MADE + "SELECT ?x ONCE PER ?x, day(now()) WHERE ?x f ?y",
+        MADE + "SELECT ?x WHERE ?x e ?n SEQ ONEND (?x f ?m, ?m > 1, ?k = ?m), ?m > ?n",
+        "CONSTRUCT FACT ?x g ?y WHERE (REPLACE ?x ?p ?z ON ?x e ?y)",
         MADE + "CONSTRUCT FACT ?x g ?y WHERE (REPLACE (?x f ?z, ?x a ?z) ON (?x e ?y, ?x a ?y))",
     ],
 )

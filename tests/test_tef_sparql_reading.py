@@ -352,6 +352,7 @@ def test_clauses_stand_between_head_and_where_in_any_order() -> None:
     [
         ("50 TICKS", Span(50, Domain.TICKS)),
         ("50", Span(50, Domain.TICKS)),
+        ("0", Span(0, Domain.TICKS)),  # all at one instant: the edge is included (TEF-76)
         ("10s", Span(10_000_000, Domain.DATETIME)),
         ("1.5 hours", Span(5_400_000_000, Domain.DATETIME)),
         ("PT1H", Span(3_600_000_000, Domain.DATETIME)),
