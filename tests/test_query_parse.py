@@ -33,6 +33,11 @@ SPASEQ = "SELECT * FROM STREAM S <x:s> { SEQ (A) DEFINE GPM A ON S { ?a <x:p> ?b
         ("SELECT ?x FROM NAMED WINDOW :w ON :s [RANGE PT10M] { WINDOW :w { ?x a :T } }", "rsep-ql"),
         ("SELECT ?x { EVENT ON :w { ?x a :T } }", "rsep-ql"),
         ("CONSTRUCT { ?x :on ?y } SINCE { ?x :starts ?y }", "tef-sparql"),
+        ("CONSTRUCT ?x sum ?n WHERE (REPLACE(?x sum ?m) ON ?x price ?p)", "tef-sparql"),
+        ("CONSTRUCT EVENT ?x rises ?y WHERE ?x price ?y", "tef-sparql"),
+        ("SELECT ?x WHERE { ?x a ?y } BEFORE { ?x b ?z }", "tef-sparql"),
+        ("SELECT ?x WHERE ?x a ?y WITHOUT ?x b ?z", "tef-sparql"),
+        ("SELECT ?x { ?x before ?y . ?x with ?z }", "ep-sparql"),  # bare names
         ("SELECT ?x { { ?x :a ?y } SEQ { ?x :b ?z } }", "ep-sparql"),
         ("SELECT ?PATTERN { ?x :GPM 'SINCE' ; <http://e/WIN> ?y } # FACT", "ep-sparql"),
         ("SELECT (REPLACE(?x, 'a', 'b') AS ?y) { ?x :a ?y }", "ep-sparql"),

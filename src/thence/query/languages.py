@@ -74,7 +74,10 @@ def _function(name: str) -> Callable[..., Any]:
 _BACKGROUND, _TIMED_OUT = Feature.BACKGROUND, Feature.TIMED_OUT
 _REGISTER = r"\bREGISTER\s+(?:[RID]?STREAM|QUERY)\b"
 _WINDOWS = rf"\bWIN\b|\bWINDOW\b|\bEVENT\s+ON\b|\[\s*(?:RANGE|NOW|TRIPLES|ELEMENTS)\b|\bSTREAM\s*\[|{_REGISTER}"
-_FACTS = r"\b(?:FACT|SINCE|UNTIL|TILL|REPLACE(?!\s*\()|DURING|HAPPENSWHILE|DECLARE|ONCE\s+PER|ONSTART|ONEND)\b"
+_FACTS = (
+    r"\b(?:FACT|SINCE|UNTIL|TILL|REPLACE(?!\s*\()|DURING|HAPPENSWHILE|DECLARE|ONCE\s+PER|ONSTART|ONEND|WITHOUT)\b"
+    r"|\bCONSTRUCT\s+EVENT\b|\b(?:WHERE|UNION)[\s({]*+REPLACE\b|[)}]\s*+(?:BEFORE|WITH)\b|\b(?:BEFORE|WITH)\s*+[({]"
+)
 
 # in the order in which their keywords are looked for; a text without any is of the last one
 LANGUAGES: tuple[Language, ...] = (

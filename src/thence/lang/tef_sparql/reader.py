@@ -53,7 +53,6 @@ from thence.rdf.times import Instant, Span, format_time, parse_duration, parse_t
 
 _DURATIONS = (XSD + "duration", XSD + "dayTimeDuration")
 _SAME = {"HAPPENSWHILE": "DURING"}
-_WITHIN = "WITHIN 10 MINUTES"
 
 C = TypeVar("C", PlacedOncePer, PlacedSpan)
 

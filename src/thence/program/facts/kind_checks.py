@@ -39,10 +39,10 @@ from thence.program.facts.kind_demands import (
     certain_kind,
     head_predicates,
     operands,
-    read_predicates,
 )
 from thence.program.facts.kind_table import RDF_TYPE, Kinds, asks_now, now_comparison, predicate_name
 from thence.program.facts.kind_words import a_kind, cure, keyword_of, needed
+from thence.program.facts.maker_checks import check_makers, unmade_facts
 from thence.program.facts.variable_checks import check_variables
 from thence.rdf.terms import IRI
 
@@ -58,8 +58,8 @@ def checked(file: TefFile, kinds: Kinds, *, background_is_known: bool) -> Kinds:
         except _OpenClashError as error:
             if background_is_known:
                 raise QueryError(error.reason, hint=error.hint) from None
-    _check_makers(file, kinds)
-    return replace(kinds, warnings=tuple(_unmade(file, kinds)))
+    check_makers(file, kinds)
+    return replace(kinds, warnings=tuple(unmade_facts(file, kinds)))
 
 
 class _OpenClashError(QueryError):
@@ -82,9 +82,21 @@ class _StatementCheck:
         self._check_arms(found)
         check_variables(self.statement, self.number)
         self._check_now()
-        if self.statement.once_per is not None and any(isinstance(arm, Until) for arm in self.statement.arms):
-            reason = "ONCE PER can't stand on a statement with UNTIL."  # TEF-73
-            raise self._error(reason, "two statements: ONCE PER on the one without UNTIL")
+        self._check_clauses(found)
+
+    def _check_clauses(self, found: list[Kind]) -> None:
+        """ONCE PER (TEF-73) and WITHIN (TEF-76)."""
+        arms = self.statement.arms
+        if self.statement.once_per is not None:
+            if any(isinstance(arm, Until) for arm in arms):
+                reason = "ONCE PER can't stand on a statement with UNTIL."
+                raise self._error(reason, "two statements: ONCE PER on the one without UNTIL")
+            if self._derived_head:
+                reason = "ONCE PER can't stand on facts that are derived from facts: none of them is the first."
+                raise self._error(reason, "SINCE (ONSTART … )")
+        has_event = Kind.EVENT in found or any(not isinstance(arm, Plain | OnInit) for arm in arms)
+        if self.statement.within is not None and not has_event:
+            raise self._error("WITHIN says how long events may take, and there are none.", "no WITHIN")
 
     # Heads
 
@@ -99,7 +111,8 @@ class _StatementCheck:
             reason = f"{makes}, and {name} is {a_kind(known.kind)} ({known.why})."
             error = QueryError(reason, hint=self._head_cure(predicate, known.kind, made))
             is_certain = certain_kind(self.statement) is not None
-            raise error if is_certain else self._opened(error, *map(_plain_pattern, self.statement.arms))
+            plain = () if is_certain else filter(None, map(_plain_pattern, self.statement.arms))
+            raise self._opened(error, *plain)
 
     def _head_cure(self, predicate: IRI, known: Kind, made: Kind) -> str:
         if predicate == RDF_TYPE:
@@ -122,6 +135,9 @@ class _StatementCheck:
 
     def _check_arms(self, found: list[Kind]) -> None:
         """UNION at the top joins what is of one kind (TEF-12)."""
+        plain = [pattern for pattern in map(_plain_pattern, self.statement.arms) if pattern is not None]
+        if Kind.STATIC in found and Kind.FACT in found and len(plain) == len(found):
+            raise self._mixed_static(plain[found.index(Kind.FACT)], plain[found.index(Kind.STATIC)])
         if Kind.EVENT in found and (Kind.FACT in found or Kind.STATIC in found):
             event = self.statement.arms[found.index(Kind.EVENT)]
             other = next(arm for arm, kind in zip(self.statement.arms, found, strict=True) if kind is not Kind.EVENT)
@@ -171,9 +187,12 @@ class _StatementCheck:
                 assert_never(pattern)
 
     def _joined(self, pattern: Conjunction | Either, left: Kind, right: Kind) -> Kind:
-        """`,` joins events, or facts, and static triples with either; UNION not with events (TEF-9, TEF-12)."""
+        """`,` joins events, or facts, and static triples with either; UNION what is of one kind (TEF-9, TEF-12)."""
         found = {left, right}
         united = isinstance(pattern, Either)
+        if united and found == {Kind.FACT, Kind.STATIC}:
+            sides = (pattern.left, pattern.right) if left is Kind.FACT else (pattern.right, pattern.left)
+            raise self._mixed_static(*sides)
         if found == {Kind.EVENT, Kind.FACT} or (united and found == {Kind.EVENT, Kind.STATIC}):
             event, other = (pattern.left, pattern.right) if left is Kind.EVENT else (pattern.right, pattern.left)
             raise self._mixed("UNION" if united else '","', event, other)
@@ -186,6 +205,11 @@ class _StatementCheck:
         reason = f"{operator} can't join an event and {'what is static' if static else 'a fact'}: {culprits}."
         cure = "DURING or WITH" if operator != "UNION" else "ONSTART before the fact"
         return self._clash(reason, "an event beside the static triple" if static else cure, event, other)
+
+    def _mixed_static(self, fact: TefPattern, static: TefPattern) -> QueryError:
+        culprits = f"{self._culprit(fact, Kind.FACT)}, {self._culprit(static, Kind.STATIC)}"
+        reason = f"UNION can't join a fact and what is static: {culprits}."
+        return self._clash(reason, "a statement for each", fact, static)
 
     def _culprit(self, pattern: TefPattern, kind: Kind) -> str:
         """What makes a pattern of that kind, in words."""
@@ -271,59 +295,8 @@ class _StatementCheck:
                 assert_never(pattern)
 
 
-# Facts by events, and facts from facts (TEF-14, TEF-15)
-
-
-def _check_makers(file: TefFile, kinds: Kinds) -> None:
-    """A fact predicate is made by events or derived from facts; REPLACE ends what was made."""
-    derived: dict[IRI, int] = {}
-    made: dict[IRI, tuple[int, str]] = {}
-    for number, statement in enumerate(file.statements, 1):
-        if isinstance(statement, ConstructStatement) and kinds.statements[number - 1] is Kind.FACT:
-            for predicate in head_predicates(statement):
-                for arm in statement.arms:
-                    if isinstance(arm, Plain):
-                        derived.setdefault(predicate, number)
-                    else:
-                        made.setdefault(predicate, (number, keyword_of(arm)))
-    for predicate, number in derived.items():
-        if predicate in made:
-            maker, keyword = made[predicate]
-            name = predicate_name(predicate, file.namespace)
-            reason = (
-                f"Statement {number} derives {name} from facts, and {keyword} in statement {maker} makes it by events."
-            )
-            reason = reason.replace("makes it by events", "makes it at the start") if keyword == "ON INIT" else reason
-            missing = "SINCE before every event, or " if maker == number else ""
-            raise QueryError(reason, hint=f"{missing}another predicate in one of them")
-    for number, statement in enumerate(file.statements, 1):
-        for predicate, demand in read_predicates(statement):
-            if demand.operator == "REPLACE" and predicate in derived:
-                name = predicate_name(predicate, file.namespace)
-                origin = f"which statement {derived[predicate]} derives from facts"
-                reason = f"In statement {number}, REPLACE can't end {name}, {origin}."
-                raise QueryError(reason, hint=f"REPLACE what {name} is derived from")
-
-
-def _unmade(file: TefFile, kinds: Kinds) -> Iterator[str]:
-    """Fact predicates that patterns read and no statement makes (TEF-15)."""
-    statements = [each for each in file.statements if isinstance(each, ConstructStatement)]
-    if any(isinstance(triple.predicate, Variable) for each in statements for triple in each.head):
-        return  # it may make any
-    told = {predicate for each in statements for predicate in head_predicates(each)}
-    for number, statement in enumerate(file.statements, 1):
-        for predicate, _ in read_predicates(statement):
-            known = kinds.known(predicate)
-            if known.kind is Kind.FACT and predicate not in told:
-                told.add(predicate)
-                name = predicate_name(predicate, file.namespace)
-                reason = f"Statement {number} reads the fact {name} ({known.why}), which no statement makes."
-                yield str(QueryError(reason, hint=f"CONSTRUCT FACT, or DECLARE STATIC {name} if the background has it"))
-
-
-def _plain_pattern(arm: Arm) -> TefPattern:
-    assert isinstance(arm, Plain)
-    return arm.pattern
+def _plain_pattern(arm: Arm) -> TefPattern | None:
+    return arm.pattern if isinstance(arm, Plain) else None
 
 
 def _expressions(pattern: TefPattern) -> Iterator[Expression]:

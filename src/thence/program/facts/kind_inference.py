@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from typing import assert_never
 
@@ -69,10 +70,10 @@ class Inference:
         self._known[predicate] = PredicateKind(kind, why, is_open)
         return True
 
-    def _make(self, number: int, statement: TefStatement, kind: Kind) -> bool:
-        """Note what a statement makes; whether something new was learnt. Clashes are found when all is known."""
-        made = [self._learn(iri, kind, f"statement {number} makes it") for iri in head_predicates(statement)]
-        return any(made)
+    def _make(self, number: int, statement: TefStatement, kind: Kind) -> list[IRI]:
+        """Note what a statement makes; the predicates that are new. Clashes are found when all is known."""
+        why = f"statement {number} makes it"
+        return [iri for iri in head_predicates(statement) if self._learn(iri, kind, why)]
 
     def _obey(self, number: int, statement: TefStatement, *, static_only: bool) -> None:
         """Note the kinds that operators ask for (TEF-3)."""
@@ -83,26 +84,36 @@ class Inference:
 
     def _derive(self, statements: Mapping[int, TefStatement]) -> dict[int, Kind]:
         """The kinds of CONSTRUCTs that take them from their WHERE, and of SELECTs (TEF-2): a fixpoint, since one may
-        read what another makes; what stays open is an event (TEF-7)."""
+        read what another makes. What stays open is an event (TEF-7): first what no open statement makes, then the rest,
+        which is recursion without a base."""
         waiting = {number: each for number, each in statements.items() if certain_kind(each) is None}
-        found: dict[int, Kind] = {}
-        while waiting:
-            settled = {number: kind for number, each in waiting.items() if (kind := self._partial(each)) is not None}
-            for number, kind in settled.items():
-                found[number] = kind
-                self._make(number, waiting.pop(number), kind)
-            if not settled and not self._default(waiting):
-                number = next(iter(waiting))  # a recursion without a base
-                found[number] = Kind.EVENT
-                self._make(number, waiting.pop(number), Kind.EVENT)
+        found = self._propagate(waiting)
+        made = {iri for each in waiting.values() for iri in head_predicates(each)}
+        for statement in waiting.values():
+            for predicate, _ in read_predicates(statement):
+                if predicate not in made:
+                    self._learn(predicate, Kind.EVENT, "no statement says otherwise", is_open=True)
+        found |= self._propagate(waiting)
+        for number, statement in waiting.items():
+            found[number] = Kind.EVENT
+            self._make(number, statement, Kind.EVENT)
         return found
 
-    def _default(self, waiting: Mapping[int, TefStatement]) -> bool:
-        """Make the predicates that these statements read, and none of them makes, events; whether there were any."""
-        made = {iri for each in waiting.values() for iri in head_predicates(each)}
-        read = {iri for each in waiting.values() for iri, _ in read_predicates(each)} - made
-        learnt = [self._learn(iri, Kind.EVENT, "no statement says otherwise", is_open=True) for iri in read]
-        return any(learnt)
+    def _propagate(self, waiting: dict[int, TefStatement]) -> dict[int, Kind]:
+        """The kinds of the waiting statements, as far as they follow from what is known; those no longer wait."""
+        readers: defaultdict[IRI, list[int]] = defaultdict(list)
+        for number, statement in waiting.items():
+            for predicate, _ in read_predicates(statement):
+                readers[predicate].append(number)
+        found: dict[int, Kind] = {}
+        queue = deque(waiting)
+        while queue:
+            number = queue.popleft()
+            if number in waiting and (kind := self._partial(waiting[number])) is not None:
+                found[number] = kind
+                for predicate in self._make(number, waiting.pop(number), kind):
+                    queue += readers[predicate]
+        return found
 
     def _partial(self, statement: TefStatement) -> Kind | None:
         """The kind of a statement whose arms are all plain, if it is known; static triples alone are a fact."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from thence.algebra.expressions import Variable
@@ -44,7 +44,16 @@ def check_variables(statement: TefStatement, number: int) -> None:
                 which = f"arm {place} of UNION ({keyword_of(arm) or 'a pattern'})" if statement.arms[1:] else "WHERE"
                 reason = f"In statement {number}, {words} {variable}, which {which} does not bind."
                 raise QueryError(reason, hint=_cure(arm, variable))
+    if isinstance(statement, SelectStatement) and statement.once_per is not None:
+        for variable in statement.once_per.variables:
+            if variable not in statement.variables:  # Section 4.4
+                reason = f"In statement {number}, ONCE PER names {variable}, which SELECT does not."
+                raise QueryError(reason, hint=f"SELECT … {variable}")
     for names, seen in _expressions(statement):
+        inside = seen.outer.union(*map(bound, seen.patterns))
+        for variable in sorted((names & seen.hidden) - inside, key=str):
+            reason = f"an expression inside {seen.operator} names {variable}, which is bound outside."
+            raise QueryError(f"In statement {number}, {reason}", hint=f"the expression behind {seen.operator} ( … )")
         lost = (
             frozenset[Variable]().union(*map(dropped, seen.patterns)).difference(*map(bound, seen.patterns), seen.outer)
         )
@@ -76,47 +85,49 @@ class _Seen:
 
     patterns: tuple[TefPattern, ...]
     outer: frozenset[Variable]
+    hidden: frozenset[Variable] = frozenset()  # what is bound outside of an ONSTART or ONEND around them (TEF-50)
+    operator: str = ""
 
 
 def _expressions(statement: TefStatement) -> Iterator[tuple[frozenset[Variable], _Seen]]:
-    """The variables that each expression names or assigns, and what stands before it (TEF-58)."""
+    """The variables that each expression names, and what stands before it (TEF-58). One that it assigns is new, also
+    where an arm of a UNION has a variable of that name."""
     for arm in statement.arms:
         match arm:
             case Plain(pattern) | Since(pattern) | Until(pattern) | OnInit(pattern):
-                yield from _within(pattern, frozenset())
+                yield from _within(pattern, _Seen((), frozenset()))
             case Replace():
-                yield from _within(arm.facts, frozenset())
-                yield from _within(arm.events, bound(arm.facts))
-                for assigned, expression in arm.steps:
-                    yield mentioned(expression) | _one(assigned), _Seen((arm.facts, arm.events), frozenset())
+                yield from _within(arm.facts, _Seen((), frozenset()))
+                yield from _within(arm.events, _Seen((), bound(arm.facts)))
+                for _, expression in arm.steps:
+                    yield mentioned(expression), _Seen((arm.facts, arm.events), frozenset())
             case _:
                 assert_never(arm)
 
 
-def _within(pattern: TefPattern, outer: frozenset[Variable]) -> Iterator[tuple[frozenset[Variable], _Seen]]:
+def _within(pattern: TefPattern, seen: _Seen) -> Iterator[tuple[frozenset[Variable], _Seen]]:
     match pattern:
         case TriplePattern():
             return
         case Test(inner, condition):
-            yield mentioned(condition), _Seen((inner,), outer)
-            yield from _within(inner, outer)
-        case Assignment(inner, variable, expression):
-            yield mentioned(expression) | {variable}, _Seen((inner,), outer)
-            yield from _within(inner, outer)
-        case Times(inner) | OnStart(inner) | OnEnd(inner):
-            yield from _within(inner, outer)
+            yield mentioned(condition), replace(seen, patterns=(inner,))
+            yield from _within(inner, seen)
+        case Assignment(inner, _, expression):
+            yield mentioned(expression), replace(seen, patterns=(inner,))
+            yield from _within(inner, seen)
+        case Times(inner):
+            yield from _within(inner, seen)
+        case OnStart(inner) | OnEnd(inner):
+            operator = "ONSTART" if isinstance(pattern, OnStart) else "ONEND"
+            yield from _within(inner, _Seen((), frozenset(), seen.outer | seen.hidden, operator))
         case Either(left, right):
-            yield from _within(left, outer)
-            yield from _within(right, outer)
+            yield from _within(left, seen)
+            yield from _within(right, seen)
         case Conjunction(left, right) | Related(_, left, right) | Absent(left, right):
-            yield from _within(left, outer)
-            yield from _within(right, outer | bound(left))
+            yield from _within(left, seen)
+            yield from _within(right, replace(seen, outer=seen.outer | bound(left)))
         case _:
             assert_never(pattern)
-
-
-def _one(variable: Variable | None) -> frozenset[Variable]:
-    return frozenset() if variable is None else frozenset({variable})
 
 
 def _cure(arm: Arm, variable: Variable) -> str:
