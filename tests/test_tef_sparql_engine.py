@@ -74,3 +74,11 @@ def test_time_alone_drives_a_step() -> None:
     engine.push(event(*LIFE[0]))
     assert [each.end for each in engine.advance(1696) if isinstance(each, thence.Match)] == []
     assert [each.end for each in engine.advance(1697) if isinstance(each, thence.Match)] == [1696]
+
+
+def test_events_that_are_kept_for_ever_are_warned_of() -> None:
+    """TEF-77"""
+    (warning,) = thence.parse("SELECT ?x WHERE ?x p ?y SEQ ?x q ?y", language="tef-sparql").warnings
+    assert warning == "Statement 1 keeps events for ever: SEQ may match them at any later time. Try: WITHIN"
+    assert thence.parse("SELECT ?x WITHIN 5 TICKS WHERE ?x p ?y SEQ ?x q ?y", language="tef-sparql").warnings == ()
+    assert thence.parse(HOMES).warnings == ()

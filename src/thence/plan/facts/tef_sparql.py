@@ -7,6 +7,7 @@ from dataclasses import replace
 from thence.algebra.tef_sparql import Kind, TefFile
 from thence.kernel.facts.operator import FactsOperator
 from thence.plan.facts.durations import with_durations
+from thence.plan.facts.state_warnings import state_warnings
 from thence.program.dataflow import Dataflow, Stage
 from thence.program.facts.kinds import predicate_kinds
 from thence.program.facts.program import FactsProgram
@@ -30,4 +31,5 @@ def compile_query(file: TefFile, *, optimise: bool = True, timed_out: bool = Fal
     elif Kind.FACT in kinds.statements:
         output = replace(term_rows(["fact"]), facts=True)
     key = one_shard(len(tables), "statements share their facts")
-    return Dataflow((Stage(FactsProgram(file, tables, key, output), FactsOperator()),), kinds.warnings)
+    program = FactsProgram(file, tables, key, output)
+    return Dataflow((Stage(program, FactsOperator()),), (*kinds.warnings, *state_warnings(file, kinds)))
