@@ -80,6 +80,7 @@ class Pending(NamedTuple):
     expression: Expression
     bound: Solution
     now: int
+    names: frozenset[Variable]  # of the expression
 
 
 class Blocking(NamedTuple):
@@ -128,7 +129,7 @@ def settled(instance: EventInstance, facts: FactEvaluation) -> EventInstance | N
     bound, rest = instance.bound, []
     for each in instance.pending:
         known = {**bound, **each.bound}
-        if not mentioned(each.expression) <= known.keys():
+        if not each.names <= known.keys():
             rest.append(each)
         elif each.variable is None:
             if not passes(each.expression, known, facts.at(each.now)):
@@ -191,6 +192,9 @@ class TripleNode:
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
         if not isinstance(hand, TripleHand):
+            return []
+        predicate = self.pattern.predicate
+        if isinstance(predicate, IRI) and predicate.value != hand.triple.predicate.value:
             return []
         bound = unified(self.pattern, hand.triple, {})
         return [] if bound is None else [EventInstance(bound, hand.start, hand.end, (hand.key,), hand.refs)]
@@ -417,11 +421,12 @@ class TestNode:
     child: EventNode
     variable: Variable | None
     expression: Expression
+    names: frozenset[Variable]
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
-            waiting = Pending(self.variable, self.expression, instance.bound, facts.now)
+            waiting = Pending(self.variable, self.expression, instance.bound, facts.now, self.names)
             each = settled(instance._replace(pending=(*instance.pending, waiting)), facts)
             if each is not None:
                 found.append(each)
@@ -501,9 +506,9 @@ def event_node(pattern: TefPattern, kinds: Kinds, outer: frozenset[Variable] = f
         case Absent():
             return _without(pattern, kinds, outer)
         case Test():
-            return TestNode(event_node(pattern.pattern, kinds, outer), None, pattern.condition)
+            return _test(pattern.pattern, None, pattern.condition, kinds, outer)
         case Assignment():
-            return TestNode(event_node(pattern.pattern, kinds, outer), pattern.variable, pattern.expression)
+            return _test(pattern.pattern, pattern.variable, pattern.expression, kinds, outer)
         case Either():
             left, right = event_node(pattern.left, kinds, outer), event_node(pattern.right, kinds, outer)
             return EitherNode(left, right, bound_variables(pattern))
@@ -513,6 +518,12 @@ def event_node(pattern: TefPattern, kinds: Kinds, outer: frozenset[Variable] = f
             return FactEventNode(pattern.facts, False)
         case _:
             assert_never(pattern)
+
+
+def _test(
+    pattern: TefPattern, variable: Variable | None, expression: Expression, kinds: Kinds, outer: frozenset[Variable]
+) -> TestNode:
+    return TestNode(event_node(pattern, kinds, outer), variable, expression, mentioned(expression))
 
 
 def _without(pattern: Absent, kinds: Kinds, outer: frozenset[Variable]) -> EventNode:

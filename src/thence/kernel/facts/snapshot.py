@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Variable
 from thence.algebra.tef_sparql import Assignment, Test
 from thence.algebra.traversal import nodes
+from thence.algebra.variables import mentioned
 from thence.errors import InputError
 from thence.kernel.array_checks import require
 from thence.kernel.facts.event_network import Blocking, EventInstance, Pending
@@ -169,7 +170,13 @@ def _read_fact(found: Any, known: dict[int, Fact]) -> Fact:
 
 def _read_pending(found: Any, expressions: list[Any]) -> tuple[Pending, ...]:
     return tuple(
-        Pending(None if name is None else Variable(str(name)), expressions[number], _read_bound(bound), int(now))
+        Pending(
+            None if name is None else Variable(str(name)),
+            expressions[number],
+            _read_bound(bound),
+            int(now),
+            mentioned(expressions[number]),
+        )
         for name, number, bound, now in found
     )
 

@@ -303,7 +303,8 @@ class Machine:
                     if isinstance(arm, Replace | Until) or identity not in seen:
                         seen.add(identity)
                         found.append((arm, instance, bound, replaced))
-        found.sort(key=lambda item: (item[1].start, item[1].keys, _shown(item[2])))
+        if len(found) > 1:
+            found.sort(key=lambda item: (item[1].start, item[1].keys, _shown(item[2])))
         once = each.statement.once_per
         for item in found:
             if once is None or self._is_first(each.number, once, item[2]):
