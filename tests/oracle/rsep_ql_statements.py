@@ -281,8 +281,8 @@ class Maker:
             elements = [Union((Group((self.triples(),)), Group((self.triples(),))))]
         if self.chance(15):
             elements.append(Optional(Group((self.triples(),))))
-        if self.chance(30):
-            seen = [*dict.fromkeys([*self.scope(elements), *names])]
+        seen = [*dict.fromkeys([*self.scope(elements), *names])]
+        if seen and self.chance(30):
             elements.append(Filter(self.condition(seen, 0)))
         self.left = left
         return Group(tuple(elements))

@@ -227,12 +227,15 @@ def test_rs_24_window_is_sparql_over_the_merge(case: Case, t: int) -> None:
     assert isinstance(query, Select)
     assume(not any(isinstance(each.graph, Var) for each in every(InGraph, query)))  # it would range over windows
     assume("Either(" not in repr(query))  # Oxigraph gives a pair that both sides of `|` join once, SPARQL twice
-    assume("<=" not in repr(query) and ">=" not in repr(query))  # for Oxigraph, an IRI is `<=` itself
+    # for Oxigraph, an IRI is `<=` itself, and not `<`; for SPARQL, both are errors
+    assume("<=" not in repr(query) and ">=" not in repr(query))
+    assume(not ("COALESCE" in text(case.query) and re.search("operator='[<>]'", repr(query))))
     assume("operator='/'" not in repr(query))  # for Oxigraph, 0 / 1.5 is an error
-    # nor does it know ?k of GROUP BY (?x AS ?k)
+    # Oxigraph does not know ?k of GROUP BY (?x AS ?k)
     assume(not any(key.name and isinstance(key.expression, Var) for key in every(Key, query)))
-    # Oxigraph does not substitute in the FILTER of such an EXISTS
-    assume(not re.search(r"EXISTS \{.*OPTIONAL.*FILTER", text(case.query)))
+    # Oxigraph substitutes in an EXISTS what only groups further out bind, and not in a FILTER after OPTIONAL
+    several = len(query.where.elements) > 1 or re.search("OPTIONAL|UNION|MINUS|GRAPH|{ SELECT", text(case.query))
+    assume(not (several and "EXISTS" in text(case.query)))
 
     def plain(node: Any) -> Any:
         match node:
