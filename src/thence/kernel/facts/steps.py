@@ -74,11 +74,12 @@ class EventStatement:
 
 @dataclass(slots=True)
 class FactSelect:
-    """A SELECT over facts: the arms' patterns (TEF-72)."""
+    """A SELECT over facts: the arms' patterns (TEF-72), and the variables that all of them bind (TEF-69)."""
 
     number: int
     statement: SelectStatement
     patterns: tuple[TefPattern, ...]
+    common: frozenset[Variable]
 
 
 class EmittedRow(NamedTuple):
@@ -428,13 +429,14 @@ class Machine:
                 found = [one for one in self._open_instances(pattern, now) if one.start == now]
                 seen = set()
                 for instance in sorted(found, key=lambda one: _shown(one.bound)):
-                    identity = frozenset(instance.bound.items())
+                    bound = {name: term for name, term in instance.bound.items() if name in each.common}
+                    identity = frozenset(bound.items())
                     if identity in seen:
                         continue
                     seen.add(identity)
                     once = each.statement.once_per
-                    if once is None or self._is_first(each.number, once, instance.bound):
-                        self._select(each.number, each.statement, now, now, instance.bound, ())
+                    if once is None or self._is_first(each.number, once, bound):
+                        self._select(each.number, each.statement, now, now, bound, ())
 
     def _select(
         self, number: int, statement: SelectStatement, start: int, end: int, bound: Solution, refs: tuple[int, ...]
@@ -505,7 +507,8 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
         own = kinds.statements[number - 1]
         patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain) and _is_fact_arm(arm, own))
         if patterns and isinstance(statement, SelectStatement):
-            selects.append(FactSelect(number, statement, patterns))
+            common = frozenset.intersection(*map(bound_variables, patterns))
+            selects.append(FactSelect(number, statement, patterns, common))
         elif patterns and isinstance(statement, ConstructStatement):
             views.append(View(number, statement, patterns))
     turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
