@@ -39,16 +39,17 @@ def state_after(
     until: int | None = None,
     limit: int = 10_000,
     cuts: Sequence[int] = (),
+    history: bool = False,
 ) -> tuple[FactsState, list[Emitted], list[GivenEvent]]:
     """The state and all that was emitted, of all events at once or cut at some times, with a restart at each."""
     (stage,) = compile_query(parse(text(program))).stages
     compiled = stage.program
     assert isinstance(compiled, FactsProgram)
     known = list(background)
-    environment = Environment(Background(load_background(store_of(known))) if known else NO_BACKGROUND, max_steps=limit)
+    data = Background(load_background(store_of(known))) if known else NO_BACKGROUND
+    environment = Environment(data, max_steps=limit, keeps_history=history)
     operator = FactsOperator()
     state = operator.initial(compiled, environment)
-    state.keeps_ended = True
     ordered = sorted(events, key=lambda each: each.end)
     names = [stream.name for stream in compiled.streams]
     emitted: list[Emitted] = []
@@ -76,7 +77,6 @@ def state_after(
             saved = saved_state.save({"head": head}, arrays, fingerprint="f", shards=1)
             again, reader = saved_state.restore(saved, fingerprint="f", shards=1)
             state = operator.restore(compiled, again["head"], reader, len(ordered), environment)
-            state.keeps_ended = True
     return state, emitted, ordered
 
 
@@ -117,7 +117,7 @@ def facts(
     limit: int = 10_000,
     cuts: Sequence[int] = (),
 ) -> list[FactRow]:
-    state, _, ordered = state_after(program, events, background, until=until, limit=limit, cuts=cuts)
+    state, _, ordered = state_after(program, events, background, until=until, limit=limit, cuts=cuts, history=True)
     store = state.machine.store
     every = [*store.holding(), *(fact for same in store.ended.values() for fact in same)]
     found = {(fact.start, fact.end, _triple(fact.triple, ordered)) for fact in every}

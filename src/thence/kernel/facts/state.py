@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from thence.algebra.patterns import TriplePattern
-from thence.algebra.tef_sparql import Absent, Kind, Related, TemporalRelation
+from thence.algebra.tef_sparql import Absent, ConstructStatement, Kind, Related, TemporalRelation
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import term_of
@@ -64,7 +64,11 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
 
 
 def _keeps_ended(program: FactsProgram, kinds: Kinds) -> bool:
-    """Whether a pattern may ask for facts that ended long ago: WITHOUT, and WITH over more than one event."""
+    """Whether a pattern may ask for facts that ended long ago: WITHOUT, WITH over more than one event, and whatever is
+    asked of constructed events, which may last (TEF-51)."""
+    made = zip(program.file.statements, kinds.statements, strict=True)
+    if any(isinstance(each, ConstructStatement) and kind is Kind.EVENT for each, kind in made):
+        return True
     for node in nodes(program.file.statements):
         if isinstance(node, Absent):
             if kinds.of_pattern(node.right) is not Kind.EVENT and not isinstance(node.left, TriplePattern):
