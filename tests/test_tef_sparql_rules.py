@@ -41,10 +41,10 @@ def test_rows_over_facts_differ_in_the_variables_that_all_arms_bind() -> None:
 def test_a_constructed_event_that_lasts_meets_facts_that_have_ended() -> None:
     """TEF-31, TEF-51: the event lasts from 2 to 5, and the fact held at 2; input events are all points in time."""
     text = """
-        CONSTRUCT FACT ?x f ?y WHERE SINCE ?x on ?y UNION UNTIL ?x off ?y
+        CONSTRUCT FACT ?x f ?y WHERE SINCE ?x begins ?y UNION UNTIL ?x stops ?y
         CONSTRUCT EVENT ?x c ?y WHERE ?x a1 ?y SEQ ?x b1 ?y
         SELECT ?x WHERE ?x c ?y WITH ?x f ?y"""
-    stream = [(1, "on"), (2, "a1"), (3, "off"), (5, "b1")]
+    stream = [(1, "begins"), (2, "a1"), (3, "stops"), (5, "b1")]
     events = [thence.Event(time, f"<{EX}x> <{EX}{predicate}> <{EX}y> .") for time, predicate in stream]
     matches = [each for each in thence.parse(text).match(events) if isinstance(each, thence.Match)]
     assert [(each.start, each.end) for each in matches] == [(2, 5)]
