@@ -82,3 +82,15 @@ def test_events_that_are_kept_for_ever_are_warned_of() -> None:
     assert warning == "Statement 1 keeps events for ever: SEQ may match them at any later time. Try: WITHIN"
     assert thence.parse("SELECT ?x WITHIN 5 TICKS WHERE ?x p ?y SEQ ?x q ?y", language="tef-sparql").warnings == ()
     assert thence.parse(HOMES).warnings == ()
+
+
+def test_a_bad_event_is_not_the_first_event() -> None:
+    """TEF-10, TEF-45: facts of ON INIT start with the first event that is one."""
+    text = "CONSTRUCT FACT ?x f ?y WHERE (?x s ?y ON INIT) UNION (SINCE ?x p ?y)"
+    import pyoxigraph as ox
+
+    background = ox.Store()
+    background.load(f"<{EX}a> <{EX}s> <{EX}b> .".encode(), format=ox.RdfFormat.N_TRIPLES)
+    events = [thence.Event(1, f"<{EX}a> <{EX}f> <{EX}c> ."), thence.Event(4, f"<{EX}c> <{EX}p> <{EX}c> .")]
+    found = thence.parse(text).match(events, background=background)
+    assert [each.start for each in found if isinstance(each, thence.Match)] == [4, 4]

@@ -74,9 +74,13 @@ class Host:
     def extract(self, arrived: Sequence[ArrivedBatch]) -> Extracted:
         """What the program asks of some events."""
         environment = self.environment
-        return extract(
+        found = extract(
             self.stage.program, arrived, self.prepare(), environment.background, environment.context, self.rejected
         )
+        if self.rejected and len(found.times):  # a bad event is none: its time says nothing (RS-18, TEF-45)
+            refs = np.concatenate([each.first_ref + np.arange(len(each.batch)) for each in arrived])
+            found = replace(found, times=found.times[~np.isin(refs, list(self.rejected))])
+        return found
 
     def emit(
         self,

@@ -124,7 +124,7 @@ def split_by_shard(
         here[belongs, rows.refs[: len(belongs), 0]] = True
     home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
     home[list(told)] = -1
-    everywhere = found.times if program.broadcasts_times else found.times[:0]
+    everywhere = np.delete(found.times, list(told)) if program.broadcasts_times else found.times[:0]
     points = starts is found.times or bool((starts == found.times).all())
     for shard in range(shards):
         at_home = home == shard if homes else np.zeros(found.events, np.bool_)
