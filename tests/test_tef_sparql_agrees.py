@@ -45,7 +45,8 @@ def is_read(case: Case) -> bool:
     """Whether the language takes it: the oracle lets a name after UNION be new that only one arm has (TEF-69)."""
     try:
         compile_query(parse(text(case.program)))
-    except QueryError:
+    except QueryError as error:
+        assert "only one side of the UNION" in str(error), text(case.program)
         return False
     return True
 

@@ -41,7 +41,7 @@ def _facts(program: WindowProgram) -> Iterator[tuple[str, str]]:
         yield f"window {window.name}", f"{window.stream}, {function_text(window.function)}"
     for event in program.query.events:
         late = next(each for each in program.events if each.name == event.name).triples is not None
-        how = "asked anew at each evaluation" if late else "matched once, when an event comes"
+        how = "evaluated at each evaluation" if late else "matched once, when an event comes"
         yield f"event {event.name}", f"on {event.window}, {how}"
     for number, each in enumerate(program.matches, 1):
         consumes = ", consumes the events of its answers" if each.consumes else ""
