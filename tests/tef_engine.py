@@ -15,9 +15,9 @@ from thence.algebra.tef_sparql import ConstructStatement
 from thence.columns.event_batch import encode
 from thence.io.background_data import load_background
 from thence.kernel.extract import extract
+from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedRow
 from thence.kernel.facts.operator import FactsOperator
 from thence.kernel.facts.state import FactsState, run, take
-from thence.kernel.facts.steps import Emitted, EmittedEvent, EmittedRow
 from thence.lang.tef_sparql.parser import parse
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context

@@ -90,6 +90,9 @@ class ThreeEventsOperator:
         found, state.expired = state.expired, []
         return Expired(solutions(found, state.terms), ["a third event"] * len(found), ["S"] * len(found))
 
+    def facts(self, program: ThreeEvents, state: Windows, time: int | None) -> None:
+        return None
+
     def held(self, program: ThreeEvents, state: Windows) -> Any:
         return state.events[:, 2]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.output import Output
 from thence.program.solutions import Solutions
-from thence.rdf.terms import Term
+from thence.rdf.terms import Term, Triple
 
 if TYPE_CHECKING:
     from thence.columns.array_codec import ArrayReader
@@ -152,6 +152,14 @@ class Expired:
     streams: Sequence[str]
 
 
+class HeldFact(NamedTuple):
+    """A fact, with the time since when it holds, and when it ended; None: it still holds."""
+
+    start: int
+    end: int | None
+    triple: Triple
+
+
 P = TypeVar("P", contravariant=True)
 S = TypeVar("S")
 
@@ -177,6 +185,10 @@ class Operator(Protocol[P, S]):
 
     def expire(self, program: P, state: S, watermark: int) -> Expired | None:
         """Partial matches that timed out before the watermark since the last call; None without any."""
+        ...
+
+    def facts(self, program: P, state: S, time: int | None) -> list[HeldFact] | None:
+        """The facts that hold at a time, now if it is None; None from an operator that has no facts."""
         ...
 
     def held(self, program: P, state: S) -> Ints:

@@ -21,11 +21,10 @@ from thence.kernel.array_checks import require
 from thence.kernel.extract import extract
 from thence.program.dataflow import Stage
 from thence.program.extracted import ArrivedBatch, Extracted
-from thence.program.operator import Environment, Expired
+from thence.program.operator import Environment, Expired, HeldFact
 from thence.program.output import Distinct, Rows
 from thence.program.solutions import Row, Solutions
 from thence.rdf.events import Event
-from thence.rdf.terms import Triple
 from thence.rdf.times import Domain, format_time
 from thence.runtime.derived_events import derived_event
 from thence.runtime.distinct import Seen
@@ -153,12 +152,11 @@ class Host:
             reason = f"{missing} did not arrive before the window ended ({format_time(row.certain, domain)})"
             yield TimedOut(row, ids, reason, stream)
 
-    def facts(self, time: int | None) -> list[tuple[int, int | None, Triple]]:
-        """The facts that hold at a time, if the operator has facts."""
-        reader = getattr(self.stage.operator, "facts", None)
-        if reader is None:
+    def facts(self, time: int | None) -> list[HeldFact]:
+        """The facts that hold at a time, now if it is None."""
+        found = self.stage.operator.facts(self.stage.program, self.state, time)
+        if found is None:
             raise InputError("facts() is for queries that make facts. Try: TEF-SPARQL, CONSTRUCT FACT")
-        found: list[tuple[int, int | None, Triple]] = reader(self.stage.program, self.state, time)
         return found
 
     def held(self) -> Ints:

@@ -72,6 +72,9 @@ class AutomatonOperator:
         missing = [waited_for(program, number) for number in found.states.tolist()]
         return Expired(all_bound(program, found.matches, state.terms), missing, _last_streams(program, found.matches))
 
+    def facts(self, program: SequenceProgram, state: SequenceState, time: int | None) -> None:
+        return None
+
     def held(self, program: SequenceProgram, state: SequenceState) -> Ints:
         memory = state.memory
         by_runs = region(memory, AT_NODES)[: memory[NODES], REF]

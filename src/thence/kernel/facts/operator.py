@@ -14,15 +14,15 @@ from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import Terms
 from thence.columns.term_ids import values_of_ids
 from thence.kernel.facts import snapshot
+from thence.kernel.facts.emitted import EmittedEvent, EmittedFact, EmittedRow
 from thence.kernel.facts.state import FactsState, initial_state, run, take
-from thence.kernel.facts.steps import EmittedEvent, EmittedFact, EmittedRow, all_stores
 from thence.program.description import Description
 from thence.program.extracted import Extracted
 from thence.program.facts.program import FactsProgram
-from thence.program.operator import NEVER, Environment, Expired
+from thence.program.operator import NEVER, Environment, Expired, HeldFact
 from thence.program.output import OPEN_END, is_numbered
 from thence.program.solutions import Cell, Deferred, EventLists, Solutions
-from thence.rdf.terms import Literal, Triple
+from thence.rdf.terms import Literal
 
 Ints = NDArray[np.int64]
 
@@ -55,22 +55,21 @@ class FactsOperator:
         if others:
             yield _facts_and_events(program, others, state.terms)
 
-    def facts(self, program: FactsProgram, state: FactsState, time: int | None) -> list[tuple[int, int | None, Triple]]:
-        """The facts that hold at a time, now if it is None: start, end and triple."""
+    def facts(self, program: FactsProgram, state: FactsState, time: int | None) -> list[HeldFact]:
+        """The facts that hold at a time, by start."""
         store, now = state.machine.store, state.machine.facts.now
         at = now if time is None else time
         every = [*store.holding(), *(fact for same in store.ended.values() for fact in same)]
         holding = [fact for fact in every if fact.start <= at and (fact.end is None or at < fact.end)]
-        return [
-            (fact.start, fact.end, fact.triple) for fact in sorted(holding, key=lambda each: (each.start, each.number))
-        ]
+        holding.sort(key=lambda fact: (fact.start, fact.number))
+        return [HeldFact(fact.start, fact.end, fact.triple) for fact in holding]
 
     def expire(self, program: FactsProgram, state: FactsState, watermark: int) -> Expired | None:
         return None
 
     def held(self, program: FactsProgram, state: FactsState) -> Ints:
         refs = {each.ref for each in state.waiting}
-        refs |= {ref for stored in all_stores(state.machine) for each in stored.all() for ref in each.refs}
+        refs |= {ref for stored in state.machine.stores() for each in stored.all() for ref in each.refs}
         return np.array(sorted(refs), np.int64)
 
     def snapshot(self, program: FactsProgram, state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:

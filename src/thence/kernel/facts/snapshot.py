@@ -14,10 +14,9 @@ from thence.algebra.traversal import nodes
 from thence.algebra.variables import mentioned
 from thence.errors import InputError
 from thence.kernel.array_checks import require
-from thence.kernel.facts.event_network import Blocking, EventInstance, Pending
+from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending
 from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.state import FactsState, WaitingTriple, initial_state
-from thence.kernel.facts.steps import all_stores
 from thence.kernel.saved_terms import saved_term
 from thence.match.context import Solution
 from thence.program.facts.program import FactsProgram
@@ -42,7 +41,7 @@ def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         "facts": [_fact(fact) for fact in sorted([*made.store.holding(), *ended], key=lambda each: each.number)],
         "stores": [
             [_instance(each, lambda expression: numbers[expression]) for each in stored.all()]
-            for stored in all_stores(made)
+            for stored in made.stores()
         ],
         "once": _keys(made.once),
         "seen": _keys(made.seen),
@@ -140,7 +139,7 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
         fact = _read_fact(listed, known)
         made.store.add(fact)
     made.store.created = created
-    for stored, instances in zip(all_stores(made), head["stores"], strict=True):
+    for stored, instances in zip(made.stores(), head["stores"], strict=True):
         for listed in instances:
             stored.add(_read_instance(listed, expressions, known, next_ref))
     made.recall()

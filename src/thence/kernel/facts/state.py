@@ -11,9 +11,11 @@ from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import term_of
 from thence.errors import LimitError
+from thence.kernel.facts.event_nodes import stores_of
 from thence.kernel.facts.fact_patterns import FactEvaluation
 from thence.kernel.facts.fact_store import FactStore
-from thence.kernel.facts.steps import Machine, all_stores, machine
+from thence.kernel.facts.machine_building import machine
+from thence.kernel.facts.steps import Machine
 from thence.program.extracted import Extracted
 from thence.program.facts.kinds import Kinds, predicate_kinds
 from thence.program.facts.program import FactsProgram
@@ -49,7 +51,7 @@ class FactsState:
 
     @property
     def stored(self) -> int:
-        return len(self.machine.store) + sum(1 for each in all_stores(self.machine) for _ in each.all())
+        return len(self.machine.store) + sum(1 for each in self.machine.stores() for _ in each.all())
 
 
 def initial_state(program: FactsProgram, environment: Environment) -> FactsState:
@@ -132,11 +134,6 @@ def _forget(made: Machine, now: int) -> None:
     """Drop stored instances that WITHIN makes useless (TEF-76)."""
     for each in made.events:
         if each.statement.within is not None:
-            waiting = [arm.node for arm in each.arms]
-            while waiting:
-                node = waiting.pop()
-                for name in ("lefts", "rights", "seen"):
-                    stored = getattr(node, name, None)
-                    if stored is not None:
-                        stored.forget(now - each.statement.within.length)
-                waiting.extend(node.nodes())
+            for arm in each.arms:
+                for stored in stores_of(arm.node):
+                    stored.forget(now - each.statement.within.length)

@@ -5,115 +5,35 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
 
-from thence.algebra.expressions import Variable
 from thence.algebra.tef_sparql import (
-    Absent,
     ConstructStatement,
-    Kind,
     OncePer,
-    OnEnd,
     OnInit,
-    OnStart,
     Plain,
     Replace,
     SelectStatement,
     Since,
     TefFile,
     TefPattern,
-    TefStatement,
     Test,
     Until,
 )
-from thence.algebra.tef_variables import bound as bound_variables
-from thence.algebra.traversal import nodes
 from thence.errors import LimitError
-from thence.kernel.facts.event_network import (
-    EventInstance,
-    EventNode,
-    FactHand,
-    Hand,
-    InstanceHand,
-    PairNode,
-    Stored,
-    TripleHand,
-    WithoutEventsNode,
-    event_node,
-    is_met,
-    is_simple,
-    settled,
-)
+from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
+from thence.kernel.facts.event_instances import EventInstance, Stored, settled
+from thence.kernel.facts.event_nodes import EventNode, stores_of
 from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance, true_when
 from thence.kernel.facts.fact_store import Fact, FactStore
-from thence.kernel.facts.views import View, Views, head_triples
+from thence.kernel.facts.hands import FactHand, Hand, InstanceHand, TripleHand
+from thence.kernel.facts.statements import EventStatement, FactSelect
+from thence.kernel.facts.views import Views, head_triples
 from thence.match.context import Solution
 from thence.match.expression_evaluator import attempt, passes
 from thence.program.facts.kinds import Kinds, now_comparison
-from thence.program.facts.strata import view_strata
 from thence.rdf.comparison import order_key, tie_key
 from thence.rdf.terms import Term, Triple
 from thence.rdf.times import time_literal
-
-
-class ArmNode(NamedTuple):
-    """An arm over events: its node."""
-
-    arm: Plain | Since | Until | Replace
-    node: EventNode
-
-
-@dataclass(slots=True)
-class EventStatement:
-    """A statement, as far as events complete its arms."""
-
-    number: int  # from 1, of all statements
-    statement: TefStatement
-    arms: tuple[ArmNode, ...]
-
-
-@dataclass(slots=True)
-class FactSelect:
-    """A SELECT over facts: the arms' patterns (TEF-72), and the variables that all of them bind (TEF-69)."""
-
-    number: int
-    statement: SelectStatement
-    patterns: tuple[TefPattern, ...]
-    common: frozenset[Variable]
-
-
-class EmittedRow(NamedTuple):
-    """A row of a SELECT: `query` numbers the SELECTs from 1."""
-
-    query: int
-    certain: int
-    start: int
-    end: int
-    bound: Solution
-    refs: tuple[int, ...]
-
-
-class EmittedEvent(NamedTuple):
-    """A constructed event."""
-
-    statement: int
-    start: int
-    end: int
-    triples: tuple[Triple, ...]
-    refs: tuple[int, ...]
-
-
-class EmittedFact(NamedTuple):
-    """A fact that ended."""
-
-    certain: int
-    start: int
-    end: int | None
-    triple: Triple
-    number: int
-
-
-Emitted: TypeAlias = EmittedRow | EmittedEvent | EmittedFact
 
 
 @dataclass(slots=True)
@@ -149,6 +69,15 @@ class Machine:
     @property
     def store(self) -> FactStore:
         return self.facts.store
+
+    def stores(self) -> Iterator[Stored]:
+        """Everything that event patterns store, in one order."""
+        for each in self.events:
+            for arm in each.arms:
+                yield from stores_of(arm.node)
+        for node, stored in self.absent_events.values():
+            yield from stores_of(node)
+            yield stored
 
     def recall(self) -> None:
         """After a restart: which unnamed views hold follows from the facts."""
@@ -488,91 +417,3 @@ def _shown(bound: Solution) -> list[tuple[object, ...]]:
         (name.name, order_key(term), tie_key(term))
         for name, term in sorted(bound.items(), key=lambda item: item[0].name)
     ]
-
-
-# From the algebra
-
-
-def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
-    """A file ready to run, before any event."""
-    events, views, selects = [], [], []
-    for number, statement in enumerate(file.statements, 1):
-        arms = tuple(
-            ArmNode(arm, event_node(_pattern(arm), kinds, _left_of(arm)))
-            for arm in statement.arms
-            if not isinstance(arm, OnInit) and not _is_fact_arm(arm, kinds.statements[number - 1])
-        )
-        if arms:
-            events.append(EventStatement(number, statement, arms))
-        own = kinds.statements[number - 1]
-        patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain) and _is_fact_arm(arm, own))
-        if patterns and isinstance(statement, SelectStatement):
-            common = frozenset.intersection(*map(bound_variables, patterns))
-            selects.append(FactSelect(number, statement, patterns, common))
-        elif patterns and isinstance(statement, ConstructStatement):
-            views.append(View(number, statement, patterns))
-    turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
-    composite = [each for each in turns if not is_simple(each.facts)]
-    timers = [
-        node
-        for node in nodes(file.statements)
-        if isinstance(node, Test)
-        and now_comparison(node.condition) is not None
-        and kinds.of_pattern(node.pattern) is not Kind.EVENT
-    ]
-    made = Machine(
-        file=file,
-        kinds=kinds,
-        facts=facts,
-        events=tuple(events),
-        views=Views(view_strata(tuple(views), kinds)),
-        selects=tuple(selects),
-        start_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnStart))),
-        end_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnEnd))),
-        timers=tuple(timers),
-        absent_events=_absent_events(file, kinds),
-        has_starts=any(isinstance(each, OnStart) for each in turns),
-    )
-    facts.event_times = lambda pattern, bound: _event_times(made, pattern, bound)
-    return made
-
-
-def _left_of(arm: object) -> frozenset[Variable]:
-    """What is bound to the left of an arm's event pattern: the variables of REPLACE's F (TEF-58)."""
-    return bound_variables(arm.facts) if isinstance(arm, Replace) else frozenset()
-
-
-def _pattern(arm: Plain | Since | Until | Replace) -> TefPattern:
-    return arm.pattern if isinstance(arm, Plain) else arm.events
-
-
-def _is_fact_arm(arm: object, kind: Kind) -> bool:
-    return isinstance(arm, Plain) and kind is not Kind.EVENT
-
-
-def _absent_events(file: TefFile, kinds: Kinds) -> dict[TefPattern, tuple[EventNode, Stored]]:
-    found = {}
-    for node in nodes(file.statements):
-        over_facts = isinstance(node, Absent) and kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
-        if isinstance(node, Absent) and over_facts and kinds.of_pattern(node.right) is Kind.EVENT:
-            found[node.right] = (event_node(node.right, kinds), Stored(()))
-    return found
-
-
-def _event_times(machine: Machine, pattern: TefPattern, bound: Solution) -> list[int]:
-    _, stored = machine.absent_events[pattern]
-    return [each.end for each in stored.all() if is_met(each, bound, machine.facts)]
-
-
-def all_stores(machine: Machine) -> Iterator[Stored]:
-    """Everything that event patterns store, in one order."""
-    waiting: list[EventNode] = [arm.node for each in machine.events for arm in each.arms]
-    waiting += [node for node, _ in machine.absent_events.values()]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, PairNode):
-            yield from (node.lefts, node.rights)
-        if isinstance(node, WithoutEventsNode):
-            yield node.seen
-        waiting.extend(node.nodes())
-    yield from (stored for _, stored in machine.absent_events.values())

@@ -54,6 +54,9 @@ class TemporalOperator:
     def expire(self, program: TemporalProgram, state: TemporalState, watermark: int) -> Expired | None:
         return None
 
+    def facts(self, program: TemporalProgram, state: TemporalState, time: int | None) -> None:
+        return None
+
     def held(self, program: TemporalProgram, state: TemporalState) -> Ints:
         return state.refs()
 

@@ -72,6 +72,9 @@ class WindowOperator:
     def expire(self, program: WindowProgram, state: WindowState, watermark: int) -> Expired | None:
         return None
 
+    def facts(self, program: WindowProgram, state: WindowState, time: int | None) -> None:
+        return None
+
     def held(self, program: WindowProgram, state: WindowState) -> Ints:
         logs = (state.logs[each.table] for each in program.events)
         return np.unique(np.concatenate([state.previous.refs, *(log.refs[: len(log)] for log in logs)]))
