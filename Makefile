@@ -23,15 +23,14 @@ LOCK_OPTIONS := --quiet --upgrade --universal --python-version 3.11 --generate-h
 .PHONY: help demo test test-long bench lock
 
 help:
-	@echo "make demo       run a query over three small streams and show its matches; make demo NAME=stocks, NAME=tsunami, NAME=city, NAME=viewers: others"
+	@echo "make demo       run a query on Spark over three small streams and show its matches; make demo NAME=stocks, NAME=tsunami, NAME=city, NAME=viewers: others"
 	@echo "make test       style, types, layers, then all tests"
 	@echo "make test-long  the same with many more random cases, kills and a cluster (THENCE_CASES=20000 make test-long)"
 	@echo "make bench      measure"
 	@echo "make lock       renew the locks from pyproject.toml"
 
 demo: $(STAMP)
-	@$(BIN)/python -m thence demo $(NAME)
-	@if [ -z "$(NAME)" ]; then echo "Others: make demo NAME=stocks, make demo NAME=tsunami, make demo NAME=city, make demo NAME=viewers"; fi
+	@$(BIN)/thence demo $(NAME)
 
 test: $(STAMP)
 	@echo "ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .

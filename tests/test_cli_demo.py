@@ -10,13 +10,14 @@ from click.testing import CliRunner
 
 from thence.cli import main
 from thence.cli.compile_notice import NOTICE, compile_notice
-from thence.cli.demo import EXAMPLES
+from thence.cli.demo import DEMOS, EXAMPLES
+from thence.query.languages import LANGUAGES
 
 CHECKED_OUT = Path(__file__).parent.parent / "examples"
 
 
 def test_the_demo_shows_houses_fares_and_owners() -> None:
-    result = CliRunner(env={"COLUMNS": "100"}).invoke(main, ["demo"])
+    result = CliRunner(env={"COLUMNS": "100"}).invoke(main, ["demo", "--engine", "local"])
     assert result.exit_code == 0
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in result.stdout.splitlines() if "│" in line]
     assert rows == [
@@ -26,11 +27,11 @@ def test_the_demo_shows_houses_fares_and_owners() -> None:
         ["2024-05-06T08:40:00Z", "2024-05-06T09:10:00Z", "h:H3", "27.5", "27.0", "h:H4", '"Paris"', '"Ben"'],
         ["2024-05-06T09:30:00Z", "2024-05-06T09:32:00Z", "h:H3", "26", "11", "h:H4", '"Paris"', '"Ben"'],
     ]
-    assert result.stdout.endswith("37 events, 5 matches, 0 bad, 0 late\n")
+    assert "37 events, 5 matches, 0 bad, 0 late\n" in result.stderr
 
 
 def test_the_demo_of_stocks_shows_rises_and_falls() -> None:
-    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "stocks"])
+    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "stocks", "--engine", "local"])
     assert result.exit_code == 0
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
     morning, later = "2024-05-06T09:{}:00Z", "2024-05-06T{}:00Z"
@@ -43,11 +44,11 @@ def test_the_demo_of_stocks_shows_rises_and_falls() -> None:
         [morning.format(45), later.format("10:41"), "BETA", "price=51 volume=2450", "price=40 volume=100"],
         [later.format("11:10"), later.format("11:20"), "GAMA", "price=22 volume=1500", "price=23 volume=1100"],
     ]
-    assert result.stdout.endswith("15 events, 4 matches, 0 bad, 0 late\n")
+    assert "15 events, 4 matches, 0 bad, 0 late\n" in result.stderr
 
 
 def test_the_demo_of_a_tsunami_shows_the_readings_that_differ_from_the_prediction() -> None:
-    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "tsunami"])
+    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "tsunami", "--engine", "local"])
     assert result.exit_code == 0
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
     assert rows == [
@@ -59,11 +60,11 @@ def test_the_demo_of_a_tsunami_shows_the_readings_that_differ_from_the_predictio
             ("08:15", "11:25", "5825202", "5825242"),
         )
     ]
-    assert result.stdout.endswith("134 events, 4 matches, 0 bad, 0 late\n")
+    assert "134 events, 4 matches, 0 bad, 0 late\n" in result.stderr
 
 
 def test_the_demo_of_a_city_shows_garages_with_places_where_cars_hardly_move() -> None:
-    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "city"])
+    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "city", "--engine", "local"])
     assert result.exit_code == 0
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
     assert rows == [
@@ -75,11 +76,11 @@ def test_the_demo_of_a_city_shows_garages_with_places_where_cars_hardly_move() -
             ("07:40", "Centre", ":cinema", "33"),
         )
     ]
-    assert result.stdout.endswith("61 events, 4 matches, 0 bad, 0 late\n")
+    assert "61 events, 4 matches, 0 bad, 0 late\n" in result.stderr
 
 
 def test_the_demo_of_viewers_shows_how_many_watched_each_show() -> None:
-    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "viewers"])
+    result = CliRunner(env={"COLUMNS": "110"}).invoke(main, ["demo", "viewers", "--engine", "local"])
     assert result.exit_code == 0
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line]
     assert rows == [
@@ -90,7 +91,59 @@ def test_the_demo_of_viewers_shows_how_many_watched_each_show() -> None:
             ("20:42", ":Tatort", "3", f"1.4{'3' * 33}"),
         )
     ]
-    assert result.stdout.endswith("16 events, 3 matches, 0 bad, 0 late\n")
+    assert "16 events, 3 matches, 0 bad, 0 late\n" in result.stderr
+
+
+def test_in_eighty_columns_the_common_date_stands_above_the_table() -> None:
+    result = CliRunner(env={"COLUMNS": "80"}).invoke(main, ["demo", "--engine", "local"])
+    date, _, headings, _, first, *_ = result.stdout.splitlines()
+    assert date.strip() == "2024-05-06"
+    assert headings.startswith("┃ start     ┃ end       ┃ ?house ┃")
+    assert first.startswith("│ 07:00:00Z │ 07:08:00Z │ h:H1   │")
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_the_list_has_a_demo_for_each_language() -> None:
+    result = CliRunner().invoke(main, ["demo", "--list"])
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(DEMOS)
+    assert all(any(language.title in line for line in lines) for language in LANGUAGES)
+    assert all(line.endswith("?") for line in lines)
+
+
+def test_the_query_of_a_demo_can_be_read() -> None:
+    result = CliRunner().invoke(main, ["demo", "stocks", "--query"])
+    assert result.stdout == (CHECKED_OUT / "stocks.sase").read_text(encoding="utf-8")
+
+
+def test_a_demo_says_what_it_asks_and_what_to_try_next() -> None:
+    result = CliRunner().invoke(main, ["demo", "stocks", "--engine", "local"])
+    first, *_, query, others = result.stderr.splitlines()
+    asks = "Where did a price rise until the volume plummeted?"
+    assert first == f"{asks} A query in SASE+ over a table, in one process."
+    assert query.endswith("demo stocks --query")
+    assert others.endswith("demo --list")
+
+
+@pytest.mark.parametrize(
+    ("name", "cure"), [("smartgird", "thence demo smartgrid"), ("Viewer", "thence demo viewers"), ("x", "--list")]
+)
+def test_an_unknown_demo_is_an_error_with_the_nearest_name(name: str, cure: str) -> None:
+    result = CliRunner().invoke(main, ["demo", name])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert f"There is no demo {name}: it is smartgrid, stocks, tsunami, city or viewers. Try: " in result.stderr
+    assert result.stderr.endswith(f"{cure}\n")
+
+
+def test_without_java_a_demo_runs_in_one_process_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    result = CliRunner().invoke(main, ["demo", "stocks"])
+    assert result.exit_code == 0
+    assert "BETA" in result.stdout
+    assert result.stderr.startswith("Spark needs Java: JAVA_HOME is /nowhere, where there is no bin/java. So this runs")
+    assert "in one process.\n" in result.stderr
 
 
 SHIPPED = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*") if path.is_file())

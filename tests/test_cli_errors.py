@@ -95,7 +95,9 @@ def test_the_version_is_the_packages_own() -> None:
 
 
 def test_a_reader_that_closes_the_pipe_early_hears_no_complaint() -> None:
-    ours = subprocess.Popen([sys.executable, "-m", "thence", "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    ours = subprocess.Popen(
+        [sys.executable, "-m", "thence", "demo", "--engine", "local"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert ours.stdout is not None
     assert ours.stderr is not None
     ours.stdout.close()

@@ -26,6 +26,7 @@ from pyspark.sql import SparkSession
 
 from thence.cli import main
 from thence.cli.compile_notice import NOTICE
+from thence.cli.demo import DEMOS
 from thence.cli.spark_journal import Journal
 from thence.errors import InputError
 from thence.spark.session.session import Launch, _sockets
@@ -417,6 +418,15 @@ def test_the_command_itself_says_nothing_but_matches_and_counts() -> None:
     spark = command("run", *example("vshape"), "--format", "jsonl")
     local = thence_("run", *example("vshape"), "--format", "jsonl", "--engine", "local")
     assert (spark.returncode, spark.stdout, spark.stderr) == (0, local.stdout, said(local))
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_a_demo_runs_on_spark_unless_told_otherwise(name: str) -> None:
+    spark, local = thence_("demo", name), thence_("demo", name, "--engine", "local")
+    assert spark.exit_code == 0, spark.output
+    assert spark.stdout == local.stdout != ""
+    assert "on Spark, on all cores of this machine.\n" in spark.stderr
+    assert said(local).replace("in one process", "on Spark, on all cores of this machine") == said(spark)
 
 
 def test_without_java_there_is_one_sentence_with_the_cure() -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import thence
-from test_spark_ep_sparql import told
+from test_spark_ep_sparql import finite_frame, told
 from test_spark_rsep_ql import SCHEMA, streamed
 from test_tef_sparql_engine import EX, HOMES
+from test_tef_sparql_examples import EXAMPLES
+from thence.io.event_files import read_events
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,3 +48,54 @@ def test_spark_gives_the_rows_and_ids_of_one_process(
         found = query.dataframe(spark.createDataFrame(ROWS, SCHEMA).repartition(3)).collect()
     assert matches
     assert told(matches) == Counter((row.start, row.end, None, row.match_id, tuple(row.events)) for row in found)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_have_their_rows_in_batch(spark: SparkSession, name: str) -> None:
+    example = EXAMPLES[name]
+    query = thence.parse(example.query)
+    matches = list(query.match(example.events, background=example.background))
+    assert len(matches) == len(example.expected)
+    found = query.dataframe(finite_frame(spark, example.events), background=example.background).collect()
+    assert Counter(row.match_id for row in found) == Counter(identity(each) for each in matches)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_have_their_rows_in_streaming(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    """Two runs, the second from the checkpoint of the first. A stream has no end: the rows are those that an engine
+    gives before it is closed."""
+    example = EXAMPLES[name]
+    query = thence.parse(example.query)
+    engine = query.engine(background=example.background)
+    events = [each for each in read_events(example.events) if isinstance(each, thence.Event)]
+    expected = Counter(identity(each) for event in events for each in engine.push(event))
+    assert expected
+    found: list[Any] = []
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number, half in enumerate(halves(example.events)):
+        (folder / f"{number}{example.events.suffix}").write_text(half, encoding="utf-8")
+        if example.events.suffix == ".csv":
+            schema = finite_frame(spark, example.events).schema
+            frame = spark.readStream.schema(schema).option("header", True).csv(str(folder))
+        else:
+            frame = spark.readStream.format("thence").load(str(folder))
+        writer = query.dataframe(frame, background=example.background).writeStream
+        writer = writer.foreachBatch(lambda some, _: found.extend(some.collect()))
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True)
+        writer.start().awaitTermination()
+    assert Counter(row.match_id for row in found) == expected
+
+
+def identity(match: object) -> str:
+    assert isinstance(match, thence.Match)
+    return match.id
+
+
+def halves(path: Path) -> tuple[str, str]:
+    """A file of events as two, each with the file's beginning: prefixes, or the names of columns."""
+    between = "\n" if path.suffix == ".csv" else "\n\n"
+    first, *events = path.read_text(encoding="utf-8").rstrip("\n").split(between)
+    middle = len(events) // 2
+    earlier, later = (between.join([first, *some]) + "\n" for some in (events[:middle], events[middle:]))
+    return earlier, later

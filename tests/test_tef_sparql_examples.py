@@ -1,4 +1,4 @@
-"""TEF-SPARQL's examples: the programs of Sections 3.2, 5.2 and 5.3 of the paper, as corrected. Rows at once, pushed
+"""TEF-SPARQL's examples: the programs of Sections 3.2 and 5.1 to 5.3 of the paper, as corrected. Rows at once, pushed
 one by one, and on the command line; those of prices and viewers also by plain arithmetic.
 
 `EXAMPLES` is the list; the tests on Spark may run it too.
@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 import thence
+from tef_sparql_listings import CACHE
 from thence.cli import main
 from thence.cli.result_formats import writer
 from thence.io.event_files import read_events
@@ -52,6 +53,8 @@ def example(name: str, events: str, background: str | None = None) -> Example:
 EXAMPLES = {
     "bach": example("bach", "bach.trig"),
     "shop": example("shop", "shop.trig"),
+    "movies": example("movies", "movies.trig", "movies.ttl"),
+    "schedule": example("schedule", "schedule.trig", "movies.ttl"),
     "average": example("average", "prices.csv", "tickers.ttl"),
     "viewers": example("viewers", "viewers.trig", "channels.ttl"),
     "volatile": example("volatile", "shares.csv"),
@@ -122,6 +125,30 @@ def test_a_home_that_is_not_left_has_no_end() -> None:
     *living, _ = read_events(given.events)
     expected = [*given.expected[:-1], given.expected[-1] | {"end": None}]
     assert written(query, query.match(living)) == expected
+
+
+def test_the_cache_as_printed_has_a_fact_during_a_fact_and_is_refused() -> None:
+    """Section 5.1: TEF-13 admits SINCE and TILL as arms alone."""
+    with pytest.raises(thence.QueryError, match="SINCE can't stand beside DURING"):
+        thence.parse(CACHE, language="tef-sparql")
+
+
+def test_viewers_are_averaged_from_the_start_of_the_show_to_its_end() -> None:
+    """Two viewers from 0, a show from 10 to 20, a third viewer at 15: at most 3, on average 2.5."""
+    given = EXAMPLES["viewers"]
+    triples = [(0, "Ann joins SRF"), (0, "Bob joins SRF"), (10, "SRF starts Heidi"), (15, "Dan joins SRF")]
+    triples += [(20, "SRF finishes Heidi")]
+    happened = []
+    for minute, words in triples:
+        graph = " ".join(f"<http://example.org/{word}>" for word in words.split()) + " ."
+        happened.append(thence.Event(f"2024-05-06T20:{minute:02}:00Z", graph))
+    (row,) = written(thence.parse(given.query), thence.parse(given.query).match(happened, background=given.background))
+    bound = values(row)
+    assert (row["end"], int(bound["Maximum"]), Fraction(bound["Average"])) == (
+        "2024-05-06T20:20:00Z",
+        3,
+        Fraction(5, 2),
+    )
 
 
 def test_volatile_share_without_once_per_has_a_thousand_rows() -> None:

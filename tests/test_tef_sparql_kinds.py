@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 import sys
 
+import pyoxigraph
 import pytest
 
+import thence
 from tef_sparql_listings import BACH, MAXIMUM, READ, SHOP, SHOWS, TEN_DAY, VIEWERS, WEIGHTED_MENDED
 from thence.algebra.chains import DEPTH
 from thence.algebra.expressions import Call, Compare, Comparison, Variable
@@ -50,8 +52,12 @@ def kind(text: str, local: str, *background: str) -> Kind:
 def complaint(text: str, *background: str) -> str:
     with pytest.raises(QueryError) as raised:
         kinds(text, *background)
-    assert type(raised.value) is QueryError
-    return str(raised.value)
+    error = raised.value
+    assert type(error) is QueryError
+    assert error.place is not None
+    assert error.caret.splitlines()[1:] == [" " * (error.place.column - 1) + "^"]
+    assert error.line == text.split("\n")[error.place.line - 1]
+    return str(error).removeprefix(f"{error.place}: ")
 
 
 def pattern(arm: Arm) -> TefPattern:
@@ -118,7 +124,7 @@ def test_tef_3_kinds_flow_down_from_operators() -> None:
 def test_tef_3_kinds_do_not_flow_between_neighbours() -> None:
     text = "DECLARE FACT f SELECT ?x WHERE ?x p ?y, ?x f ?y"
     assert complaint(text) == (
-        'In statement 1, "," can\'t join an event and a fact: p is an event (no statement says otherwise),'
+        '"," can\'t join an event and a fact: p is an event (no statement says otherwise),'
         " f is a fact (it is DECLAREd so). Try: DURING or WITH"
     )
 
@@ -144,7 +150,7 @@ def test_tef_5_rdf_type_is_static_unless_it_is_declared() -> None:
     assert kinds("SELECT ?x WHERE ?x e ?y, ?x a T").of(RDF_TYPE) is STATIC
     assert kinds("DECLARE EVENT rdf:type SELECT ?x WHERE ?x a T").of(RDF_TYPE) is EVENT
     assert complaint("CONSTRUCT EVENT ?x rdf:type T WHERE ?x e ?y") == (
-        "Statement 1 makes rdf:type an event, and rdf:type is static (unless it is DECLAREd)."
+        "This makes rdf:type an event, and rdf:type is static (unless it is DECLAREd)."
         " Try: DECLARE EVENT rdf:type, or another predicate"
     )
 
@@ -153,7 +159,7 @@ def test_tef_6_on_init_makes_what_it_reads_static() -> None:
     text = "SELECT ?x WHERE ?x e ?y DURING ?x b ?y CONSTRUCT FACT ?x f ?y WHERE (?x b ?y ON INIT)"
     assert kind(text, "b") is STATIC
     assert complaint(MADE + "CONSTRUCT FACT ?x g ?y WHERE (?x f ?y ON INIT)") == (
-        "In statement 2, ON INIT needs what the background says, and f is a fact (statement 1 makes it)."
+        "ON INIT needs what the background says, and f is a fact (statement 1 makes it)."
         " Try: another predicate for what the background says"
     )
 
@@ -205,130 +211,122 @@ def test_tef_9_the_kind_of_a_pattern(where: str, expected: Kind) -> None:
 CLASHES = {
     # TEF-11: a predicate with two kinds
     "CONSTRUCT FACT ?x g ?y WHERE (SINCE ?x e ?y) CONSTRUCT EVENT ?x g ?y WHERE ?x e ?y": (
-        "Statement 2 makes g an event, and g is a fact (statement 1 makes it)."
+        "This makes g an event, and g is a fact (statement 1 makes it)."
         " Try: SINCE before the events, or another predicate"
     ),
     "DECLARE STATIC g CONSTRUCT FACT ?x g ?y WHERE (SINCE ?x e ?y)": (
-        "Statement 1 makes g a fact, and g is static (it is DECLAREd so). Try: another predicate"
+        "This makes g a fact, and g is static (it is DECLAREd so). Try: another predicate"
     ),
     "CONSTRUCT ?x p ?z WHERE ?x q ?z SELECT ?x WHERE ?x e ?y DURING ?x p ?z": (
-        "Statement 1 makes p an event, and p is a fact (DURING in statement 2 asks for that)."
+        "This makes p an event, and p is a fact (DURING in statement 2 asks for that)."
         " Try: SINCE before the events, or another predicate"
     ),
     "SELECT ?x WHERE ?x p ?y SEQ ?x q ?y SELECT ?x WHERE ?x e ?y DURING ?x p ?z": (
-        "In statement 2, DURING needs a fact on its right, and p is an event (SEQ in statement 1 asks for that)."
+        "DURING needs a fact on its right, and p is an event (SEQ in statement 1 asks for that)."
         " Try: SEQ or BEFORE between events, or SINCE to make a fact of the event"
     ),
     # TEF-11: what the tables do not admit
     MADE + "SELECT ?x WHERE ?x f ?y SEQ ?x e ?z": (
-        "In statement 2, SEQ needs an event, and f is a fact (statement 1 makes it)."
+        "SEQ needs an event, and f is a fact (statement 1 makes it)."
         " Try: DURING instead of SEQ, or ONSTART before the fact"
     ),
     MADE + "SELECT ?x WHERE ?x e ?y BEFORE (?x f ?z, ?x > 1)": (
-        "In statement 2, BEFORE needs an event, and f is a fact (statement 1 makes it)."
+        "BEFORE needs an event, and f is a fact (statement 1 makes it)."
         " Try: DURING instead of BEFORE, or ONSTART before the fact"
     ),
     "SELECT ?x WHERE ?x e ?y SEQ ?x a ?z": (
-        'In statement 1, SEQ needs an event, and rdf:type is static (unless it is DECLAREd). Try: "," instead of SEQ'
+        'SEQ needs an event, and rdf:type is static (unless it is DECLAREd). Try: "," instead of SEQ'
     ),
     MADE + "SELECT ?x WHERE ?x f ?y DURING ?x f ?z": (
-        "In statement 2, DURING needs an event on its left, and f is a fact (statement 1 makes it)."
+        "DURING needs an event on its left, and f is a fact (statement 1 makes it)."
         ' Try: "," between facts, or ONSTART before the left one'
     ),
     "SELECT ?x WHERE ?x a ?y WITH ?x f ?z": (
-        "In statement 1, WITH needs an event on its left, and rdf:type is static (unless it is DECLAREd)."
-        " Try: an event on the left"
+        "WITH needs an event on its left, and rdf:type is static (unless it is DECLAREd). Try: an event on the left"
     ),
     "SELECT ?x WHERE ?x e ?y DURING (?x e ?z SEQ ?x e ?w)": (
-        "In statement 1, DURING needs a fact on its right, and SEQ gives an event."
+        "DURING needs a fact on its right, and SEQ gives an event."
         " Try: SEQ or BEFORE between events, or SINCE to make a fact of the event"
     ),
     "DECLARE EVENT e SELECT ?x WHERE ONEND ?x e ?y": (
-        "In statement 1, ONEND needs a fact, and e is an event (it is DECLAREd so). Try: the event without ONEND"
+        "ONEND needs a fact, and e is an event (it is DECLAREd so). Try: the event without ONEND"
     ),
     "SELECT ?x WHERE ONSTART (ONEND ?x f ?y)": (
-        "In statement 1, ONSTART needs a fact, and ONEND gives an event. Try: the event without ONSTART"
+        "ONSTART needs a fact, and ONEND gives an event. Try: the event without ONSTART"
     ),
     "SELECT ?x WHERE ONSTART ?x a ?y": (
-        "In statement 1, ONSTART needs a fact, and rdf:type is static (unless it is DECLAREd)."
-        " Try: a fact that a statement makes"
+        "ONSTART needs a fact, and rdf:type is static (unless it is DECLAREd). Try: a fact that a statement makes"
     ),
     MADE + "CONSTRUCT FACT ?x g ?y WHERE (SINCE ?x f ?y)": (
-        "In statement 2, SINCE needs an event, and f is a fact (statement 1 makes it)."
-        " Try: SINCE (ONSTART … ) or SINCE (ONEND … )"
+        "SINCE needs an event, and f is a fact (statement 1 makes it). Try: SINCE (ONSTART … ) or SINCE (ONEND … )"
     ),
     MADE + "CONSTRUCT FACT ?x g ?y WHERE (UNTIL ?x f ?y)": (
-        "In statement 2, UNTIL needs an event, and f is a fact (statement 1 makes it)."
-        " Try: UNTIL (ONSTART … ) or UNTIL (ONEND … )"
+        "UNTIL needs an event, and f is a fact (statement 1 makes it). Try: UNTIL (ONSTART … ) or UNTIL (ONEND … )"
     ),
     MADE + "CONSTRUCT FACT ?x g ?y WHERE (REPLACE ?x g ?z ON ?x f ?y)": (
-        "In statement 2, ON needs an event, and f is a fact (statement 1 makes it)."
-        " Try: ON (ONSTART … ) or ON (ONEND … )"
+        "ON needs an event, and f is a fact (statement 1 makes it). Try: ON (ONSTART … ) or ON (ONEND … )"
     ),
     "CONSTRUCT FACT ?x g ?y WHERE (SINCE ?x a ?y)": (
-        "In statement 1, SINCE needs an event, and rdf:type is static (unless it is DECLAREd)."
-        ' Try: an event beside it, with ","'
+        'SINCE needs an event, and rdf:type is static (unless it is DECLAREd). Try: an event beside it, with ","'
     ),
     "DECLARE EVENT e CONSTRUCT FACT ?x g ?y WHERE (REPLACE ?x e ?z ON ?x p ?y)": (
-        "In statement 1, REPLACE needs a fact, and e is an event (it is DECLAREd so)."
+        "REPLACE needs a fact, and e is an event (it is DECLAREd so)."
         " Try: a fact that a statement makes; events end by themselves"
     ),
     "CONSTRUCT FACT ?x g ?y WHERE (REPLACE ?x a ?z ON ?x p ?y)": (
-        "In statement 1, REPLACE needs a fact, and rdf:type is static (unless it is DECLAREd)."
-        " Try: a fact that a statement makes"
+        "REPLACE needs a fact, and rdf:type is static (unless it is DECLAREd). Try: a fact that a statement makes"
     ),
     "DECLARE EVENT e CONSTRUCT FACT ?x g ?y WHERE (?x e ?y ON INIT)": (
-        "In statement 1, ON INIT needs what the background says, and e is an event (it is DECLAREd so)."
+        "ON INIT needs what the background says, and e is an event (it is DECLAREd so)."
         " Try: another predicate for what the background says"
     ),
     # TEF-12
     MADE + "SELECT ?x WHERE ?x e ?y, ?x f ?z": (
-        'In statement 2, "," can\'t join an event and a fact: e is an event (no statement says otherwise),'
+        '"," can\'t join an event and a fact: e is an event (no statement says otherwise),'
         " f is a fact (statement 1 makes it). Try: DURING or WITH"
     ),
     MADE + "SELECT ?x WHERE ?x e ?y UNION ?x f ?z": (
-        "In statement 2, UNION can't join an event and a fact: e is an event (no statement says otherwise),"
+        "UNION can't join an event and a fact: e is an event (no statement says otherwise),"
         " f is a fact (statement 1 makes it). Try: ONSTART before the fact"
     ),
     MADE + "SELECT ?x WHERE (?x f ?y UNION ONSTART ?x f ?y), ?x > 1": (
-        "In statement 2, UNION can't join an event and a fact: ONSTART gives an event,"
+        "UNION can't join an event and a fact: ONSTART gives an event,"
         " f is a fact (statement 1 makes it). Try: ONSTART before the fact"
     ),
     "SELECT ?x WHERE (?x e ?y UNION ?x a ?z), ?x > 1": (
-        "In statement 1, UNION can't join an event and what is static: e is an event (no statement says otherwise),"
+        "UNION can't join an event and what is static: e is an event (no statement says otherwise),"
         " rdf:type is static (unless it is DECLAREd). Try: an event beside the static triple"
     ),
     MADE + "CONSTRUCT EVENT ?x h ?y WHERE ?x f ?y": (
-        "In statement 2, CONSTRUCT EVENT needs an event, and f is a fact (statement 1 makes it)."
-        " Try: ONSTART before the fact"
+        "CONSTRUCT EVENT needs an event, and f is a fact (statement 1 makes it). Try: ONSTART before the fact"
     ),
     MADE + "CONSTRUCT FACT ?x h ?y WHERE ?x s ?y": (
-        "In statement 2, CONSTRUCT FACT needs a fact, and s is an event (SINCE in statement 1 asks for that)."
+        "CONSTRUCT FACT needs a fact, and s is an event (SINCE in statement 1 asks for that)."
         " Try: SINCE before the event"
     ),
     "CONSTRUCT EVENT ?x h ?y WHERE ?x a ?y": (
-        "In statement 1, CONSTRUCT EVENT needs an event, and rdf:type is static (unless it is DECLAREd)."
+        "CONSTRUCT EVENT needs an event, and rdf:type is static (unless it is DECLAREd)."
         " Try: an event beside the static triple"
     ),
     "SELECT ?x WHERE ?x a ?y WITHOUT ?x e ?y": (
-        "In statement 1, WITHOUT needs an event or a fact on its left, and rdf:type is static (unless it is DECLAREd)."
+        "WITHOUT needs an event or a fact on its left, and rdf:type is static (unless it is DECLAREd)."
         " Try: an event or a fact to its left"
     ),
     "CONSTRUCT ?x g ?y WHERE (SINCE ?x e ?y) UNION ?x e ?y": (
-        "In statement 1, UNION joins SINCE, which makes facts, and an event: e is an event"
+        "UNION joins SINCE, which makes facts, and an event: e is an event"
         " (SINCE in statement 1 asks for that). Try: SINCE before the event"
     ),
     MADE + "SELECT ?x WHERE ?x f ?y UNION ?x a ?z": (
-        "In statement 2, UNION can't join a fact and what is static: f is a fact (statement 1 makes it),"
+        "UNION can't join a fact and what is static: f is a fact (statement 1 makes it),"
         " rdf:type is static (unless it is DECLAREd). Try: a statement for each"
     ),
     MADE + "SELECT ?x WHERE (?x a ?y UNION ?x f ?z), ?x > 1": (
-        "In statement 2, UNION can't join a fact and what is static: f is a fact (statement 1 makes it),"
+        "UNION can't join a fact and what is static: f is a fact (statement 1 makes it),"
         " rdf:type is static (unless it is DECLAREd). Try: a statement for each"
     ),
     # TEF-14
     MADE + VIEW + "CONSTRUCT FACT ?x g ?y WHERE (REPLACE ?x ?p ?z ON ?x e ?y)": (
-        "In statement 3, REPLACE can't end facts of any predicate ?p: some are derived from facts."
+        "REPLACE can't end facts of any predicate ?p: some are derived from facts."
         " Try: a predicate that a statement makes"
     ),
     MADE + VIEW + "CONSTRUCT FACT ?x v ?y WHERE (SINCE ?x e ?y)": (
@@ -344,81 +342,67 @@ CLASHES = {
         " Try: SINCE before every event, or another predicate in one of them"
     ),
     MADE + VIEW + "CONSTRUCT FACT ?x g ?y WHERE (REPLACE (?x f ?y, ?x v ?z) ON ?x e ?y)": (
-        "In statement 3, REPLACE can't end v, which statement 2 derives from facts. Try: REPLACE what v is derived from"
+        "REPLACE can't end v, which statement 2 derives from facts. Try: REPLACE what v is derived from"
     ),
     # TEF-65
     MADE + "SELECT ?x WHERE ?x f ?y[?s, ?e], now() - ?s > 10": (
-        "In statement 2, now() over facts stands alone on one side of a comparison."
-        " Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts stands alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x e ?y DURING (?x f ?y[?s, ?e], now() > ?s && now() < ?s + 3)": (
-        "In statement 2, now() over facts stands alone on one side of a comparison."
-        " Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts stands alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x f ?y, now() > now() - 1": (
-        "In statement 2, now() over facts stands alone on one side of a comparison."
-        " Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts stands alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x f ?y, ?n = now()": (
-        "In statement 2, now() has no one value over facts, so it can't be bound."
-        " Try: now() > ?s + 10, behind a comma of its own"
+        "now() has no one value over facts, so it can't be bound. Try: now() > ?s + 10, behind a comma of its own"
     ),
     MADE + "CONSTRUCT FACT ?x g now() WHERE ?x f ?y": (
-        "In statement 2, now() has no one value over facts, so it can't stand in the head."
+        "now() has no one value over facts, so it can't stand in the head."
         " Try: now() > ?s + 10, behind a comma of its own"
     ),
     "CONSTRUCT FACT ?x g ?y WHERE (?x b ?y, now() > ?y ON INIT)": (
-        "In statement 1, ON INIT runs before the first event, so it has no now(). Try: a constant"
+        "ON INIT runs before the first event, so it has no now(). Try: a constant"
     ),
     # TEF-69
     "SELECT ?x ?z WHERE ?x e ?z UNION ?x e ?y": (
-        "In statement 1, SELECT names ?z, which arm 2 of UNION (a pattern) does not bind. Try: ?z in that pattern"
+        "SELECT names ?z, which arm 2 of UNION (a pattern) does not bind. Try: ?z in that pattern"
     ),
     "SELECT ?x ?z WHERE ?x e ?y WITHOUT ?x e ?z": (
-        "In statement 1, SELECT names ?z, which WHERE does not bind. Try: ?z in that pattern"
+        "SELECT names ?z, which WHERE does not bind. Try: ?z in that pattern"
     ),
     "CONSTRUCT FACT ?x g ?y WHERE (SINCE ?x e ?y) UNION (UNTIL ?x e ?z)": (
-        "In statement 1, the head names ?y, which arm 2 of UNION (UNTIL) does not bind."
-        " Try: UNTIL ( … DURING the fact with ?y )"
+        "The head names ?y, which arm 2 of UNION (UNTIL) does not bind. Try: UNTIL ( … DURING the fact with ?y )"
     ),
     "CONSTRUCT EVENT ?x g ?y + ?z WHERE ?x e ?y": (
-        "In statement 1, the head names ?z, which WHERE does not bind. Try: ?z in that pattern"
+        "The head names ?z, which WHERE does not bind. Try: ?z in that pattern"
     ),
     "SELECT ?x ONCE PER ?x, day(?w) WHERE ?x e ?y": (
-        "In statement 1, ONCE PER names ?w, which WHERE does not bind. Try: ?w in that pattern"
+        "ONCE PER names ?w, which WHERE does not bind. Try: ?w in that pattern"
     ),
     "SELECT ?x WHERE (?x e ?z UNION ?x e ?y), ?z > 1": (
-        "In statement 1, an expression names ?z, which only one side of the UNION before it binds."
-        " Try: ?z on both sides"
+        "An expression names ?z, which only one side of the UNION before it binds. Try: ?z on both sides"
     ),
     "CONSTRUCT FACT ?x g ?n WHERE (REPLACE (?x g ?z UNION ?x h ?y) ON ?x e ?w), ?n = ?z": (
-        "In statement 1, an expression names ?z, which only one side of the UNION before it binds."
-        " Try: ?z on both sides"
+        "An expression names ?z, which only one side of the UNION before it binds. Try: ?z on both sides"
     ),
-    TEN_DAY: "In statement 1, the head names ?P, which WHERE does not bind. Try: ?P = … behind it",
-    WEIGHTED_MENDED: (
-        "In statement 1, the head names ?Show, which arm 1 of UNION (REPLACE) does not bind. Try: ?Show = … behind it"
-    ),
-    "SELECT ?x ONCE PER ?y WHERE ?x e ?y": (
-        "In statement 1, ONCE PER names ?y, which SELECT does not. Try: SELECT … ?y"
-    ),
+    TEN_DAY: "The head names ?P, which WHERE does not bind. Try: ?P = … behind it",
+    WEIGHTED_MENDED: ("The head names ?Show, which arm 1 of UNION (REPLACE) does not bind. Try: ?Show = … behind it"),
+    "SELECT ?x ONCE PER ?y WHERE ?x e ?y": ("ONCE PER names ?y, which SELECT does not. Try: SELECT … ?y"),
     # TEF-50: a view sees nothing around it
     MADE + "SELECT ?x WHERE ?x e ?n SEQ ONEND (?x f ?m, ?m > ?n)": (
-        "In statement 2, an expression inside ONEND names ?n, which is bound outside."
-        " Try: the expression behind ONEND ( … )"
+        "An expression inside ONEND names ?n, which is bound outside. Try: the expression behind ONEND ( … )"
     ),
     # TEF-76
     MADE + "SELECT ?x WITHIN 3 WHERE ?x f ?y": (
-        "In statement 2, WITHIN says how long events may take, and there are none. Try: no WITHIN"
+        "WITHIN says how long events may take, and there are none. Try: no WITHIN"
     ),
     # TEF-73
     MADE + "CONSTRUCT ?x g ?y ONCE PER ?x WHERE ?x f ?y": (
-        "In statement 2, ONCE PER can't stand on facts that are derived from facts: none of them is the first."
-        " Try: SINCE (ONSTART … )"
+        "ONCE PER can't stand on facts that are derived from facts: none of them is the first. Try: SINCE (ONSTART … )"
     ),
     "CONSTRUCT FACT ?x g ?y ONCE PER ?x WHERE (SINCE ?x e ?y) UNION (UNTIL ?x e2 ?y)": (
-        "In statement 1, ONCE PER can't stand on a statement with UNTIL."
-        " Try: two statements: ONCE PER on the one without UNTIL"
+        "ONCE PER can't stand on a statement with UNTIL. Try: two statements: ONCE PER on the one without UNTIL"
     ),
 }
 
@@ -442,7 +426,7 @@ def test_tef_13_arms_that_make_facts_stand_in_construct_fact_alone() -> None:
     for statement, words in ((SelectStatement((x,), (arm,)), "SELECT"), (made, "CONSTRUCT EVENT")):
         with pytest.raises(QueryError) as raised:
             predicate_kinds(TefFile((statement,)))
-        expected = f"In statement 1, {words} can't have SINCE, which makes facts. Try: CONSTRUCT FACT"
+        expected = f"Statement 1: {words} can't have SINCE, which makes facts. Try: CONSTRUCT FACT"
         assert str(raised.value) == expected
 
 
@@ -455,7 +439,7 @@ def test_tef_14_facts_by_events_and_on_init_go_together() -> None:
 def test_tef_15_a_fact_that_no_statement_makes_is_warned_of() -> None:
     assert kinds(MADE).warnings == ()
     assert kinds("SELECT ?x WHERE ?x e ?y DURING ?x f ?y").warnings == (
-        "Statement 1 reads the fact f (DURING in statement 1 asks for that), which no statement makes."
+        "query:1:35: This reads the fact f (DURING in statement 1 asks for that), which no statement makes."
         " Try: CONSTRUCT FACT, or DECLARE STATIC f if the background has it",
     )
     assert kinds("SELECT ?x WHERE ?x e ?y DURING ?x f ?y", "f").warnings == ()
@@ -551,3 +535,60 @@ def test_deep_patterns_and_many_statements_have_kinds() -> None:
     kinds(f"SELECT ?x WHERE {deep}")
     kinds("SELECT ?x WHERE ?x p ?y" + " SEQ ?x p ?y" * (DEPTH - 5))
     kinds(chain)
+
+
+# Where it stands
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        MADE + "SELECT ?x WHERE ?x e ?y\n  SEQ ?x «f ?z",
+        MADE + "SELECT ?x WHERE ?x «f ?y, ?z > 1, ?x e ?z WITHOUT ?y f ?z",
+        MADE + "SELECT ?x WHERE (?x e ?y, ?y e ?z), ?x «f ?y",
+        MADE + "SELECT ?x WHERE ?x e ?y DURING (?x e ?y «SEQ ?x e ?z)",
+        MADE + "SELECT ?x WHERE ?x e ?y DURING («ONEND ?x f ?y)",
+        MADE + "CONSTRUCT FACT ?x g ?y WHERE REPLACE ?x g ?z ON ?x e ?y UNION UNTIL ?x <http://e/> ?y, ?y «f ?x",
+        MADE + "CONSTRUCT EVENT ?x e ?y, ?x «f ?y WHERE ?x s ?y",
+        "CONSTRUCT EVENT ?x «a T WHERE ?x e ?y",
+        "PREFIX p: <http://p/> DECLARE FACT p:f SELECT ?x WHERE ?x e ?y SEQ ?x «p:f ?y",
+        MADE + "SELECT ?x, ?y, «?z WHERE ?x e ?y, ?y > 1",
+        MADE + "SELECT ?x WHERE (?x e ?y UNION ?x e ?z), «?y > 1",
+        MADE + "CONSTRUCT FACT ?x g ?y WHERE ?x f ?y, ?y > 1, «?y > now() + now()",
+        MADE + "CONSTRUCT FACT ?x g ?y «WITHIN 3 TICKS WHERE ?x f ?y",
+        MADE + "CONSTRUCT FACT ?x g ?y «ONCE PER ?x WHERE ?x f ?y",
+        MADE + "CONSTRUCT FACT ?x «v ?y WHERE ?x f ?y CONSTRUCT FACT ?x v ?y WHERE SINCE ?x e ?y",
+        MADE + VIEW + "CONSTRUCT FACT ?x g ?y WHERE REPLACE ?x «v ?y ON ?x e ?y",
+    ],
+)
+def test_an_error_about_kinds_says_where_it_is(marked: str) -> None:
+    before, _, after = marked.partition("«")
+    with pytest.raises(QueryError) as raised:
+        kinds(before + after)
+    place = raised.value.place
+    assert place is not None
+    assert (place.line, place.column) == (before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+
+
+def test_places_are_no_part_of_what_a_file_means() -> None:
+    one, other = parse(MADE + VIEW), parse("# the same\n" + (MADE + VIEW).replace(" ", "  "))
+    assert one.places != other.places
+    assert one == other
+    assert repr(one) == repr(other)
+
+
+def test_a_file_keeps_its_places_when_it_is_sent_elsewhere() -> None:
+    sent = pickle.loads(pickle.dumps(parse(MADE + "SELECT ?x WHERE ?x e ?y SEQ ?x f ?z")))
+    with pytest.raises(QueryError, match=r"^query:2:32: SEQ needs an event"):
+        predicate_kinds(sent)
+
+
+def test_tef_16_an_error_that_the_background_causes_says_where_it_is() -> None:
+    """Only a static triple stands in the arm, once the background has b."""
+    query = thence.parse("SELECT ?x WHERE ?x e ?y\n  SEQ ?x b ?z", language="tef-sparql")
+    known = "<http://example.org/a> <http://example.org/b> <http://example.org/c> ."
+    store = pyoxigraph.Store()
+    store.load(known.encode(), format=pyoxigraph.RdfFormat.TURTLE)
+    with pytest.raises(QueryError, match=r"^query:2:10: SEQ needs an event, and b is static") as raised:
+        list(query.match([thence.Event(1, known)], background=store))
+    assert raised.value.caret == "  SEQ ?x b ?z\n         ^"

@@ -4,9 +4,9 @@ calls of NOW and DURATION."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import TriplePattern
@@ -14,6 +14,9 @@ from thence.algebra.streams import Stream
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Instant, Span
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
+
+if TYPE_CHECKING:
+    from thence.algebra.tef_places import TefPlaces
 
 UNNAMED = "events"
 """The one stream of a file without FROM STREAM."""
@@ -218,8 +221,8 @@ TefStatement: TypeAlias = ConstructStatement | SelectStatement
 
 @dataclass(frozen=True, slots=True)
 class TefFile:
-    """Statements in the order of the text, and the kinds that DECLARE gives. Each
-    statement's number, from 1, is its place."""
+    """Statements in the order of the text, and the kinds that DECLARE gives. Errors name a statement by its number,
+    from 1, where there is no text; `places` say where each part stands in it, and are no part of what a file means."""
 
     statements: tuple[TefStatement, ...]
     declared: tuple[tuple[IRI, Kind], ...] = ()
@@ -227,6 +230,7 @@ class TefFile:
     namespace: str = DEFAULT_NAMESPACE
     time_kind: tuple[Domain, str] | None = None
     warnings: tuple[str, ...] = ()
+    places: TefPlaces | None = field(default=None, compare=False, repr=False)
 
     @property
     def selects(self) -> tuple[SelectStatement, ...]:

@@ -1,42 +1,89 @@
-"""`thence demo`: a query over small streams that ship with the package, and its matches."""
+"""`thence demo`: queries over small streams that ship with the package, run as `thence run` runs them."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from thence.cli.java import check_java
+from thence.cli.run import Run, launched, run_here
+from thence.errors import InputError
+from thence.hints import closest, listed
+
+if TYPE_CHECKING:
+    from thence.query.languages import Language
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """Files of the package: a query, the events of its streams, what GRAPH reads; `prefixes` are for the table."""
+    """A question about some data, and its files in the package: the query, the events of its streams, its background;
+    `prefixes` are for the table."""
 
+    data: str
+    asks: str
     query: str
     streams: Mapping[str, str]
     background: str | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def language(self) -> Language:
+        from thence.query.languages import LANGUAGES
+
+        return next(each for each in LANGUAGES if each.ending == Path(self.query).suffix)
+
+    def as_run(self) -> Run:
+        """The call of `thence run` that it is."""
+        from thence.query.query import parse
+
+        query = parse(EXAMPLES / self.query)
+        return Run(
+            replace(query, prefixes={**query.prefixes, **self.prefixes}),
+            {stream: [str(EXAMPLES / file)] for stream, file in self.streams.items()},
+            background=self.background and EXAMPLES / self.background,
+        )
+
 
 DEMOS = {
     "smartgrid": Demo(
+        "RDF",
+        "Who should switch from fuel to stored solar power?",
         "smartgrid.spaseq",
         {stream: f"smartgrid-{stream}.trig" for stream in ("S1", "S2", "S3")},
         background="smartgrid.ttl",
         prefixes={"h": "http://smartgrid.org/house/"},
     ),
-    "stocks": Demo("stocks.sase", {"events": "stocks.csv"}),
-    "tsunami": Demo("tsunami/tsunami.epsparql", {"events": "tsunami/readings.csv"}),
+    "stocks": Demo(
+        "a table",
+        "Where did a price rise until the volume plummeted?",
+        "stocks.sase",
+        {"events": "stocks.csv"},
+    ),
+    "tsunami": Demo(
+        "a table",
+        "Which heights of the sea differ from their prediction?",
+        "tsunami/tsunami.epsparql",
+        {"events": "tsunami/readings.csv"},
+    ),
     "city": Demo(
+        "two tables",
+        "Which garages have places left, where cars hardly move?",
         "city/parking.rsepql",
         {stream: f"city/{stream}.csv" for stream in ("traffic", "parking")},
         background="city/city.ttl",
     ),
     "viewers": Demo(
+        "RDF",
+        "How many people watched a show, at most and on average?",
         "tef_sparql/viewers.tefsparql",
         {"events": "tef_sparql/viewers.trig"},
         background="tef_sparql/channels.ttl",
@@ -45,27 +92,70 @@ DEMOS = {
 
 
 @click.command()
-@click.argument("name", type=click.Choice(tuple(DEMOS)), default="smartgrid")
-def demo(name: str) -> None:
-    """Run a query over small streams, and show its matches: of a smart grid (RDF, in SPAseQ), of stocks (a table, in
-    SASE+), of the sea's height (a table, in EP-SPARQL), of a city's traffic (tables, in RSEP-QL), or of who watches
-    television (RDF, in TEF-SPARQL)."""
-    from thence.cli.compile_notice import compile_notice
-    from thence.cli.result_formats import writer
-    from thence.cli.run_output import counts_sentence
-    from thence.query.query import parse
-    from thence.runtime.results import Match
+@click.argument("name", default="smartgrid")
+@click.option(
+    "--engine",
+    type=click.Choice(("spark", "local")),
+    help="Where it runs: spark uses all cores of this machine, local is one process. Without Java it is local.",
+)
+@click.option("--query", "only_query", is_flag=True, help="Print the query, and do not run it.")
+@click.option("--list", "only_list", is_flag=True, help="List the demos.")
+def demo(name: str, engine: str | None, only_query: bool, only_list: bool) -> None:
+    """Run a query over small streams and show its matches. `thence demo --list` lists them: one for each language."""
+    if only_list:
+        _print_list()
+        return
+    chosen = _demo(name)
+    if only_query:
+        click.echo((EXAMPLES / chosen.query).read_text(encoding="utf-8"), nl=False)
+        return
+    if engine is None:
+        engine = _engine()
+    where = "on Spark, on all cores of this machine" if engine == "spark" else "in one process"
+    click.echo(f"{chosen.asks} A query in {chosen.language.title} over {chosen.data}, {where}.", err=True)
+    if engine == "spark":
+        with launched(quick=True) as launch:
+            from thence.cli.spark_run import run_on_spark  # Spark is heavy
 
-    shown = DEMOS[name]
-    query = parse(EXAMPLES / shown.query)
-    query = replace(query, prefixes={**query.prefixes, **shown.prefixes})
-    click.echo((EXAMPLES / shown.query).read_text(encoding="utf-8"))
-    with compile_notice():
-        files = {stream: EXAMPLES / file for stream, file in shown.streams.items()}
-        matching = query.match(files, background=shown.background and EXAMPLES / shown.background)
-        table = writer("table", sys.stdout, query)
-        for match in matching:
-            assert isinstance(match, Match)
-            table.write(match)
-    table.end()
-    click.echo(counts_sentence(matching.counts))
+            run_on_spark(chosen.as_run(), launch)
+    else:
+        run_here(chosen.as_run())
+    _print_next(name)
+
+
+def _demo(name: str) -> Demo:
+    if name not in DEMOS:
+        meant = closest(name, DEMOS)
+        cure = f"thence demo {meant}" if meant else "thence demo --list"
+        raise InputError(f"There is no demo {name}: it is {listed(DEMOS)}. Try: {cure}")
+    return DEMOS[name]
+
+
+def _engine() -> str:
+    """Spark, where there is Java; else one process, and why."""
+    ok, found, cure = check_java()
+    if ok:
+        return "spark"
+    click.echo(f"Spark needs Java: {found}. So this runs in one process. For Spark: {cure}", err=True)
+    return "local"
+
+
+def _print_list() -> None:
+    rows = [(name, each.language.title, each.data, each.asks) for name, each in DEMOS.items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _print_next(name: str) -> None:
+    command = _command()
+    click.echo(f"\nThe query:    {command} demo {name} --query", err=True)
+    click.echo(f"Other demos:  {command} demo --list", err=True)
+
+
+def _command() -> str:
+    """How this user can call us."""
+    if shutil.which("thence"):
+        return "thence"
+    beside = Path(sys.executable).parent / "thence"
+    return os.path.relpath(beside) if beside.exists() else f"{sys.executable} -m thence"

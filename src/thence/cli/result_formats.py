@@ -425,7 +425,7 @@ class TableWriter(Writer):
     def end(self) -> None:
         from rich.console import Console
 
-        from thence.cli.text_tables import blocks, fits, table
+        from thence.cli.text_tables import blocks, fits, table, without_common_date
 
         if not self.rows:
             return
@@ -435,6 +435,10 @@ class TableWriter(Writer):
         console = Console(file=self.file, width=width)
         if fits(columns, self.rows, console.width):
             console.print(table("", columns, self.rows))
+            return
+        date, shorter = without_common_date(self.rows, titles)
+        if date and fits(columns, shorter, console.width):
+            console.print(table(date, columns, shorter))
             return
         for block in blocks(columns, self.rows, titles=titles):
             console.print(block, overflow="fold", highlight=False)

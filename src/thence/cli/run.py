@@ -29,23 +29,23 @@ class Run:
 
     query: Query
     streams: dict[str, list[str]]
-    background: Any
-    reasoning: str | None
-    policy: str | None
-    report: Any
-    format: str
-    output: Path | None
-    events: bool
-    problems: Path | None
-    timed_out: bool
-    max_runs: int | None
-    max_rounds: int | None
-    max_steps: int | None
-    lateness: str
-    optimise: bool
-    watch: bool
-    checkpoint: Path | None
-    shards: int | None
+    background: Any = None
+    reasoning: str | None = None
+    policy: str | None = None
+    report: Any = None
+    format: str = "table"
+    output: Path | None = None
+    events: bool = False
+    problems: Path | None = None
+    timed_out: bool = False
+    max_runs: int | None = None
+    max_rounds: int | None = None
+    max_steps: int | None = None
+    lateness: str = "0"
+    optimise: bool = True
+    watch: bool = False
+    checkpoint: Path | None = None
+    shards: int | None = None
 
     @property
     def ends(self) -> bool:
@@ -140,7 +140,7 @@ def run(
 ) -> None:
     """Run a query over event files and print its matches."""
     ends = not watch and checkpoint is None
-    with _launched(quick=ends and are_small(streams)) if engine == "spark" else nullcontext() as launch:
+    with launched(quick=ends and are_small(streams)) if engine == "spark" else nullcontext() as launch:
         from thence.cli.result_formats import check_format
 
         read = read_query(query, language, namespace)
@@ -167,7 +167,7 @@ def run(
             shards=shards,
         )
         if launch is None:
-            _run_here(chosen)
+            run_here(chosen)
         else:
             from thence.cli.spark_run import run_on_spark  # Spark is heavy
 
@@ -186,14 +186,15 @@ def report_option(text: str | None) -> Any:
     return [int(each) if each.strip().lstrip("-").isdigit() else each.strip() for each in listed]
 
 
-def _launched(*, quick: bool) -> Launch:
+def launched(*, quick: bool) -> Launch:
+    """Spark on its way."""
     from thence.spark.session.session import Launch
 
     return Launch(debug=bool(click.get_current_context().find_root().params.get("debug")), quick=quick)
 
 
-def _run_here(run: Run) -> None:
-    """In this process."""
+def run_here(run: Run) -> None:
+    """Run a query in this process."""
     from thence.cli.compile_notice import compile_notice
     from thence.cli.problems import Problems
     from thence.cli.result_formats import writer

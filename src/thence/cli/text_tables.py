@@ -78,6 +78,18 @@ def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> b
     return sum(longest) + 3 * len(columns) + 1 <= width * 1.2
 
 
+def without_common_date(rows: Sequence[Sequence[str]], times: int) -> tuple[str, list[Sequence[str]]]:
+    """The date of the first cells of all rows, which are times, and the rows without it; no date if they have several.
+
+    >>> without_common_date([["2024-05-06T07:00:00Z", "x"], ["2024-05-06T07:25:00Z", "y"]], 1)
+    ('2024-05-06', [['07:00:00Z', 'x'], ['07:25:00Z', 'y']])
+    """
+    dates = {cell.partition("T")[0] for row in rows for cell in row[:times]}
+    if len(dates) != 1 or not all("T" in cell for row in rows for cell in row[:times]):
+        return "", list(rows)
+    return dates.pop(), [[*(cell.partition("T")[2] for cell in row[:times]), *row[times:]] for row in rows]
+
+
 def blocks(columns: Sequence[str], rows: Iterable[Sequence[str]], *, titles: int) -> Iterator[Text]:
     """The rows one below the other, where a table would be too wide: a line for each of their cells, under the first
     ones, which are a row's title."""

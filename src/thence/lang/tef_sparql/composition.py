@@ -65,6 +65,8 @@ class Reporter(Protocol):
 
     def place_of(self, variable: Variable, at: int) -> int: ...
 
+    def note(self, pattern: TefPattern, at: int) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Composed:
@@ -124,13 +126,13 @@ class Composition:
             scope |= frozenset() if variable is None else {variable}
             match arm:
                 case Plain(pattern):
-                    arm = Plain(_stepped(pattern, variable, expression))
+                    arm = Plain(self._stepped(pattern, variable, expression, step.at))
                 case Since(pattern):
-                    arm = Since(_stepped(pattern, variable, expression))
+                    arm = Since(self._stepped(pattern, variable, expression, step.at))
                 case Until(pattern):
-                    arm = Until(_stepped(pattern, variable, expression))
+                    arm = Until(self._stepped(pattern, variable, expression, step.at))
                 case OnInit(pattern):
-                    arm = OnInit(_stepped(pattern, variable, expression))
+                    arm = OnInit(self._stepped(pattern, variable, expression, step.at))
                 case Replace():
                     arm = replace(arm, steps=(*arm.steps, (variable, expression)))
                 case _:
@@ -165,10 +167,11 @@ class Composition:
                 timed = self._operand(draft.pattern, outer, "[ … ]")
                 pattern = Times(timed.pattern, draft.start, draft.end)
                 return Composed(pattern, timed.scope | _variables(draft.start, draft.end))
-            case PunctuationDraft(keyword, inner):
+            case PunctuationDraft(keyword, inner, at):
                 facts = self._operand(inner, outer, keyword)
-                make: Callable[[TefPattern], TefPattern] = OnStart if keyword == "ONSTART" else OnEnd
-                return Composed(make(facts.pattern), facts.scope)
+                made = OnStart(facts.pattern) if keyword == "ONSTART" else OnEnd(facts.pattern)
+                self.reporter.note(made, at)
+                return Composed(made, facts.scope)
             case InfixDraft():
                 return self._infix(draft, outer)
             case UnionDraft():
@@ -180,12 +183,13 @@ class Composition:
         if len(draft.rest) >= DEPTH:
             raise self.reporter.error(LONG_INFIX)
         found = self._operand(draft.first, outer, draft.rest[0][0])
-        for keyword, operand in draft.rest:
+        for keyword, operand, at in draft.rest:
             right = self._operand(operand, outer | found.scope, keyword)
             if keyword == WITHOUT:
                 found = Composed(Absent(found.pattern, right.pattern), found.scope)
             else:
                 related = Related(TemporalRelation(keyword), found.pattern, right.pattern)
+                self.reporter.note(related, at)
                 found = Composed(related, found.scope | right.scope)
         return found
 
@@ -210,7 +214,7 @@ class Composition:
     def _step(self, before: Composed, step: StepDraft, outer: Scope) -> Composed:
         variable, expression = self._settled(step, outer | before.scope)
         scope = before.scope if variable is None else before.scope | {variable}
-        return Composed(_stepped(before.pattern, variable, expression), scope)
+        return Composed(self._stepped(before.pattern, variable, expression, step.at), scope)
 
     def _settled(self, step: StepDraft, seen: Scope) -> tuple[Variable | None, Expression]:
         """The variable that an expression binds, with its value; or None, and the test that it is (TEF-57)."""
@@ -226,9 +230,12 @@ class Composition:
             self.reporter.caution(reason, self.reporter.place_of(unseen, step.at))
         return variable, expression
 
-
-def _stepped(pattern: TefPattern, variable: Variable | None, expression: Expression) -> TefPattern:
-    return Test(pattern, expression) if variable is None else Assignment(pattern, variable, expression)
+    def _stepped(
+        self, pattern: TefPattern, variable: Variable | None, expression: Expression, at: int
+    ) -> Test | Assignment:
+        found = Test(pattern, expression) if variable is None else Assignment(pattern, variable, expression)
+        self.reporter.note(found, at)
+        return found
 
 
 def _variables(*slots: object) -> Scope:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from thence.algebra.expressions import Expression
 from thence.algebra.patterns import TriplePattern
 from thence.algebra.streams import Stream
+from thence.algebra.tef_places import StatementPlaces
 from thence.algebra.tef_sparql import HeadTriple, Kind, OncePer, TefStatement, When
 from thence.lang.placed_draft import PlacedDraft
 from thence.rdf.terms import IRI
@@ -51,14 +52,15 @@ class PunctuationDraft:
 
     keyword: str
     pattern: OperandDraft
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
 class InfixDraft:
-    """`P SEQ P DURING P`, left to right: each operator's keyword with its right side."""
+    """`P SEQ P DURING P`, left to right: each operator's keyword, its right side, and where it stands."""
 
     first: OperandDraft
-    rest: tuple[tuple[str, OperandDraft], ...]
+    rest: tuple[tuple[str, OperandDraft, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +142,10 @@ Clause: TypeAlias = PlacedOncePer | PlacedSpan | StreamClause
 
 @dataclass(frozen=True, slots=True)
 class HeadDraft:
-    """What stands behind CONSTRUCT."""
+    """What stands behind CONSTRUCT, and where the predicate of each triple does."""
 
     triples: tuple[HeadTriple, ...]
+    at: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +159,10 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class PlacedStatement:
-    """A statement, and where it begins."""
+    """A statement, and where its parts stand."""
 
     statement: TefStatement
-    at: int
+    places: StatementPlaces
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ class TefExpressionReader(ExpressionReader):
         self._fresh = 0  # how often this statement has `?_`
         self._demands: list[TimeDemand] = []
         self._cautions: list[Caution] = []
+        self._terms_at: list[int] = []  # where variables and IRIs stand, since the last triple
+        self._noted: dict[int, int] = {}  # where patterns and triples of heads of this statement stand, by identity
 
     def caution(self, reason: str, at: int, *, hint: str = "") -> None:
         """Keep a warning."""
@@ -63,7 +65,16 @@ class TefExpressionReader(ExpressionReader):
             self._fresh += 1
             variable = Variable(f"{FRESH}{self._fresh}")
         self._named[variable].append(offset(token))
+        self._terms_at.append(offset(token))
         return variable
+
+    def iri(self, written: Token | IRI) -> IRI:
+        self._terms_at.append(self.here)
+        return super().iri(written)
+
+    def a(self, token: Token) -> IRI:
+        self._terms_at.append(offset(token))
+        return super().a(token)
 
     @property
     def namespace(self) -> str:
@@ -94,7 +105,15 @@ class TefExpressionReader(ExpressionReader):
         return Literal(str(Duration(0, Decimal(span.length) / 1_000_000, XSD_DAY_TIME_DURATION)), XSD_DAY_TIME_DURATION)
 
     def triple(self, subject: Variable | IRI, verb: Variable | IRI, target: Any) -> TriplePattern:
-        return TriplePattern(subject, verb, target)
+        found = TriplePattern(subject, verb, target)
+        self._noted[id(found)] = self._predicate_at()
+        return found
+
+    def _predicate_at(self) -> int:
+        """Where the predicate of the triple in hand stands: its second term."""
+        at = min((at for at in self._terms_at if at > self.here), default=self.here)
+        self._terms_at.clear()
+        return at
 
     def _resolve(self, token: Token) -> str:
         if token == "<>":

@@ -16,6 +16,7 @@ from itertools import islice
 
 from thence.algebra.chains import DEPTH, depth
 from thence.algebra.streams import Stream
+from thence.algebra.tef_places import TefPlaces
 from thence.algebra.tef_sparql import UNNAMED, TefFile
 from thence.lang.parser_cache import GRAMMARS
 from thence.lang.syntax import Syntax
@@ -61,4 +62,5 @@ def _checked(draft: Draft, namespace: str) -> TefFile:
         namespace=namespace,
         time_kind=draft.time_kind(),
         warnings=tuple(each.words for each in islice(cautions, WARNINGS)),
+        places=TefPlaces(draft.text, tuple(each.places for each in draft.statements), dict(draft.named)),
     )

@@ -11,6 +11,7 @@ from lark import Token
 from thence.algebra.expressions import Compare, Comparison, Expression, Variable
 from thence.algebra.show_spaseq import span_text
 from thence.algebra.streams import Stream
+from thence.algebra.tef_places import StatementPlaces, pattern_places
 from thence.algebra.tef_sparql import (
     Arm,
     ConstructStatement,
@@ -19,11 +20,14 @@ from thence.algebra.tef_sparql import (
     OncePer,
     Open,
     SelectStatement,
+    TefPattern,
+    TefStatement,
     When,
 )
 from thence.errors import InputError
 from thence.lang.placed_draft import TimeDemand
 from thence.lang.stream_names import named_streams
+from thence.lang.syntax import offset
 from thence.lang.tef_sparql.composition import Composition
 from thence.lang.tef_sparql.draft import (
     ON_INIT,
@@ -86,6 +90,10 @@ class TefReader(TefExpressionReader):
         found = bisect_left(places, at)
         return places[found] if found < len(places) else at
 
+    def note(self, pattern: TefPattern, at: int) -> None:
+        """Where a pattern of the statement in hand stands, if not where its first part does."""
+        self._noted[id(pattern)] = at
+
     # Statements
 
     def declare(self, kind: Token, *predicates: IRI) -> None:
@@ -111,7 +119,7 @@ class TefReader(TefExpressionReader):
                 raise self.error(reason, at=arm.at, hint="CONSTRUCT FACT")
         once_per, within = self._clauses(parts)
         arms = self._arms(where)
-        return self._ended(PlacedStatement(ConstructStatement(kind, head.triples, arms, once_per, within), at))
+        return self._ended(ConstructStatement(kind, head.triples, arms, once_per, within), at, parts, head.at)
 
     def select(self, *parts: Any) -> PlacedStatement:
         at = self.here
@@ -124,26 +132,36 @@ class TefReader(TefExpressionReader):
         self.read_only(*variables)
         once_per, within = self._clauses(parts)
         arms = self._arms(where)
-        return self._ended(PlacedStatement(SelectStatement(variables, arms, distinct, once_per, within), at))
+        return self._ended(SelectStatement(variables, arms, distinct, once_per, within), at, parts)
 
     def _arms(self, where: UnionDraft) -> tuple[Arm, ...]:
         return Composition(self).arms(where)
 
-    def _ended(self, statement: PlacedStatement) -> PlacedStatement:
+    def _ended(
+        self, statement: TefStatement, at: int, parts: Sequence[Any], head_at: tuple[int, ...] = ()
+    ) -> PlacedStatement:
         """Warn of bare names in expressions (TEF-70), and begin the next statement."""
-        names = {variable.name for variable, places in self._named.items() if places[-1] >= statement.at}
-        for at, name in sorted(self._constants.items()):
+        names = {variable.name for variable, places in self._named.items() if places[-1] >= at}
+        for place, name in sorted(self._constants.items()):
             if name in names:
                 reason = f'"{name[:40]}" is a constant here, and ?{name[:40]} is a variable of the statement.'
-                self.caution(reason, at, hint=f"?{name[:40]}")
+                self.caution(reason, place, hint=f"?{name[:40]}")
+        places = StatementPlaces(
+            at,
+            head_at,
+            pattern_places(statement, self._noted, at),
+            once_per=next((part.at for part in parts if isinstance(part, PlacedOncePer)), at),
+            within=next((part.at for part in parts if isinstance(part, PlacedSpan)), at),
+        )
         self._constants.clear()
+        self._noted.clear()
         self._fresh = 0
-        return statement
+        return PlacedStatement(statement, places)
 
     # Heads
 
     def head(self, *triples: HeadTriple) -> HeadDraft:
-        return HeadDraft(triples)
+        return HeadDraft(triples, tuple(self._noted[id(each)] for each in triples))
 
     def head_triple(self, subject: Variable | IRI, predicate: Variable | IRI, target: Expression) -> HeadTriple:
         self.read_only(subject, predicate, target)
@@ -151,7 +169,9 @@ class TefReader(TefExpressionReader):
             last = max(self._constants)
             if last > self.here and target.value == self.namespace + self._constants[last]:
                 del self._constants[last]
-        return HeadTriple(subject, predicate, target)
+        found = HeadTriple(subject, predicate, target)
+        self._noted[id(found)] = self._predicate_at()
+        return found
 
     # Clauses
 
@@ -238,17 +258,17 @@ class TefReader(TefExpressionReader):
     def infix(self, first: OperandDraft, *rest: Any) -> OperandDraft:
         if not rest:
             return first
-        words = (_SAME.get(word.upper(), word.upper()) for word in rest[::2])
-        return InfixDraft(first, tuple(zip(words, rest[1::2], strict=True)))
+        words = [_SAME.get(word.upper(), word.upper()) for word in rest[::2]]
+        return InfixDraft(first, tuple(zip(words, rest[1::2], map(offset, rest[::2]), strict=True)))
 
     def without(self, _: Token, pattern: OperandDraft) -> WithoutDraft:
         return WithoutDraft(pattern, self.here)
 
     def on_start(self, _: Token, pattern: OperandDraft) -> PunctuationDraft:
-        return PunctuationDraft("ONSTART", pattern)
+        return PunctuationDraft("ONSTART", pattern, self.here)
 
     def on_end(self, _: Token, pattern: OperandDraft) -> PunctuationDraft:
-        return PunctuationDraft("ONEND", pattern)
+        return PunctuationDraft("ONEND", pattern, self.here)
 
     def group(self, content: UnionDraft) -> OperandDraft:
         """A group; brackets around one pattern alone leave no trace."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from thence.algebra.expressions import Expression, Variable
+from thence.algebra.expressions import Variable
 from thence.algebra.patterns import TriplePattern
 from thence.algebra.tef_sparql import (
     Absent,
@@ -37,12 +37,12 @@ from thence.program.facts.kind_demands import (
     all_demands,
     arm_demands,
     certain_kind,
-    head_predicates,
     operands,
 )
 from thence.program.facts.kind_table import RDF_TYPE, Kinds, asks_now, now_comparison, predicate_name
 from thence.program.facts.kind_words import a_kind, cure, keyword_of, needed
 from thence.program.facts.maker_checks import check_makers, unmade_facts
+from thence.program.facts.placed_errors import StatementErrors
 from thence.program.facts.variable_checks import check_variables
 from thence.rdf.terms import IRI
 
@@ -57,9 +57,9 @@ def checked(file: TefFile, kinds: Kinds, *, background_is_known: bool) -> Kinds:
             check.run()
         except _OpenClashError as error:
             if background_is_known:
-                raise QueryError(error.reason, hint=error.hint) from None
+                raise QueryError(error.reason, place=error.place, line=error.line, hint=error.hint) from None
     check_makers(file, kinds)
-    return replace(kinds, warnings=tuple(unmade_facts(file, kinds)))
+    return replace(kinds, warnings=tuple(unmade_facts(file, kinds)), file=file)
 
 
 class _OpenClashError(QueryError):
@@ -80,7 +80,7 @@ class _StatementCheck:
         self._check_head()
         found = [self._arm_kind(arm) for arm in self.statement.arms]
         self._check_arms(found)
-        check_variables(self.statement, self.number)
+        check_variables(self.statement, self.errors)
         self._check_now()
         self._check_clauses(found)
 
@@ -90,26 +90,25 @@ class _StatementCheck:
         if self.statement.once_per is not None:
             if any(isinstance(arm, Until) for arm in arms):
                 reason = "ONCE PER can't stand on a statement with UNTIL."
-                raise self._error(reason, "two statements: ONCE PER on the one without UNTIL")
+                raise self.errors.at_once_per(reason, "two statements: ONCE PER on the one without UNTIL")
             if self._derived_head:
                 reason = "ONCE PER can't stand on facts that are derived from facts: none of them is the first."
-                raise self._error(reason, "SINCE (ONSTART … )")
+                raise self.errors.at_once_per(reason, "SINCE (ONSTART … )")
         has_event = Kind.EVENT in found or any(not isinstance(arm, Plain | OnInit) for arm in arms)
         if self.statement.within is not None and not has_event:
-            raise self._error("WITHIN says how long events may take, and there are none.", "no WITHIN")
+            raise self.errors.at_within("WITHIN says how long events may take, and there are none.", "no WITHIN")
 
     # Heads
 
     def _check_head(self) -> None:
         made = self.kinds.statements[self.number - 1]
-        for predicate in head_predicates(self.statement):
+        for position, predicate in self._head:
             known = self.kinds.known(predicate)
             if known.kind is made:
                 continue
             name = self._name(predicate)
-            makes = f"Statement {self.number} makes {name} {a_kind(made)}"
-            reason = f"{makes}, and {name} is {a_kind(known.kind)} ({known.why})."
-            error = QueryError(reason, hint=self._head_cure(predicate, known.kind, made))
+            reason = f"This makes {name} {a_kind(made)}, and {name} is {a_kind(known.kind)} ({known.why})."
+            error = self.errors.at_head(reason, self._head_cure(predicate, known.kind, made), position)
             is_certain = certain_kind(self.statement) is not None
             plain = () if is_certain else filter(None, map(_plain_pattern, self.statement.arms))
             raise self._opened(error, *plain)
@@ -128,7 +127,8 @@ class _StatementCheck:
         top = self.statement.kind if isinstance(self.statement, ConstructStatement) else None
         if not isinstance(arm, Plain) and (top is Kind.EVENT or isinstance(self.statement, SelectStatement)):
             words = "SELECT" if top is None else "CONSTRUCT EVENT"
-            raise self._error(f"{words} can't have {keyword_of(arm)}, which makes facts.", "CONSTRUCT FACT")  # TEF-13
+            reason = f"{words} can't have {keyword_of(arm)}, which makes facts."
+            raise self.errors.here(reason, "CONSTRUCT FACT")  # TEF-13
         for demand in arm_demands(arm, top):
             found = self._check(demand)
         return found if isinstance(arm, Plain) else Kind.FACT
@@ -145,7 +145,7 @@ class _StatementCheck:
             if not isinstance(other, Plain):
                 culprit = self._culprit(event.pattern, Kind.EVENT)
                 reason = f"UNION joins {keyword_of(other)}, which makes facts, and an event: {culprit}."
-                raise self._clash(reason, "SINCE before the event", event.pattern)
+                raise self._clash(reason, "SINCE before the event", Kind.EVENT, event.pattern)
             raise self._mixed("UNION", event.pattern, other.pattern)
 
     # Patterns
@@ -160,7 +160,7 @@ class _StatementCheck:
             return kind  # a static triple always holds (TEF-4, TEF-9)
         culprit = self._culprit(demand.pattern, kind)
         reason = f"{demand.operator} needs {needed(demand)}, and {culprit}."
-        raise self._clash(reason, cure(demand, kind), demand.pattern)
+        raise self._clash(reason, cure(demand, kind), kind, demand.pattern)
 
     def _kind(self, demand: Demand) -> Kind:
         pattern, asked = demand.pattern, demand.kind or Kind.EVENT
@@ -177,7 +177,7 @@ class _StatementCheck:
                 left, _ = (self._kind(below) for below in operands(demand))
                 if left is Kind.STATIC:
                     reason = f"WITHOUT needs an event or a fact on its left, and {self._culprit(pattern.left, left)}."
-                    raise self._clash(reason, "an event or a fact to its left", pattern.left)  # TEF-12
+                    raise self._clash(reason, "an event or a fact to its left", left, pattern.left)  # TEF-12
                 return left
             case Related() | OnStart() | OnEnd():
                 for below in operands(demand):
@@ -204,35 +204,44 @@ class _StatementCheck:
         culprits = f"{self._culprit(event, Kind.EVENT)}, {self._culprit(other, kind)}"
         reason = f"{operator} can't join an event and {'what is static' if static else 'a fact'}: {culprits}."
         cure = "DURING or WITH" if operator != "UNION" else "ONSTART before the fact"
-        return self._clash(reason, "an event beside the static triple" if static else cure, event, other)
+        return self._clash(reason, "an event beside the static triple" if static else cure, kind, event, other)
 
     def _mixed_static(self, fact: TefPattern, static: TefPattern) -> QueryError:
         culprits = f"{self._culprit(fact, Kind.FACT)}, {self._culprit(static, Kind.STATIC)}"
         reason = f"UNION can't join a fact and what is static: {culprits}."
-        return self._clash(reason, "a statement for each", fact, static)
+        return self._clash(reason, "a statement for each", Kind.STATIC, fact, static)
 
     def _culprit(self, pattern: TefPattern, kind: Kind) -> str:
         """What makes a pattern of that kind, in words."""
-        match pattern:
+        found = self._deciding(pattern, kind)
+        match found:
             case TriplePattern():
-                if isinstance(pattern.predicate, Variable):
-                    return f"{pattern.predicate} stands for {a_kind(kind)}"
-                assert isinstance(pattern.predicate, IRI)
-                known = self.kinds.known(pattern.predicate)
-                return f"{self._name(pattern.predicate)} is {a_kind(known.kind)} ({known.why})"
-            case Times() | Test() | Assignment():
-                return self._culprit(pattern.pattern, kind)
-            case Conjunction() | Either():
-                side = pattern.left if self.kinds.of_pattern(pattern.left, kind) is kind else pattern.right
-                return self._culprit(side, kind)
-            case Absent():
-                return self._culprit(pattern.left, kind)
+                if isinstance(found.predicate, Variable):
+                    return f"{found.predicate} stands for {a_kind(kind)}"
+                assert isinstance(found.predicate, IRI)
+                known = self.kinds.known(found.predicate)
+                return f"{self._name(found.predicate)} is {a_kind(known.kind)} ({known.why})"
             case Related():
-                return f"{pattern.relation.value} gives an event"
+                return f"{found.relation.value} gives an event"
             case OnStart():
                 return "ONSTART gives an event"
             case OnEnd():
                 return "ONEND gives an event"
+            case _:
+                assert_never(found)
+
+    def _deciding(self, pattern: TefPattern, kind: Kind) -> TriplePattern | Related | OnStart | OnEnd:
+        """The part of a pattern that makes it of that kind."""
+        match pattern:
+            case TriplePattern() | Related() | OnStart() | OnEnd():
+                return pattern
+            case Times() | Test() | Assignment():
+                return self._deciding(pattern.pattern, kind)
+            case Conjunction() | Either():
+                side = pattern.left if self.kinds.of_pattern(pattern.left, kind) is kind else pattern.right
+                return self._deciding(side, kind)
+            case Absent():
+                return self._deciding(pattern.left, kind)
             case _:
                 assert_never(pattern)
 
@@ -240,8 +249,10 @@ class _StatementCheck:
 
     def _check_on_init(self) -> None:
         for arm in self.statement.arms:
-            if isinstance(arm, OnInit) and any(asks_now(each) for each in _expressions(arm.pattern)):
-                raise self._error("ON INIT runs before the first event, so it has no now().", "a constant")
+            for step in _steps(arm.pattern) if isinstance(arm, OnInit) else ():
+                if asks_now(step.condition if isinstance(step, Test) else step.expression):
+                    reason = "ON INIT runs before the first event, so it has no now()."
+                    raise self.errors.at_pattern(reason, "a constant", step)
 
     def _check_now(self) -> None:
         for demand in all_demands(self.statement):
@@ -249,11 +260,21 @@ class _StatementCheck:
             match demand.pattern:
                 case Test(condition=condition) if kind is not Kind.EVENT and asks_now(condition):
                     if now_comparison(condition) is None:
-                        raise self._error("now() over facts stands alone on one side of a comparison.", _NOW)
+                        reason = "now() over facts stands alone on one side of a comparison."
+                        raise self.errors.at_pattern(reason, _NOW, demand.pattern)
                 case Assignment(expression=expression) if kind is not Kind.EVENT and asks_now(expression):
-                    raise self._error("now() has no one value over facts, so it can't be bound.", _NOW)
-        if any(asks_now(triple.object) for triple in self._derived_head):
-            raise self._error("now() has no one value over facts, so it can't stand in the head.", _NOW)
+                    reason = "now() has no one value over facts, so it can't be bound."
+                    raise self.errors.at_pattern(reason, _NOW, demand.pattern)
+        for position, triple in enumerate(self._derived_head):
+            if asks_now(triple.object):
+                reason = "now() has no one value over facts, so it can't stand in the head."
+                raise self.errors.at_head(reason, _NOW, position)
+
+    @property
+    def _head(self) -> Iterator[tuple[int, IRI]]:
+        """The predicates of the head, variables aside, each with the position of its triple."""
+        head = self.statement.head if isinstance(self.statement, ConstructStatement) else ()
+        return ((position, each.predicate) for position, each in enumerate(head) if isinstance(each.predicate, IRI))
 
     @property
     def _derived_head(self) -> tuple[HeadTriple, ...]:
@@ -267,16 +288,21 @@ class _StatementCheck:
     def _name(self, predicate: IRI) -> str:
         return predicate_name(predicate, self.file.namespace)
 
-    def _error(self, reason: str, hint: str) -> QueryError:
-        return QueryError(f"In statement {self.number}, {reason}", hint=hint)
+    @property
+    def errors(self) -> StatementErrors:
+        return StatementErrors(self.file, self.number)
 
-    def _clash(self, reason: str, hint: str, *patterns: TefPattern) -> QueryError:
-        """An error; one that a background may resolve, if it is about a predicate that nothing else settles."""
-        return self._opened(self._error(reason, hint), *patterns)
+    def _clash(self, reason: str, hint: str, kind: Kind, *patterns: TefPattern) -> QueryError:
+        """An error at what makes the last of the patterns of its kind; one that a background may resolve, if it is
+        about a predicate that nothing else settles."""
+        at = self._deciding(patterns[-1], kind)
+        return self._opened(self.errors.at_pattern(reason, hint, at), *patterns)
 
     def _opened(self, error: QueryError, *patterns: TefPattern) -> QueryError:
         is_open = any(map(self._is_open, patterns))
-        return _OpenClashError(error.reason, hint=error.hint) if is_open else error
+        if not is_open:
+            return error
+        return _OpenClashError(error.reason, place=error.place, line=error.line, hint=error.hint)
 
     def _is_open(self, pattern: TefPattern) -> bool:
         """Whether a background may change the pattern's kind: not where an operator alone gives it."""
@@ -299,12 +325,10 @@ def _plain_pattern(arm: Arm) -> TefPattern | None:
     return arm.pattern if isinstance(arm, Plain) else None
 
 
-def _expressions(pattern: TefPattern) -> Iterator[Expression]:
+def _steps(pattern: TefPattern) -> Iterator[Test | Assignment]:
     waiting = [pattern]
     while waiting:
         found = waiting.pop()
-        if isinstance(found, Test):
-            yield found.condition
-        elif isinstance(found, Assignment):
-            yield found.expression
+        if isinstance(found, Test | Assignment):
+            yield found
         waiting += [below.pattern for below in operands(Demand(found, None, ""))]

@@ -17,6 +17,7 @@ from thence.algebra.tef_sparql import (
     OnEnd,
     OnStart,
     Related,
+    TefFile,
     TefPattern,
     Test,
     Times,
@@ -51,6 +52,7 @@ class Kinds:
     statements: tuple[Kind, ...]  # what each CONSTRUCT makes; what each SELECT is over
     background: frozenset[IRI] = frozenset()
     warnings: tuple[str, ...] = ()  # TEF-15
+    file: TefFile | None = None  # that they are of, once they are checked
 
     def of(self, predicate: IRI) -> Kind:
         """A predicate's kind; of one that the file does not name, what the stream or the background makes it."""

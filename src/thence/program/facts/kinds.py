@@ -12,7 +12,7 @@ __all__ = ["Kinds", "asks_now", "now_comparison", "predicate_kinds"]
 
 
 def predicate_kinds(file: TefFile, background_predicates: frozenset[IRI] | None = frozenset()) -> Kinds:
-    """The kinds of a file's predicates, or a QueryError that names the statement by its number, from 1.
+    """The kinds of a file's predicates, or a QueryError that says where in the text it is.
 
     `background_predicates` are those that the background has. None says that it is not known yet: then a clash that a
     background may resolve is no error (TEF-16).

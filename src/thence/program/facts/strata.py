@@ -10,6 +10,7 @@ from thence.algebra.patterns import TriplePattern
 from thence.algebra.tef_sparql import Absent, ConstructStatement, Kind, TefPattern
 from thence.errors import QueryError
 from thence.program.facts.kinds import Kinds
+from thence.program.facts.placed_errors import StatementErrors
 from thence.rdf.terms import IRI
 
 
@@ -45,10 +46,11 @@ def view_strata(views: Sequence[V], kinds: Kinds) -> tuple[tuple[V, ...], ...]:
             numbers = sorted(set(levels.values()))
             return tuple(tuple(view for view in views if levels[view.number] == level) for level in numbers)
     worst = max(views, key=lambda view: levels[view.number])
-    raise QueryError(
-        f"Statement {worst.number} depends on the absence of what it derives.",
-        hint="WITHOUT over facts that do not depend on this statement",
-    )
+    reason = f"Statement {worst.number} depends on the absence of what it derives."
+    hint = "WITHOUT over facts that do not depend on this statement"
+    if kinds.file is None:
+        raise QueryError(reason, hint=hint)
+    raise StatementErrors(kinds.file, worst.number).here(reason, hint)
 
 
 def _read(pattern: object, kinds: Kinds) -> Iterator[tuple[TriplePattern, int]]:

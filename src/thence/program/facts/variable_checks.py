@@ -31,35 +31,35 @@ from thence.algebra.tef_sparql import (
 )
 from thence.algebra.tef_variables import bound, bound_by_arm, dropped
 from thence.algebra.variables import mentioned
-from thence.errors import QueryError
 from thence.program.facts.kind_words import keyword_of
+from thence.program.facts.placed_errors import StatementErrors
 
 
-def check_variables(statement: TefStatement, number: int) -> None:
+def check_variables(statement: TefStatement, errors: StatementErrors) -> None:
     """A QueryError, if the head names a variable that an arm lacks, or an expression one that UNION drops."""
     for place, arm in enumerate(statement.arms, 1):
         known = bound_by_arm(arm)
         for variable, words in _named(statement):
             if variable not in known:
                 which = f"arm {place} of UNION ({keyword_of(arm) or 'a pattern'})" if statement.arms[1:] else "WHERE"
-                reason = f"In statement {number}, {words} {variable}, which {which} does not bind."
-                raise QueryError(reason, hint=_cure(arm, variable))
+                reason = f"{words} {variable}, which {which} does not bind."
+                raise errors.at_first(reason, _cure(arm, variable), variable)
     if isinstance(statement, SelectStatement) and statement.once_per is not None:
         for variable in statement.once_per.variables:
             if variable not in statement.variables:  # Section 4.4
-                reason = f"In statement {number}, ONCE PER names {variable}, which SELECT does not."
-                raise QueryError(reason, hint=f"SELECT … {variable}")
+                reason = f"ONCE PER names {variable}, which SELECT does not."
+                raise errors.at_first(reason, f"SELECT … {variable}", variable)
     for names, seen in _expressions(statement):
         inside = seen.outer.union(*map(bound, seen.patterns))
         for variable in sorted((names & seen.hidden) - inside, key=str):
-            reason = f"an expression inside {seen.operator} names {variable}, which is bound outside."
-            raise QueryError(f"In statement {number}, {reason}", hint=f"the expression behind {seen.operator} ( … )")
+            reason = f"An expression inside {seen.operator} names {variable}, which is bound outside."
+            raise errors.at_last(reason, f"the expression behind {seen.operator} ( … )", variable)
         lost = (
             frozenset[Variable]().union(*map(dropped, seen.patterns)).difference(*map(bound, seen.patterns), seen.outer)
         )
         for variable in sorted(names & lost, key=str):
-            reason = f"an expression names {variable}, which only one side of the UNION before it binds."
-            raise QueryError(f"In statement {number}, {reason}", hint=f"{variable} on both sides")
+            reason = f"An expression names {variable}, which only one side of the UNION before it binds."
+            raise errors.at_last(reason, f"{variable} on both sides", variable)
 
 
 def _named(statement: TefStatement) -> Iterator[tuple[Variable, str]]:
@@ -70,7 +70,7 @@ def _named(statement: TefStatement) -> Iterator[tuple[Variable, str]]:
         case ConstructStatement():
             for triple in statement.head:
                 slots = (triple.subject, triple.predicate, *sorted(mentioned(triple.object), key=str))
-                yield from ((slot, "the head names") for slot in slots if isinstance(slot, Variable))
+                yield from ((slot, "The head names") for slot in slots if isinstance(slot, Variable))
         case _:
             assert_never(statement)
     if statement.once_per is not None:
