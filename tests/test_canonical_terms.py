@@ -11,7 +11,8 @@ from thence.columns import value_kinds
 from thence.columns.canonical_terms import are_canonical, as_values
 from thence.columns.dictionary import Terms
 from thence.columns.tagged_values import SHORTEST, tagged_literal
-from thence.columns.term_values import term_of, value_of
+from thence.columns.term_ids import term_ids
+from thence.columns.term_values import ValueColumn, term_of, value_of
 from thence.rdf.numbers import shortest_text
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal
 from thence.rdf.values import INTEGER_RANGES, XSD_DOUBLE
@@ -72,3 +73,30 @@ def test_what_is_no_number_is_its_id_whether_numbers_stand_beside_it_or_not() ->
     assert alone[1].tolist() == names[1:].tolist() == beside[1].tolist()[:-1]
     assert alone[2].tolist() == [True] * 4 == beside[2].tolist()[:-1]
     assert [column.dtype for column in alone] == [column.dtype for column in beside]
+
+
+@given(st.lists(st.builds(Literal, texts, types), min_size=1), st.data())
+def test_a_term_has_the_same_value_however_often_and_beside_whatever_it_is_asked_for(
+    literals: list[Literal], data: st.DataObject
+) -> None:
+    terms = Terms()
+    ids = terms.add_all(literals)
+    first = [column.tolist() for column in as_values(terms, ids)]
+    terms.add_all([IRI(f"x:{number}") for number in range(100)])  # it grows
+    places = data.draw(st.lists(st.integers(0, len(literals) - 1)))
+    again = as_values(terms, ids[places])
+    assert [column.tolist() for column in again] == [[column[place] for place in places] for column in first]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False)))
+def test_doubles_of_a_column_enter_as_the_terms_they_are(numbers: list[float]) -> None:
+    terms = Terms()
+    bits = np.array(numbers, np.float64).view(np.int64)
+    column = ValueColumn(np.full(len(bits), SHORTEST, np.uint16), bits)
+    ids = term_ids(column, terms)
+    assert [terms[each] for each in ids.tolist()] == [Literal(shortest_text(number), XSD_DOUBLE) for number in numbers]
+    fresh = Terms()
+    found = as_values(fresh, fresh.import_all(terms, ids))
+    known = as_values(terms, ids)
+    assert known[0].tolist() == found[0].tolist() == [SHORTEST] * len(numbers)
+    assert known[1].tolist() == found[1].tolist() == bits.tolist()

@@ -228,9 +228,12 @@ def engine_rows(
     for bound in [*sorted(set(cuts)), NEVER]:
         some = [(number, each) for number, each in enumerate(events) if before <= each[2] < bound]
         watermark = bound if bound == NEVER else bound - lag
+        last = -NEVER
         with patch.object(temporal_state, "_PIECE", 2 if optimise else 4096):  # else only large batches are cut
             for row in flow.feed({"events": [encoded(some)]} if some else {}, watermark):
                 row.bindings  # noqa: B018 - terms are those of this step
+                assert row.certain >= last
+                last = row.certain
                 ids = tuple(events[int(name.split(":")[1])][0] for name in flow.ids(row))
                 rows.append((row.stage, row, ids))
         if bound != NEVER:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.columns.dictionary import Terms
+from thence.columns.dictionary import UNKNOWN, Terms
 from thence.columns.tagged_values import NON_CANONICAL, SHORTEST, tagged_literal
 from thence.columns.value_kinds import BOOLEAN, DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MASK, OTHER
 from thence.jit.compiled import inner
@@ -32,10 +32,23 @@ def as_values(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16],
     >>> as_values(terms, ids)[0].tolist() == [SHORTEST, DOUBLE, NON_CANONICAL]
     True
     """
+    tags = terms.tags[ids]
+    if (tags < OTHER).all():  # IRIs, blank nodes and texts, as most columns are
+        return tags, ids.astype(np.int64), np.ones(len(ids), np.bool_)
+    known_tags, known_bits = terms.exact
+    tags = known_tags[ids]
+    is_new = tags == UNKNOWN
+    if is_new.any():
+        new = np.unique(ids[is_new])
+        known_tags[new], known_bits[new] = _looked_at(terms, new)
+        tags = known_tags[ids]
+    return tags, known_bits[ids], (tags <= OTHER) | (tags == NON_CANONICAL)
+
+
+def _looked_at(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+    """The tag and bits of some terms, from their texts."""
     tags, bits = terms.tags[ids], terms.bits[ids]
     kinds = tags & KIND_MASK
-    if (kinds < OTHER).all():  # IRIs, blank nodes and texts, as most columns are
-        return tags, ids.astype(np.int64), np.ones(len(ids), np.bool_)
     is_value = are_canonical(terms, ids)
     # one whose digits are too many for the fast reading has no value in the dictionary
     for row in np.flatnonzero(~is_value & ((kinds == DOUBLE) | (kinds == OTHER))).tolist():
@@ -43,7 +56,7 @@ def as_values(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16],
         if number is not None:
             tags[row], bits[row], is_value[row] = SHORTEST, np.float64(number).view(np.int64), True
     named = np.where(kinds <= OTHER, kinds, NON_CANONICAL)
-    return np.where(is_value, tags, named).astype(np.uint16), np.where(is_value, bits, ids), ~is_value
+    return np.where(is_value, tags, named).astype(np.uint16), np.where(is_value, bits, ids)
 
 
 def _shortest(text: str) -> float | None:

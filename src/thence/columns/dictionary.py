@@ -15,6 +15,9 @@ from thence.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term
 UNBOUND = -1
 """The id that stands for no term."""
 
+UNKNOWN = 0xFFFF
+"""The tag of a term whose text was not looked at: no kind and scale are as high."""
+
 
 class Terms:
     """Terms by id, counted from 0. A term is its canonical N-Triples text (`str(term)`): equal ids, equal terms, and
@@ -27,7 +30,7 @@ class Terms:
     IRI(value='http://example.org/')
     """
 
-    __slots__ = ("_bits", "_cache", "_classified", "_tags", "count", "ends", "hashes", "slots", "text")
+    __slots__ = ("_bits", "_cache", "_classified", "_exact", "_tags", "count", "ends", "hashes", "slots", "text")
 
     def __init__(self) -> None:
         self.count = 0
@@ -38,6 +41,7 @@ class Terms:
         self._tags: NDArray[np.uint16] = np.empty(0, np.uint16)
         self._bits: NDArray[np.int64] = np.empty(0, np.int64)
         self._classified = 0
+        self._exact: tuple[NDArray[np.uint16], NDArray[np.int64]] = np.empty(0, np.uint16), np.empty(0, np.int64)
         self._cache: dict[int, Term] = {}
 
     def __len__(self) -> int:
@@ -150,6 +154,18 @@ class Terms:
         """The value of each term in 64 bits, as its tag says; its id where it has none."""
         self._classify()
         return self._bits[: self.count]
+
+    @property
+    def exact(self) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+        """The tag and bits that say which term each is, whole, where `canonical_terms.as_values` has found them, and
+        tag UNKNOWN elsewhere: so that it looks at no text twice."""
+        tags, bits = self._exact
+        if self.count > len(tags):
+            capacity = max(self.count, 2 * len(tags))
+            larger = _grown(tags, len(tags), capacity)
+            larger[len(tags) :] = UNKNOWN
+            self._exact = tags, bits = larger, _grown(bits, len(bits), capacity)
+        return tags, bits
 
     def _classify(self) -> None:
         if self._classified == self.count:

@@ -6,12 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.tagged_values import tagged_literal
+from thence.columns.tagged_values import SHORTEST, tagged_literal
 from thence.columns.term_values import ValueColumn
 from thence.columns.value_columns import holds_term_id, values_of_terms
 from thence.columns.value_kinds import NONE
+from thence.rdf.values import XSD_DOUBLE
 
 Ids = NDArray[np.int32]
+Bits = NDArray[np.int64]
+
+_DOUBLE = f"^^<{XSD_DOUBLE}>".encode()
 
 
 def term_ids(column: ValueColumn, terms: Terms) -> Ids:
@@ -23,7 +27,18 @@ def term_ids(column: ValueColumn, terms: Terms) -> Ids:
         for tag in np.unique(tags[rows]).tolist():
             same = rows[tags[rows] == tag]
             distinct, where = np.unique(column.bits[same], return_inverse=True)
-            ids[same] = terms.add_all(tagged_literal(tag, bits) for bits in distinct.tolist())[where]
+            ids[same] = _entered(tag, distinct, terms)[where]
+    return ids
+
+
+def _entered(tag: int, bits: Bits, terms: Terms) -> Ids:
+    """The ids of distinct numbers. A column may have as many as rows: of doubles no literal is built, nor their text
+    read to say which value it is."""
+    if tag != SHORTEST:
+        return terms.add_all(tagged_literal(tag, each) for each in bits.tolist())
+    ids = terms.add_texts([b'"%r"%b' % (each, _DOUBLE) for each in bits.view(np.float64).tolist()])
+    tags, values = terms.exact
+    tags[ids], values[ids] = SHORTEST, bits
     return ids
 
 

@@ -202,6 +202,7 @@ class Evaluation:
     """The occurrences of open instants, as subject, predicate and object: where a derived triple counts only if it is
     new, since it is emitted (EP-49) or an event of its own (EP-63)."""
     derived: int = 0  # triples that rules have derived, where they are counted
+    widest: int = 0  # the most new solutions of a node at once, since it was reset
 
     @property
     def counts_new(self) -> bool:
@@ -257,6 +258,7 @@ class Evaluation:
                     found = state.step(below, closed, self.scope)
                 case _:
                     found = state.step(below, closed, self.scope, self)
+            self.widest = max(self.widest, len(found))
             deltas[number] = _useful(found, self.network.bounds[number])
         return deltas
 

@@ -90,8 +90,11 @@ class CombineState:
         rows, stored = self.right.pairs(new_left, keys.left, node.relation, stored_left=False, longest=self.most)
         if len(rows):
             parts.append(combined(new_left.take(rows), self.right.table.take(stored), node.merge))
-        self.left.add(new_left)
-        rows, stored = self.left.pairs(new_right, keys.right, node.relation, stored_left=True, longest=self.most)
+        if node.relation is Relation.SEQ:
+            rows, stored = self.left.add_and_follow(new_left, new_right, keys.right, self.most)
+        else:
+            self.left.add(new_left)
+            rows, stored = self.left.pairs(new_right, keys.right, node.relation, stored_left=True, longest=self.most)
         if len(rows):
             parts.append(combined(self.left.table.take(stored), new_right.take(rows), node.merge))
         self.right.add(new_right)

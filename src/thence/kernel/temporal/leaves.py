@@ -184,7 +184,9 @@ class LeafState:
         if not len(rows):
             return rows
         if isinstance(self.node, Scan):
-            rows = rows.take(np.argsort(rows.refs[0], kind="stable"))
+            (refs,) = rows.refs
+            if (refs[1:] < refs[:-1]).any():
+                rows = rows.take(np.argsort(refs, kind="stable"))
             rows = rows.take(first_of_each(rows, self.waiting))
             self.waiting = concatenated([self.waiting, rows])
         else:  # of paths, only timeless pairs are emitted once

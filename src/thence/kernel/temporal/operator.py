@@ -46,10 +46,12 @@ class TemporalOperator:
     ) -> Iterator[Solutions]:
         begin(program, state, extracted)
         for emitted in step_network(program, state, watermark, environment):
-            rows = emitted.rows
-            finite = rows.end != NO_END  # EP-38
-            if finite.any():
-                yield _solutions(program, emitted.take(np.flatnonzero(finite)), state.terms)
+            ends = emitted.rows.end
+            rows = np.flatnonzero(ends != NO_END)  # EP-38
+            if len(rows):
+                if not program.waits_for_time and (ends[1:] < ends[:-1]).any():  # as of the arms of a UNION
+                    rows = rows[np.argsort(ends[rows], kind="stable")]
+                yield _solutions(program, emitted.take(rows), state.terms)
 
     def expire(self, program: TemporalProgram, state: TemporalState, watermark: int) -> Expired | None:
         return None

@@ -39,6 +39,7 @@ class SolutionStore:
     _shared: Ids = field(init=False)  # the key columns
     _heads: Ints = field(init=False)
     _following: Ints = field(init=False)
+    _latest: Ints = field(init=False)  # the latest start in the rest of each row's chain
 
     def __post_init__(self) -> None:
         self._allocate(16)
@@ -53,18 +54,9 @@ class SolutionStore:
         return IntervalTable(self._start[:count], self._end[:count], self._ids[:, :count], self._refs[:, :count])
 
     def add(self, rows: IntervalTable) -> None:
-        if not len(rows):
-            return
-        first, last = self.count, self.count + len(rows)
-        if last > len(self._start):
-            kept = self.table
-            self._allocate(max(last, 2 * len(self._start)))
-            self.count = 0
-            self._write(kept, 0)
-            self._index(0, first)
-        self._write(rows, first)
-        self._index(first, last)
-        self.count = last
+        first = self.count
+        self._append(rows)
+        self._index(first, self.count)
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Evict the rows for which `mask` is false."""
@@ -74,6 +66,17 @@ class SolutionStore:
         self._allocate(max(16, len(kept)))
         self.count = 0
         self.add(kept)
+
+    def _append(self, rows: IntervalTable) -> None:
+        """Add rows that no chain has yet."""
+        first, last = self.count, self.count + len(rows)
+        if last > len(self._start):
+            kept = self.table
+            self._allocate(max(last, 2 * len(self._start)))
+            self._write(kept, 0)
+            self._index(0, first)
+        self._write(rows, first)
+        self.count = last
 
     def renumber(self, ids: Ids) -> None:
         """The terms have other ids now: `ids` has the new one of each; the last is that of UNBOUND."""
@@ -98,28 +101,57 @@ class SolutionStore:
         if not len(rows) or not self.count:
             none = np.empty(0, np.int64)
             return none, none
-        news, olds = _pairs(
-            np.ascontiguousarray(rows.ids[list(keys)]),
-            np.ascontiguousarray(rows.start),
-            np.ascontiguousarray(rows.end),
-            self._shared,
-            self._start,
-            self._end,
-            self._heads,
-            self._following,
-            self.certain,
-            self.by_interval,
-            int(relation),
-            stored_left,
-            longest,
-            MAX_PAIRS,
-        )
-        if len(news) > MAX_PAIRS:
-            raise LimitError(
-                f"A join gives more than {MAX_PAIRS:,} rows at once. "
-                "Try: patterns that share a variable, or a FILTER on getDURATION()"
+        return _limited(
+            _pairs(
+                np.ascontiguousarray(rows.ids[list(keys)]),
+                np.ascontiguousarray(rows.start),
+                np.ascontiguousarray(rows.end),
+                self._shared,
+                self._start,
+                self._end,
+                self._heads,
+                self._following,
+                self._latest,
+                self.certain,
+                self.by_interval,
+                int(relation),
+                stored_left,
+                longest,
+                MAX_PAIRS,
             )
-        return news, olds
+        )
+
+    def add_and_follow(
+        self, added: IntervalTable, rows: IntervalTable, keys: tuple[int, ...], longest: int
+    ) -> tuple[Ints, Ints]:
+        """Add left solutions of a SEQ, and return what `pairs` does of right ones. Both go in the order of time: those
+        that are too late to be left of a row are not in its chain yet."""
+        first = self.count
+        self._append(_sorted(added, added.end))
+        order = None if _is_sorted(rows.start) else np.argsort(rows.start, kind="stable")
+        ordered = rows if order is None else rows.take(order)
+        news, olds = _limited(
+            _following_pairs(
+                np.ascontiguousarray(ordered.ids[list(keys)]),
+                np.ascontiguousarray(ordered.start),
+                np.ascontiguousarray(ordered.end),
+                self._shared,
+                self._start,
+                self._end,
+                first,
+                self.count,
+                self._heads,
+                self._following,
+                self._latest,
+                self.certain,
+                longest,
+                MAX_PAIRS,
+            )
+        )
+        if order is None:
+            return news, olds
+        by_row = np.argsort(order[news], kind="stable")
+        return order[news[by_row]], olds[by_row]
 
     def _allocate(self, capacity: int) -> None:
         size = 32
@@ -130,6 +162,7 @@ class SolutionStore:
         self._refs = np.empty((self.places, capacity), np.int64)
         self._shared = np.empty((len(self.keys), capacity), np.int32)
         self._heads, self._following = np.full(size, -1, np.int64), np.empty(capacity, np.int64)
+        self._latest = np.empty(capacity, np.int64)
 
     def _write(self, rows: IntervalTable, first: int) -> None:
         where = slice(first, first + len(rows))
@@ -149,7 +182,25 @@ class SolutionStore:
                 self.by_interval,
                 self._heads,
                 self._following,
+                self._latest,
             )
+
+
+def _is_sorted(times: Ints) -> bool:
+    return not (times[1:] < times[:-1]).any()
+
+
+def _sorted(rows: IntervalTable, times: Ints) -> IntervalTable:
+    return rows if _is_sorted(times) else rows.take(np.argsort(times, kind="stable"))
+
+
+def _limited(pairs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    if len(pairs[0]) > MAX_PAIRS:
+        raise LimitError(
+            f"A join gives more than {MAX_PAIRS:,} rows at once. "
+            "Try: patterns that share a variable, or a FILTER on getDURATION()"
+        )
+    return pairs
 
 
 @inner
@@ -190,14 +241,32 @@ def _are_related(relation, left_start, left_end, right_start, right_end):
     return True
 
 
-@lazy_entry(lambda keys, start, end, first, last, certain, *_: (last - first) * (certain + 1))
-def _index_rows(keys, start, end, first, last, certain, by_interval, heads, following):
+@inner
+def _enter(keys, start, end, row, certain, by_interval, heads, following, latest):
     """Chained hashing: the latest row of each chain, and of each row the one before."""
-    mask = np.uint64(len(heads) - 1)
+    slot = np.int64(_hash(keys, start, end, certain, by_interval, row) & np.uint64(len(heads) - 1))
+    before = heads[slot]
+    following[row] = before
+    latest[row] = start[row] if before < 0 else max(start[row], latest[before])
+    heads[slot] = row
+
+
+@lazy_entry(lambda keys, start, end, first, last, certain, *_: (last - first) * (certain + 1))
+def _index_rows(keys, start, end, first, last, certain, by_interval, heads, following, latest):
     for row in range(first, last):
-        slot = np.int64(_hash(keys, start, end, certain, by_interval, row) & mask)
-        following[row] = heads[slot]
-        heads[slot] = row
+        _enter(keys, start, end, row, certain, by_interval, heads, following, latest)
+
+
+@inner
+def _earliest(end, longest):
+    """The earliest start of what a row that ends so can be joined with."""
+    return NO_END if longest == UNBOUNDED or end < NO_END + longest else end - longest
+
+
+@inner
+def _is_short(start, end, other_start, other_end, longest):
+    last = max(end, other_end)
+    return longest == UNBOUNDED or last == NO_END or last - min(start, other_start) <= longest
 
 
 @lazy_entry(lambda keys, start, end, shared, stored, *_: (len(start) + 1) * (keys.shape[0] + 4) * 4)
@@ -210,6 +279,7 @@ def _pairs(
     stored_end,
     heads,
     following,
+    latest,
     certain,
     by_interval,
     relation,
@@ -224,16 +294,18 @@ def _pairs(
     olds = np.empty(capacity, np.int64)
     count = 0
     for i in range(len(start)):
+        least = _earliest(end[i], longest)
         j = heads[np.int64(_hash(keys, start, end, certain, by_interval, i) & mask)]
-        while j >= 0:
+        while j >= 0 and latest[j] >= least:
             if stored_left:
                 related = _are_related(relation, stored_start[j], stored_end[j], start[i], end[i])
             else:
                 related = _are_related(relation, start[i], end[i], stored_start[j], stored_end[j])
-            if related and longest != UNBOUNDED:
-                last = max(end[i], stored_end[j])
-                related = last == NO_END or last - min(start[i], stored_start[j]) <= longest
-            if related and _are_compatible(keys, i, shared, j, certain):
+            if (
+                related
+                and _is_short(start[i], end[i], stored_start[j], stored_end[j], longest)
+                and _are_compatible(keys, i, shared, j, certain)
+            ):
                 if count == capacity:
                     capacity *= 2
                     news = _grown(news, capacity)
@@ -244,6 +316,61 @@ def _pairs(
                 if count > most:
                     return news[:count], olds[:count]
             j = following[j]
+    return news[:count].copy(), olds[:count].copy()
+
+
+@lazy_entry(
+    lambda keys, start, end, shared, stored_start, stored_end, first, last, *_: (
+        (len(start) + last - first + 1) * (keys.shape[0] + 4) * 4
+    )
+)
+def _following_pairs(
+    keys,
+    start,
+    end,
+    shared,
+    stored_start,
+    stored_end,
+    first,
+    last,
+    heads,
+    following,
+    latest,
+    certain,
+    longest,
+    most,
+):
+    """The pairs of a SEQ. Stored rows from `first` to `last` (exclusive) are in no chain yet, and in the order of their
+    ends; the others are in that of their starts. Stops one pair beyond `most`."""
+    mask = np.uint64(len(heads) - 1)
+    capacity = len(start) + 16
+    news = np.empty(capacity, np.int64)
+    olds = np.empty(capacity, np.int64)
+    count = 0
+    for i in range(len(start)):
+        while first < last and stored_end[first] < start[i]:
+            _enter(shared, stored_start, stored_end, first, certain, False, heads, following, latest)
+            first += 1
+        least = _earliest(end[i], longest)
+        j = heads[np.int64(_hash(keys, start, end, certain, False, i) & mask)]
+        while j >= 0 and latest[j] >= least:
+            if (
+                stored_end[j] < start[i]
+                and _is_short(start[i], end[i], stored_start[j], stored_end[j], longest)
+                and _are_compatible(keys, i, shared, j, certain)
+            ):
+                if count == capacity:
+                    capacity *= 2
+                    news = _grown(news, capacity)
+                    olds = _grown(olds, capacity)
+                news[count] = i
+                olds[count] = j
+                count += 1
+                if count > most:
+                    return news[:count], olds[:count]
+            j = following[j]
+    for row in range(first, last):
+        _enter(shared, stored_start, stored_end, row, certain, False, heads, following, latest)
     return news[:count].copy(), olds[:count].copy()
 
 

@@ -44,8 +44,12 @@ from thence.program.temporal.program import TemporalProgram
 from thence.rdf.rdfs import Schema
 from thence.rdf.terms import IRI, BlankNode, Triple
 
-_PIECE, _EVICTED = 4096, 256
-"""How many rows are evaluated at once, and after how many instants what is useless is evicted."""
+_PIECE, _LARGEST_PIECE = 4096, 65536
+"""How many rows are evaluated at once: fewer at first, and more where they do not multiply."""
+_FEW_SOLUTIONS, _MANY_SOLUTIONS = 1 << 18, 1 << 20
+"""Of the node that has most of them: up to the former, the next piece is larger; beyond the latter, smaller."""
+_EVICTED = 256
+"""After how many instants what is useless is evicted, where they are evaluated one by one."""
 
 _FEW_TERMS = 10_000
 """A dictionary that small is not compacted."""
@@ -261,12 +265,16 @@ def begin(program: TemporalProgram, state: TemporalState, extracted: Extracted) 
     triples = None
     if network.triples_table >= 0:
         triples = evaluation.entailed(extracted_triples(extracted.tables[network.triples_table], terms))
+    scanned: dict[tuple[int, tuple[Variable, ...]], IntervalTable] = {}  # scans that differ in their names only
     for number, statement in enumerate(network.statements):
         inbox = evaluation.inboxes[number]
         for place in range(statement.first, statement.root + 1):
             node = network.nodes[place]
             if isinstance(node, Scan) and node.table != network.triples_table:
-                rows = scanned_table(node, extracted.tables[node.table], terms)
+                source = node.table, node.columns
+                if source not in scanned:
+                    scanned[source] = scanned_table(node, extracted.tables[node.table], terms)
+                rows = scanned[source]
                 if len(rows):
                     inbox.rows[place] = rows
         if triples is not None and len(triples):
@@ -336,13 +344,21 @@ def _pieces(evaluation: Evaluation, watermark: int) -> Iterator[int]:
         yield watermark
         return
     inboxes, evaluation.inboxes = [InboxByTime(each) for each in evaluation.inboxes], _empty(evaluation)
-    bounds = [*np.unique(ends[_PIECE::_PIECE]).tolist(), NEVER]
-    before = NO_END
-    for bound in bounds:
+    before, bound, size, first = NO_END, NO_END, _PIECE, 0
+    while bound < NEVER:
+        first += size
+        bound = int(ends[first]) if first < len(ends) else NEVER
+        if bound == before:  # as many end at one time
+            continue
         for inbox, own in zip(inboxes, evaluation.inboxes, strict=True):
             inbox.move(own, before, bound, last=bound == NEVER)
+        evaluation.widest = 0
         yield min(bound, watermark)
         before = bound
+        if evaluation.widest <= _FEW_SOLUTIONS:
+            size = min(2 * size, _LARGEST_PIECE)
+        elif evaluation.widest > _MANY_SOLUTIONS:
+            size = max(size // 2, _PIECE)
 
 
 def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) -> Iterator[Emitted]:
