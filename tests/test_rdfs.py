@@ -17,6 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import TriplePattern
 from thence.columns.dictionary import Terms
 from thence.errors import LimitError
 from thence.match.rdfs_columns import SchemaArrays, SchemaColumns
@@ -259,21 +261,48 @@ def test_the_arrays_of_a_schema_serve_several_dictionaries() -> None:
         assert in_columns(SchemaColumns(arrays, terms), [t("x", TYPE, "A")]) == [(t("x", TYPE, "B"),)]
 
 
-def test_each_new_term_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked_up: list[bytes] = []
-    find_texts = Terms.find_texts
+def test_each_new_term_is_looked_up_once() -> None:
+    terms, schema = Terms(), Terms()
+    ids = terms.add_all([IRI(EX + name) for name in "ABA"])
+    schema.add_all([IRI(EX + name) for name in "CB"])
+    known = np.full(len(terms), -1, np.int32)
+    assert schema.look_up(terms, ids, known, unknown=-1, missing=9).tolist() == [9, 1, 9]
+    known[0] = 5  # what is noted, right or wrong, is not asked again
+    assert schema.look_up(terms, ids, known, unknown=-1, missing=9).tolist() == [5, 1, 5]
 
-    def counting(self: Terms, texts: Sequence[bytes]) -> np.ndarray:
-        looked_up.extend(texts)
-        return find_texts(self, texts)
 
-    columns = SchemaColumns(Schema.of([t("A", SUB_CLASS_OF, "B")]), Terms())
-    monkeypatch.setattr(Terms, "find_texts", counting)
-    stream = [t("x", TYPE, "A"), t("y", TYPE, "A"), t("x", "p", "y"), t("x", TYPE, "C")]
-    for _ in range(3):
-        in_columns(columns, stream)
-    expected = [TYPE, *(IRI(EX + name) for name in ("p", "A", "C"))]  # of predicates, and of classes
-    assert sorted(looked_up) == sorted(str(term).encode() for term in expected)
+# what patterns see
+
+
+SLOTS = st.sampled_from([Variable("v"), Variable("w"), *CLASSES, *THINGS[:2], LITERALS[0]])
+PATTERNS = st.lists(
+    st.builds(TriplePattern, SLOTS, st.sampled_from([Variable("w"), TYPE, *PROPERTIES]), SLOTS), min_size=1, max_size=3
+)
+
+
+@pytest.mark.numba
+@given(BACKGROUNDS, STREAMS, PATTERNS)
+def test_what_patterns_see_of_a_schema_entails_all_that_they_match(
+    background: list[Triple], stream: list[Triple], patterns: list[TriplePattern]
+) -> None:
+    schema = Schema.of(background)
+    whole, seen = SchemaArrays.of(schema), SchemaArrays.of(schema).seen_by(patterns)
+    for pattern in patterns:
+        found = []
+        for arrays in (whole, seen):
+            inferred = in_columns(SchemaColumns(arrays, Terms()), stream)
+            found.append([[each for each in some if _matches(pattern, each)] for some in inferred])
+        assert [set(each) for each in found[0]] == [set(each) for each in found[1]]
+        assert all(len(set(each)) == len(each) for each in found[1])
+
+
+def _matches(pattern: TriplePattern, triple: Triple) -> bool:
+    bound: dict[object, Term] = {}
+    slots = (pattern.subject, pattern.predicate, pattern.object)
+    return all(
+        bound.setdefault(slot, term) == term if isinstance(slot, Variable) else slot == term
+        for slot, term in zip(slots, triple, strict=True)
+    )
 
 
 # one by one

@@ -125,6 +125,17 @@ class Terms:
         )
         return found
 
+    def look_up(
+        self, other: Terms, ids: NDArray[np.int32], known: NDArray[np.int32], *, unknown: int, missing: int
+    ) -> NDArray[np.int32]:
+        """The ids here of some terms of another dictionary, `missing` for those that are not here. `known` notes them
+        by the other's id, and is `unknown` where nothing is noted: each term is looked up once."""
+        ids = np.array(ids)  # a copy, since compiled code is for what can be written to
+        hash_table.look_up(
+            self.text, self.ends, self.slots, other.text, other.ends, other.hashes, ids, known, unknown, missing
+        )
+        return known[ids]
+
     def texts(self, ids: NDArray[np.int32]) -> list[bytes]:
         """The canonical N-Triples texts of some terms."""
         stops = self.ends[ids]

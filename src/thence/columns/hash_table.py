@@ -91,6 +91,10 @@ def _bytes_imported(text, ends, hashes, slots, count, source_text, source_ends, 
     return int((source_ends[ids] - np.where(ids > 0, source_ends[ids - 1], 0)).sum()) + len(ids)
 
 
+def _bytes_looked_up(text, ends, slots, source_text, source_ends, source_hashes, ids, known, unknown, missing):
+    return int((source_ends[ids] - np.where(ids > 0, source_ends[ids - 1], 0)).sum()) + len(ids)
+
+
 @lazy_entry(lambda hashes, count, slots: 4 * count)
 def rehash(hashes, count, slots):
     """Enter the first `count` entries into an empty, larger table."""
@@ -138,3 +142,14 @@ def import_all(text, ends, hashes, slots, count, source_text, source_ends, sourc
             count += 1
         found[i] = entry
     return count
+
+
+@lazy_entry(_bytes_looked_up)
+def look_up(text, ends, slots, source_text, source_ends, source_hashes, ids, known, unknown, missing):
+    """Note in `known`, by id of another table, the id here of each of some entries, or `missing`. Each that is not
+    `unknown` is known already."""
+    for i in range(len(ids)):
+        if known[ids[i]] == unknown:
+            start = source_ends[ids[i] - 1] if ids[i] > 0 else 0
+            entry = find(text, ends, slots, source_text, start, source_ends[ids[i]], source_hashes[ids[i]])
+            known[ids[i]] = missing if entry < 0 else entry

@@ -31,7 +31,7 @@ from thence.program.automaton.opcodes import DEPTH
 from thence.program.dataflow import Dataflow
 from thence.program.event_columns import attribute, of_event
 from thence.program.extracted import ArrivedBatch, BindingTable, concatenate_bindings, times_of
-from thence.program.tables import AllTriples, Attributes, Fit, Table
+from thence.program.tables import AllTriples, Attributes, EntailedTriples, Fit, Table
 from thence.rdf.numbers import canonical, to_double
 from thence.rdf.terms import IRI, XSD, Literal, Term
 from thence.rdf.times import Domain, format_time
@@ -165,7 +165,7 @@ def repeated_attributes(batch: Batch, pattern: Attributes) -> dict[int, str]:
 
 def needed_predicates(table: Table) -> frozenset[IRI] | None:
     """The predicates that a table reads of typed events; None if it may read all."""
-    if isinstance(table.pattern, AllTriples):
+    if isinstance(table.pattern, AllTriples | EntailedTriples):
         return None
     if not isinstance(table.pattern, Attributes):
         return star_predicates(table.pattern)

@@ -19,7 +19,7 @@ from thence.match.context import Context
 from thence.match.solution_table import ColumnVariable, Ids, SolutionTable, compatible
 from thence.match.star_patterns import star_values
 from thence.program.extracted import ArrivedBatch, BindingTable, concatenate_bindings, times_at, times_of
-from thence.program.tables import AllTriples, Attributes
+from thence.program.tables import AllTriples, Attributes, EntailedTriples
 from thence.program.tables import Table as Asked
 
 
@@ -47,7 +47,7 @@ def _matched_in(
     context: Context,
     refused: dict[int, str],
 ) -> BindingTable:
-    assert not isinstance(asked.pattern, Attributes | AllTriples)  # read elsewhere
+    assert not isinstance(asked.pattern, Attributes | AllTriples | EntailedTriples)  # read elsewhere
     if isinstance(arrived.batch, ColumnBatch):
         read = star_values(asked.pattern, arrived.batch, asked.variables, terms)
         if read is not None:

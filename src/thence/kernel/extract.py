@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from thence.algebra.patterns import TriplePattern
 from thence.columns.column_batch import Batch
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import values_of
@@ -13,9 +14,18 @@ from thence.kernel.attributes import attribute_bindings, repeated_attributes
 from thence.kernel.bindings import pattern_bindings
 from thence.match import Background
 from thence.match.context import Context
-from thence.program.extracted import ArrivedBatch, BindingTable, Extracted, concatenate_bindings
+from thence.match.rdfs_background import closed_background
+from thence.match.rdfs_columns import SchemaColumns, matching
+from thence.program.extracted import (
+    ArrivedBatch,
+    BindingTable,
+    Extracted,
+    concatenate_bindings,
+    times_at,
+    times_of,
+)
 from thence.program.operator import Program
-from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Attributes, Table
+from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Attributes, EntailedTriples, Table
 from thence.rdf.times import Domain
 
 
@@ -49,6 +59,8 @@ def _extracted(
             return attribute_bindings(table, arrived, terms, context, refused)
         case AllTriples():
             return _triples(table, table.pattern, arrived, terms, refused)
+        case EntailedTriples():
+            return _entailed(table, table.pattern.pattern, arrived, terms, background)
         case _:
             return pattern_bindings(table, arrived, terms, background, context, refused)
 
@@ -75,6 +87,31 @@ def _triples(
         refs = (each.first_ref + events).reshape(-1, 1)
         times = batch.starts[events], batch.ends[events]
         parts.append(BindingTable(*times, refs, columns, np.ones(len(events), np.bool_)))
+    return concatenate_bindings(parts, table.variables)
+
+
+def _entailed(
+    table: Table, pattern: TriplePattern, arrived: Sequence[ArrivedBatch], terms: Terms, background: Background
+) -> BindingTable:
+    """The triples of events that match a pattern, those that they entail included: nothing else is inferred."""
+    schema = closed_background(background).seen_by(frozenset({pattern}))
+    parts = []
+    for each in arrived:
+        if each.stream != table.stream:
+            continue
+        batch = each.batch.as_events()
+        inferred = SchemaColumns(schema, batch.terms).inferred(batch.subjects, batch.predicates, batch.objects)
+        triples = (
+            np.concatenate([batch.subjects, inferred.subjects]),
+            np.concatenate([batch.predicates, inferred.predicates]),
+            np.concatenate([batch.objects, inferred.objects]),
+        )
+        rows, found = matching(pattern, *triples, batch.terms)
+        of_triple = batch.event_of_triple.astype(np.int64)
+        events = np.concatenate([of_triple, of_triple[inferred.rows]])[rows]
+        columns = {name: values_of(found[name], batch.terms, terms) for name in table.variables}
+        refs = (each.first_ref + events).reshape(-1, 1)
+        parts.append(BindingTable(*times_at(times_of(batch), events), refs, columns, np.ones(len(events), np.bool_)))
     return concatenate_bindings(parts, table.variables)
 
 

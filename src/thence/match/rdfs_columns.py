@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.columns.dictionary import UNBOUND, Terms
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import TriplePattern
+from thence.columns.dictionary import Terms
 from thence.columns.distinct_triples import without_duplicates
 from thence.rdf.rdfs import TYPE, Consequences, Position, Schema, Template
-from thence.rdf.terms import Term
+from thence.rdf.terms import BlankNode, Term
 
 Ids: TypeAlias = NDArray[np.int32]
 Rows: TypeAlias = NDArray[np.int64]
@@ -52,6 +54,10 @@ class _Lists:
         members = np.repeat(np.arange(len(lists)), lengths)
         return members, np.arange(len(members)) + (starts - ends + lengths)[members]
 
+    def kept(self, members: NDArray[np.bool_]) -> _Lists:
+        """The lists without some members."""
+        return _Lists(np.concatenate([np.zeros(1, np.int64), np.cumsum(members, dtype=np.int64)])[self.offsets])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SchemaArrays:
@@ -64,6 +70,12 @@ class SchemaArrays:
     superclasses: _Lists  # by id
     superclass_ids: Ids
     type_id: int
+    entails: NDArray[np.bool_] = field(init=False)  # by id: does a triple with this predicate entail anything?
+
+    def __post_init__(self) -> None:
+        by_predicate = np.diff(self.templates.offsets[::2]) > 0
+        by_class = self.typed & bool(len(self.superclass_ids))
+        object.__setattr__(self, "entails", by_predicate | by_class)
 
     @property
     def absent(self) -> int:
@@ -93,6 +105,29 @@ class SchemaArrays:
             superclass_ids=np.array([numbers[each] for each in chain.from_iterable(above)], np.int32),
             type_id=numbers[TYPE],
         )
+
+    def seen_by(self, patterns: Iterable[TriplePattern]) -> SchemaArrays:
+        """The part of it that some patterns see: what none of them may match is not inferred. For `?x a :C`, the
+        superclasses of a class are :C or none."""
+        templates = np.zeros(len(self.template_parts), np.bool_)
+        classes = np.zeros(len(self.superclass_ids), np.bool_)
+        for pattern in patterns:
+            fits = np.ones(len(self.template_parts), np.bool_)
+            slots = (pattern.subject, pattern.predicate, pattern.object)
+            for slot, codes in zip(slots, self.template_parts.T, strict=True):
+                if not isinstance(slot, Variable | BlankNode):
+                    fits &= (codes < 0) | (codes == self.terms.find(slot))  # SUBJECT and OBJECT may be any term
+            templates |= fits
+            if pattern.predicate == TYPE or isinstance(pattern.predicate, Variable):
+                match pattern.object:
+                    case Variable() | BlankNode():
+                        classes[:] = True
+                    case name:
+                        classes |= self.superclass_ids == self.terms.find(name)
+        seen = replace(self, templates=self.templates.kept(templates), template_parts=self.template_parts[templates])
+        if seen.types_entail:  # what is not seen itself may entail what is
+            return seen
+        return replace(seen, superclasses=self.superclasses.kept(classes), superclass_ids=self.superclass_ids[classes])
 
 
 def _schema_terms(schema: Schema) -> Iterable[Term]:
@@ -141,15 +176,20 @@ class SchemaColumns:
         """What each triple entails beside itself, each triple once for each that it follows from."""
         schema = self._schema
         numbers = self._translated(predicates)
-        given = np.flatnonzero(numbers != schema.absent)
+        given = np.flatnonzero(schema.entails[numbers])
         if not len(given):
             return InferredTriples(given, *np.empty((3, 0), np.int32))
         numbers, triples = numbers[given], np.stack([subjects[given], predicates[given], objects[given]])
-        literal = self._is_literal(triples[2])
-        parts = [(np.arange(len(given)), triples), self._by_predicate(numbers, triples, literal)]
-        typed = np.flatnonzero(schema.typed[numbers])
-        if len(typed):
-            parts += self._by_class(typed, triples)
+        typed = np.flatnonzero(schema.typed[numbers]) if len(schema.superclass_ids) else given[:0]
+        if not len(schema.template_parts):  # by its class alone: each superclass is another
+            rows, found = self._superclasses(typed, triples)
+            differs = (found != triples[:, rows]).any(axis=0)  # in a cycle, a class is its own superclass
+            return InferredTriples(given[rows[differs]], *found[:, differs])
+        parts = [
+            (np.arange(len(given)), triples),
+            self._by_predicate(numbers, triples, self._is_literal(triples[2])),
+            *self._by_class(typed, triples),
+        ]
         rows, found = _distinct(parts)
         return InferredTriples(given[rows], found[0], found[1], found[2])
 
@@ -164,33 +204,36 @@ class SchemaColumns:
 
     def _by_class(self, typed: Rows, triples: Ids) -> list[tuple[Rows, Ids]]:
         """The superclasses of those triples that are types, and what these types entail in turn."""
+        if not len(typed):
+            return []
         schema = self._schema
-        members, places = schema.superclasses.places(self._translated(triples[2, typed]).astype(np.int64))
-        rows = typed[members]
-        found = np.empty((3, len(rows)), np.int32)
-        found[0] = triples[0, rows]
-        found[1] = self._enter(np.array([schema.type_id], np.int32))
-        found[2] = self._enter(schema.superclass_ids[places])
+        rows, found = self._superclasses(typed, triples)
         if not schema.types_entail:
             return [(rows, found)]
         types = np.full(len(rows), schema.type_id, np.int32)
         members, more = self._by_predicate(types, found, self._is_literal(found[2]))
         return [(rows, found), (rows[members], more)]
 
+    def _superclasses(self, typed: Rows, triples: Ids) -> tuple[Rows, Ids]:
+        """A triple for each superclass of those triples that are types."""
+        schema = self._schema
+        members, places = schema.superclasses.places(self._translated(triples[2, typed]).astype(np.int64))
+        rows = typed[members]
+        found = np.empty((3, len(rows)), np.int32)
+        if len(rows):
+            found[0] = triples[0, rows]
+            found[1] = self._enter(np.array([schema.type_id], np.int32))
+            found[2] = self._enter(schema.superclass_ids[places])
+        return rows, found
+
     def _translated(self, ids: Ids) -> Ids:
-        """The schema's ids of terms, `absent` for those that it lacks. Each term is looked up once."""
+        """The schema's ids of terms, `absent` for those that it lacks."""
         if len(self._numbers) < len(self.terms):
             larger = np.full(max(len(self.terms), 2 * len(self._numbers)), UNKNOWN, np.int32)
             larger[: len(self._numbers)] = self._numbers
             self._numbers = larger
-        numbers = self._numbers[ids]
-        unknown = numbers == UNKNOWN
-        if unknown.any():
-            new = np.unique(ids[unknown])
-            found = self._schema.terms.find_texts(self.terms.texts(new))
-            self._numbers[new] = np.where(found == UNBOUND, self._schema.absent, found)
-            numbers = self._numbers[ids]
-        return numbers
+        schema = self._schema
+        return schema.terms.look_up(self.terms, ids, self._numbers, unknown=UNKNOWN, missing=schema.absent)
 
     def _enter(self, numbers: Ids) -> Ids:
         """The dictionary's ids of the schema's, entered where new; anything for a position."""
@@ -207,6 +250,23 @@ class SchemaColumns:
         starts = np.where(ids > 0, self.terms.ends[ids - 1], 0)
         literal: NDArray[np.bool_] = self.terms.text[starts] == ord('"')
         return literal
+
+
+def matching(
+    pattern: TriplePattern, subjects: Ids, predicates: Ids, objects: Ids, terms: Terms
+) -> tuple[Rows, dict[Variable | BlankNode, Ids]]:
+    """Which triples a pattern matches, and the columns of its variables."""
+    mask = np.ones(len(predicates), np.bool_)
+    columns: dict[Variable | BlankNode, Ids] = {}
+    for slot, ids in ((pattern.predicate, predicates), (pattern.subject, subjects), (pattern.object, objects)):
+        if not isinstance(slot, Variable | BlankNode):
+            mask &= ids == terms.find(slot)
+        elif slot in columns:
+            mask &= ids == columns[slot]
+        else:
+            columns[slot] = ids
+    rows = np.flatnonzero(mask)
+    return rows, {name: ids[rows] for name, ids in columns.items()}
 
 
 def _distinct(parts: Sequence[tuple[Rows, Ids]]) -> tuple[Rows, Ids]:

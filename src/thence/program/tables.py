@@ -1,4 +1,4 @@
-"""What a program asks to be extracted from each event: graph patterns, attributes, or all triples."""
+"""What a program asks to be extracted from each event: graph patterns, attributes, or triples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.expressions import Expression, Variable
-from thence.algebra.patterns import Pattern
+from thence.algebra.patterns import Pattern, TriplePattern
 from thence.algebra.sase import Name
 from thence.rdf.terms import IRI
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
@@ -46,6 +46,14 @@ class AllTriples:
     rejected: tuple[IRI, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class EntailedTriples:
+    """The triples of each event, and those that they entail under the background's schema (EP-57), that match a
+    pattern. A triple may come twice, if an event has it and entails it."""
+
+    pattern: TriplePattern
+
+
 SUBJECT, PREDICATE, OBJECT = Variable("subject"), Variable("predicate"), Variable("object")
 """The columns of a table of triples."""
 
@@ -53,9 +61,9 @@ SUBJECT, PREDICATE, OBJECT = Variable("subject"), Variable("predicate"), Variabl
 @dataclass(frozen=True, slots=True)
 class Table:
     """What to extract from each event of a stream: the solutions of a graph pattern (SPAseQ, Definition 7), attributes
-    of typed events, or the triples themselves; and the columns that are wanted. Patterns that differ in the names of
-    their variables alone share one table."""
+    of typed events, triples and what they entail, or the triples themselves; and the columns that are wanted. Patterns
+    that differ in the names of their variables alone share one table."""
 
     stream: str
-    pattern: Pattern | Attributes | AllTriples
+    pattern: Pattern | Attributes | AllTriples | EntailedTriples
     variables: tuple[Variable, ...]

@@ -15,7 +15,7 @@ from thence.local.inputs import stream_name
 from thence.match.background import NO_BACKGROUND, Background
 from thence.program.dataflow import Dataflow
 from thence.program.operator import Feature
-from thence.program.tables import AllTriples, Attributes
+from thence.program.tables import AllTriples, Attributes, EntailedTriples
 from thence.rdf.iris import is_absolute
 from thence.rdf.times import Domain, Span, parse_duration, parse_time
 
@@ -78,7 +78,7 @@ def background_of(given: Any, dataflow: Dataflow) -> Background:
         background = Background(load_background(background))
     for stage in dataflow.stages:
         for table in stage.program.tables:
-            if not isinstance(table.pattern, Attributes | AllTriples):
+            if not isinstance(table.pattern, Attributes | AllTriples | EntailedTriples):
                 background.check(table.pattern)
         for pattern in stage.program.background_patterns:
             background.check(pattern)

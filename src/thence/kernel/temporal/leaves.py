@@ -30,6 +30,7 @@ from thence.kernel.temporal.solution_store import SolutionStore
 from thence.match import plain_evaluator
 from thence.match.background import NamedGraphs
 from thence.match.context import Solution
+from thence.match.rdfs_columns import matching
 from thence.program.extracted import BindingTable
 from thence.program.tables import OBJECT, PREDICATE, SUBJECT
 from thence.program.temporal.network import PathScan, Scan, Timeless
@@ -147,21 +148,10 @@ def scanned_triples(
     pattern: TriplePattern, variables: Sequence[Variable], batch: TripleBatch, terms: Terms
 ) -> IntervalTable:
     """The triples that match a pattern."""
-    places = ((pattern.predicate, batch.predicates), (pattern.subject, batch.subjects), (pattern.object, batch.objects))
-    mask = np.ones(len(batch), np.bool_)
-    columns: dict[Variable, Ids] = {}
-    for slot, ids in places:
-        if not isinstance(slot, Variable):
-            assert not isinstance(slot, BlankNode), "a blank node of a pattern is a variable"
-            mask &= ids == terms.find(slot)
-        elif slot in columns:
-            mask &= ids == columns[slot]
-        else:
-            columns[slot] = ids
-    rows = np.flatnonzero(mask)
+    rows, columns = matching(pattern, batch.subjects, batch.predicates, batch.objects, terms)
     found = np.empty((len(variables), len(rows)), np.int32)
     for place, name in enumerate(variables):
-        found[place] = columns[name][rows]
+        found[place] = columns[name]
     return IntervalTable(batch.start[rows], batch.end[rows], found, batch.refs[rows][None])
 
 

@@ -257,8 +257,7 @@ class _NodeReader:
         place = number + 1
         match node:
             case Scan():
-                all_triples = node.table == self.network.triples_table
-                detail = "reads all triples of events, since reasoning adds to them" if all_triples else None
+                detail = "reads what the triples of events entail, too" if self.network.reasoning else None
                 return NodeFacts(place, "triple pattern", "BGP", self.text(show(node.pattern)), (), detail=detail)
             case PathScan():
                 detail = "reads whole events"

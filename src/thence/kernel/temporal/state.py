@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from thence.algebra.expressions import Variable
+from thence.algebra.patterns import TriplePattern
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.errors import LimitError, QueryError
 from thence.kernel.temporal.conditions import Scope
@@ -34,8 +35,8 @@ from thence.kernel.temporal.leaves import (
 from thence.kernel.temporal.policies import PolicyState
 from thence.kernel.temporal.rules import Derived
 from thence.kernel.temporal.summaries import SummaryState
-from thence.match.background import Background
-from thence.match.rdfs_columns import SchemaArrays, SchemaColumns
+from thence.match.rdfs_background import GraphColumns, closed_background, unnamed_graph
+from thence.match.rdfs_columns import SchemaColumns, matching
 from thence.program.extracted import Extracted
 from thence.program.operator import NEVER, Environment
 from thence.program.temporal.dependencies import dependencies, strata
@@ -123,17 +124,17 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     network = program.network
     background = environment.background
     scope = Scope(terms, background, environment.context)
-    triples = _unnamed(background, terms)
+    closed_graph = closed_background(background) if network.reasoning else None
     schema = None
-    if network.reasoning:
-        closed_background = _closed_background(background)
-        schema = SchemaColumns(closed_background.arrays, terms)
-        triples = _all_background(closed_background, terms)
-        check_templates(network, closed_background.schema)
+    if closed_graph is not None:
+        check_templates(network, closed_graph.schema)
+        seen = closed_graph.arrays if _has_paths(network) else closed_graph.seen_by(_patterns(network))
+        schema = SchemaColumns(seen, terms)
+    triples = _read_background(network, closed_graph.graph if closed_graph else unnamed_graph(background), terms)
     graphs = PathGraphs(dict.fromkeys(_plain_triples(triples, terms)) if _has_paths(network) else {}, {})
     logged = evaluated_anew(network.nodes)
     evaluation = Evaluation(
-        network=_stratified(network, triples, closed_background.schema if network.reasoning else None, scope),
+        network=_stratified(network, triples, closed_graph.schema if closed_graph else None, scope),
         states=[
             state_of(
                 number,
@@ -165,14 +166,21 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     return state
 
 
-def _unnamed(background: Background, terms: Terms) -> TripleBatch:
-    """The background that plain patterns read (EP-39)."""
-    graph = background.data.unnamed
-    if graph is None:
-        none = np.empty(0, np.int32)
-        return background_triples(none, none, none)
-    columns = [terms.import_all(graph.terms, ids) for ids in (graph.subjects, graph.predicates, graph.objects)]
-    return background_triples(*columns)
+def _patterns(network: Network) -> frozenset[TriplePattern]:
+    """The triple patterns of all leaves."""
+    return frozenset(node.pattern for node in network.nodes if isinstance(node, Scan))
+
+
+def _read_background(network: Network, graph: GraphColumns, terms: Terms) -> TripleBatch:
+    """The timeless triples that some leaf reads (EP-39)."""
+    columns = (graph.subjects, graph.predicates, graph.objects)
+    if not _has_paths(network):
+        read = np.zeros(len(graph.subjects), np.bool_)
+        for pattern in _patterns(network):
+            read[matching(pattern, *columns, graph.terms)[0]] = True
+        columns = (graph.subjects[read], graph.predicates[read], graph.objects[read])
+    subjects, predicates, objects = (terms.import_all(graph.terms, ids) for ids in columns)
+    return background_triples(subjects, predicates, objects)
 
 
 def _plain_triples(batch: TripleBatch, terms: Terms) -> Iterator[Triple]:
@@ -184,38 +192,6 @@ def _plain_triples(batch: TripleBatch, terms: Terms) -> Iterator[Triple]:
 
 def _has_paths(network: Network) -> bool:
     return any(isinstance(node, PathScan) for node in network.nodes)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClosedBackground:
-    """The unnamed background with all that it entails, and its schema."""
-
-    schema: Schema
-    arrays: SchemaArrays
-    triples: tuple[Triple, ...]
-
-
-def _closed_background(background: Background) -> ClosedBackground:
-    """Computed once for a background, however many states there are."""
-    if "rdfs" not in background.derived:
-        graph = background.data.unnamed
-        triples = [] if graph is None else list(graph.triples(0))
-        schema = Schema.of(triples)
-        background.derived["rdfs"] = ClosedBackground(
-            schema, SchemaArrays.of(schema), tuple(sorted(schema.closed(triples), key=_texts))
-        )
-    found: ClosedBackground = background.derived["rdfs"]
-    return found
-
-
-def _texts(triple: Triple) -> tuple[str, ...]:
-    """An order that is the same in every process: blank nodes of rules are numbered by it."""
-    return tuple(map(str, triple))
-
-
-def _all_background(found: ClosedBackground, terms: Terms) -> TripleBatch:
-    columns = [terms.add_all(triple[place] for triple in found.triples) for place in range(3)]
-    return background_triples(*columns)
 
 
 def check_templates(network: Network, schema: Schema) -> None:

@@ -85,7 +85,7 @@ class _Whole:
     """A file's statements as nodes."""
 
     def __init__(self, stream: str, reasoning: bool) -> None:
-        self.translation = Translation(stream, whole_triples=reasoning)
+        self.translation = Translation(stream, reasoning)
         self.statements: list[Statement] = []
 
     @property

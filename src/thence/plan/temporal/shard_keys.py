@@ -40,8 +40,6 @@ def _reason(network: Network, policy: str) -> str:
         return "a policy chooses among all events"
     if any(statement.is_rule for statement in network.statements):
         return "rules feed the stream"
-    if network.reasoning:
-        return "reasoning adds triples whose terms stand elsewhere"
     if any(isinstance(node, PathScan) for node in network.nodes):
         return "a path reads whole events"
     if not any(isinstance(node, Scan) for node in network.nodes):

@@ -41,7 +41,7 @@ from thence.algebra.traversal import nodes as all_nodes
 from thence.algebra.traversal import numbered, replaced
 from thence.algebra.variables import columns, has_aggregate, mentioned, parts
 from thence.plan.temporal.duration_bounds import comparable_duration, duration_bounds
-from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Table
+from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, EntailedTriples, Table
 from thence.program.temporal.network import (
     DURATION,
     END_TIME,
@@ -87,8 +87,8 @@ class Translation:
     """The nodes so far, the tables that they read, and which variables each node always binds."""
 
     stream: str
-    whole_triples: bool = False
-    """Whether scans read all triples of events, since reasoning adds to them."""
+    reasoning: bool = False
+    """Whether scans read what the triples of events entail, too."""
     nodes: list[Node] = field(default_factory=list)
     tables: dict[Table, int] = field(default_factory=dict)
     bound: list[frozenset[Variable]] = field(default_factory=list)
@@ -168,12 +168,15 @@ class Translation:
         """The occurrences of a triple pattern without blank nodes."""
         slots = (triple.subject, triple.predicate, triple.object)
         variables = tuple(dict.fromkeys(slot for slot in slots if isinstance(slot, Variable)))
-        if self.whole_triples:
-            table, names = self.triples_table(), variables
-        else:
-            asked = numbered(Bgp((triple,)), variables)
-            names = tuple(Variable(str(place)) for place in range(len(variables)))
-            table = self.tables.setdefault(Table(self.stream, asked, names), len(self.tables))
+        asked = numbered(Bgp((triple,)), variables)
+        assert isinstance(asked, Bgp)
+        names = tuple(Variable(str(place)) for place in range(len(variables)))
+        pattern: Pattern | EntailedTriples = asked
+        if self.reasoning:
+            (named,) = asked.triples
+            assert isinstance(named, TriplePattern)
+            pattern = EntailedTriples(named)
+        table = self.tables.setdefault(Table(self.stream, pattern, names), len(self.tables))
         return self._add(Scan(triple, variables, (next(self._places),), table, names), frozenset(variables))
 
     def triples_table(self) -> int:
