@@ -192,3 +192,25 @@ def test_no_derived_triple_waits_for_a_statement_that_has_run() -> None:
     engine = query("CONSTRUCT { ?x :r ?y } WHERE { ?x :p ?y } SELECT * { ?x :r ?y }").engine()
     assert len(engine.push(prices(1)[0])) == 1
     assert all(inbox.is_empty for inbox in engine.answers.flow.hosts[0].state.evaluation.inboxes)
+
+
+def event(time: int, graph: str) -> thence.Event:
+    return thence.Event(time, "@prefix : <http://example.org/> . " + graph)
+
+
+def derived(match: thence.Match) -> tuple[str, ...]:
+    """The terms of the triples that a row of a CONSTRUCT adds, without their namespace."""
+    (triples,) = match.bindings.values()
+    return tuple(str(term.value).removeprefix("http://example.org/") for term in triples)
+
+
+def test_rules_emit_by_round_then_rule_then_start_then_position() -> None:
+    """EP-49: the second rule derives in the first round what the first one reads in the second."""
+    rules = query("CONSTRUCT { ?x :t ?y } WHERE { ?x :s ?y } CONSTRUCT { ?y :s ?x } WHERE { ?x :p ?y }")
+    found = list(rules.match([event(1, ":c :p :d ."), event(1, ":a :p :b .")]))
+    assert [(match.query, derived(match)) for match in found] == [
+        (2, ("d", "s", "c")),
+        (2, ("b", "s", "a")),
+        (1, ("d", "t", "c")),
+        (1, ("b", "t", "a")),
+    ]
