@@ -214,3 +214,10 @@ def test_rules_emit_by_round_then_rule_then_start_then_position() -> None:
         (1, ("d", "t", "c")),
         (1, ("b", "t", "a")),
     ]
+
+
+def test_a_row_waits_on_minus_even_if_nothing_can_be_removed() -> None:
+    """EP-43: MINUS without a shared variable removes nothing, and its rows wait as those of any other."""
+    engine = query("SELECT * { ?x :p ?y MINUS { ?z :q ?w } }").engine()
+    assert engine.push(event(1, ":a :p :b .")) == []
+    assert [match.end for match in engine.push(event(2, ":a :r :b ."))] == [1]
