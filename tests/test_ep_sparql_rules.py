@@ -221,3 +221,12 @@ def test_a_row_waits_on_minus_even_if_nothing_can_be_removed() -> None:
     engine = query("SELECT * { ?x :p ?y MINUS { ?z :q ?w } }").engine()
     assert engine.push(event(1, ":a :p :b .")) == []
     assert [match.end for match in engine.push(event(2, ":a :r :b ."))] == [1]
+
+
+def test_graph_reads_what_the_unnamed_background_entails(tmp_path: Path) -> None:
+    """EP-40, EP-55: the unnamed background answers for every IRI, with what RDFS infers from it."""
+    schema = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
+    (tmp_path / "kb.ttl").write_text(f"@prefix : <http://example.org/> . :C {schema} :D . :k a :C .", encoding="utf-8")
+    asked = query("SELECT ?x { ?a :p ?b GRAPH :g { ?x a :D } }")
+    found = asked.match([event(1, ":a :p :b .")], background=tmp_path / "kb.ttl", reasoning="rdfs")
+    assert [str(match.bindings["x"].value) for match in found] == ["http://example.org/k"]

@@ -123,6 +123,7 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     schema = None
     if network.reasoning:
         closed_background = _closed_background(background)
+        scope.background = closed_background.background
         schema = SchemaColumns(closed_background.arrays, terms)
         triples = _all_background(closed_background, terms)
         check_templates(network, closed_background.schema)
@@ -184,11 +185,13 @@ def _has_paths(network: Network) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClosedBackground:
-    """The unnamed background with all that it entails, and its schema."""
+    """The unnamed background with all that it entails, and its schema; and the background that GRAPH reads, where the
+    unnamed one answers for every IRI (EP-40)."""
 
     schema: Schema
     arrays: SchemaArrays
     triples: tuple[Triple, ...]
+    background: Background
 
 
 def _closed_background(background: Background) -> ClosedBackground:
@@ -197,9 +200,9 @@ def _closed_background(background: Background) -> ClosedBackground:
         graph = background.data.unnamed
         triples = [] if graph is None else list(graph.triples(0))
         schema = Schema.of(triples)
-        background.derived["rdfs"] = ClosedBackground(
-            schema, SchemaArrays.of(schema), tuple(sorted(schema.closed(triples), key=_texts))
-        )
+        closed = tuple(sorted(schema.closed(triples), key=_texts))
+        read = background if graph is None else Background(background.data.with_unnamed(closed))
+        background.derived["rdfs"] = ClosedBackground(schema, SchemaArrays.of(schema), closed, read)
     found: ClosedBackground = background.derived["rdfs"]
     return found
 
