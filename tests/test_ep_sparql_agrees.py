@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -102,6 +102,22 @@ def test_rules_without_select_emit_what_is_new(case: Case, cuts: list[int]) -> N
             for triple in event_graph(row, ordered(rules))
         )
         assert made == expected, text(file)
+    if has_positions(rules):
+        in_order = [(number, start, end, told_graph(graph)) for number, start, end, graph, _ in told]
+        rows = [row for _, row, _ in engine_rows(rules, [])]
+        listed = [(row.query or 1, row.start, row.end, event_graph(row, ordered(rules))) for row in rows]
+        assert listed == in_order, text(file)
+
+
+def has_positions(case: Case) -> bool:
+    """Whether the positions of events tell all solutions of a rule apart (EP-49): no two triples have one position."""
+    one_each = all(len(triples) == 1 for *_, triples in case.events) and not brought_twice(case)
+    plain = all(isinstance(each, Construct) and len(each.template) == 1 for each in case.file)
+    return one_each and plain and not any(word in text(case.file) for word in ("UNION", "VALUES"))
+
+
+def told_graph(graph: Iterable[Triple]) -> frozenset[tuple[object, ...]]:
+    return frozenset(tuple(map(told_term, triple)) for triple in graph)
 
 
 @given(cases(KEYED), st.integers(1, 4), st.data())

@@ -192,3 +192,41 @@ def test_no_derived_triple_waits_for_a_statement_that_has_run() -> None:
     engine = query("CONSTRUCT { ?x :r ?y } WHERE { ?x :p ?y } SELECT * { ?x :r ?y }").engine()
     assert len(engine.push(prices(1)[0])) == 1
     assert all(inbox.is_empty for inbox in engine.answers.flow.hosts[0].state.evaluation.inboxes)
+
+
+def event(time: int, graph: str) -> thence.Event:
+    return thence.Event(time, "@prefix : <http://example.org/> . " + graph)
+
+
+def derived(match: thence.Match) -> tuple[str, ...]:
+    """The terms of the triples that a row of a CONSTRUCT adds, without their namespace."""
+    (triples,) = match.bindings.values()
+    return tuple(str(term.value).removeprefix("http://example.org/") for term in triples)
+
+
+def test_rules_emit_by_round_then_rule_then_start_then_position() -> None:
+    """EP-49: the second rule derives in the first round what the first one reads in the second."""
+    rules = query("CONSTRUCT { ?x :t ?y } WHERE { ?x :s ?y } CONSTRUCT { ?y :s ?x } WHERE { ?x :p ?y }")
+    found = list(rules.match([event(1, ":c :p :d ."), event(1, ":a :p :b .")]))
+    assert [(match.query, derived(match)) for match in found] == [
+        (2, ("d", "s", "c")),
+        (2, ("b", "s", "a")),
+        (1, ("d", "t", "c")),
+        (1, ("b", "t", "a")),
+    ]
+
+
+def test_a_row_waits_on_minus_even_if_nothing_can_be_removed() -> None:
+    """EP-43: MINUS without a shared variable removes nothing, and its rows wait as those of any other."""
+    engine = query("SELECT * { ?x :p ?y MINUS { ?z :q ?w } }").engine()
+    assert engine.push(event(1, ":a :p :b .")) == []
+    assert [match.end for match in engine.push(event(2, ":a :r :b ."))] == [1]
+
+
+def test_graph_reads_what_the_unnamed_background_entails(tmp_path: Path) -> None:
+    """EP-40, EP-55: the unnamed background answers for every IRI, with what RDFS infers from it."""
+    schema = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
+    (tmp_path / "kb.ttl").write_text(f"@prefix : <http://example.org/> . :C {schema} :D . :k a :C .", encoding="utf-8")
+    asked = query("SELECT ?x { ?a :p ?b GRAPH :g { ?x a :D } }")
+    found = asked.match([event(1, ":a :p :b .")], background=tmp_path / "kb.ttl", reasoning="rdfs")
+    assert [str(match.bindings["x"].value) for match in found] == ["http://example.org/k"]

@@ -54,6 +54,20 @@ def closed_background(background: Background) -> ClosedBackground:
     return found
 
 
+def closed_graphs(background: Background) -> Background:
+    """The background that GRAPH reads under reasoning: the unnamed graph, which answers for every IRI, has all that it
+    entails (EP-40)."""
+    if "rdfs graphs" not in background.derived:
+        graph = background.data.unnamed
+        closed = background
+        if graph is not None:
+            triples = closed_background(background).schema.closed(graph.triples(0))
+            closed = Background(background.data.with_unnamed(sorted(triples, key=lambda each: tuple(map(str, each)))))
+        background.derived["rdfs graphs"] = closed
+    found: Background = background.derived["rdfs graphs"]
+    return found
+
+
 def unnamed_graph(background: Background) -> GraphColumns:
     """The background that plain patterns read (EP-39), without reasoning."""
     graph = background.data.unnamed

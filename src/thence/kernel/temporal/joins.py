@@ -226,13 +226,13 @@ class WithoutState:
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope) -> IntervalTable:
         left, right = deltas
         keys = self.node.keys
-        if not keys.left:  # without a shared variable nothing is removed
-            return left
-        self.right.add(earliest(self.right, right, keys))
         waiting = concatenated([self.waiting, left])
         leaving = waiting.end < closed
         self.waiting = waiting.take(~leaving)
         found = waiting.take(leaving)
+        if not keys.left:  # without a shared variable nothing is removed, but the row waits (EP-43)
+            return found
+        self.right.add(earliest(self.right, right, keys))
         rows, stored = self.right.pairs(found, keys.left, Relation.UNTIL, stored_left=False)
         removed = np.zeros(len(found), np.bool_)
         others = self.right.table.ids

@@ -45,13 +45,15 @@ class TemporalOperator:
         environment: Environment,
     ) -> Iterator[Solutions]:
         begin(program, state, extracted)
+        rank = 0
         for emitted in step_network(program, state, watermark, environment):
             ends = emitted.rows.end
             rows = np.flatnonzero(ends != NO_END)  # EP-38
             if len(rows):
                 if not program.waits_for_time and (ends[1:] < ends[:-1]).any():  # as of the arms of a UNION
                     rows = rows[np.argsort(ends[rows], kind="stable")]
-                yield _solutions(program, emitted.take(rows), state.terms)
+                yield _solutions(program, emitted.take(rows), state.terms, rank)
+                rank += len(rows)
 
     def expire(self, program: TemporalProgram, state: TemporalState, watermark: int) -> Expired | None:
         return None
@@ -81,8 +83,8 @@ class TemporalOperator:
         return describe(program)
 
 
-def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms) -> Solutions:
-    """Rows as the host takes them: certain when they end (EP-42)."""
+def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: int) -> Solutions:
+    """Rows as the host takes them: certain when they end (EP-42). `rank` counts the rows before them."""
     rows, output = emitted.rows, program.output
     columns = tuple(values_of_ids(ids, terms) for ids in rows.ids)
     compute = None
@@ -104,14 +106,17 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms) -> Solu
         columns=columns if emitted.triples is None else None,
         compute=compute,
         identity=lambda: identity,
-        rank=np.arange(len(rows)) if _is_ordered(program) else None,
+        rank=rank + np.arange(len(rows)) if _is_ordered(program) else None,
         queries=np.full(len(rows), emitted.query) if is_numbered(output) else None,
     )
 
 
 def _is_ordered(program: TemporalProgram) -> bool:
-    """Whether ORDER BY orders the rows of each end (EP-62): the root emits them so."""
+    """Whether rows of one end have an order of their own: rules' (EP-49), or that of ORDER BY (EP-62). The root emits
+    them so."""
     network = program.network
+    if not program.query:
+        return True
     roots = [network.nodes[each.root] for each in network.statements if not each.is_rule]
     return any(isinstance(root, Summarise) and root.select.modifiers.order for root in roots)
 

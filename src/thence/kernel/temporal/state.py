@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from thence.algebra.expressions import Variable
-from thence.algebra.patterns import TriplePattern
+from thence.algebra.patterns import Graph, TriplePattern
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.errors import LimitError, QueryError
 from thence.kernel.temporal.conditions import Scope
@@ -35,12 +35,12 @@ from thence.kernel.temporal.leaves import (
 from thence.kernel.temporal.policies import PolicyState
 from thence.kernel.temporal.rules import Derived
 from thence.kernel.temporal.summaries import SummaryState
-from thence.match.rdfs_background import GraphColumns, closed_background, unnamed_graph
+from thence.match.rdfs_background import GraphColumns, closed_background, closed_graphs, unnamed_graph
 from thence.match.rdfs_columns import SchemaColumns, matching
 from thence.program.extracted import Extracted
 from thence.program.operator import NEVER, Environment
 from thence.program.temporal.dependencies import dependencies, strata
-from thence.program.temporal.network import Network, PathScan, Scan
+from thence.program.temporal.network import Network, PathScan, Scan, Timeless
 from thence.program.temporal.program import TemporalProgram
 from thence.rdf.rdfs import Schema
 from thence.rdf.terms import IRI, BlankNode, Triple
@@ -127,6 +127,8 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     closed_graph = closed_background(background) if network.reasoning else None
     schema = None
     if closed_graph is not None:
+        if _reads_graphs(network):
+            scope.background = closed_graphs(background)
         check_templates(network, closed_graph.schema)
         seen = closed_graph.arrays if _has_paths(network) else closed_graph.seen_by(_patterns(network))
         schema = SchemaColumns(seen, terms)
@@ -192,6 +194,10 @@ def _plain_triples(batch: TripleBatch, terms: Terms) -> Iterator[Triple]:
 
 def _has_paths(network: Network) -> bool:
     return any(isinstance(node, PathScan) for node in network.nodes)
+
+
+def _reads_graphs(network: Network) -> bool:
+    return any(isinstance(node, Timeless) and isinstance(node.pattern, Graph) for node in network.nodes)
 
 
 def check_templates(network: Network, schema: Schema) -> None:
