@@ -22,7 +22,7 @@ from thence.algebra.tef_sparql import (
 from thence.algebra.tef_variables import bound as bound_variables
 from thence.algebra.traversal import nodes
 from thence.kernel.facts.event_instances import Stored, is_met
-from thence.kernel.facts.event_network import event_node
+from thence.kernel.facts.event_network import all_variables, event_node
 from thence.kernel.facts.event_nodes import EventNode, is_simple
 from thence.kernel.facts.fact_patterns import FactEvaluation
 from thence.kernel.facts.statements import ArmNode, EventStatement, FactSelect
@@ -95,7 +95,7 @@ def _absent_events(file: TefFile, kinds: Kinds) -> dict[TefPattern, tuple[EventN
     for node in nodes(file.statements):
         over_facts = isinstance(node, Absent) and kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
         if isinstance(node, Absent) and over_facts and kinds.of_pattern(node.right) is Kind.EVENT:
-            found[node.right] = (event_node(node.right, kinds), Stored(()))
+            found[node.right] = (event_node(node.right, kinds, all_variables(file.statements)), Stored(()))
     return found
 
 

@@ -257,12 +257,13 @@ class Machine:
     ) -> Iterator[tuple[Solution, tuple[Fact, ...]]]:
         """The bindings of an instance; those of REPLACE with each of the facts that it replaces (TEF-42)."""
         if not isinstance(arm, Replace):
-            if not instance.pending and not instance.blocked:
-                yield instance.bound, ()
+            alone = settled(instance, self.facts, is_whole=True)
+            if alone is not None:
+                yield alone.bound, ()
             return
         for found in list(self.facts.facts(arm.facts, instance.bound, ended=False)):
-            whole = settled(instance._replace(bound=found.bound), self.facts)
-            if whole is None or whole.pending or whole.blocked:
+            whole = settled(instance._replace(bound=found.bound), self.facts, is_whole=True)
+            if whole is None:
                 continue
             bound: Solution | None = whole.bound
             for variable, expression in arm.steps:

@@ -1,0 +1,88 @@
+"""TEF-SPARQL's rules where two of them meet: names from further left, ends without a value, comparisons with now()."""
+
+from __future__ import annotations
+
+from oracle.tef_sparql_notation import (
+    all_facts,
+    also,
+    answers,
+    during,
+    fact,
+    pattern,
+    replace,
+    select,
+    seq,
+    since,
+    until,
+    without,
+)
+from oracle.tef_sparql_query import Bound, Compare, Condition, Not, Or
+from oracle.terms import Var, integer
+
+LIGHT = fact("?x f ?y", since("?x on ?y"), until("?x off ?y"))
+LEVEL = fact("?x h ?n", since("?x set ?n"))
+
+
+# Expressions
+
+
+def test_tef_58_a_test_inside_during_sees_the_variables_further_to_the_left() -> None:
+    query = select("n m", seq("?x e ?n", during("?x p ?y", "?x h ?m , ?m > ?n")))
+    events = "1: a set 5\n2: a e 3\n2: a e 7\n4: a p b"
+    assert answers([LEVEL, query], events) == ["2-4 m=5 n=3"]
+    late = "1: a set 5\n2: a p b\n2: a e 3\n2: a e 7"  # the right side came first (TEF-35)
+    assert answers([LEVEL, query], late) == ["2 m=5 n=3"]
+    gone = fact("?x h ?n", since("?x set ?n"), until("?x off ?n"))
+    assert answers([gone, query], "1: a set 5\n2: a p b\n2: a off 5\n2: a e 3") == ["2 m=5 n=3"]  # TEF-23
+
+
+def test_tef_58_a_value_inside_during_is_computed_of_variables_further_to_the_left() -> None:
+    query = select("k", seq("?x e ?n", during("?x p ?y", "?x h ?m , ?k = ?m + ?n")))
+    assert answers([LEVEL, query], "1: a set 5\n2: a e 3\n4: a p b") == ["2-4 k=8"]
+    twice = seq("?x e ?n", also(during("?x p ?y , ?k = ?n + 1", "?x h ?m , ?m > ?k"), "?k > 3"))
+    assert answers([LEVEL, select("k", twice)], "1: a set 5\n2: a e 3\n2: a e 2\n2: a e 4\n4: a p b") == ["2-4 k=4"]
+
+
+def test_tef_58_a_test_of_static_triples_sees_the_variables_further_to_the_left() -> None:
+    query = select("n", seq("?x e ?n", also("?x p ?y", pattern("?x s ?m , ?m > ?n"))))
+    assert answers(query, "2: a e 3\n2: a e 7\n4: a p b", "a s 5") == ["2-4 n=3"]
+
+
+def test_tef_39_a_test_inside_without_sees_the_variables_further_to_the_left() -> None:
+    events = "1: a set 5\n2: a e 3\n2: a e 7\n4: a p b"
+    query = select("n", seq("?x e ?n", without("?x p ?y", "?x h ?m , ?m > ?n")))
+    assert answers([LEVEL, query], events) == ["2-4 n=7"]
+    static = select("n", seq("?x e ?n", without("?x p ?y", "?x s ?m , ?m > ?n")))
+    assert answers(static, events, "a s 5") == ["2-4 n=7"]
+
+
+def test_tef_39_and_58_tests_inside_on_see_the_variables_of_replace() -> None:
+    top = fact("?x v ?n", since("?x init ?n"), replace("?x v ?o", without("?x e ?n", "?x h ?m , ?m > ?o")))
+    events = "1: a set 5\n2: a init 3\n3: a e 4\n4: a init 9\n5: a e 6"
+    assert all_facts([LEVEL, top], events, of="v") == ["a v 3 2-", "a v 9 4-5", "a v 6 5-"]
+    below = fact("?x v ?n", since("?x init ?n"), replace("?x v ?o", during("?x e ?n", "?x h ?m , ?m > ?o")))
+    assert all_facts([LEVEL, below], "1: a set 5\n2: a init 3\n3: a e 4", of="v") == ["a v 3 2-3", "a v 4 3-"]
+    timed = fact(
+        "?x v ?n", since("?x init ?n"), replace("?x v ?o", during("?x e ?n", "?x h ?m[?s,?_] , now() > ?s + ?o"))
+    )
+    assert all_facts([LEVEL, timed], "1: a set 5\n2: a init 3\n4: a e 4\n5: a e 6", of="v") == ["a v 3 2-5", "a v 6 5-"]
+
+
+def test_tef_38_a_fact_restarts_at_events_judged_with_its_variables() -> None:
+    view = fact("?x v ?n", without("?x h ?n", during("?x p ?_", "?x f ?_[?s,?_] , ?s > ?n")))
+    events = "1: a set 5\n4: a on b\n6: a p c\n7: a on c\n9: a p c"
+    assert all_facts([LEVEL, LIGHT, view], events, of="v") == ["a v 5 1-9", "a v 5 9-"]
+
+
+def test_tef_54_an_end_without_a_value_is_so_in_expressions() -> None:
+    read = during("?x p ?_", "?x f ?y[?s,?e]")
+    events = "1: a on b\n2: a p c"
+    assert answers([LIGHT, select("y", Condition(read, Not(Bound(Var("e")))))], events) == ["2 y=b"]
+    either = Or(Compare(">", Var("e"), integer(5)), Compare("=", Var("s"), integer(1)))
+    assert answers([LIGHT, select("y", Condition(read, either))], events) == ["2 y=b"]
+    assert answers([LIGHT, select("y", also(read, "?e > 0"))], events) == []
+
+
+def test_tef_58_an_expression_does_not_see_what_is_bound_to_its_right() -> None:
+    read = also(during("?x p ?_", "?x f ?y[?s,?e]"), "?e > 0")
+    assert answers([LIGHT, select("y", seq(read, "?x q ?_[?e,?_]"))], "1: a on b\n2: a p c\n3: a q c") == []
