@@ -6,8 +6,10 @@ from oracle.tef_sparql_notation import (
     all_facts,
     also,
     answers,
+    at,
     during,
     fact,
+    onend,
     pattern,
     replace,
     select,
@@ -86,3 +88,60 @@ def test_tef_54_an_end_without_a_value_is_so_in_expressions() -> None:
 def test_tef_58_an_expression_does_not_see_what_is_bound_to_its_right() -> None:
     read = also(during("?x p ?_", "?x f ?y[?s,?e]"), "?e > 0")
     assert answers([LIGHT, select("y", seq(read, "?x q ?_[?e,?_]"))], "1: a on b\n2: a p c\n3: a q c") == []
+
+
+# Comparisons with now()
+
+
+COUNTER = fact("?x g ?y", since("?x up ?y"), until("?x down ?y"))
+
+
+def test_tef_64_a_comparison_inside_a_group_is_due_by_names_further_to_the_left() -> None:
+    started = "1: a set 5\n1: a up c"
+    over = without("?x h ?n", "?x g ?_[?s,?_] , now() < ?s + ?n")
+    assert answers([LEVEL, COUNTER, select("x", over)], started) == ["6 x=a"]
+    view = fact("?x v ?n", without("?x h ?n", "?x g ?_[?s,?_] , now() > ?s + ?n"))
+    assert answers([LEVEL, COUNTER, view, select("t", onend("?x v ?n[?_,?t]"))], started) == ["7 t=7"]
+    both = also("?x h ?n", pattern("?x g ?_[?s,?_] , now() > ?s + ?n"))
+    assert answers([LEVEL, COUNTER, select("x", both)], started) == ["7 x=a"]
+
+
+def test_tef_63_the_other_side_of_a_comparison_is_any_number() -> None:
+    expected = {
+        "now() > ?s + 2.5": ["a v b 4-"],
+        "now() >= ?s + 2.0": ["a v b 3-"],
+        "now() < ?s + 2.5": ["a v b 1-4"],
+        "now() <= ?s + 2.5": ["a v b 1-4"],
+        "now() = ?s + 2.0": ["a v b 3-4"],
+        "now() = ?s + 2.5": [],
+        "now() != ?s + 2.5": ["a v b 1-"],
+        "now() != ?y": ["a v b 1-"],
+        "now() > ?y": [],
+    }
+    for comparison, found in expected.items():
+        view = fact("?x v ?y", f"?x f ?y[?s,?_] , {comparison}")
+        assert all_facts([LIGHT, view], "1: a on b", of="v") == found, comparison
+
+
+def test_tef_63_a_comparison_clips_static_triples() -> None:
+    soon = fact("?x soon ?t", "?x scheduled ?t , now() >= ?t - 3")
+    assert all_facts(soon, "1: q p b", "a scheduled 10") == ["a soon 10 7-"]
+    assert all_facts(soon, "8: q p b", "a scheduled 10") == ["a soon 10 8-"]
+    assert answers(select("x", "?x scheduled ?t , now() >= ?t - 3"), "1: q p b", "a scheduled 10") == ["7 x=a"]
+
+
+def test_tef_54_the_end_of_what_will_be_clipped_has_no_value_yet() -> None:
+    clipped = at("?x f ?y[?s,?_] , now() < ?s + 5", "?_", "?e")
+    assert answers([LIGHT, select("e", during("?x p ?_", clipped))], "1: a on b\n3: a p c") == ["3"]
+    assert answers([LIGHT, select("e", onend(clipped))], "1: a on b") == ["6 e=6"]
+
+
+def test_tef_42_replace_matches_what_holds_at_the_time() -> None:
+    late = fact("?x v ?z", replace("?x f ?y[?s,?_] , now() > ?s + 5", "?x p ?z"))
+    assert all_facts([LIGHT, late], "1: a on b\n3: a p c\n7: a p d") == ["a f b 1-7", "a v d 7-"]
+    early = fact("?x v ?z", replace("?x f ?y[?s,?_] , now() < ?s + 5", "?x p ?z"))
+    assert all_facts([LIGHT, early], "1: a on b\n7: a p d") == ["a f b 1-"]
+    assert all_facts([LIGHT, early], "1: a on b\n3: a p d") == ["a f b 1-3", "a v d 3-"]
+    lone = fact("?x v ?z", replace(without("?x f ?y", "?x g ?_"), "?x p ?z"))
+    events = "1: a on b\n2: a up c\n3: a p d\n4: a down c\n5: a p e"
+    assert all_facts([LIGHT, COUNTER, lone], events, of="f v") == ["a f b 1-5", "a v e 5-"]

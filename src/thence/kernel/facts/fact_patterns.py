@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor, isfinite
 from typing import NamedTuple, assert_never
 
 from thence.algebra.expressions import Comparison, Expression, Variable
@@ -31,7 +34,7 @@ from thence.match.expression_evaluator import attempt, passes
 from thence.program.facts.kinds import Kinds, now_comparison
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI, Literal, Term
-from thence.rdf.times import MIN_TIME, Domain, parse_time, time_literal
+from thence.rdf.times import MAX_TIME, MIN_TIME, Domain, parse_time, time_literal
 
 ALWAYS = MIN_TIME
 """Since when static triples hold: they are older than everything (TEF-9)."""
@@ -71,6 +74,8 @@ class FactEvaluation:
     now: int = 0
     first: int = 0
     domain: Domain = Domain.TICKS
+    due: set[int] = field(default_factory=set)
+    """When comparisons with now() will be true or false next, of the patterns that were asked (TEF-64)."""
 
     def begin(self, now: int) -> None:
         """A step at a time begins."""
@@ -145,11 +150,17 @@ class FactEvaluation:
                 if passes(pattern.condition, found.bound, self.context):
                     yield found
                 continue
-            limit = self.instant(clock[1], found.bound)
-            for low, high in () if limit is None else true_when(clock[0], limit):
+            limit = self._limit(clock[1], found.bound)
+            if limit is None:  # at all times, or never
+                if passes(pattern.condition, found.bound, self.context):
+                    yield found
+                continue
+            for low, high in true_when(clock[0], limit):
+                if found.end is None or found.end > self.now:
+                    self.due |= {time for time in (low, high) if time is not None and time > self.now}
                 start, end = max(found.start, low), _earlier(found.end, high)
-                if end is None or start < end:
-                    yield found._replace(start=start, end=end)
+                if start <= self.now and (end is None or start < end):  # as far as it is known now
+                    yield found._replace(start=start, end=None if end is None or end > self.now else end)
 
     def _absent(self, pattern: Absent, bound: Solution, ended: bool) -> Iterator[FactInstance]:
         """F1 WITHOUT F2 holds in the gaps (TEF-37); F WITHOUT E restarts at each E (TEF-38)."""
@@ -202,16 +213,22 @@ class FactEvaluation:
             return {**bound, variable: value}
         return bound if known == value else None
 
-    def instant(self, expression: Expression, bound: Solution) -> int | None:
-        """The time that an expression is; None: an error."""
+    def _limit(self, expression: Expression, bound: Solution) -> Fraction | None:
+        """The time that an expression is, perhaps between two ticks; None: an error, or no time that could come."""
         value: Term | None = attempt(expression, bound, self.context)
         if not isinstance(value, Literal):
             return None
-        try:
-            found = parse_time(value)
-        except InputError:
+        found: object = value.python
+        if self.domain is not Domain.TICKS:
+            try:
+                time = parse_time(value)
+            except InputError:
+                return None
+            found = time.time if time.domain is self.domain else None
+        is_number = type(found) in (int, Decimal) or (isinstance(found, float) and isfinite(found))
+        if not is_number or not MIN_TIME < found < MAX_TIME:  # type: ignore[operator]
             return None
-        return found.time if found.domain is self.domain else None
+        return Fraction(found)  # type: ignore[call-overload, no-any-return]
 
 
 def _earlier(left: int | None, right: int | None) -> int | None:
@@ -239,20 +256,25 @@ def gaps(start: int, end: int | None, others: list[tuple[int, int | None]]) -> I
         yield low, end
 
 
-def true_when(comparison: Comparison, limit: int) -> list[tuple[int, int | None]]:
-    """The intervals in which `now() op limit` is true."""
+def true_when(comparison: Comparison, limit: Fraction) -> list[tuple[int, int | None]]:
+    """The intervals in which `now() op limit` is true.
+
+    >>> true_when(Comparison.GREATER, Fraction(7, 2)), true_when(Comparison.EQUAL, Fraction(7, 2))
+    ([(4, None)], [])
+    """
+    below, above = ceil(limit), floor(limit) + 1  # the first instant not below it, and the first above it
     match comparison:
         case Comparison.GREATER:
-            return [(limit + 1, None)]
+            return [(above, None)]
         case Comparison.GREATER_OR_EQUAL:
-            return [(limit, None)]
+            return [(below, None)]
         case Comparison.LESS:
-            return [(ALWAYS, limit)]
+            return [(ALWAYS, below)]
         case Comparison.LESS_OR_EQUAL:
-            return [(ALWAYS, limit + 1)]
+            return [(ALWAYS, above)]
         case Comparison.EQUAL:
-            return [(limit, limit + 1)]
+            return [(below, above)] if below < above else []
         case Comparison.NOT_EQUAL:
-            return [(ALWAYS, limit), (limit + 1, None)]
+            return [(ALWAYS, below), (above, None)] if below < above else [(ALWAYS, None)]
         case _:
             raise AssertionError("the language has no such comparison")

@@ -53,13 +53,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
             views.append(View(number, statement, patterns))
     turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
     composite = [each for each in turns if not is_simple(each.facts)]
-    timers = [
-        node
-        for node in nodes(file.statements)
-        if isinstance(node, Test)
-        and now_comparison(node.condition) is not None
-        and kinds.of_pattern(node.pattern) is not Kind.EVENT
-    ]
+    named = [pattern for each in (*views, *selects) for pattern in each.patterns]
     made = Machine(
         file=file,
         kinds=kinds,
@@ -69,12 +63,16 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
         selects=tuple(selects),
         start_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnStart))),
         end_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnEnd))),
-        timers=tuple(timers),
+        timed_patterns=tuple(dict.fromkeys(filter(_asks_now, [*named, *(each.facts for each in composite)]))),
         absent_events=_absent_events(file, kinds),
         has_starts=any(isinstance(each, OnStart) for each in turns),
     )
     facts.event_times = lambda pattern, bound: _event_times(made, pattern, bound)
     return made
+
+
+def _asks_now(pattern: TefPattern) -> bool:
+    return any(isinstance(node, Test) and now_comparison(node.condition) is not None for node in nodes(pattern))
 
 
 def _left_of(arm: object) -> frozenset[Variable]:

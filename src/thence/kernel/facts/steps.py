@@ -16,21 +16,20 @@ from thence.algebra.tef_sparql import (
     Since,
     TefFile,
     TefPattern,
-    Test,
     Until,
 )
 from thence.errors import LimitError
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
 from thence.kernel.facts.event_instances import EventInstance, Stored, settled
 from thence.kernel.facts.event_nodes import EventNode, stores_of
-from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance, true_when
+from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
 from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.kernel.facts.hands import FactHand, Hand, InstanceHand, TripleHand
 from thence.kernel.facts.statements import EventStatement, FactSelect
 from thence.kernel.facts.views import Views, head_triples
 from thence.match.context import Solution
 from thence.match.expression_evaluator import attempt, passes
-from thence.program.facts.kinds import Kinds, now_comparison
+from thence.program.facts.kinds import Kinds
 from thence.rdf.comparison import order_key, tie_key
 from thence.rdf.terms import Term, Triple
 from thence.rdf.times import time_literal
@@ -48,7 +47,7 @@ class Machine:
     selects: tuple[FactSelect, ...]
     start_patterns: tuple[TefPattern, ...]  # composite ones of ONSTART
     end_patterns: tuple[TefPattern, ...]  # composite ones of ONEND
-    timers: tuple[Test, ...]
+    timed_patterns: tuple[TefPattern, ...]  # of views that compare with now()
     absent_events: dict[TefPattern, tuple[EventNode, Stored]]  # right of `F WITHOUT E`
     max_steps: int = 10_000
     once: dict[int, set[tuple[Term | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
@@ -262,6 +261,8 @@ class Machine:
                 yield alone.bound, ()
             return
         for found in list(self.facts.facts(arm.facts, instance.bound, ended=False)):
+            if not found.holds_at(self.facts.now):
+                continue
             whole = settled(instance._replace(bound=found.bound), self.facts, is_whole=True)
             if whole is None:
                 continue
@@ -385,16 +386,11 @@ class Machine:
     # Time-driven steps (TEF-64)
 
     def _next_timer(self, now: int) -> int | None:
-        found = []
-        for test in self.timers:
-            clock = now_comparison(test.condition)
-            assert clock is not None
-            for instance in self.facts.facts(test.pattern, {}, ended=False):
-                limit = self.facts.instant(clock[1], instance.bound)
-                if limit is not None:
-                    for low, high in true_when(clock[0], limit):
-                        found += [time for time in (low, high) if time is not None and time > now]
-        return min(found) if found else None
+        self.facts.due = set()
+        for pattern in self.timed_patterns:
+            for _ in self.facts.facts(pattern, {}, ended=False):
+                pass
+        return min(self.facts.due, default=None)
 
     def finish(self) -> None:
         """The end of input: facts that still hold (TEF-74)."""
