@@ -9,12 +9,14 @@ from oracle.tef_sparql_notation import (
     at,
     during,
     fact,
+    init,
     onend,
     pattern,
     replace,
     select,
     seq,
     since,
+    union,
     until,
     without,
 )
@@ -145,3 +147,35 @@ def test_tef_42_replace_matches_what_holds_at_the_time() -> None:
     lone = fact("?x v ?z", replace(without("?x f ?y", "?x g ?_"), "?x p ?z"))
     events = "1: a on b\n2: a up c\n3: a p d\n4: a down c\n5: a p e"
     assert all_facts([LIGHT, COUNTER, lone], events, of="f v") == ["a f b 1-5", "a v e 5-"]
+
+
+# Rows
+
+
+def test_tef_71_the_mapping_of_facts_is_theirs_before_union_drops_variables() -> None:
+    events = "1: a on b . a on c . a up b\n2: a p k"
+    private = select("x", during("?x p ?_", union("?x f ?y", "?x g ?z")))
+    assert answers([LIGHT, COUNTER, private], events) == ["2 x=a"] * 3
+    common = select("x y", during("?x p ?_", union("?x f ?y", "?x g ?y")))
+    assert answers([LIGHT, COUNTER, common], events) == ["2 x=a y=b", "2 x=a y=c"]
+    static = select("x z", also("?x p ?y", union("?y s ?z", "?y r ?z")))
+    assert answers(static, "1: a p b", "b s c . b r c . b r d") == ["1 x=a z=c", "1 x=a z=d"]
+
+
+def test_tef_72_two_arms_give_two_rows_in_a_group_too() -> None:
+    inside = also(union("?x f ?y", "?x g ?y"), "?x h ?n")
+    assert answers([LIGHT, COUNTER, LEVEL, select("x", inside)], "1: a on b . a up b . a set 3") == ["1 x=a", "1 x=a"]
+
+
+def test_tef_73_among_rows_of_one_step_the_mapping_decides_before_the_arm() -> None:
+    over_facts = select("x y", union("?x f ?y", "?x g ?y"), per="?x")
+    assert answers([LIGHT, COUNTER, over_facts], "1: a on c . a up b") == ["1 x=a y=b"]
+    at_first = fact("?x v ?y", init("?x s ?y"), init("?x r ?y"), per="?x")
+    assert all_facts(at_first, "1: a p b", "a s c . a r b") == ["a v b 1-"]
+
+
+def test_tef_73_a_fresh_variable_decides_last() -> None:
+    events = "1: a on b . a on c . b up z . c up a\n2: a p k"
+    assert answers([LIGHT, COUNTER, select("x y", "?x f ?y , ?y g ?_", per="?x")], events) == ["1 x=a y=b"]
+    later = during("?x p ?_", "?x f ?y , ?y g ?_")
+    assert answers([LIGHT, COUNTER, select("x y", later, per="?x")], events) == ["2 x=a y=b"]

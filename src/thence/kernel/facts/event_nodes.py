@@ -106,8 +106,8 @@ class StaticNode:
         for instance in self.child.delta(hand, facts):
             for each in facts.facts(self.pattern, instance.bound):
                 waiting = (one for step in self.steps for one in step.waiting(each.bound, (facts.now,)))
-                made = instance._replace(bound=each.bound, pending=(*instance.pending, *waiting))
-                joined = settled(made, facts)
+                pending, hidden = (*instance.pending, *waiting), instance.hidden | each.hidden
+                joined = settled(instance._replace(bound=each.bound, pending=pending, hidden=hidden), facts)
                 if joined is not None:
                     found.append(joined)
         return found
@@ -189,8 +189,9 @@ class WhileNode:
                 if each.start <= instance.start and (each.end is None or last < each.end):
                     times = (instance.start, last)
                     waiting = (one for step in self.steps for one in step.waiting(each.bound, times))
-                    pending = (*instance.pending, *waiting)
-                    made = instance._replace(bound=each.bound, read=instance.read + each.facts, pending=pending)
+                    pending, hidden = (*instance.pending, *waiting), instance.hidden | each.hidden
+                    read = instance.read + each.facts
+                    made = instance._replace(bound=each.bound, pending=pending, read=read, hidden=hidden)
                     joined = settled(made, facts)
                     if joined is not None:
                         found.append(joined)

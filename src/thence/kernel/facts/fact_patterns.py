@@ -42,12 +42,14 @@ ALWAYS = MIN_TIME
 
 class FactInstance(NamedTuple):
     """A match of a fact pattern: it holds from `start` on, until `end`, None being open. `facts` are those it is made
-    of."""
+    of, `hidden` is what UNION has dropped, `arms` which arms they are of."""
 
     bound: Solution
     start: int
     end: int | None
     facts: tuple[Fact, ...]
+    hidden: frozenset[tuple[Variable, Term]] = frozenset()
+    arms: tuple[int, ...] = ()
 
     def holds_at(self, time: int) -> bool:
         return self.start <= time and (self.end is None or time < self.end)
@@ -96,12 +98,13 @@ class FactEvaluation:
                 yield from self._conjunction(pattern, bound, ended)
             case Either():
                 common = bound_variables(pattern)
-                for side in (pattern.left, pattern.right):
+                for arm, side in enumerate((pattern.left, pattern.right)):
                     private = bound_variables(side) - common  # they join nothing outside (TEF-69)
                     outside = {name: term for name, term in bound.items() if name not in private}
                     for found in self.facts(side, outside, ended=ended):
                         kept = {name: term for name, term in found.bound.items() if name in common}
-                        yield found._replace(bound={**bound, **kept})
+                        dropped = found.hidden.union(item for item in found.bound.items() if item[0] in private)
+                        yield found._replace(bound={**bound, **kept}, hidden=dropped, arms=(arm, *found.arms))
             case Test():
                 yield from self._test(pattern, bound, ended)
             case Assignment():
@@ -141,7 +144,8 @@ class FactEvaluation:
             for right in self.facts(pattern.right, left.bound, ended=ended):
                 start, end = max(left.start, right.start), _earlier(left.end, right.end)
                 if end is None or start < end:
-                    yield FactInstance(right.bound, start, end, left.facts + right.facts)
+                    hidden, arms = left.hidden | right.hidden, left.arms + right.arms
+                    yield FactInstance(right.bound, start, end, left.facts + right.facts, hidden, arms)
 
     def _test(self, pattern: Test, bound: Solution, ended: bool) -> Iterator[FactInstance]:
         clock = now_comparison(pattern.condition)

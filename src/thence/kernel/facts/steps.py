@@ -18,6 +18,7 @@ from thence.algebra.tef_sparql import (
     TefPattern,
     Until,
 )
+from thence.algebra.tef_variables import is_fresh
 from thence.errors import LimitError
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
 from thence.kernel.facts.event_instances import EventInstance, Stored, settled
@@ -138,14 +139,13 @@ class Machine:
         self.facts.first = now
         for number, statement in enumerate(self.file.statements, 1):
             if isinstance(statement, ConstructStatement):
-                for arm in statement.arms:
-                    if isinstance(arm, OnInit):
-                        for found in sorted(self.facts.facts(arm.pattern, {}), key=lambda each: _shown(each.bound)):
-                            once = statement.once_per
-                            if once is not None and not self._is_first(number, once, found.bound):
-                                continue
-                            for triple in head_triples(statement.head, found.bound, self.facts.context):
-                                self.store.start(triple, now, number)
+                inits = [arm.pattern for arm in statement.arms if isinstance(arm, OnInit)]
+                found = [each.bound for pattern in inits for each in self.facts.facts(pattern, {})]
+                once = statement.once_per
+                for bound in sorted(found, key=_shown):
+                    if once is None or self._is_first(number, once, bound):
+                        for triple in head_triples(statement.head, bound, self.facts.context):
+                            self.store.start(triple, now, number)
         self.views.settle(self.facts, now)
         self._note_begun(now)
 
@@ -356,18 +356,17 @@ class Machine:
     def _select_facts(self, now: int) -> None:
         """Rows of SELECTs over facts that began at a time and still hold (TEF-72)."""
         for each in self.selects:
-            for pattern in each.patterns:
-                found = [one for one in self._open_instances(pattern, now) if one.start == now]
-                seen = set()
-                for instance in sorted(found, key=lambda one: _shown(one.bound)):
-                    bound = {name: term for name, term in instance.bound.items() if name in each.common}
-                    identity = frozenset(bound.items())
-                    if identity in seen:
-                        continue
-                    seen.add(identity)
-                    once = each.statement.once_per
-                    if once is None or self._is_first(each.number, once, bound):
-                        self._select(each.number, each.statement, now, now, bound, ())
+            found: dict[object, tuple[tuple[object, ...], Solution]] = {}
+            for place, pattern in enumerate(each.patterns):
+                for one in self._open_instances(pattern, now):
+                    if one.start == now:
+                        bound = {name: term for name, term in one.bound.items() if name in each.common}
+                        arms = (place, *one.arms)
+                        found.setdefault((arms, frozenset(bound.items())), ((_shown(bound), arms), bound))
+            once = each.statement.once_per
+            for _, bound in sorted(found.values(), key=lambda row: row[0]):
+                if once is None or self._is_first(each.number, once, bound):
+                    self._select(each.number, each.statement, now, now, bound, ())
 
     def _select(
         self, number: int, statement: SelectStatement, start: int, end: int, bound: Solution, refs: tuple[int, ...]
@@ -409,8 +408,5 @@ def _identity(instance: FactInstance) -> object:
 
 
 def _shown(bound: Solution) -> list[tuple[object, ...]]:
-    """By which mappings are ordered: the variables' names, then their terms."""
-    return [
-        (name.name, order_key(term), tie_key(term))
-        for name, term in sorted(bound.items(), key=lambda item: item[0].name)
-    ]
+    """By which mappings are ordered: the variables' names, then their terms; what was written `?_` comes last."""
+    return sorted((is_fresh(name), name.name, order_key(term), tie_key(term)) for name, term in bound.items())
