@@ -15,14 +15,14 @@ from thence.rdf.terms import Term
 
 
 class Pending(NamedTuple):
-    """An expression that waits for variables to its left (TEF-58): a test, or the value of a variable. `now` is when
-    its part was completed (TEF-62)."""
+    """An expression that waits for variables to its left (TEF-58): a test, or the value of a variable. `bound` is what
+    its part binds, `now` when its part was completed (TEF-62), `names` what it waits for."""
 
     variable: Variable | None
     expression: Expression
     bound: Solution
     now: int
-    names: frozenset[Variable]  # of the expression
+    names: frozenset[Variable]
 
 
 class Blocking(NamedTuple):
@@ -64,28 +64,29 @@ def merged(left: Solution, right: Solution) -> Solution | None:
     return {**left, **right}
 
 
-def settled(instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
-    """With the expressions evaluated that waited for variables which are bound now; None: one does not hold."""
+def settled(instance: EventInstance, facts: FactEvaluation, *, is_whole: bool = False) -> EventInstance | None:
+    """With the expressions evaluated that waited for variables which are bound now; None: one does not hold. If it is
+    whole, nothing further to the left is to come: a variable without a value stays so."""
     if not instance.pending and not instance.blocked:
         return instance
     bound, rest = instance.bound, []
     for each in instance.pending:
-        known = {**bound, **each.bound}
-        if not each.names <= known.keys():
+        known = {**{name: bound[name] for name in each.names if name in bound}, **each.bound}
+        if not is_whole and not each.names <= known.keys():
             rest.append(each)
         elif each.variable is None:
             if not passes(each.expression, known, facts.at(each.now)):
                 return None
         else:
             found = facts.assigned(known, each.variable, each.expression, facts.at(each.now))
-            if found is None:
+            if found is None or bound.get(each.variable, found[each.variable]) != found[each.variable]:
                 return None
             bound = {**bound, each.variable: found[each.variable]}
     undecided = []
     for other in instance.blocked:
         if merged({name: term for name, term in bound.items() if name in other.names}, other.bound) is None:
             continue  # it is about something else
-        if not other.names <= bound.keys():
+        if not is_whole and not other.names <= bound.keys():
             undecided.append(other)
         elif _still_blocks(other, bound, facts):
             return None
@@ -93,9 +94,8 @@ def settled(instance: EventInstance, facts: FactEvaluation) -> EventInstance | N
 
 
 def _still_blocks(other: Blocking, bound: Solution, facts: FactEvaluation) -> bool:
-    together = {**{name: bound[name] for name in other.names}, **other.bound}
-    checked = settled(EventInstance(together, 0, 0, (), (), other.pending), facts)
-    return checked is not None and not checked.pending
+    together = {**{name: bound[name] for name in other.names if name in bound}, **other.bound}
+    return settled(EventInstance(together, 0, 0, (), (), other.pending), facts, is_whole=True) is not None
 
 
 @dataclass(slots=True)
@@ -132,5 +132,4 @@ def is_met(other: EventInstance, bound: Solution, facts: FactEvaluation) -> bool
     together = merged(bound, other.bound)
     if together is None:
         return False
-    checked = settled(other._replace(bound=together), facts)
-    return checked is not None and not checked.pending
+    return settled(other._replace(bound=together), facts, is_whole=True) is not None

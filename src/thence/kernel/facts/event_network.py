@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from thence.algebra.expressions import Expression, Variable
@@ -30,6 +31,7 @@ from thence.kernel.facts.event_nodes import (
     FactEventNode,
     PairNode,
     StaticNode,
+    Step,
     TestNode,
     TimesNode,
     TripleNode,
@@ -37,7 +39,7 @@ from thence.kernel.facts.event_nodes import (
     WithoutEventsNode,
     WithoutFactsNode,
 )
-from thence.program.facts.kinds import Kinds
+from thence.program.facts.kinds import Kinds, now_comparison
 
 
 def event_node(pattern: TefPattern, kinds: Kinds, outer: frozenset[Variable] = frozenset()) -> EventNode:
@@ -49,9 +51,10 @@ def event_node(pattern: TefPattern, kinds: Kinds, outer: frozenset[Variable] = f
             return TimesNode(event_node(pattern.pattern, kinds, outer), pattern)
         case Conjunction():
             if _is_static(pattern.right, kinds):
-                return StaticNode(event_node(pattern.left, kinds, outer), pattern.right)
+                known, steps = _facts_of(pattern.right, pattern.left, outer)
+                return StaticNode(event_node(pattern.left, kinds, outer), known, steps)
             if _is_static(pattern.left, kinds):
-                return StaticNode(event_node(pattern.right, kinds, outer | bound_variables(pattern.left)), pattern.left)
+                return _static_first(pattern.left, pattern.right, kinds, outer)
             return _pair(None, pattern.left, pattern.right, kinds, outer)
         case Related():
             return _related(pattern, kinds, outer)
@@ -75,15 +78,18 @@ def event_node(pattern: TefPattern, kinds: Kinds, outer: frozenset[Variable] = f
 def _test(
     pattern: TefPattern, variable: Variable | None, expression: Expression, kinds: Kinds, outer: frozenset[Variable]
 ) -> TestNode:
-    return TestNode(event_node(pattern, kinds, outer), variable, expression, mentioned(expression))
+    """It waits for what is bound further to the left, and for what waits itself; what else has no value has none."""
+    names = mentioned(expression) & (outer | _assigned(pattern))
+    return TestNode(event_node(pattern, kinds, outer), variable, expression, names)
 
 
 def _without(pattern: Absent, kinds: Kinds, outer: frozenset[Variable]) -> EventNode:
     child = event_node(pattern.left, kinds, outer)
     known = bound_variables(pattern.left)
-    further = all_variables(pattern.right) & (outer - known)
+    further = all_variables(pattern.right) & ((outer - known) | _assigned(pattern.left))
     if kinds.of_pattern(pattern.right) is not Kind.EVENT:
-        return WithoutFactsNode(child, pattern.right, further)
+        right, steps = _facts_of(pattern.right, pattern.left, outer)
+        return WithoutFactsNode(child, right, further, steps)
     names = tuple(sorted(certain(pattern.left) & certain(pattern.right), key=str))
     absent = event_node(pattern.right, kinds, outer | known)
     return WithoutEventsNode(child, absent, Stored(names), further)
@@ -96,10 +102,56 @@ def all_variables(pattern: object) -> frozenset[Variable]:
 
 def _related(pattern: Related, kinds: Kinds, outer: frozenset[Variable]) -> EventNode:
     if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
-        return WhileNode(pattern.relation, event_node(pattern.left, kinds, outer), pattern.right)
+        known, steps = _facts_of(pattern.right, pattern.left, outer)
+        return WhileNode(pattern.relation, event_node(pattern.left, kinds, outer), known, steps)
     if _is_static(pattern.left, kinds):  # older than everything
-        return StaticNode(event_node(pattern.right, kinds, outer | bound_variables(pattern.left)), pattern.left)
+        return _static_first(pattern.left, pattern.right, kinds, outer)
     return _pair(pattern.relation, pattern.left, pattern.right, kinds, outer)
+
+
+def _static_first(static: TefPattern, events: TefPattern, kinds: Kinds, outer: frozenset[Variable]) -> StaticNode:
+    known, steps = _facts_of(static, None, outer)
+    return StaticNode(event_node(events, kinds, outer | bound_variables(static)), known, steps)
+
+
+def _facts_of(
+    pattern: TefPattern, events: TefPattern | None, outer: frozenset[Variable]
+) -> tuple[TefPattern, tuple[Step, ...]]:
+    """A fact pattern that goes with events, without the expressions that may have to wait; and these (TEF-58)."""
+    away = outer if events is None else (outer - bound_variables(events)) | _assigned(events)
+    return _lifted(pattern, away)
+
+
+def _lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, tuple[Step, ...]]:
+    match pattern:
+        case Test() | Assignment():
+            inner, steps = _lifted(pattern.pattern, away)
+            is_test = isinstance(pattern, Test)
+            expression = pattern.condition if isinstance(pattern, Test) else pattern.expression
+            missing = mentioned(expression) & ((away - bound_variables(inner)) | _of_steps(steps))
+            if not missing:
+                return replace(pattern, pattern=inner), steps
+            variable = None if isinstance(pattern, Test) else pattern.variable
+            clock = now_comparison(expression) if is_test else None
+            return inner, (*steps, Step(variable, expression, missing, None if clock is None else clock[0]))
+        case Times():
+            inner, steps = _lifted(pattern.pattern, away)
+            return replace(pattern, pattern=inner), steps
+        case Conjunction():
+            left, steps = _lifted(pattern.left, away)
+            right, more = _lifted(pattern.right, (away - bound_variables(left)) | _of_steps(steps))
+            return Conjunction(left, right), steps + more
+        case _:
+            return pattern, ()
+
+
+def _of_steps(steps: tuple[Step, ...]) -> frozenset[Variable]:
+    return frozenset(step.variable for step in steps if step.variable is not None)
+
+
+def _assigned(pattern: TefPattern) -> frozenset[Variable]:
+    """The variables that a pattern computes: they may wait for others."""
+    return frozenset(node.variable for node in nodes(pattern) if isinstance(node, Assignment))
 
 
 def _pair(

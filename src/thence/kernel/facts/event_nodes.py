@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from thence.algebra.expressions import Expression, Variable
+from thence.algebra.expressions import Comparison, Expression, Variable
 from thence.algebra.patterns import TriplePattern
 from thence.algebra.tef_sparql import TefPattern, TemporalRelation, Times
 from thence.algebra.tef_variables import bound as bound_variables
 from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending, Stored, is_met, merged, settled
-from thence.kernel.facts.fact_patterns import FactEvaluation
+from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
 from thence.kernel.facts.fact_store import Fact, unified
 from thence.kernel.facts.hands import FactHand, Hand, InstanceHand, TripleHand
 from thence.match.context import Solution
@@ -78,18 +78,36 @@ def _fact_bound(pattern: TefPattern, fact: Fact, time: int, starts: bool, facts:
     return None if inner is None else facts.timed(inner, pattern, fact.start, None if starts else time)
 
 
+class Step(NamedTuple):
+    """An expression of a fact pattern that waits for variables further to the left: a test, or the value of a
+    variable. `names` are these variables; `clock`: it compares with now(), and so clips (TEF-63)."""
+
+    variable: Variable | None
+    expression: Expression
+    names: frozenset[Variable]
+    clock: Comparison | None = None
+
+    def waiting(self, bound: Solution, times: tuple[int, ...]) -> Iterator[Pending]:
+        """It, for each of the times at which it must be true."""
+        for time in times if self.clock is not None else times[:1]:
+            yield Pending(self.variable, self.expression, bound, time, self.names)
+
+
 @dataclass(slots=True)
 class StaticNode:
     """E with static triples: they change no times (TEF-9)."""
 
     child: EventNode
     pattern: TefPattern
+    steps: tuple[Step, ...] = ()
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
             for each in facts.facts(self.pattern, instance.bound):
-                joined = settled(instance._replace(bound=each.bound), facts)
+                waiting = (one for step in self.steps for one in step.waiting(each.bound, (facts.now,)))
+                pending, hidden = (*instance.pending, *waiting), instance.hidden | each.hidden
+                joined = settled(instance._replace(bound=each.bound, pending=pending, hidden=hidden), facts)
                 if joined is not None:
                     found.append(joined)
         return found
@@ -161,6 +179,7 @@ class WhileNode:
     relation: TemporalRelation
     child: EventNode
     pattern: TefPattern
+    steps: tuple[Step, ...] = ()
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
         found = []
@@ -168,7 +187,11 @@ class WhileNode:
             last = instance.end if self.relation is TemporalRelation.DURING else instance.start
             for each in facts.facts(self.pattern, instance.bound):
                 if each.start <= instance.start and (each.end is None or last < each.end):
-                    made = instance._replace(bound=each.bound, read=instance.read + each.facts)
+                    times = (instance.start, last)
+                    waiting = (one for step in self.steps for one in step.waiting(each.bound, times))
+                    pending, hidden = (*instance.pending, *waiting), instance.hidden | each.hidden
+                    read = instance.read + each.facts
+                    made = instance._replace(bound=each.bound, pending=pending, read=read, hidden=hidden)
                     joined = settled(made, facts)
                     if joined is not None:
                         found.append(joined)
@@ -185,6 +208,7 @@ class WithoutFactsNode:
     child: EventNode
     pattern: TefPattern
     outer: frozenset[Variable]
+    steps: tuple[Step, ...] = ()
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
         found = (self._judged(each, facts) for each in self.child.delta(hand, facts))
@@ -192,16 +216,24 @@ class WithoutFactsNode:
 
     def _judged(self, instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
         there = [
-            each.bound
+            each
             for each in facts.facts(self.pattern, instance.bound)
             if each.start <= instance.end and (each.end is None or instance.start < each.end)
         ]
         if not there or not self.outer:
             return None if there else instance
-        known = tuple(
-            Blocking({name: term for name, term in each.items() if name in self.outer}, self.outer) for each in there
-        )
+        known = tuple(self._blocking(instance, each) for each in there)
         return settled(instance._replace(blocked=instance.blocked + known), facts)
+
+    def _blocking(self, instance: EventInstance, fact: FactInstance) -> Blocking:
+        first = max(instance.start, fact.start)
+        last = instance.end if fact.end is None else min(instance.end, fact.end - 1)
+        pending: list[Pending] = []
+        for step in self.steps:  # a comparison is true somewhere in the time that both share, if it is at one end
+            is_early = step.clock in (Comparison.LESS, Comparison.LESS_OR_EQUAL)
+            pending += step.waiting(fact.bound, (first if is_early else last,))
+        own = {name: term for name, term in fact.bound.items() if name in self.outer}
+        return Blocking(own, self.outer, tuple(pending))
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor, isfinite
 from typing import NamedTuple, assert_never
 
 from thence.algebra.expressions import Comparison, Expression, Variable
@@ -31,7 +34,7 @@ from thence.match.expression_evaluator import attempt, passes
 from thence.program.facts.kinds import Kinds, now_comparison
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI, Literal, Term
-from thence.rdf.times import MIN_TIME, Domain, parse_time, time_literal
+from thence.rdf.times import MAX_TIME, MIN_TIME, Domain, parse_time, time_literal
 
 ALWAYS = MIN_TIME
 """Since when static triples hold: they are older than everything (TEF-9)."""
@@ -39,12 +42,14 @@ ALWAYS = MIN_TIME
 
 class FactInstance(NamedTuple):
     """A match of a fact pattern: it holds from `start` on, until `end`, None being open. `facts` are those it is made
-    of."""
+    of, `hidden` is what UNION has dropped, `arms` which arms they are of."""
 
     bound: Solution
     start: int
     end: int | None
     facts: tuple[Fact, ...]
+    hidden: frozenset[tuple[Variable, Term]] = frozenset()
+    arms: tuple[int, ...] = ()
 
     def holds_at(self, time: int) -> bool:
         return self.start <= time and (self.end is None or time < self.end)
@@ -71,6 +76,8 @@ class FactEvaluation:
     now: int = 0
     first: int = 0
     domain: Domain = Domain.TICKS
+    due: set[int] = field(default_factory=set)
+    """When comparisons with now() will be true or false next, of the patterns that were asked (TEF-64)."""
 
     def begin(self, now: int) -> None:
         """A step at a time begins."""
@@ -91,12 +98,13 @@ class FactEvaluation:
                 yield from self._conjunction(pattern, bound, ended)
             case Either():
                 common = bound_variables(pattern)
-                for side in (pattern.left, pattern.right):
+                for arm, side in enumerate((pattern.left, pattern.right)):
                     private = bound_variables(side) - common  # they join nothing outside (TEF-69)
                     outside = {name: term for name, term in bound.items() if name not in private}
                     for found in self.facts(side, outside, ended=ended):
                         kept = {name: term for name, term in found.bound.items() if name in common}
-                        yield found._replace(bound={**bound, **kept})
+                        dropped = found.hidden.union(item for item in found.bound.items() if item[0] in private)
+                        yield found._replace(bound={**bound, **kept}, hidden=dropped, arms=(arm, *found.arms))
             case Test():
                 yield from self._test(pattern, bound, ended)
             case Assignment():
@@ -136,7 +144,8 @@ class FactEvaluation:
             for right in self.facts(pattern.right, left.bound, ended=ended):
                 start, end = max(left.start, right.start), _earlier(left.end, right.end)
                 if end is None or start < end:
-                    yield FactInstance(right.bound, start, end, left.facts + right.facts)
+                    hidden, arms = left.hidden | right.hidden, left.arms + right.arms
+                    yield FactInstance(right.bound, start, end, left.facts + right.facts, hidden, arms)
 
     def _test(self, pattern: Test, bound: Solution, ended: bool) -> Iterator[FactInstance]:
         clock = now_comparison(pattern.condition)
@@ -145,11 +154,17 @@ class FactEvaluation:
                 if passes(pattern.condition, found.bound, self.context):
                     yield found
                 continue
-            limit = self.instant(clock[1], found.bound)
-            for low, high in () if limit is None else true_when(clock[0], limit):
+            limit = self._limit(clock[1], found.bound)
+            if limit is None:  # at all times, or never
+                if passes(pattern.condition, found.bound, self.context):
+                    yield found
+                continue
+            for low, high in true_when(clock[0], limit):
+                if found.end is None or found.end > self.now:
+                    self.due |= {time for time in (low, high) if time is not None and time > self.now}
                 start, end = max(found.start, low), _earlier(found.end, high)
-                if end is None or start < end:
-                    yield found._replace(start=start, end=end)
+                if start <= self.now and (end is None or start < end):  # as far as it is known now
+                    yield found._replace(start=start, end=None if end is None or end > self.now else end)
 
     def _absent(self, pattern: Absent, bound: Solution, ended: bool) -> Iterator[FactInstance]:
         """F1 WITHOUT F2 holds in the gaps (TEF-37); F WITHOUT E restarts at each E (TEF-38)."""
@@ -202,16 +217,22 @@ class FactEvaluation:
             return {**bound, variable: value}
         return bound if known == value else None
 
-    def instant(self, expression: Expression, bound: Solution) -> int | None:
-        """The time that an expression is; None: an error."""
+    def _limit(self, expression: Expression, bound: Solution) -> Fraction | None:
+        """The time that an expression is, perhaps between two ticks; None: an error, or no time that could come."""
         value: Term | None = attempt(expression, bound, self.context)
         if not isinstance(value, Literal):
             return None
-        try:
-            found = parse_time(value)
-        except InputError:
+        found: object = value.python
+        if self.domain is not Domain.TICKS:
+            try:
+                time = parse_time(value)
+            except InputError:
+                return None
+            found = time.time if time.domain is self.domain else None
+        is_number = type(found) in (int, Decimal) or (isinstance(found, float) and isfinite(found))
+        if not is_number or not MIN_TIME < found < MAX_TIME:  # type: ignore[operator]
             return None
-        return found.time if found.domain is self.domain else None
+        return Fraction(found)  # type: ignore[call-overload, no-any-return]
 
 
 def _earlier(left: int | None, right: int | None) -> int | None:
@@ -239,20 +260,25 @@ def gaps(start: int, end: int | None, others: list[tuple[int, int | None]]) -> I
         yield low, end
 
 
-def true_when(comparison: Comparison, limit: int) -> list[tuple[int, int | None]]:
-    """The intervals in which `now() op limit` is true."""
+def true_when(comparison: Comparison, limit: Fraction) -> list[tuple[int, int | None]]:
+    """The intervals in which `now() op limit` is true.
+
+    >>> true_when(Comparison.GREATER, Fraction(7, 2)), true_when(Comparison.EQUAL, Fraction(7, 2))
+    ([(4, None)], [])
+    """
+    below, above = ceil(limit), floor(limit) + 1  # the first instant not below it, and the first above it
     match comparison:
         case Comparison.GREATER:
-            return [(limit + 1, None)]
+            return [(above, None)]
         case Comparison.GREATER_OR_EQUAL:
-            return [(limit, None)]
+            return [(below, None)]
         case Comparison.LESS:
-            return [(ALWAYS, limit)]
+            return [(ALWAYS, below)]
         case Comparison.LESS_OR_EQUAL:
-            return [(ALWAYS, limit + 1)]
+            return [(ALWAYS, above)]
         case Comparison.EQUAL:
-            return [(limit, limit + 1)]
+            return [(below, above)] if below < above else []
         case Comparison.NOT_EQUAL:
-            return [(ALWAYS, limit), (limit + 1, None)]
+            return [(ALWAYS, below), (above, None)] if below < above else [(ALWAYS, None)]
         case _:
             raise AssertionError("the language has no such comparison")

@@ -22,7 +22,7 @@ from thence.algebra.tef_sparql import (
 from thence.algebra.tef_variables import bound as bound_variables
 from thence.algebra.traversal import nodes
 from thence.kernel.facts.event_instances import Stored, is_met
-from thence.kernel.facts.event_network import event_node
+from thence.kernel.facts.event_network import all_variables, event_node
 from thence.kernel.facts.event_nodes import EventNode, is_simple
 from thence.kernel.facts.fact_patterns import FactEvaluation
 from thence.kernel.facts.statements import ArmNode, EventStatement, FactSelect
@@ -53,13 +53,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
             views.append(View(number, statement, patterns))
     turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
     composite = [each for each in turns if not is_simple(each.facts)]
-    timers = [
-        node
-        for node in nodes(file.statements)
-        if isinstance(node, Test)
-        and now_comparison(node.condition) is not None
-        and kinds.of_pattern(node.pattern) is not Kind.EVENT
-    ]
+    named = [pattern for each in (*views, *selects) for pattern in each.patterns]
     made = Machine(
         file=file,
         kinds=kinds,
@@ -69,12 +63,16 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
         selects=tuple(selects),
         start_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnStart))),
         end_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnEnd))),
-        timers=tuple(timers),
+        timed_patterns=tuple(dict.fromkeys(filter(_asks_now, [*named, *(each.facts for each in composite)]))),
         absent_events=_absent_events(file, kinds),
         has_starts=any(isinstance(each, OnStart) for each in turns),
     )
     facts.event_times = lambda pattern, bound: _event_times(made, pattern, bound)
     return made
+
+
+def _asks_now(pattern: TefPattern) -> bool:
+    return any(isinstance(node, Test) and now_comparison(node.condition) is not None for node in nodes(pattern))
 
 
 def _left_of(arm: object) -> frozenset[Variable]:
@@ -95,7 +93,7 @@ def _absent_events(file: TefFile, kinds: Kinds) -> dict[TefPattern, tuple[EventN
     for node in nodes(file.statements):
         over_facts = isinstance(node, Absent) and kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
         if isinstance(node, Absent) and over_facts and kinds.of_pattern(node.right) is Kind.EVENT:
-            found[node.right] = (event_node(node.right, kinds), Stored(()))
+            found[node.right] = (event_node(node.right, kinds, all_variables(file.statements)), Stored(()))
     return found
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Variable
 from thence.algebra.tef_sparql import Assignment, Test
 from thence.algebra.traversal import nodes
-from thence.algebra.variables import mentioned
 from thence.errors import InputError
 from thence.kernel.array_checks import require
 from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending
@@ -74,7 +73,13 @@ def _fact(fact: Fact) -> list[Any]:
 
 def _pending(listed: tuple[Pending, ...], number: Callable[[Any], int]) -> list[Any]:
     return [
-        [None if one.variable is None else one.variable.name, number(one.expression), _bound(one.bound), one.now]
+        [
+            None if one.variable is None else one.variable.name,
+            number(one.expression),
+            _bound(one.bound),
+            one.now,
+            sorted(name.name for name in one.names),
+        ]
         for one in listed
     ]
 
@@ -174,9 +179,9 @@ def _read_pending(found: Any, expressions: list[Any]) -> tuple[Pending, ...]:
             expressions[number],
             _read_bound(bound),
             int(now),
-            mentioned(expressions[number]),
+            frozenset(Variable(str(each)) for each in names),
         )
-        for name, number, bound, now in found
+        for name, number, bound, now, names in found
     )
 
 

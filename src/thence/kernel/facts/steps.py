@@ -16,21 +16,21 @@ from thence.algebra.tef_sparql import (
     Since,
     TefFile,
     TefPattern,
-    Test,
     Until,
 )
+from thence.algebra.tef_variables import is_fresh
 from thence.errors import LimitError
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
 from thence.kernel.facts.event_instances import EventInstance, Stored, settled
 from thence.kernel.facts.event_nodes import EventNode, stores_of
-from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance, true_when
+from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
 from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.kernel.facts.hands import FactHand, Hand, InstanceHand, TripleHand
 from thence.kernel.facts.statements import EventStatement, FactSelect
 from thence.kernel.facts.views import Views, head_triples
 from thence.match.context import Solution
 from thence.match.expression_evaluator import attempt, passes
-from thence.program.facts.kinds import Kinds, now_comparison
+from thence.program.facts.kinds import Kinds
 from thence.rdf.comparison import order_key, tie_key
 from thence.rdf.terms import Term, Triple
 from thence.rdf.times import time_literal
@@ -48,7 +48,7 @@ class Machine:
     selects: tuple[FactSelect, ...]
     start_patterns: tuple[TefPattern, ...]  # composite ones of ONSTART
     end_patterns: tuple[TefPattern, ...]  # composite ones of ONEND
-    timers: tuple[Test, ...]
+    timed_patterns: tuple[TefPattern, ...]  # of views that compare with now()
     absent_events: dict[TefPattern, tuple[EventNode, Stored]]  # right of `F WITHOUT E`
     max_steps: int = 10_000
     once: dict[int, set[tuple[Term | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
@@ -139,14 +139,13 @@ class Machine:
         self.facts.first = now
         for number, statement in enumerate(self.file.statements, 1):
             if isinstance(statement, ConstructStatement):
-                for arm in statement.arms:
-                    if isinstance(arm, OnInit):
-                        for found in sorted(self.facts.facts(arm.pattern, {}), key=lambda each: _shown(each.bound)):
-                            once = statement.once_per
-                            if once is not None and not self._is_first(number, once, found.bound):
-                                continue
-                            for triple in head_triples(statement.head, found.bound, self.facts.context):
-                                self.store.start(triple, now, number)
+                inits = [arm.pattern for arm in statement.arms if isinstance(arm, OnInit)]
+                found = [each.bound for pattern in inits for each in self.facts.facts(pattern, {})]
+                once = statement.once_per
+                for bound in sorted(found, key=_shown):
+                    if once is None or self._is_first(number, once, bound):
+                        for triple in head_triples(statement.head, bound, self.facts.context):
+                            self.store.start(triple, now, number)
         self.views.settle(self.facts, now)
         self._note_begun(now)
 
@@ -257,12 +256,15 @@ class Machine:
     ) -> Iterator[tuple[Solution, tuple[Fact, ...]]]:
         """The bindings of an instance; those of REPLACE with each of the facts that it replaces (TEF-42)."""
         if not isinstance(arm, Replace):
-            if not instance.pending and not instance.blocked:
-                yield instance.bound, ()
+            alone = settled(instance, self.facts, is_whole=True)
+            if alone is not None:
+                yield alone.bound, ()
             return
         for found in list(self.facts.facts(arm.facts, instance.bound, ended=False)):
-            whole = settled(instance._replace(bound=found.bound), self.facts)
-            if whole is None or whole.pending or whole.blocked:
+            if not found.holds_at(self.facts.now):
+                continue
+            whole = settled(instance._replace(bound=found.bound), self.facts, is_whole=True)
+            if whole is None:
                 continue
             bound: Solution | None = whole.bound
             for variable, expression in arm.steps:
@@ -354,18 +356,17 @@ class Machine:
     def _select_facts(self, now: int) -> None:
         """Rows of SELECTs over facts that began at a time and still hold (TEF-72)."""
         for each in self.selects:
-            for pattern in each.patterns:
-                found = [one for one in self._open_instances(pattern, now) if one.start == now]
-                seen = set()
-                for instance in sorted(found, key=lambda one: _shown(one.bound)):
-                    bound = {name: term for name, term in instance.bound.items() if name in each.common}
-                    identity = frozenset(bound.items())
-                    if identity in seen:
-                        continue
-                    seen.add(identity)
-                    once = each.statement.once_per
-                    if once is None or self._is_first(each.number, once, bound):
-                        self._select(each.number, each.statement, now, now, bound, ())
+            found: dict[object, tuple[tuple[object, ...], Solution]] = {}
+            for place, pattern in enumerate(each.patterns):
+                for one in self._open_instances(pattern, now):
+                    if one.start == now:
+                        bound = {name: term for name, term in one.bound.items() if name in each.common}
+                        arms = (place, *one.arms)
+                        found.setdefault((arms, frozenset(bound.items())), ((_shown(bound), arms), bound))
+            once = each.statement.once_per
+            for _, bound in sorted(found.values(), key=lambda row: row[0]):
+                if once is None or self._is_first(each.number, once, bound):
+                    self._select(each.number, each.statement, now, now, bound, ())
 
     def _select(
         self, number: int, statement: SelectStatement, start: int, end: int, bound: Solution, refs: tuple[int, ...]
@@ -384,16 +385,11 @@ class Machine:
     # Time-driven steps (TEF-64)
 
     def _next_timer(self, now: int) -> int | None:
-        found = []
-        for test in self.timers:
-            clock = now_comparison(test.condition)
-            assert clock is not None
-            for instance in self.facts.facts(test.pattern, {}, ended=False):
-                limit = self.facts.instant(clock[1], instance.bound)
-                if limit is not None:
-                    for low, high in true_when(clock[0], limit):
-                        found += [time for time in (low, high) if time is not None and time > now]
-        return min(found) if found else None
+        self.facts.due = set()
+        for pattern in self.timed_patterns:
+            for _ in self.facts.facts(pattern, {}, ended=False):
+                pass
+        return min(self.facts.due, default=None)
 
     def finish(self) -> None:
         """The end of input: facts that still hold (TEF-74)."""
@@ -412,8 +408,5 @@ def _identity(instance: FactInstance) -> object:
 
 
 def _shown(bound: Solution) -> list[tuple[object, ...]]:
-    """By which mappings are ordered: the variables' names, then their terms."""
-    return [
-        (name.name, order_key(term), tie_key(term))
-        for name, term in sorted(bound.items(), key=lambda item: item[0].name)
-    ]
+    """By which mappings are ordered: the variables' names, then their terms; what was written `?_` comes last."""
+    return sorted((is_fresh(name), name.name, order_key(term), tie_key(term)) for name, term in bound.items())
