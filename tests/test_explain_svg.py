@@ -145,6 +145,42 @@ def test_stages_stand_below_each_other() -> None:
     ]
 
 
+DRAWN = sorted(path for ending in ("epsparql", "rsepql", "tefsparql") for path in EXAMPLES.rglob(f"*.{ending}"))
+
+
+@pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.name)
+def test_boxes_of_the_other_languages_stand_apart_and_on_the_page(path: Path) -> None:
+    test_boxes_stand_apart_and_on_the_page(thence.parse(path))
+
+
+@pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.name)
+def test_no_line_runs_through_a_box_or_along_another_line(path: Path) -> None:
+    root = drawn(thence.parse(path))
+    places = [place for _, _, place in boxes(root)]
+    upright: list[tuple[float, float, float]] = []
+    for detour in (each.attrib["d"] for each in root.findall(f"{SVG}path") if "V" in each.attrib["d"]):
+        _, leaves, down, lane, up, arrives, _ = (float(number) for number in re.findall(r"[\d.]+", detour))
+        upright += [(down, leaves, lane), (up, arrives, lane)]
+        assert not any(top < lane < bottom for _, top, _, bottom in places)
+    for x, y, lane in upright:
+        assert not any(left <= x <= right and y < bottom and top < lane for left, top, right, bottom in places)
+    assert len({round(x, 1) for x, _, _ in upright}) == len(upright)
+
+
+def test_long_lines_are_folded_and_not_cut() -> None:
+    filters = "FILTER(?y > 1 && ?y < 1000000 && ?y != 12345 && ?y != 23456 && ?y != 34567)"
+    query = thence.parse(f"{HEAD} SEQ (A) DEFINE GPM A ON S {{ ?x :is ?y {filters} }} }}")
+    texts = [text.text or "" for text in drawn(query).iter(f"{SVG}text")]
+    assert max(map(len, texts)) <= 48
+    assert not any("…" in text for text in texts)
+    assert any("?y != 34567" in text for text in texts)
+
+
+def test_names_of_the_namespace_are_short() -> None:
+    query = thence.parse("SELECT ?x WHERE ?x seen ?y CONSTRUCT FACT ?x known ?y WHERE SINCE ?x seen ?y")
+    assert any(lines == ["2: CONSTRUCT :known"] for _, lines, _ in boxes(drawn(query)))
+
+
 def test_the_same_query_is_drawn_the_same() -> None:
     text = QUERIES["groups"]
     assert thence.parse(text).explain("svg") == thence.parse(text).explain("svg")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-NOTICE = "Compiling: about 20 seconds, once; later runs find it done."
+NOTICE = "Compiling: up to 20 seconds, once; later runs find it done."
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -154,8 +153,8 @@ def _print_next(name: str) -> None:
 
 
 def _command() -> str:
-    """How this user can call us."""
+    """How this user can call us: by name, as it was called now, or by Python."""
+    called = sys.argv[0]
     if shutil.which("thence"):
         return "thence"
-    beside = Path(sys.executable).parent / "thence"
-    return os.path.relpath(beside) if beside.exists() else f"{sys.executable} -m thence"
+    return called if Path(called).name == "thence" else f"{sys.executable} -m thence"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.jit.compiled import entry, inlined
+from thence.jit.compiled import inlined
+from thence.jit.interpreted import lazy_entry
 from thence.jit.pointers import pointer
 
 Ints = NDArray[np.int64]
@@ -32,7 +33,7 @@ def sorted_by_times(certain: Ints, end: Ints, start: Ints) -> Ints:
     return order if _in_order(times, order) != UNSORTED else np.lexsort((start, end, certain))
 
 
-@entry
+@lazy_entry(lambda times, order: len(order) * min(len(order), _FAR))
 def _in_order(times, order):
     """Put `order` into the order of some rows' times, and return the verdict on it."""
     verdict = SORTED

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 from thence.errors import InputError
 from thence.program.dataflow import Dataflow, Stage
-from thence.program.description import Description
+from thence.program.description import Box, Description
 from thence.view.mermaid import nested_diagram, state_diagram
 from thence.view.svg import drawing
 
@@ -19,9 +20,32 @@ def explain(dataflow: Dataflow, format: str = "text") -> str:
     if format not in FORMATS:
         raise InputError(f'The format "{format}" is not supported. Try: {", ".join(FORMATS)}')
     described = [(stage, stage.operator.describe(stage.program)) for stage in dataflow.stages]
+    if format in ("svg", "mermaid"):
+        described = [(stage, with_short_names(each, stage.program.namespace)) for stage, each in described]
     if len(described) == 1:
         return _one(described[0][1], format)
     return _several(described, format)
+
+
+def with_short_names(description: Description, namespace: str) -> Description:
+    """The same diagram, in which names of the namespace are written as `:name`: a drawing has little room."""
+    full = re.compile(rf"<{re.escape(namespace)}(\w[\w-]*)>")
+
+    def short(lines: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(full.sub(r":\1", line) for line in lines)
+
+    def box(each: Box) -> Box:
+        return replace(each, label=full.sub(r":\1", each.label), lines=short(each.lines))
+
+    return replace(
+        description,
+        boxes=tuple(
+            replace(each, label=short((each.label,))[0], lines=short(each.lines)) for each in description.boxes
+        ),
+        arrows=tuple(replace(each, labels=short(each.labels), lines=short(each.lines)) for each in description.arrows),
+        notes=short(description.notes),
+        absent=tuple(map(short, description.absent)),
+    )
 
 
 def _one(description: Description, format: str) -> str:

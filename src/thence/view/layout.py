@@ -1,24 +1,29 @@
 """Where the boxes of a diagram stand: columns from left to right, and lines that cross none of them.
 
 The boxes of a column are as wide as its widest. A line to the next column is a curve in the gap between them; any other
-goes down the gap, along a lane of its own below all boxes, and up the gap before its target.
+is a detour: down the gap behind its source, along a lane below all boxes, and up the gap before its target. In a gap,
+each detour has a track of its own; lines that have no gap in common may share a lane.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from unicodedata import combining, east_asian_width
 
 CHARACTER = 7.25  # the width of one in a 12 px monospaced font
 LINE = 17
 PADDING = 11
 MARGIN = 20
-_GAP = 64  # between columns
+_GAP = 64  # between columns, at least
 _BETWEEN = 18  # between boxes of a column
 _LANE = 12
+_TRACK = 6  # between the detours of a gap
+_BESIDE = 12  # between a box and the first of them
 LONGEST = 48  # characters of a line in a box
-_SPREAD = 5  # so many lines stand side by side in a gap before they share a place
+_MOST = 3  # lines that a longer one is folded into
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,11 @@ class TextBox:
     kind: str
     column: int
     lines: tuple[str, ...]
+
+    @property
+    def drawn(self) -> tuple[tuple[str, bool], ...]:
+        """The lines as there is room for them, each with whether it is part of the first."""
+        return tuple((part, number == 0) for number, line in enumerate(self.lines) for part in folded(line, LONGEST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +74,42 @@ def layout(boxes: Iterable[TextBox], links: Iterable[tuple[str, str]], *, top: f
     columns: dict[int, list[TextBox]] = {}
     for box in boxes:
         columns.setdefault(box.column, []).append(box)
+    order = {column: position for position, column in enumerate(sorted(columns))}
+    where = {box.name: order[box.column] for column in columns.values() for box in column}
+    given = list(links)
+    detours = _detours([(source, target) for source, target in given if where[target] != where[source] + 1], where)
     tallest = max((_height(column) for column in columns.values()), default=0)
     placed: dict[str, Placed] = {}
     x: float = MARGIN
     for number in sorted(columns):
-        width = max(wide(shown(line)) for box in columns[number] for line in box.lines) * CHARACTER + 2 * PADDING
+        width = max(wide(line) for box in columns[number] for line, _ in box.drawn) * CHARACTER + 2 * PADDING
         y = top + (tallest - _height(columns[number])) / 2
         for box in columns[number]:
             placed[box.name] = Placed(box, x, y, width, _box_height(box))
             y += _box_height(box) + _BETWEEN
-        x += width + _GAP
-    paths, lanes = _paths(placed, list(links), top + tallest)
-    bottom = top + tallest + (lanes + 1) * _LANE if lanes else top + tallest
+        x += width + _gap(detours, order[number])
+    bottom = top + tallest
+    paths = [
+        _detour(placed[source], placed[target], detours[source, target], bottom)
+        if (source, target) in detours
+        else _curve(placed[source], placed[target])
+        for source, target in given
+    ]
+    if detours:
+        bottom += (max(each.lane for each in detours.values()) + 1) * _LANE
     return Layout(tuple(placed.values()), tuple(paths), x - _GAP + MARGIN, bottom + MARGIN)
 
 
-def shown(line: str, longest: int = LONGEST) -> str:
-    """As much of a line as a drawing has room for."""
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+def folded(line: str, longest: int) -> list[str]:
+    """A line as several, where it is too long; the last of them ends in … where even these have no room for it.
+
+    >>> folded("FILTER ?a < ?b && ?c > 1", 14)
+    ['FILTER ?a < ?b', '  && ?c > 1']
+    """
+    if len(line) <= longest:
+        return [line]
+    beginning = line[: longest * (_MOST + 1)]  # of a hostile one
+    return textwrap.wrap(beginning, longest, subsequent_indent="  ", max_lines=_MOST, placeholder="…")
 
 
 def wide(text: str) -> int:
@@ -98,20 +126,63 @@ def _height(column: list[TextBox]) -> float:
 
 
 def _box_height(box: TextBox) -> float:
-    return len(box.lines) * LINE + 2 * PADDING
+    return len(box.drawn) * LINE + 2 * PADDING
 
 
-def _paths(placed: dict[str, Placed], links: list[tuple[str, str]], bottom: float) -> tuple[list[str], int]:
-    paths = []
-    lanes = 0
-    for name, other in links:
-        source, target = placed[name], placed[other]
-        if target.box.column == source.box.column + 1:
-            paths.append(_curve(source, target))
-        else:
-            lanes += 1
-            paths.append(_detour(source, target, bottom + lanes * _LANE, aside=10 + lanes % _SPREAD * 5))
-    return paths, lanes
+@dataclass(frozen=True, slots=True)
+class _Detour:
+    """A line that does not lead to the next column: from the gap behind its source, along a lane, to the gap before its
+    target. `leaves` and `arrives` are its tracks there, from the boxes on; lanes count from 1, at the top."""
+
+    behind: int
+    before: int
+    lane: int
+    leaves: int = 0
+    arrives: int = 0
+
+    @property
+    def leads_back(self) -> bool:
+        return self.before < self.behind
+
+
+def _detours(links: Sequence[tuple[str, str]], where: Mapping[str, int]) -> dict[tuple[str, str], _Detour]:
+    """Short detours have the upper lanes, and tracks are such that few of them cross."""
+    found: dict[tuple[str, str], _Detour] = {}
+    lanes: list[list[tuple[int, int]]] = []
+    for link in sorted(dict.fromkeys(links), key=lambda link: abs(where[link[1]] - where[link[0]])):
+        behind, before = where[link[0]], where[link[1]] - 1
+        first, last = min(behind, before), max(behind, before)
+        free = (n for n, taken in enumerate(lanes) if all(last < start or end < first for start, end in taken))
+        lane = next(free, len(lanes))
+        if lane == len(lanes):
+            lanes.append([])
+        lanes[lane].append((first, last))
+        found[link] = _Detour(behind, before, lane + 1)
+    return _with_tracks(found)
+
+
+def _with_tracks(detours: Mapping[tuple[str, str], _Detour]) -> dict[tuple[str, str], _Detour]:
+    """Of the detours in a gap that lead on, the lowest is nearest to the boxes; of those that lead back, it is
+    farthest."""
+
+    def nearness(link: tuple[str, str]) -> tuple[bool, int]:
+        each = detours[link]
+        return each.leads_back, each.lane if each.leads_back else -each.lane
+
+    leaving, arriving = Counter[int](), Counter[int]()
+    found = {}
+    for link in sorted(detours, key=nearness):
+        each = detours[link]
+        found[link] = replace(each, leaves=leaving[each.behind], arrives=arriving[each.before])
+        leaving[each.behind] += 1
+        arriving[each.before] += 1
+    return found
+
+
+def _gap(detours: Mapping[tuple[str, str], _Detour], position: int) -> float:
+    """How wide the gap behind a column is."""
+    tracks = sum((each.behind == position) + (each.before == position) for each in detours.values())
+    return _GAP + max(0, tracks - 2) * _TRACK
 
 
 def _curve(source: Placed, target: Placed) -> str:
@@ -123,7 +194,9 @@ def _curve(source: Placed, target: Placed) -> str:
     )
 
 
-def _detour(source: Placed, target: Placed, lane: float, *, aside: float) -> str:
+def _detour(source: Placed, target: Placed, detour: _Detour, bottom: float) -> str:
     x, end = source.x + source.width, target.x
     leaves, arrives = source.middle + source.height / 4, target.middle + target.height / 4
-    return f"M{x:.1f} {leaves:.1f} H{x + aside:.1f} V{lane:.1f} H{end - aside:.1f} V{arrives:.1f} H{end:.1f}"
+    down, up = x + _BESIDE + detour.leaves * _TRACK, end - _BESIDE - detour.arrives * _TRACK
+    lane = bottom + detour.lane * _LANE
+    return f"M{x:.1f} {leaves:.1f} H{down:.1f} V{lane:.1f} H{up:.1f} V{arrives:.1f} H{end:.1f}"

@@ -1,7 +1,7 @@
 """A description as a drawing: an SVG document that stands alone, for light and dark pages, without a script.
 
 Read it from left to right: the input, boxes and the arrows between them, and at the right what is emitted. The query's
-text is untrusted: it is cut to a fixed length and escaped; the tooltip has the whole of what is cut.
+text is untrusted: it is folded, cut to a fixed length and escaped; the tooltip has the whole of what is cut.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from thence.program.description import Arrow, Description
-from thence.view.layout import CHARACTER, LINE, MARGIN, PADDING, Layout, Placed, TextBox, layout, shown, wide
+from thence.view.layout import CHARACTER, LINE, MARGIN, PADDING, Layout, Placed, TextBox, folded, layout, wide
 
 _START, _END = "start", "match"
 _LONGEST_NOTE = 120
@@ -59,7 +59,7 @@ def drawing(*descriptions: Description) -> str:
 
 
 def _part(description: Description, top: float) -> _Part:
-    notes = tuple(shown(note, _LONGEST_NOTE) for note in description.notes)
+    notes = tuple(line for note in description.notes for line in folded(note, _LONGEST_NOTE))
     under = top + MARGIN + LINE * len(notes) + (MARGIN if notes else 0)
     plan = layout(_boxes(description), _links(description), top=under)
     return _Part(notes, top, plan, layout(_absent(description), (), top=plan.height))
@@ -98,9 +98,9 @@ def _drawn(placed: Placed) -> Iterator[str]:
         f'<rect class="{box.kind}" x="{placed.x:.1f}" y="{placed.y:.1f}" width="{placed.width:.1f}" '
         f'height="{placed.height:.1f}" rx="{corner:.1f}"/>'
     )
-    for number, line in enumerate(box.lines):
+    for number, (line, is_first) in enumerate(box.drawn):
         y = placed.y + PADDING + LINE * number + 12
-        yield _text(shown(line), placed.x + PADDING, y, "first" if number == 0 else "")
+        yield _text(line, placed.x + PADDING, y, "first" if is_first else "")
     yield "</g>"
 
 
