@@ -58,6 +58,8 @@ SUB_CLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 COLUMNS = ("company", "start", "end", "p1", "p2", "p3")
 FEW = 20_000
 """Ticks of which all contenders' rows are compared."""
+BAND = 500
+"""Cents that prices turn back at, where the state is measured."""
 TOGETHER = 4096
 """Events that are fed at a time, where a flow is fed by hand."""
 
@@ -124,8 +126,10 @@ def cut(events: Sequence[Event], together: int = TOGETHER) -> list[Batch]:
 
 
 def tick_batches(count: int, together: int) -> Iterator[Batch]:
+    """Ticks that fall as often, however long the stream is: the solutions that can be stored do not become more."""
+
     def records() -> Iterator[pa.RecordBatch]:
-        for record in ticks.ticks(count):
+        for record in ticks.ticks(count, within=BAND):
             for first in range(0, record.num_rows, together):
                 yield record.slice(first, together)
 

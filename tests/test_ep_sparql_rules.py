@@ -89,6 +89,19 @@ def test_bounded_state_stays_flat() -> None:
     assert max(sizes) <= 12
 
 
+def test_a_chain_stores_what_a_later_combination_can_use_and_nothing_else() -> None:
+    """EP-74, EP-75: of three parts, the prices of the window and the pairs of them that pass."""
+    text = "SELECT * { { ?x :p ?a } SEQ { ?x :p ?b } SEQ { ?x :p ?c } FILTER(getDURATION() < 6 && ?b < ?a) }"
+    engine = query(text).engine()
+    values = [number * 37 % 11 for number in range(60)]
+    for time, event in enumerate(prices(*values)):
+        engine.push(event)
+        window = values[max(0, time - 5) : time + 1]  # the watermark is the last event's time
+        pairs = sum(b < a for i, a in enumerate(window) for b in window[i + 1 :])
+        (host,) = engine.answers.flow.hosts
+        assert sum(len(store) for each in host.state.evaluation.states for store in each.stores) == len(window) + pairs
+
+
 def test_aggregates_give_every_running_version() -> None:
     """EP-58"""
     text = "SELECT (COUNT(*) AS ?n) (SUM(?y) AS ?s) (AVG(?y) AS ?a) (MIN(?y) AS ?l) (MAX(?y) AS ?h) { ?x :p ?y }"

@@ -24,16 +24,18 @@ SCHEMA = pa.schema(
 )
 
 
-def ticks(count: int, *, companies: int = 110, seed: int = 7) -> Iterator[pa.RecordBatch]:
+def ticks(count: int, *, companies: int = 110, seed: int = 7, within: int | None = None) -> Iterator[pa.RecordBatch]:
     """`count` ticks of some companies in turns of chance, one at each time from 0 on. A price goes up or down by at
-    most 50 cents, and never falls below 1.00."""
+    most 50 cents, and never falls below 1.00: prices spread, and so the share of a price that it changes by grows along
+    the stream. It stays, if prices turn back so many cents from where they begin (`within`)."""
     draw = np.random.default_rng(seed)
     names = pa.array([f"http://example.org/company/{number}" for number in range(companies)])
     walked = np.full(companies, 10_000, np.int64)  # in cents, so that nothing is rounded twice
     for first in range(0, count, TOGETHER):
         size = min(TOGETHER, count - first)
         company = draw.integers(0, companies, size)
-        cents = 100 + np.abs(_walk(company, draw.integers(-50, 51, size), walked))
+        places = _walk(company, draw.integers(-50, 51, size), walked)
+        cents = 100 + (np.abs(places) if within is None else _turned_back(places, within))
         yield pa.record_batch(
             [
                 pa.array(np.arange(first, first + size)),
@@ -44,6 +46,12 @@ def ticks(count: int, *, companies: int = 110, seed: int = 7) -> Iterator[pa.Rec
             ],
             schema=SCHEMA,
         )
+
+
+def _turned_back(places: np.ndarray, within: int) -> np.ndarray:
+    """Places no further than `within` from the first ones: a way beyond is reflected."""
+    beyond = (places - 10_000 + within) % (4 * within)
+    return 10_000 - within + np.where(beyond < 2 * within, beyond, 4 * within - beyond)
 
 
 def _walk(company: np.ndarray, steps: np.ndarray, walked: np.ndarray) -> np.ndarray:

@@ -171,7 +171,8 @@ class ExpressionColumns:
         if not len(self.terms):
             return _errors(len(ids))
         found = EvaluatedColumn(self.terms.tags[ids], self.terms.bits[ids], ids)
-        return found.where(ids != UNBOUND, _errors(len(ids)))
+        is_bound = ids != UNBOUND
+        return found if is_bound.all() else found.where(is_bound, _errors(len(ids)))
 
     def _with_ids(self, column: EvaluatedColumn) -> EvaluatedColumn:
         """The same values, each with a term: computed ones become their canonical literals."""
@@ -240,7 +241,7 @@ class ExpressionColumns:
     def _compare(self, comparison: Comparison, left: EvaluatedColumn, right: EvaluatedColumn) -> Truth:
         orders = np.empty(len(left.tags), np.int8)
         tagged_arithmetic.order_all(left.tags, left.bits, right.tags, right.bits, orders)
-        truth = np.isin(orders, HOLDS[comparison]).astype(np.int8)
+        truth: Truth = reduce(np.logical_or, [orders == each for each in HOLDS[comparison]]).astype(np.int8)
         undecided = orders == tagged_arithmetic.UNDECIDED
         if comparison not in (Comparison.EQUAL, Comparison.NOT_EQUAL):
             # terms without a number have no order here, though strings have one

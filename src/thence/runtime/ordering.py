@@ -4,14 +4,14 @@ rows bind."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thence.columns.row_order import sorted_by_times
 from thence.jit.strided_columns import read_columns
-from thence.program.solutions import Cell, Solutions, as_one
+from thence.program.solutions import Cell, EventLists, Solutions, as_one
 from thence.runtime.event_log import EventLog
 from thence.runtime.match_ids import match_ids
 
@@ -52,47 +52,89 @@ def order_of(solutions: Solutions, log: EventLog) -> Ints | None:
     is_new = bool((order[1:] < order[:-1]).any())
     if is_new:
         certain, end, start = read_columns([certain, end, start], order)
-    ties = _ties(certain, end, start)
-    names = _event_names(solutions, [order[first:last] for first, last in ties], log)
-    for first, last in ties:
-        order[first:last] = _by_events(solutions, order[first:last].tolist(), names, log)
+    tied = _Tied.of(order, certain, end, start)
+    if len(tied):
+        tied.settle(solutions, log)
         is_new = True
     return order if is_new else None
 
 
-def _ties(certain: Ints, end: Ints, start: Ints) -> list[tuple[int, int]]:
-    """Where rows in order have the same certainty, end and start: first and last, exclusive, of each such group."""
-    same = (end[1:] == end[:-1]) & (start[1:] == start[:-1])
-    if not same.any():
-        return []
-    same &= certain[1:] == certain[:-1]
-    bounds = np.flatnonzero(np.diff(same, prepend=False, append=False))
-    return [(first, last + 1) for first, last in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True)]
+@dataclass(slots=True, eq=False)
+class _Tied:
+    """Rows of an order that are alike so far: where they stand in it, and the number of the group that each is of,
+    ascending. A group has several."""
+
+    order: Ints
+    slots: Ints
+    groups: Ints
+
+    @classmethod
+    def of(cls, order: Ints, certain: Ints, end: Ints, start: Ints) -> _Tied:
+        """The rows of the same certainty, end and start, which are in order."""
+        same = (end[1:] == end[:-1]) & (start[1:] == start[:-1])
+        if same.any():
+            same &= certain[1:] == certain[:-1]
+        tied = cls(order, np.arange(len(order)), np.zeros(len(order), np.int64))
+        tied._split(same)
+        return tied
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    @property
+    def rows(self) -> Ints:
+        return self.order[self.slots]
+
+    def settle(self, solutions: Solutions, log: EventLog) -> None:
+        """Order them by their events' ids; rows of the same events by the number of their statement, then by what they
+        bind, then by match id, so that the order never depends on the order of arrival."""
+        lists = solutions.events.get()
+        place = 0
+        while len(self) and (refs := _refs_at(lists, self.rows, place)).max() != _NO_REF:
+            is_same = refs[1:] == refs[:-1]
+            if not is_same[self.groups[1:] == self.groups[:-1]].all():
+                self._sort(_ranks(refs, log))
+            place += 1
+        if len(self) and solutions.queries is not None:
+            self._sort(solutions.queries[self.rows])
+        for slots in np.split(self.slots, np.flatnonzero(np.diff(self.groups)) + 1) if len(self) else ():
+            self.order[slots] = _by_bindings(solutions, self.order[slots].tolist(), log)
+
+    def _sort(self, keys: Ints) -> None:
+        """Order the rows of each group by a key: those that have no other with the same one leave."""
+        found = np.lexsort((keys, self.groups))
+        self.order[self.slots] = self.rows[found]
+        self._split(keys[found[1:]] == keys[found[:-1]])
+
+    def _split(self, same: NDArray[np.bool_]) -> None:
+        """`same`: which rows are like the one before, if both are of one group. Those that are like no other leave."""
+        continues = np.zeros(len(self) + 1, np.bool_)
+        continues[1:-1] = same & (self.groups[1:] == self.groups[:-1])
+        kept = np.flatnonzero(continues[:-1] | continues[1:])
+        self.groups = np.cumsum(~continues[:-1], dtype=np.int64)[kept]
+        self.slots = self.slots[kept]
 
 
-def _event_names(solutions: Solutions, tied: list[Ints], log: EventLog) -> dict[int, str]:
-    """The ids of the events of tied rows, by ref: each is asked for once."""
-    if not tied:
-        return {}
-    refs = np.unique(solutions.events.get().take(np.concatenate(tied)).refs)
-    return dict(zip(refs.tolist(), log.ids(refs).to_list(), strict=True))
+_NO_REF = -1
 
 
-def _by_events(solutions: Solutions, rows: list[int], names: dict[int, str], log: EventLog) -> list[int]:
-    """Rows of the same times by their events' ids; rows of the same events by the number of their statement, then by
-    what they bind, then by match id, so that the order never depends on the order of arrival."""
-    lists = solutions.events.get()
-    bounds = [lists.offsets[row : row + 2].tolist() for row in rows]
-    queries = [0] * len(rows) if solutions.queries is None else solutions.queries[rows].tolist()
-    ids = {
-        row: ([names[ref] for ref in lists.refs[low:high].tolist()], query)
-        for row, (low, high), query in zip(rows, bounds, queries, strict=True)
-    }
-    found: list[int] = []
-    for _, alike in groupby(sorted(rows, key=ids.__getitem__), key=ids.__getitem__):
-        same = list(alike)
-        found += same if len(same) == 1 else _by_bindings(solutions, same, log)
-    return found
+def _refs_at(lists: EventLists, rows: Ints, place: int) -> Ints:
+    """The event at a place of each row's list; _NO_REF beyond its end."""
+    refs = np.full(len(rows), _NO_REF, np.int64)
+    places = lists.offsets[rows] + place
+    has = np.flatnonzero(places < lists.offsets[rows + 1])
+    refs[has] = lists.refs[places[has]]
+    return refs
+
+
+def _ranks(refs: Ints, log: EventLog) -> Ints:
+    """The order of events by their ids; none comes first, as a list does that has no more."""
+    distinct, where = np.unique(refs, return_inverse=True)
+    named = distinct[distinct != _NO_REF]
+    names = log.ids(named).to_list()
+    ranks = {name: rank for rank, name in enumerate(sorted(set(names)))}
+    found = np.array([_NO_REF] * (len(distinct) - len(named)) + [ranks[name] for name in names], np.int64)
+    return found[where]
 
 
 def _by_bindings(solutions: Solutions, rows: list[int], log: EventLog) -> list[int]:

@@ -123,7 +123,7 @@ class Scope:
     def _columns(
         self, expression: Expression, variables: Sequence[Variable], rows: IntervalTable, flags: Mapping[Variable, Ids]
     ) -> ExpressionColumns:
-        asked = mentioned(expression) | {part.variable for part in parts(expression) if isinstance(part, Bound)}
+        asked = _asked(expression)
         found: dict[ColumnVariable, Ids] = {
             name: rows.ids[place] for place, name in enumerate(variables) if name in asked
         }
@@ -151,6 +151,15 @@ class Scope:
         if function == DURATION and self.domain is Domain.DATETIME:
             return literal(Duration(0, Decimal(number) / MICROSECONDS, XSD_DAY_TIME_DURATION))
         return time_literal(number, self.domain)
+
+
+def asked_of(condition: Condition) -> frozenset[Variable]:
+    """The variables that a condition reads."""
+    return frozenset() if condition.expression is None else _asked(condition.expression)
+
+
+def _asked(expression: Expression) -> frozenset[Variable]:
+    return mentioned(expression) | {part.variable for part in parts(expression) if isinstance(part, Bound)}
 
 
 class _Labels(SolutionLabels):

@@ -10,7 +10,7 @@ import numpy as np
 from thence.algebra.expressions import Variable
 from thence.columns.dictionary import UNBOUND
 from thence.errors import LimitError
-from thence.kernel.temporal.conditions import Scope
+from thence.kernel.temporal.conditions import Scope, makes_nodes
 from thence.kernel.temporal.filters import ConditionState, ProjectState, either
 from thence.kernel.temporal.interval_table import (
     DERIVED,
@@ -107,25 +107,38 @@ def state_of(
 ) -> NodeState | None:
     """The state of a node before any solution; None for a node without state. `consumes`: a policy does."""
     node = nodes[number]
+    above = None if consumes else _filter_above(number, nodes)
+    judged = not consumes and number > 0 and _filter_above(number - 1, nodes) is node
     match node:
         case Scan() if consumes:
             return OccurrenceState.of(node)
         case Scan() | PathScan():
             return LeafState.of(node, logged=logged)
         case Combine():
-            return CombineState.of(node, nodes, bounds, bounds[number])
+            return CombineState.of(node, nodes, bounds, bounds[number], None if above is None else above.condition)
         case OptionalCombine():
             return OptionalState.of(node, nodes, bounds)
         case Without():
             return WithoutState.of(node, nodes[node.right])
         case Restrict() | Assign():
-            return ConditionState.of(node, nodes)
+            return ConditionState.of(node, nodes, judged=judged)
         case Project():
             return ProjectState.of(node)
         case Summarise():
             return SummaryState.of(node, nodes[node.input])
         case Timeless() | Either():
             return None
+
+
+def _filter_above(join: int, nodes: Sequence[Node]) -> Restrict | None:
+    """The FILTER that stands directly on a join and asks for nothing else, so that the join can judge it. Under a
+    policy, what it does not let pass counts too."""
+    above = nodes[join + 1] if join + 1 < len(nodes) else None
+    if not isinstance(nodes[join], Combine) or not isinstance(above, Restrict) or above.input != join:
+        return None
+    condition = above.condition
+    is_alone = not condition.exists and (condition.expression is None or not makes_nodes(condition.expression))
+    return above if is_alone else None
 
 
 def evaluated_anew(nodes: Sequence[Node]) -> frozenset[int]:
@@ -258,7 +271,7 @@ class Evaluation:
                     found = state.step(below, closed, self.scope)
                 case _:
                     found = state.step(below, closed, self.scope, self)
-            self.widest = max(self.widest, len(found))
+            self.widest = max(self.widest, state.pairs if isinstance(state, CombineState) else len(found))
             deltas[number] = _useful(found, self.network.bounds[number])
         return deltas
 

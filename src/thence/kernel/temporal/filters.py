@@ -23,25 +23,29 @@ from thence.program.temporal.network import Assign, Either, Node, Project, Restr
 
 @dataclass(slots=True)
 class ConditionState:
-    """FILTER and BIND. With EXISTS in it, solutions wait until their instant is closed."""
+    """FILTER and BIND. With EXISTS in it, solutions wait until their instant is closed. `judged`: the join below it
+    lets only pass what the FILTER does."""
 
     node: Restrict | Assign
     below: Node
     exists: ExistsStores
     waiting: IntervalTable
     origin: Origin
+    judged: bool
 
     @classmethod
-    def of(cls, node: Restrict | Assign, nodes: Sequence[Node]) -> ConditionState:
+    def of(cls, node: Restrict | Assign, nodes: Sequence[Node], *, judged: bool) -> ConditionState:
         below = source = nodes[node.input]
         number = node.input
         while isinstance(source, Assign):  # BINDs that stand on each other are about one solution
             number, source = source.input, nodes[source.input]
         origin = Origin(number, len(source.variables))
-        return cls(node, below, ExistsStores.of(node.condition, nodes), no_rows(below), origin)
+        return cls(node, below, ExistsStores.of(node.condition, nodes), no_rows(below), origin, judged)
 
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope, solver: PatternSolver) -> IntervalTable:
         rows, *tests = deltas
+        if self.judged:
+            return rows
         if not self.exists.is_empty:
             self.exists.add(tests)
             waiting = concatenated([self.waiting, rows])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.columns.dictionary import UNBOUND
-from thence.kernel.temporal.conditions import Scope
+from thence.kernel.temporal.conditions import Scope, asked_of
 from thence.kernel.temporal.exists import ExistsStores, PatternSolver
 from thence.kernel.temporal.interval_table import (
     ABSENT,
@@ -27,6 +27,7 @@ from thence.kernel.temporal.solution_store import SolutionStore
 from thence.program.temporal.network import (
     UNBOUNDED,
     Combine,
+    Condition,
     JoinKeys,
     Merge,
     Node,
@@ -41,16 +42,34 @@ def store_of(node: Node, keys: tuple[int, ...], certain: int, relation: Relation
     return SolutionStore(keys, certain, relation is Relation.EQUALS, len(node.variables), len(node.places))
 
 
-def combined(left: IntervalTable, right: IntervalTable, merge: Merge, *, right_first: bool = False) -> IntervalTable:
-    """Rows side by side as combinations: the smaller tα, the larger tω, the union of μ (EP-17)."""
-    ids = chosen_columns(left.ids, merge.left)
-    for place, column in enumerate(merge.right):
-        if column >= 0:
-            ids[place] = np.where(ids[place] == UNBOUND, right.ids[column], ids[place])
-    refs = (right.refs, left.refs) if right_first else (left.refs, right.refs)
+def combined(
+    left: IntervalTable,
+    left_rows: Ints,
+    right: IntervalTable,
+    right_rows: Ints,
+    merge: Merge,
+    *,
+    right_first: bool = False,
+) -> IntervalTable:
+    """Pairs of rows as combinations: the smaller tα, the larger tω, the union of μ (EP-17)."""
+    ids = np.full((len(merge.left), len(left_rows)), UNBOUND, np.int32)
+    for place, (own, other) in enumerate(zip(merge.left, merge.right, strict=True)):
+        if own >= 0:
+            ids[place] = left.ids[own][left_rows]
+        if other >= 0:
+            unbound = slice(None) if own < 0 else np.flatnonzero(ids[place] == UNBOUND)
+            ids[place, unbound] = right.ids[other][right_rows[unbound]]
+    refs = left.refs[:, left_rows], right.refs[:, right_rows]
     return IntervalTable(
-        np.minimum(left.start, right.start), np.maximum(left.end, right.end), ids, np.concatenate(refs)
+        np.minimum(left.start[left_rows], right.start[right_rows]),
+        np.maximum(left.end[left_rows], right.end[right_rows]),
+        ids,
+        np.concatenate(refs[::-1] if right_first else refs),
     )
+
+
+def _without_events(table: IntervalTable) -> IntervalTable:
+    return IntervalTable(table.start, table.end, table.ids, table.refs[:0])
 
 
 def keep_useful(store: SolutionStore, closed: int, longest: int) -> None:
@@ -64,16 +83,21 @@ def keep_useful(store: SolutionStore, closed: int, longest: int) -> None:
 
 @dataclass(slots=True)
 class CombineState:
-    """Join, SeqJoin, EqJoin. `longest` has how long solutions of each side may last."""
+    """Join, SeqJoin, EqJoin. `longest` has how long solutions of each side may last. `condition` is that of the FILTER
+    which stands on the join: it is judged before columns are built that it does not read."""
 
     node: Combine
     left: SolutionStore
     right: SolutionStore
     longest: tuple[int, int]
     most: int  # how long combinations may last
+    condition: Condition | None
+    pairs: int = 0  # of the last step
 
     @classmethod
-    def of(cls, node: Combine, nodes: Sequence[Node], bounds: Sequence[int], own: int) -> CombineState:
+    def of(
+        cls, node: Combine, nodes: Sequence[Node], bounds: Sequence[int], own: int, condition: Condition | None
+    ) -> CombineState:
         keys = node.keys
         return cls(
             node,
@@ -81,24 +105,45 @@ class CombineState:
             store_of(nodes[node.right], keys.right, keys.certain, node.relation),
             (bounds[node.left], bounds[node.right]),
             own,
+            condition,
         )
 
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope) -> IntervalTable:
         new_left, new_right = deltas
         node, keys = self.node, self.node.keys
-        parts = [no_rows(node)]
         rows, stored = self.right.pairs(new_left, keys.left, node.relation, stored_left=False, longest=self.most)
-        if len(rows):
-            parts.append(combined(new_left.take(rows), self.right.table.take(stored), node.merge))
+        self.pairs = len(rows)
+        parts = [self._passing(new_left, rows, self.right.table, stored, scope)]
         if node.relation is Relation.SEQ:
             rows, stored = self.left.add_and_follow(new_left, new_right, keys.right, self.most)
         else:
             self.left.add(new_left)
             rows, stored = self.left.pairs(new_right, keys.right, node.relation, stored_left=True, longest=self.most)
-        if len(rows):
-            parts.append(combined(self.left.table.take(stored), new_right.take(rows), node.merge))
+        self.pairs += len(rows)
+        parts.append(self._passing(self.left.table, stored, new_right, rows, scope))
         self.right.add(new_right)
         return concatenated(parts)
+
+    def _passing(
+        self, left: IntervalTable, left_rows: Ints, right: IntervalTable, right_rows: Ints, scope: Scope
+    ) -> IntervalTable:
+        """The combinations of some pairs that pass the FILTER."""
+        if not len(left_rows):
+            return no_rows(self.node)
+        merge = self.node.merge
+        if self.condition is not None:
+            asked = asked_of(self.condition)
+            places = [place for place, name in enumerate(self.node.variables) if name in asked]
+            seen = combined(
+                _without_events(left),
+                left_rows,
+                _without_events(right),
+                right_rows,
+                Merge(tuple(merge.left[each] for each in places), tuple(merge.right[each] for each in places)),
+            )
+            passed = scope.holds(self.condition, [self.node.variables[each] for each in places], seen, {})
+            left_rows, right_rows = left_rows[passed], right_rows[passed]
+        return combined(left, left_rows, right, right_rows, merge)
 
     def evict(self, closed: int) -> None:
         """SEQ's right side waits only for left ones that may still arrive; equal intervals end together."""
@@ -156,17 +201,19 @@ class OptionalState:
         first = len(self.mandatory)
         self._add(mandatory)
         rows, stored = self.optional.pairs(mandatory, keys.left, node.relation, stored_left=False)
-        yield self._passing(rows + first, self.optional.table.take(stored), scope, solver)
+        yield self._passing(rows + first, self.optional.table, stored, scope, solver)
         rows, stored = self.mandatory.pairs(optional, keys.right, node.relation, stored_left=True)
-        yield self._passing(stored, optional.take(rows), scope, solver)
+        yield self._passing(stored, optional, rows, scope, solver)
         self.optional.add(optional)
 
-    def _passing(self, rows: Ints, optional: IntervalTable, scope: Scope, solver: PatternSolver) -> IntervalTable:
+    def _passing(
+        self, rows: Ints, optional: IntervalTable, optional_rows: Ints, scope: Scope, solver: PatternSolver
+    ) -> IntervalTable:
         """The combinations of stored mandatory solutions with optional ones that pass F."""
-        node = self.node
+        node, stored = self.node, self.mandatory.table
         if not len(rows):
             return no_rows(node)
-        found = combined(self.mandatory.table.take(rows), optional, node.merge, right_first=node.optional_first)
+        found = combined(stored, rows, optional, optional_rows, node.merge, right_first=node.optional_first)
         if node.condition is not None:
             flags = self.exists.flags(node.condition, node.variables, found, scope, solver)
             passed = scope.holds(node.condition, node.variables, found, flags)
@@ -185,7 +232,7 @@ class OptionalState:
         if not self.exists.is_empty:
             rows = np.flatnonzero(leaving)
             some, other = self.optional.pairs(stored.take(rows), node.keys.left, node.relation, stored_left=False)
-            yield self._passing(rows[some], self.optional.table.take(other), scope, solver)
+            yield self._passing(rows[some], self.optional.table, other, scope, solver)
         yield self._bare(stored.take(leaving & ~self.matched))
         self.mandatory.keep(~leaving)
         self.matched = self.matched[~leaving]

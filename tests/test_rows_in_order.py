@@ -1,0 +1,61 @@
+"""Rows come by certainty, end, start, the ids of their events, the statement's number, and what they bind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thence.columns.dictionary import Terms
+from thence.columns.term_values import values_of
+from thence.columns.texts import Texts
+from thence.program.solutions import Deferred, EventLists, Solutions
+from thence.rdf.terms import Literal
+from thence.runtime.event_log import IdLog
+from thence.runtime.ordering import order_of
+
+pytestmark = pytest.mark.numba
+
+Row = tuple[int, int, int, list[int], int, str]
+
+rows = st.tuples(
+    st.integers(0, 1),
+    st.integers(0, 1),
+    st.integers(0, 1),
+    st.lists(st.integers(0, 4), max_size=3),
+    st.integers(1, 2),
+    st.sampled_from("xyz"),
+)
+
+
+@given(st.lists(rows, max_size=12, unique_by=repr), st.lists(st.sampled_from(["a", "b", "a:10", "a:9"]), min_size=5))
+def test_the_order_is_that_of_the_keys(listed: list[Row], names: list[str]) -> None:
+    """Two events may have one id."""
+    log = IdLog()
+    log.add(Texts.of(names))
+    terms = Terms()
+    lengths = [len(events) for *_, events, _, _ in listed]
+    lists = EventLists(
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.array([ref for *_, events, _, _ in listed for ref in events], np.int64),
+        np.zeros(sum(lengths), np.int64),
+    )
+    shown = values_of(terms.add_all([Literal(each[-1]) for each in listed]), terms, terms)
+    found = Solutions(
+        certain=np.array([each[0] for each in listed], np.int64),
+        start=np.array([each[2] for each in listed], np.int64),
+        end=np.array([each[1] for each in listed], np.int64),
+        names=("shown",),
+        terms=terms,
+        events=Deferred(lambda: lists),
+        columns=(shown,),
+        queries=np.array([each[4] for each in listed], np.int64),
+        identity=lambda: (shown,),
+    )
+    order = order_of(found, log)
+    keys = [
+        (certain, end, start, [names[ref] for ref in events], query, text)
+        for certain, end, start, events, query, text in listed
+    ]
+    assert [keys[row] for row in (range(len(keys)) if order is None else order.tolist())] == sorted(keys)
