@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from thence.algebra.patterns import Construct
 from thence.algebra.report import At
-from thence.algebra.rsep_ql import StreamOperator
 from thence.columns.array_codec import ArrayReader
 from thence.columns.term_ids import values_of_ids
 from thence.kernel.windows import snapshot
-from thence.kernel.windows.evaluation import Evaluation, constructed, emitted
+from thence.kernel.windows.evaluation import Evaluation, constructed
 from thence.kernel.windows.state import WindowState, compacted, forget, initial_state, take
 from thence.kernel.windows.table_log import Rows
 from thence.program.description import Description
@@ -57,11 +56,8 @@ class WindowOperator:
     ) -> Solutions | None:
         evaluation = Evaluation.at(program, state, time, environment)
         consumed = sum(map(len, state.consumed))
-        answer = evaluation.answer()
-        rows = emitted(program.emits, answer, state.previous)
-        if program.emits is not StreamOperator.RSTREAM:
-            state.previous = answer
-        state.is_settled = not len(answer) and consumed == sum(map(len, state.consumed))
+        rows, is_empty = evaluation.emitted()
+        state.is_settled = is_empty and consumed == sum(map(len, state.consumed))
         if not len(rows):
             return None
         if isinstance(program.query.form, Construct):
