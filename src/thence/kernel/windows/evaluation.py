@@ -215,20 +215,35 @@ class Evaluation:
         self, table: EventTable, pattern: Pattern, ref: int, key: VersionKey, graphs: GraphsAt
     ) -> list[dict[Variable, int]]:
         """What an event matches at this time, where that depends on the time (RS-31)."""
-        assert table.triples is not None
-        cached = ("event", table.name, ref, key, self.time if self.program.asks_for_time else None)
-        if cached not in self.state.cache:
-            log = self.state.logs[table.triples]
+        cached = ("event", table.name)
+        depends_on = (key, self.time if self.program.asks_for_time else None)
+        kept = self.state.cache.get(cached)
+        known: dict[int, list[dict[Variable, int]]] = {}
+        if isinstance(kept, tuple) and kept[0] == depends_on:
+            known = kept[1]
+        else:  # what was found for another time is of no use again
+            self.state.cache[cached] = (depends_on, known)
+        if ref not in known:
             terms = self.state.terms
-            rows = np.flatnonzero(log.refs[: len(log)] == ref)
-            triples = [Triple(*(terms[each] for each in ids)) for ids in log.ids[:, rows].T.tolist()]
-            dataset = graphs.dataset(IndexedGraph(triples))
-            solutions = list(distinct(plain_evaluator.solutions(pattern, dataset, self.context)))
-            self.state.cache[cached] = [
-                {name: terms.add(term) for name, term in solution.items()} for solution in solutions
-            ]
-        found: list[dict[Variable, int]] = self.state.cache[cached]  # type: ignore[assignment]
-        return found
+            dataset = graphs.dataset(self._event_graph(table, ref))
+            solutions = distinct(plain_evaluator.solutions(pattern, dataset, self.context))
+            known[ref] = [{name: terms.add(term) for name, term in found.items()} for found in solutions]
+        return known[ref]
+
+    def _event_graph(self, table: EventTable, ref: int) -> IndexedGraph:
+        """The triples of an event. Their rows are found by the event's place among all of the log, which stays the same
+        until the cache is cleared."""
+        assert table.triples is not None
+        log, terms = self.state.logs[table.triples], self.state.terms
+        cached = ("rows of events", table.triples)
+        kept = self.state.cache.get(cached)
+        rows: dict[int, list[int]]
+        rows, count = kept if isinstance(kept, tuple) else ({}, 0)
+        for row, each in enumerate(log.refs[count : len(log)].tolist(), count):
+            rows.setdefault(each, []).append(row)
+        self.state.cache[cached] = (rows, len(log))
+        triples = (Triple(*(terms[each] for each in log.ids[:, row].tolist())) for row in rows.get(ref, ()))
+        return IndexedGraph(triples)
 
     def _answers(self, number: int, found: Sequence[EventMapping]) -> SolutionTable:
         """[[MATCH E]] (8): the times are dropped, different events stay different (RS-27)."""

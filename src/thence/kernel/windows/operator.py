@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.patterns import Construct
-from thence.algebra.report import At
 from thence.columns.array_codec import ArrayReader
 from thence.columns.term_ids import values_of_ids
 from thence.kernel.windows import snapshot
@@ -49,7 +48,7 @@ class WindowOperator:
                 yield rows
             if state.is_settled:
                 _skip(program, state, time, watermark)
-        forget(program, state, _earliest(program, state, watermark))
+        forget(program, state, instants.earliest(program, watermark))
 
     def _evaluate(
         self, program: WindowProgram, state: WindowState, time: int, environment: Environment
@@ -89,14 +88,6 @@ class WindowOperator:
         from thence.kernel.windows.description import describe  # only `explain` needs it
 
         return describe(program)
-
-
-def _earliest(program: WindowProgram, state: WindowState, watermark: int) -> int:
-    """No evaluation before that time is to come."""
-    if isinstance(program.report, At):
-        done = state.instants.done
-        return min((each.time for each in program.report.times if done is None or each.time > done), default=NEVER)
-    return watermark
 
 
 def _skip(program: WindowProgram, state: WindowState, time: int, watermark: int) -> None:

@@ -101,11 +101,11 @@ def take(program: WindowProgram, state: WindowState, extracted: Extracted, envir
         )
 
 
-def forget(program: WindowProgram, state: WindowState, earliest: int, *, all_of_it: bool = False) -> None:
+def forget(program: WindowProgram, state: WindowState, earliest: int) -> None:
     """Drop rows that no evaluation from a time on can need, if there are many."""
     readers = program.readers
     for number, log in enumerate(state.logs):
-        if not all_of_it and len(log) < max(_FEW_ROWS, 2 * state.cleared_at.get(number, 0)):
+        if len(log) < max(_FEW_ROWS, 2 * state.cleared_at.get(number, 0)):
             continue
         useful = np.zeros(len(log), np.bool_)
         for function in readers[number]:

@@ -40,8 +40,9 @@ from thence.plan.windows.join_order import connected_joins
 from thence.plan.windows.maintenance import maintenance
 from thence.plan.windows.presets import PRESETS, emitted, reported, with_policy
 from thence.plan.windows.shard_keys import shard_key
+from thence.plan.windows.state_warnings import state_warnings
 from thence.plan.windows.window_triples import Tables, triples_by_window
-from thence.program.dataflow import Dataflow, one_stage
+from thence.program.dataflow import Dataflow, Stage
 from thence.program.operator import one_shard
 from thence.program.output import DerivedTriples, Output, term_rows
 from thence.program.windows.maintenance import Maintenance
@@ -98,7 +99,7 @@ def compile_query(
         maintenance=kept,
         preset=policy,
     )
-    return one_stage(program, WindowOperator())
+    return Dataflow((Stage(program, WindowOperator()),), tuple(state_warnings(program)))
 
 
 def _parts(
