@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Aggregate, AggregateFunction, Variable
 from thence.algebra.patterns import GroupKey
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.value_kinds import DECIMAL, INTEGER, KIND_MASK, SCALE_SHIFT
+from thence.columns.value_kinds import DECIMAL, DOUBLE, INTEGER, KIND_MASK, SCALE_SHIFT
 from thence.match.aggregates import AggregateVariables, add_all, total_key
 from thence.match.arithmetic import written
 from thence.match.context import Context, Solution
@@ -84,86 +84,106 @@ class GroupedColumns:
         return groups, ids[:, first]
 
     def _values(self, aggregate: Aggregate, groups: Ints, count: int, columns: ExpressionColumns) -> list[Term | None]:
-        """An aggregate of each group; None: an error."""
         if aggregate.operand is None:
             return [literal(int(each)) for each in np.bincount(groups, minlength=count)]
-        ids = columns.ids(aggregate.operand)
-        if aggregate.distinct:
-            codes = groups * (len(self.terms) + 1) + ids + 1
-            first = np.sort(np.unique(codes, return_index=True)[1])
-            groups, ids = groups[first], ids[first]
-        bound = ids != UNBOUND
-        complete = np.bincount(groups[~bound], minlength=count) == 0
-        groups, ids = groups[bound], ids[bound]
-        sizes = np.bincount(groups, minlength=count)
-        match aggregate.function:
-            case AggregateFunction.COUNT:
-                return [literal(int(each)) for each in sizes]
-            case AggregateFunction.SAMPLE:
-                return self._chosen(np.arange(len(ids)), groups, ids, count)
-            case AggregateFunction.MIN | AggregateFunction.MAX:
-                ranks = self._ranks(ids)
-                order = ranks if aggregate.function is AggregateFunction.MIN else -ranks
-                found = self._chosen(order, groups, ids, count)
-                return [each if whole else None for each, whole in zip(found, complete.tolist(), strict=True)]
-            case _:
-                totals = self._totals(groups, ids, count)
-                average = aggregate.function is AggregateFunction.AVG
-                return [
-                    _result(total, size if average else None) if whole else None
-                    for total, size, whole in zip(totals, sizes.tolist(), complete.tolist(), strict=True)
-                ]
+        return aggregate_values(aggregate, groups, columns.ids(aggregate.operand), count, self.terms)
 
-    def _chosen(self, order: Ints, groups: Ints, ids: Ids, count: int) -> list[Term | None]:
-        """Of each group, the value that is first in an order."""
-        found: list[Term | None] = [None] * count
-        by_group = np.lexsort((order, groups))
-        firsts = by_group[np.unique(groups[by_group], return_index=True)[1]]
-        for row in firsts.tolist():
-            found[int(groups[row])] = self.terms[int(ids[row])]
-        return found
 
-    def _ranks(self, ids: Ids) -> Ints:
-        """The place of each value in the order of MIN and MAX."""
-        distinct, where = np.unique(ids, return_inverse=True)
-        tags, bits = self.terms.tags[distinct], self.terms.bits[distinct]
-        if (tags == INTEGER).all() and len(np.unique(bits)) == len(bits):
-            places: Ints = bits
-        else:
-            order = sorted(range(len(distinct)), key=lambda each: total_key(self.terms[int(distinct[each])]))
-            places = np.empty(len(distinct), np.int64)
-            places[order] = np.arange(len(distinct))
-        ranks: Ints = np.unique(places[where], return_inverse=True)[1]
-        return ranks
-
-    def _totals(self, groups: Ints, ids: Ids, count: int) -> list[Number | None]:
-        """The sum of each group; None: an error."""
-        tags, bits = self.terms.tags[ids], self.terms.bits[ids]
-        kinds = tags & KIND_MASK
-        exact = bool(((kinds == INTEGER) | (kinds == DECIMAL)).all())
-        if exact:
-            scales = (tags >> SCALE_SHIFT).astype(np.int64)
-            most = int(scales.max()) if len(scales) else 0
-            largest = int(np.abs(bits.astype(np.float64)).max()) if len(bits) else 0
-            exact = largest * 10**most * max(1, len(bits)) < 2**53  # doubles hold such integers exactly
-        if exact:
-            sums = np.bincount(groups, weights=bits * 10 ** (most - scales), minlength=count)
-            whole = np.bincount(groups[kinds == DECIMAL], minlength=count) == 0
+def aggregate_values(aggregate: Aggregate, groups: Ints, ids: Ids, count: int, terms: Terms) -> list[Term | None]:
+    """An aggregate of each group; None: an error. `groups` and `ids` have the group of each row, and its operand."""
+    if aggregate.distinct:
+        codes = groups * (len(terms) + 1) + ids + 1
+        first = np.sort(np.unique(codes, return_index=True)[1])
+        groups, ids = groups[first], ids[first]
+    bound = ids != UNBOUND
+    complete = np.bincount(groups[~bound], minlength=count) == 0
+    groups, ids = groups[bound], ids[bound]
+    sizes = np.bincount(groups, minlength=count)
+    match aggregate.function:
+        case AggregateFunction.COUNT:
+            return [literal(int(each)) for each in sizes]
+        case AggregateFunction.SAMPLE:
+            return _chosen(np.arange(len(ids)), groups, ids, count, terms)
+        case AggregateFunction.MIN | AggregateFunction.MAX:
+            order = ranks(ids, terms, descending=aggregate.function is AggregateFunction.MAX)
+            found = _chosen(order, groups, ids, count, terms)
+            return [each if whole else None for each, whole in zip(found, complete.tolist(), strict=True)]
+        case _:
+            totals = _totals(groups, ids, count, terms)
+            average = aggregate.function is AggregateFunction.AVG
             return [
-                int(each) // 10**most if is_integer else Decimal(int(each)).scaleb(-most, numbers.EXACT)
-                for each, is_integer in zip(sums.tolist(), whole.tolist(), strict=True)
+                result(total, size if average else None) if whole else None
+                for total, size, whole in zip(totals, sizes.tolist(), complete.tolist(), strict=True)
             ]
-        order = np.argsort(groups, kind="stable")
-        starts = np.searchsorted(groups[order], np.arange(count + 1))
-        ids = ids[order]
-        found: list[Number | None] = []
-        for group in range(count):
-            members = [self.terms[each] for each in ids[starts[group] : starts[group + 1]].tolist()]
-            try:
-                found.append(add_all(members))
-            except ExpressionError:
-                found.append(None)
-        return found
+
+
+def firsts(order: Ints, groups: Ints) -> Ints:
+    """Of each group that there is, the row that is first in an order; by the group."""
+    by_group = np.lexsort((order, groups))
+    found: Ints = by_group[np.unique(groups[by_group], return_index=True)[1]]
+    return found
+
+
+def _chosen(order: Ints, groups: Ints, ids: Ids, count: int, terms: Terms) -> list[Term | None]:
+    """Of each group, the value that is first in an order."""
+    found: list[Term | None] = [None] * count
+    for row in firsts(order, groups).tolist():
+        found[int(groups[row])] = terms[int(ids[row])]
+    return found
+
+
+def ranks(ids: Ids, terms: Terms, *, descending: bool) -> Ints:
+    """The place of each value in the order of MIN, or of MAX."""
+    distinct, where = np.unique(ids, return_inverse=True)
+    tags, bits = terms.tags[distinct], terms.bits[distinct]
+    if (tags == INTEGER).all() and len(np.unique(bits)) == len(bits):
+        places: Ints = bits
+    else:
+        order = sorted(range(len(distinct)), key=lambda each: total_key(terms[int(distinct[each])]))
+        places = np.empty(len(distinct), np.int64)
+        places[order] = np.arange(len(distinct))
+    found: Ints = np.unique(places[where], return_inverse=True)[1]
+    return -found if descending else found
+
+
+def _totals(groups: Ints, ids: Ids, count: int, terms: Terms) -> list[Number | None]:
+    """The sum of each group; None: an error."""
+    tags, bits = terms.tags[ids], terms.bits[ids]
+    kinds = tags & KIND_MASK
+    exact = bool(((kinds == INTEGER) | (kinds == DECIMAL)).all())
+    if exact:
+        scales = (tags >> SCALE_SHIFT).astype(np.int64)
+        most = int(scales.max()) if len(scales) else 0
+        largest = int(np.abs(bits.astype(np.float64)).max()) if len(bits) else 0
+        exact = largest * 10**most * max(1, len(bits)) < 2**53  # doubles hold such integers exactly
+    if exact:
+        sums = np.bincount(groups, weights=bits * 10 ** (most - scales), minlength=count)
+        whole = np.bincount(groups[kinds == DECIMAL], minlength=count) == 0
+        return [
+            exact_sum(int(each), most, is_integer=is_integer)
+            for each, is_integer in zip(sums.tolist(), whole.tolist(), strict=True)
+        ]
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(count + 1))
+    ids, doubles = ids[order], (kinds == DOUBLE)[order]
+    values = bits[order].view(np.float64)
+    found: list[Number | None] = []
+    for group in range(count):
+        some = slice(starts[group], starts[group + 1])
+        if starts[group] < starts[group + 1] and doubles[some].all():
+            with np.errstate(all="ignore"):  # of infinities that cancel
+                found.append(float(np.cumsum(np.append(0.0, values[some]))[-1]))  # one after the other, as below
+            continue
+        try:
+            found.append(add_all(terms[each] for each in ids[some].tolist()))
+        except ExpressionError:
+            found.append(None)
+    return found
+
+
+def exact_sum(total: int, scale: int, *, is_integer: bool) -> Number:
+    """A sum in units of 10 to the minus `scale` as a number; one of integers alone is an integer."""
+    return total // 10**scale if is_integer else Decimal(total).scaleb(-scale, numbers.EXACT)
 
 
 def _numbered(codes: Ints, size: int) -> tuple[Ints, Ints]:
@@ -180,7 +200,7 @@ def _numbered(codes: Ints, size: int) -> tuple[Ints, Ints]:
     return renumbered[codes], places[found]
 
 
-def _result(total: Number | None, size: int | None) -> Term | None:
+def result(total: Number | None, size: int | None) -> Term | None:
     """SUM, or AVG of so many."""
     if total is None:
         return None

@@ -72,6 +72,9 @@ def ready(dataset: Dataset, context: Context) -> Context:
 
 def _solutions(pattern: Pattern, context: Context) -> Iterator[Solution]:
     """eval(D(G), pattern): D is the context's dataset, G its active graph."""
+    known = _known(pattern, context)
+    if known is not None:
+        return iter(known)
     match pattern:
         case Bgp():
             return BgpMatcher(pattern, context.graph, context.outer).solutions({})
@@ -132,6 +135,8 @@ def _merged(left: Solution, partners: Partners) -> Iterator[Solution]:
 
 def _indexed(pattern: Pattern, context: Context) -> BgpMatcher | None:
     """The matcher of a basic graph pattern, if the pattern is no more than that, in the active or a named graph."""
+    if _known(pattern, context) is not None:
+        return None
     match pattern:
         case Bgp():
             return BgpMatcher(pattern, context.graph, context.outer)
@@ -141,6 +146,12 @@ def _indexed(pattern: Pattern, context: Context) -> BgpMatcher | None:
             return BgpMatcher(bgp, _streams(context).graph(name), context.outer)
         case _:
             return None
+
+
+def _known(pattern: Pattern, context: Context) -> list[Solution] | None:
+    """The solutions of a pattern that are known before; not inside EXISTS, which puts terms in for variables."""
+    streams = context.streams
+    return None if streams is None or not streams.known or context.outer else streams.known_solutions(pattern)
 
 
 def _streams(context: Context) -> StreamData:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thence.algebra.expressions import Variable
+from thence.algebra.patterns import Pattern
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.event_batch import EventBatch
 from thence.match.context import Solution
@@ -27,19 +28,29 @@ def is_mark(variable: Variable) -> bool:
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamData:
     """The merge of each window's graphs, as a batch of one event, and the answers of each MATCH. A column named by a
-    mark has the numbers of these answers, not terms."""
+    mark has the numbers of these answers, not terms. `known` has patterns whose solutions need no evaluation."""
 
     terms: Terms
     windows: Mapping[IRI, EventBatch]
     matches: Sequence[SolutionTable]
+    known: Mapping[Pattern, SolutionTable] = field(default_factory=dict)
     _graphs: dict[IRI, IndexedGraph] = field(default_factory=dict)
     _solutions: dict[int, list[Solution]] = field(default_factory=dict)
+    _known_solutions: dict[Pattern, list[Solution]] = field(default_factory=dict)
 
     def graph(self, window: IRI) -> IndexedGraph:
         """A window's graph as the plain evaluator reads it."""
         if window not in self._graphs:
             self._graphs[window] = IndexedGraph(self.windows[window].triples(0))
         return self._graphs[window]
+
+    def known_solutions(self, pattern: Pattern) -> list[Solution] | None:
+        """The solutions of a pattern that needs no evaluation, as the plain evaluator reads them."""
+        if pattern not in self.known:
+            return None
+        if pattern not in self._known_solutions:
+            self._known_solutions[pattern] = plain_solutions(self.known[pattern], self.terms)
+        return self._known_solutions[pattern]
 
     def solutions(self, place: int) -> list[Solution]:
         """The answers of a MATCH as the plain evaluator reads them."""

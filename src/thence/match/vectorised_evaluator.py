@@ -59,6 +59,9 @@ class _Evaluation:
 
     def _partial(self, pattern: Pattern) -> SolutionTable | ForeignSolutions:
         """Solutions that may not speak of events yet, or be in the background's ids: a join knows how to use them."""
+        streams = self.context.streams
+        if streams is not None and streams.known and pattern in streams.known:
+            return streams.known[pattern]
         match pattern:
             case Bgp():
                 return self._bgp(pattern)

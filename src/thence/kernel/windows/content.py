@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, assert_never
 
+import numpy as np
+from numpy.typing import NDArray
+
 from thence.algebra.rsep_ql import (
     IdentityWindow,
     IntervalWindow,
@@ -13,6 +16,8 @@ from thence.algebra.rsep_ql import (
     WindowFunction,
 )
 from thence.rdf.times import MAX_TIME, MIN_TIME
+
+Ints = NDArray[np.int64]
 
 
 class Bounds(NamedTuple):
@@ -95,3 +100,38 @@ def next_change(function: WindowFunction, time: int, oldest: int | None, followi
         case _:
             assert_never(function)
     return max(min(found), time + 1) if found else None
+
+
+_FAR = 2**61
+"""Where sums of times may leave 64 bits."""
+
+
+def lifetimes(function: WindowFunction, ends: Ints) -> tuple[Ints, Ints]:
+    """The first and the last evaluation at which a window holds events that it holds at some time, by their ends, which
+    are in order. Neither falls as the ends rise.
+
+    >>> from thence.rdf.times import Domain, Span
+    >>> window = TimeWindow(Span(5, Domain.TICKS), Span(2, Domain.TICKS))
+    >>> [each.tolist() for each in lifetimes(window, np.array([2, 3]))]
+    [[2, 4], [7, 7]]
+    """
+    match function:
+        case TimeWindow():
+            width, slide = function.width.length, 1 if function.slide is None else function.slide.length
+            if max(width, slide) > _FAR or (len(ends) and (ends[0] < -_FAR or ends[-1] > _FAR)):
+                return _far_lifetimes(width, slide, ends)
+            return -(-ends // slide) * slide, -(-(ends + width) // slide) * slide - 1
+        case NowWindow():
+            return ends, ends
+        case LandmarkWindow() | IntervalWindow() | IdentityWindow():
+            return ends, np.full(len(ends), MAX_TIME)
+        case _:
+            assert_never(function)
+
+
+def _far_lifetimes(width: int, slide: int, ends: Ints) -> tuple[Ints, Ints]:
+    first, last = [], []
+    for end in ends.tolist():
+        first.append(min(first_multiple(end, slide), MAX_TIME))
+        last.append(min(first_multiple(end + width, slide) - 1, MAX_TIME))
+    return np.array(first, np.int64), np.array(last, np.int64)

@@ -46,14 +46,26 @@ def _facts(program: WindowProgram) -> Iterator[tuple[str, str]]:
     for number, each in enumerate(program.matches, 1):
         consumes = ", consumes the events of its answers" if each.consumes else ""
         yield f"match {number}", f"{expression_text(each.events)}{consumes}"
-    yield (
-        "WHERE",
-        "recomputed over columns when a window has changed"
-        if program.vectorised
-        else ("recomputed, one solution at a time, when a window has changed"),
-    )
+    yield from _maintained(program)
     key = program.shard_key
     yield "key", ", ".join(f"?{name}" for name in key.names) if key.names else single_shard_text(key)
+
+
+def _maintained(program: WindowProgram) -> Iterator[tuple[str, str]]:
+    """What is kept from one evaluation to the next, and why not the rest."""
+    kept = program.maintenance
+    how = "over columns" if program.vectorised else "one solution at a time"
+    because = f": {'; '.join(kept.reasons)}" if kept.reasons else ""
+    unless = ", unless graphs that it reads change" if any(each.reads_graphs for each in kept.patterns) else ""
+    if kept.is_answer or kept.groups is not None:
+        yield "WHERE", f"maintained{unless}"
+    else:
+        for number, each in enumerate(kept.patterns, 1):
+            yield f"maintained {number}", " ".join(show(each.pattern).split())
+        rest = "the rest is " if kept.patterns else ""
+        yield "WHERE", f"{rest}recomputed {how} when a window has changed{because}"
+    if kept.groups is not None:
+        yield "groups", "added to and subtracted from" + ("" if kept.groups.by_group else f"; recomputed{because}")
 
 
 def report_text(report: Report) -> str:

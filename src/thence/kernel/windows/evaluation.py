@@ -21,8 +21,10 @@ from thence.columns.term_ids import Ids
 from thence.kernel.windows.content import bounds
 from thence.kernel.windows.event_patterns import EventMapping, EventMatcher, Mappings
 from thence.kernel.windows.graphs import GraphsAt, VersionKey, merged_graph
+from thence.kernel.windows.kept_answer import KeptAnswer, surplus
 from thence.kernel.windows.state import WindowState
 from thence.kernel.windows.table_log import Ints, Rows
+from thence.kernel.windows.views import Step
 from thence.match import plain_evaluator, vectorised_evaluator
 from thence.match.context import Context, Solution
 from thence.match.group_columns import GroupedColumns
@@ -35,7 +37,7 @@ from thence.program.operator import Environment
 from thence.program.windows.program import EventTable, TriplePart, WindowProgram
 from thence.rdf.comparison import tie_key
 from thence.rdf.dataset import IndexedGraph
-from thence.rdf.terms import Term, Triple
+from thence.rdf.terms import IRI, Term, Triple
 from thence.rdf.times import time_literal
 
 
@@ -51,6 +53,49 @@ class Evaluation:
     @classmethod
     def at(cls, program: WindowProgram, state: WindowState, time: int, environment: Environment) -> Evaluation:
         return cls(program, state, time, replace(environment.context, now=time_literal(time, state.domain)))
+
+    def emitted(self) -> tuple[Rows, bool]:
+        """What of the answer is emitted, and whether the answer is empty. It becomes the previous answer."""
+        program, state = self.program, self.state
+        kept = self._kept()
+        if kept is None or not program.maintenance.makes_deltas:
+            answer = self.answer()
+            rows = emitted(program.emits, answer, state.previous)
+            if program.emits is not StreamOperator.RSTREAM:
+                state.previous = answer
+            return rows, not len(answer)
+        was_fresh = kept.is_fresh
+        came, went = kept.deltas(self._step(), self._selected_groups)
+        if program.emits is StreamOperator.RSTREAM:
+            answer = kept.rows()
+            return answer, not len(answer)
+        if was_fresh:
+            came, went, state.previous = kept.rows(), state.previous, Rows.none(len(program.variables))
+        return emitted(program.emits, came, went), kept.is_empty
+
+    def _kept(self) -> KeptAnswer | None:
+        """What is maintained, if graphs that it reads do not change."""
+        program, state = self.program, self.state
+        patterns = program.maintenance.patterns
+        if not patterns or (state.graphs.varies and any(each.reads_graphs for each in patterns)):
+            return None
+        if state.kept is None:
+            state.kept = KeptAnswer(program, state.terms)
+        return state.kept
+
+    def _step(self) -> Step:
+        key = self.state.graphs.key(self.time, self.state.domain)
+        graphs = self.state.graphs.at(key)
+        cached = ("windows", len(self.program.windows))
+        if cached not in self.state.cache:
+            nothing = merged_graph(self.state.terms, ())
+            self.state.cache[cached] = {each.name: nothing for each in self.program.query.windows}
+        windows: dict[IRI, EventBatch] = self.state.cache[cached]  # type: ignore[assignment]
+        default = self._static_default(key, graphs)
+        return Step(self.time, self.state.logs, default, windows, graphs.background, self.context)
+
+    def _selected_groups(self, grouping: Grouping, names: Sequence[Variable]) -> Iterator[Solution]:
+        return _selected(self.program.query.form, (), names, self.context, grouping)
 
     def answer(self) -> Rows:
         """The rows of the answer, in their order; of CONSTRUCT, over the variables of its template (RS-54)."""
@@ -74,11 +119,15 @@ class Evaluation:
 
     def _made(self, key: VersionKey) -> Rows:
         graphs = self.state.graphs.at(key)
+        kept = self._kept()
+        known: dict[Pattern, SolutionTable] = {}
+        if kept is not None and kept.groups is None:
+            known = kept.known(self._step())
         found = [self._matched(number, key, graphs) for number in range(len(self.program.matches))]
-        windows = {each.name: self._window(place) for place, each in enumerate(self.program.windows)}
+        windows = _Windows(self)
         answers = [self._answers(number, each) for number, each in enumerate(found)]
-        context = replace(self.context, streams=StreamData(self.state.terms, windows, answers))
-        return self._rows(self._default(key, graphs), graphs, context, found)
+        context = replace(self.context, streams=StreamData(self.state.terms, windows, answers, known))
+        return self._rows(self._default(key, graphs), graphs, context, found, kept)
 
     # The dataset
 
@@ -109,13 +158,18 @@ class Evaluation:
             for slot in part.slots
         ]
 
-    def _default(self, key: VersionKey, graphs: GraphsAt) -> EventBatch:
-        """The default graph: that of FROM, and the windows that are merged into it."""
+    def _static_default(self, key: VersionKey, graphs: GraphsAt) -> EventBatch:
+        """The default graph of FROM."""
         cached = ("default", key)
         if cached not in self.state.cache:
             self.state.cache[cached] = graphs.default_in(self.state.terms)
         found = self.state.cache[cached]
         assert isinstance(found, EventBatch)
+        return found
+
+    def _default(self, key: VersionKey, graphs: GraphsAt) -> EventBatch:
+        """The default graph: that of FROM, and the windows that are merged into it."""
+        found = self._static_default(key, graphs)
         merged = [self._window(place) for place in range(len(self.program.query.merged))]
         if not merged:
             return found
@@ -161,20 +215,35 @@ class Evaluation:
         self, table: EventTable, pattern: Pattern, ref: int, key: VersionKey, graphs: GraphsAt
     ) -> list[dict[Variable, int]]:
         """What an event matches at this time, where that depends on the time (RS-31)."""
-        assert table.triples is not None
-        cached = ("event", table.name, ref, key, self.time if self.program.asks_for_time else None)
-        if cached not in self.state.cache:
-            log = self.state.logs[table.triples]
+        cached = ("event", table.name)
+        depends_on = (key, self.time if self.program.asks_for_time else None)
+        kept = self.state.cache.get(cached)
+        known: dict[int, list[dict[Variable, int]]] = {}
+        if isinstance(kept, tuple) and kept[0] == depends_on:
+            known = kept[1]
+        else:  # what was found for another time is of no use again
+            self.state.cache[cached] = (depends_on, known)
+        if ref not in known:
             terms = self.state.terms
-            rows = np.flatnonzero(log.refs[: len(log)] == ref)
-            triples = [Triple(*(terms[each] for each in ids)) for ids in log.ids[:, rows].T.tolist()]
-            dataset = graphs.dataset(IndexedGraph(triples))
-            solutions = list(distinct(plain_evaluator.solutions(pattern, dataset, self.context)))
-            self.state.cache[cached] = [
-                {name: terms.add(term) for name, term in solution.items()} for solution in solutions
-            ]
-        found: list[dict[Variable, int]] = self.state.cache[cached]  # type: ignore[assignment]
-        return found
+            dataset = graphs.dataset(self._event_graph(table, ref))
+            solutions = distinct(plain_evaluator.solutions(pattern, dataset, self.context))
+            known[ref] = [{name: terms.add(term) for name, term in found.items()} for found in solutions]
+        return known[ref]
+
+    def _event_graph(self, table: EventTable, ref: int) -> IndexedGraph:
+        """The triples of an event. Their rows are found by the event's place among all of the log, which stays the same
+        until the cache is cleared."""
+        assert table.triples is not None
+        log, terms = self.state.logs[table.triples], self.state.terms
+        cached = ("rows of events", table.triples)
+        kept = self.state.cache.get(cached)
+        rows: dict[int, list[int]]
+        rows, count = kept if isinstance(kept, tuple) else ({}, 0)
+        for row, each in enumerate(log.refs[count : len(log)].tolist(), count):
+            rows.setdefault(each, []).append(row)
+        self.state.cache[cached] = (rows, len(log))
+        triples = (Triple(*(terms[each] for each in log.ids[:, row].tolist())) for row in rows.get(ref, ()))
+        return IndexedGraph(triples)
 
     def _answers(self, number: int, found: Sequence[EventMapping]) -> SolutionTable:
         """[[MATCH E]] (8): the times are dropped, different events stay different (RS-27)."""
@@ -188,10 +257,18 @@ class Evaluation:
 
     # WHERE and what follows it
 
-    def _rows(self, default: EventBatch, graphs: GraphsAt, context: Context, found: Sequence[Matched]) -> Rows:
+    def _rows(
+        self,
+        default: EventBatch,
+        graphs: GraphsAt,
+        context: Context,
+        found: Sequence[Matched],
+        kept: KeptAnswer | None,
+    ) -> Rows:
         program, form = self.program, self.program.query.form
         marks = {number: mark(number) for number, each in enumerate(program.matches) if each.is_shown}
-        if program.vectorised:
+        groups = kept if kept is not None and kept.groups is not None else None
+        if program.vectorised and groups is None:
             table = vectorised_evaluator.evaluate(program.where, default, graphs.background, context)
             if program.is_projection:
                 numbers = {number: table.columns[name] for number, name in marks.items() if name in table.columns}
@@ -201,7 +278,10 @@ class Evaluation:
         context = plain_evaluator.ready(dataset, context)
         solutions: Iterable[Solution] = ()
         grouping = None
-        if program.groups_columns:
+        if groups is not None:
+            groups.update_groups(self._step())
+            grouping = groups.all_groups()
+        elif program.groups_columns:
             grouping = GroupedColumns(table, self.state.terms).grouped
         elif program.vectorised:
             solutions = plain_solutions(table, self.state.terms)
@@ -245,6 +325,23 @@ class Evaluation:
 
 
 Matched = Sequence[EventMapping]
+
+
+class _Windows(Mapping[IRI, EventBatch]):
+    """The merge of each window's graphs, made when it is asked for."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+        self._places = {each.name: place for place, each in enumerate(evaluation.program.windows)}
+
+    def __getitem__(self, name: IRI) -> EventBatch:
+        return self._evaluation._window(self._places[name])
+
+    def __iter__(self) -> Iterator[IRI]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 def _columns(table: SolutionTable, variables: Sequence[Variable]) -> Ids:
@@ -303,6 +400,8 @@ def emitted(operator: StreamOperator, answer: Rows, previous: Rows) -> Rows:
 
 def difference(rows: Rows, others: Rows) -> Rows:
     """The bag difference. Of equal rows those stay whose events the others do not have, as far as that is possible."""
+    if not len(rows.refs) and not len(others.refs):
+        return rows.take(surplus(rows.ids, others.ids))
     left = Counter(map(tuple, others.ids.T.tolist()))
     known = Counter(zip(map(tuple, others.ids.T.tolist()), others.lists(), strict=True))
     kept, doubtful = [], []

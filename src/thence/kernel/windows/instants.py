@@ -46,6 +46,24 @@ class Instants:
         found = self._next(program, after)
         return found if found is not None and (found < watermark or watermark == NEVER) else None
 
+    def earliest(self, program: WindowProgram, watermark: int) -> int:
+        """No evaluation before that time is to come. A later event may still ask for multiples that the watermark has
+        passed (RS-20)."""
+        report = program.report
+        match report:
+            case OnContent():
+                return watermark
+            case OnClose() | Every():
+                if self.first is None:
+                    return watermark
+                time = self.first if self.done is None else max(self.first, self.done + 1)
+                return min(watermark, *(first_multiple(time, each) for each in _lengths(program)))
+            case At():
+                times = (each.time for each in report.times)
+                return min((each for each in times if self.done is None or each > self.done), default=NEVER)
+            case _:
+                assert_never(report)
+
     def finish(self, time: int) -> None:
         """An evaluation is done."""
         self.done = time
@@ -62,15 +80,8 @@ class Instants:
             case OnContent():
                 place = 0 if after is None else int(np.searchsorted(self.waiting, after, side="right"))
                 return int(self.waiting[place]) if place < len(self.waiting) else None
-            case OnClose():
-                functions = (each.function for each in program.query.windows)
-                slides = {
-                    each.slide.length for each in functions if isinstance(each, TimeWindow) and each.slide is not None
-                }
-                found = [time for each in slides if (time := self._multiple(each, after)) is not None]
-                return min(found) if found else None
-            case Every():
-                return self._multiple(report.period.length, after)
+            case OnClose() | Every():
+                return min(self._multiples(program, after), default=None)
             case At():
                 times = sorted({each.time for each in report.times})
                 place = 0 if after is None else bisect_right(times, after)
@@ -78,9 +89,20 @@ class Instants:
             case _:
                 assert_never(report)
 
+    def _multiples(self, program: WindowProgram, after: int | None) -> list[int]:
+        return [time for each in _lengths(program) if (time := self._multiple(each, after)) is not None]
+
     def _multiple(self, length: int, after: int | None) -> int | None:
         """The next multiple, from the first event's to the last event's (RS-20)."""
         if self.first is None or self.last is None:
             return None
         found = first_multiple(self.first if after is None else max(self.first, after + 1), length)
         return found if found <= first_multiple(self.last, length) else None
+
+
+def _lengths(program: WindowProgram) -> set[int]:
+    """Whose multiples are evaluations (RS-19)."""
+    if isinstance(program.report, Every):
+        return {program.report.period.length}
+    functions = (each.function for each in program.query.windows)
+    return {each.slide.length for each in functions if isinstance(each, TimeWindow) and each.slide is not None}

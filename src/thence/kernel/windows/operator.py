@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.patterns import Construct
-from thence.algebra.report import At
-from thence.algebra.rsep_ql import StreamOperator
 from thence.columns.array_codec import ArrayReader
 from thence.columns.term_ids import values_of_ids
 from thence.kernel.windows import snapshot
-from thence.kernel.windows.evaluation import Evaluation, constructed, emitted
+from thence.kernel.windows.evaluation import Evaluation, constructed
 from thence.kernel.windows.state import WindowState, compacted, forget, initial_state, take
 from thence.kernel.windows.table_log import Rows
 from thence.program.description import Description
@@ -50,18 +48,15 @@ class WindowOperator:
                 yield rows
             if state.is_settled:
                 _skip(program, state, time, watermark)
-        forget(program, state, _earliest(program, state, watermark))
+        forget(program, state, instants.earliest(program, watermark))
 
     def _evaluate(
         self, program: WindowProgram, state: WindowState, time: int, environment: Environment
     ) -> Solutions | None:
         evaluation = Evaluation.at(program, state, time, environment)
         consumed = sum(map(len, state.consumed))
-        answer = evaluation.answer()
-        rows = emitted(program.emits, answer, state.previous)
-        if program.emits is not StreamOperator.RSTREAM:
-            state.previous = answer
-        state.is_settled = not len(answer) and consumed == sum(map(len, state.consumed))
+        rows, is_empty = evaluation.emitted()
+        state.is_settled = is_empty and consumed == sum(map(len, state.consumed))
         if not len(rows):
             return None
         if isinstance(program.query.form, Construct):
@@ -96,14 +91,6 @@ class WindowOperator:
         from thence.kernel.windows.description import describe  # only `explain` needs it
 
         return describe(program)
-
-
-def _earliest(program: WindowProgram, state: WindowState, watermark: int) -> int:
-    """No evaluation before that time is to come."""
-    if isinstance(program.report, At):
-        done = state.instants.done
-        return min((each.time for each in program.report.times if done is None or each.time > done), default=NEVER)
-    return watermark
 
 
 def _skip(program: WindowProgram, state: WindowState, time: int, watermark: int) -> None:

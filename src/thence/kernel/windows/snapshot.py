@@ -3,7 +3,6 @@ saved state may come from anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,13 @@ from thence.rdf.times import Domain
 
 def snapshot(state: WindowState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
     """A state as a head and arrays."""
-    instants, previous = state.instants, state.previous
+    instants, previous = state.instants, state.last_answer
     head = {
         "domain": state.domain.value,
         "instants": [instants.first, instants.last, instants.done],
         "is_settled": state.is_settled,
     }
-    used = np.unique(np.concatenate([np.empty(0, np.int32), *_all_ids(state)]))
+    used = np.unique(np.concatenate([previous.ids.ravel(), *(log.used_ids() for log in state.logs)]))
     used = used[used != UNBOUND]
     places = np.full(len(state.terms) + 1, UNBOUND, np.int32)  # at the end, that of UNBOUND
     places[used] = np.arange(len(used))
@@ -41,11 +40,6 @@ def snapshot(state: WindowState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         some = slice(len(log))
         arrays += [log.start[some], log.end[some], places[log.ids[:, some]], log.refs[some]]
     return head, arrays
-
-
-def _all_ids(state: WindowState) -> Iterator[Ids]:
-    yield state.previous.ids.ravel()
-    yield from (log.used_ids() for log in state.logs)
 
 
 def restore(

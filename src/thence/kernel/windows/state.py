@@ -13,6 +13,7 @@ from thence.errors import LimitError
 from thence.kernel.windows.content import bounds, latest_content
 from thence.kernel.windows.graphs import DatasetGraphs
 from thence.kernel.windows.instants import Instants
+from thence.kernel.windows.kept_answer import KeptAnswer
 from thence.kernel.windows.table_log import Ints, Rows, TableLog
 from thence.program.extracted import Extracted
 from thence.program.operator import Environment
@@ -26,7 +27,8 @@ _FEW_TERMS, _FEW_ROWS = 10_000, 1_000
 @dataclass(slots=True)
 class WindowState:
     """`logs` has a log for each of the program's tables, `consumed` for each MATCH the refs of the events that it no
-    longer sees (RS-46), `previous` the answer of the last evaluation, where IStream or DStream compares with it."""
+    longer sees (RS-46), `previous` the answer of the last evaluation, where IStream or DStream compares with it and
+    `kept` does not have it."""
 
     terms: Terms
     logs: list[TableLog]
@@ -38,6 +40,7 @@ class WindowState:
     is_settled: bool = False  # whether the last evaluation had no answer and consumed nothing
     compacted_at: int = 0  # how many terms the dictionary had, when it was last compacted
     cleared_at: dict[int, int] = field(default_factory=dict)  # how many rows each log had, when it was last cleared
+    kept: KeptAnswer | None = None  # what is maintained; made of the logs, and never saved
     cache: dict[object, object] = field(default_factory=dict)  # what evaluations have made; never saved
 
     def constant(self, term: PatternTerm) -> int:
@@ -51,8 +54,22 @@ class WindowState:
         return found
 
     @property
+    def last_answer(self) -> Rows:
+        """What IStream or DStream compares the next answer with."""
+        kept = self.kept
+        if kept is None or kept.is_fresh or not kept.has_previous:
+            return self.previous
+        return kept.rows()
+
+    @property
     def stored(self) -> int:
-        return sum(map(len, self.logs)) + len(self.previous)
+        return sum(map(len, self.logs)) + len(self.previous) + (0 if self.kept is None else self.kept.stored)
+
+    def clear(self) -> None:
+        """Drop what evaluations have made."""
+        self.previous = self.last_answer
+        self.kept = None
+        self.cache.clear()
 
 
 def initial_state(program: WindowProgram, environment: Environment) -> WindowState:
@@ -84,11 +101,11 @@ def take(program: WindowProgram, state: WindowState, extracted: Extracted, envir
         )
 
 
-def forget(program: WindowProgram, state: WindowState, earliest: int, *, all_of_it: bool = False) -> None:
+def forget(program: WindowProgram, state: WindowState, earliest: int) -> None:
     """Drop rows that no evaluation from a time on can need, if there are many."""
     readers = program.readers
     for number, log in enumerate(state.logs):
-        if not all_of_it and len(log) < max(_FEW_ROWS, 2 * state.cleared_at.get(number, 0)):
+        if len(log) < max(_FEW_ROWS, 2 * state.cleared_at.get(number, 0)):
             continue
         useful = np.zeros(len(log), np.bool_)
         for function in readers[number]:
@@ -97,7 +114,7 @@ def forget(program: WindowProgram, state: WindowState, earliest: int, *, all_of_
             useful |= (log.ends <= last) & ((log.ends > after) if after >= MIN_TIME else True)
         if not useful.all():
             log.keep(useful)
-            state.cache.clear()
+            state.clear()
         state.cleared_at[number] = len(log)
     if any(map(len, state.consumed)):
         held = np.concatenate([log.refs[: len(log)] for log in state.logs])
@@ -109,6 +126,7 @@ def compacted(state: WindowState) -> None:
     terms = state.terms
     if len(terms) < max(_FEW_TERMS, 2 * state.compacted_at):
         return
+    state.clear()
     used = np.zeros(len(terms) + 1, np.bool_)
     for ids in (*(log.used_ids() for log in state.logs), state.previous.ids.ravel()):
         used[ids] = True  # UNBOUND marks the last
@@ -120,4 +138,3 @@ def compacted(state: WindowState) -> None:
         log.renumber(renumbered)
     state.previous.ids = renumbered[state.previous.ids]
     state.terms, state.compacted_at = fresh, len(fresh)
-    state.cache.clear()

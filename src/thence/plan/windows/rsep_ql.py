@@ -37,12 +37,15 @@ from thence.match import reason_for_plain
 from thence.match.group_columns import can_group
 from thence.match.modifiers import aggregates_of
 from thence.plan.windows.join_order import connected_joins
+from thence.plan.windows.maintenance import maintenance
 from thence.plan.windows.presets import PRESETS, emitted, reported, with_policy
 from thence.plan.windows.shard_keys import shard_key
+from thence.plan.windows.state_warnings import state_warnings
 from thence.plan.windows.window_triples import Tables, triples_by_window
-from thence.program.dataflow import Dataflow, one_stage
+from thence.program.dataflow import Dataflow, Stage
 from thence.program.operator import one_shard
 from thence.program.output import DerivedTriples, Output, term_rows
+from thence.program.windows.maintenance import Maintenance
 from thence.program.windows.program import EventMatch, EventTable, TriplePart, WindowProgram, WindowTriples
 
 
@@ -71,6 +74,12 @@ def compile_query(
     key = one_shard(len(tables.listed), "the query is not optimised")
     if optimise:
         key = shard_key(query, windows, events, matches, tables)
+    is_projection = _is_projection(query.form)
+    where = connected_joins(query.form.where) if optimise else query.form.where
+    kept = Maintenance(reasons=("the query is not optimised",))
+    if optimise:
+        evaluated = where if vectorised else query.form.where
+        kept = maintenance(query, evaluated, windows, tables, is_projection=is_projection)
     program = WindowProgram(
         query=query,
         report=reported(query, report, preset),
@@ -82,14 +91,15 @@ def compile_query(
         shard_key=key,
         output=_output(query.form),
         variables=_variables(query.form),
-        is_projection=_is_projection(query.form),
-        where=connected_joins(query.form.where) if optimise else query.form.where,
+        is_projection=is_projection,
+        where=where,
         vectorised=vectorised,
         groups_columns=vectorised and _groups_columns(query.form),
         asks_for_time=_has_now((query.form, query.events)),
+        maintenance=kept,
         preset=policy,
     )
-    return one_stage(program, WindowOperator())
+    return Dataflow((Stage(program, WindowOperator()),), tuple(state_warnings(program)))
 
 
 def _parts(

@@ -14,6 +14,7 @@ from thence.algebra.streams import Stream
 from thence.program.operator import Feature, ShardKey
 from thence.program.output import Output
 from thence.program.tables import Table
+from thence.program.windows.maintenance import Maintenance
 from thence.rdf.terms import IRI, Term
 
 
@@ -63,6 +64,7 @@ class WindowProgram:
     `variables` are those of an answer's rows. `is_projection`: they are solutions of WHERE as they are, without
     modifiers. `where` is WHERE as it is evaluated over columns, if it is (`vectorised`); `groups_columns`: so are
     groups. `asks_for_time`: NOW() occurs, so that an evaluation may differ though nothing else has changed.
+    `maintenance` says what is kept from one evaluation to the next.
     """
 
     query: WindowQuery
@@ -80,6 +82,7 @@ class WindowProgram:
     vectorised: bool
     groups_columns: bool
     asks_for_time: bool
+    maintenance: Maintenance
     preset: str = ""
 
     @property

@@ -1,0 +1,196 @@
+"""`KeptAnswer`: what is kept of WHERE and of groups, from one evaluation to the next. It is never saved: the logs have
+all that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+
+from thence.algebra.expressions import Variable
+from thence.algebra.patterns import GroupKey, Pattern
+from thence.algebra.rsep_ql import StreamOperator
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.term_ids import Ids
+from thence.kernel.temporal.interval_table import IntervalTable, chosen_columns
+from thence.kernel.windows.living_rows import LivingRows
+from thence.kernel.windows.running_groups import RunningGroups
+from thence.kernel.windows.table_log import Ints, Rows
+from thence.kernel.windows.views import Step, View, solution_table, view_of
+from thence.match.aggregates import AggregateVariables
+from thence.match.context import Context, Solution
+from thence.match.modifiers import Grouping
+from thence.match.solution_table import ColumnVariable, SolutionTable
+from thence.program.windows.maintenance import KeptPattern
+from thence.program.windows.program import WindowProgram
+from thence.rdf.terms import Literal
+from thence.rdf.times import MIN_TIME, XSD_INTEGER
+
+GROUP = Variable("number of a group")
+"""Says of a row which group it is of. No query can write a name with a space."""
+
+Selected: TypeAlias = Callable[[Grouping, Sequence[Variable]], Iterable[Solution]]
+"""What follows WHERE: the rows that groups make, with some variables."""
+
+
+@dataclass(slots=True, eq=False)
+class KeptAnswer:
+    """The rows of each maintained pattern; or of the only one, as columns of the answer or of groups."""
+
+    program: WindowProgram
+    terms: Terms
+    living: list[LivingRows] = field(init=False)
+    groups: RunningGroups | None = None
+    _by_group: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)  # the rows that each group makes
+
+    def __post_init__(self) -> None:
+        kept = self.program.maintenance
+        if kept.groups is not None:
+            self.groups = RunningGroups(self.program.query.form.modifiers.group, kept.groups.aggregates, self.terms)
+        self.living = [self._living(each) for each in kept.patterns]
+
+    def _living(self, kept: KeptPattern) -> LivingRows:
+        view = view_of(kept.view)
+        groups = self.groups
+        if groups is not None:
+
+            def grouped(rows: IntervalTable, step: Step) -> Ids:
+                return groups.columns(solution_table(view.columns, rows), step.context)
+
+            return LivingRows(view, groups.width, grouped)
+        names = self.program.variables if self.program.maintenance.is_answer else _variables(view)
+        places = [view.columns.index(name) if name in view.columns else -1 for name in names]
+        return LivingRows(view, len(places), lambda rows, step: chosen_columns(rows.ids, places))
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether there was no evaluation yet."""
+        return self.living[0].time < MIN_TIME
+
+    @property
+    def has_previous(self) -> bool:
+        """Whether its rows are the answer that the next one is compared with."""
+        return self.program.maintenance.makes_deltas and self.program.emits is not StreamOperator.RSTREAM
+
+    @property
+    def stored(self) -> int:
+        return sum(each.stored for each in self.living)
+
+    def known(self, step: Step) -> dict[Pattern, SolutionTable]:
+        """The solutions of the maintained patterns."""
+        found = {}
+        for kept, living in zip(self.program.maintenance.patterns, self.living, strict=True):
+            living.advance(step)
+            ids = living.rows()
+            names: dict[ColumnVariable, Ids] = dict(zip(_variables(living.view), ids, strict=True))
+            found[kept.pattern] = SolutionTable(ids.shape[1], names, np.zeros(ids.shape[1], np.int32))
+        return found
+
+    # Groups
+
+    def update_groups(self, step: Step) -> Ints:
+        """Go on to an evaluation. The groups that have changed."""
+        assert self.groups is not None
+        (living,) = self.living
+        was_fresh = self.is_fresh
+        came, went = without_common(*living.advance(step))
+        if not came.shape[1] and not went.shape[1]:
+            return np.array(list(self.groups.values) if was_fresh else [], np.int64)
+        changed = self.groups.update(came, went, living.rows)
+        return np.array(list(self.groups.values), np.int64) if was_fresh else changed
+
+    def grouping(self, chosen: Iterable[int]) -> Grouping:
+        """What gives the solutions of some groups."""
+        groups = self.groups
+        assert groups is not None
+
+        def solutions(
+            keys: Sequence[GroupKey] | None, aggregated: AggregateVariables, context: Context
+        ) -> Iterator[Solution]:
+            names = [key.variable or key.expression for key in keys or ()]
+            for group in chosen:
+                if group not in groups.values:
+                    continue
+                found: Solution = {GROUP: Literal(str(group), XSD_INTEGER)}
+                for name, key in zip(names, groups.key_ids[group], strict=True):
+                    if isinstance(name, Variable) and key != UNBOUND:
+                        found[name] = self.terms[key]
+                for variable, value in zip(aggregated.variables.values(), groups.values[group], strict=True):
+                    if value is not None:
+                        found[variable] = value
+                yield found
+
+        return solutions
+
+    def all_groups(self) -> Grouping:
+        """What gives the solutions of all groups."""
+        assert self.groups is not None
+        return self.grouping(list(self.groups.values))
+
+    # The answer
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._by_group if self.groups is not None else not self.living[0].holds_any
+
+    def deltas(self, step: Step, selected: Selected) -> tuple[Rows, Rows]:
+        """Go on to an evaluation: the rows that come and those that go; equal ones may be in both."""
+        if self.groups is None:
+            (living,) = self.living
+            came, went = living.advance(step)
+            return plain_rows(came), plain_rows(went)
+        changed = self.update_groups(step).tolist()
+        old = [row for group in changed for row in self._by_group.pop(group, ())]
+        names = self.program.variables
+        new = []
+        for row in selected(self.grouping(changed), (*names, GROUP)):
+            ids = tuple(UNBOUND if name not in row else self.terms.add(row[name]) for name in names)
+            self._by_group.setdefault(int(row[GROUP].value), []).append(ids)
+            new.append(ids)
+        return _rows_of(new, len(names)), _rows_of(old, len(names))
+
+    def rows(self) -> Rows:
+        """All rows of the answer."""
+        if self.groups is None:
+            return plain_rows(self.living[0].rows())
+        return _rows_of(chain.from_iterable(self._by_group.values()), len(self.program.variables))
+
+
+def _variables(view: View) -> list[Variable]:
+    return [name for name in view.columns if isinstance(name, Variable)]
+
+
+def plain_rows(ids: Ids) -> Rows:
+    """Rows without events."""
+    return Rows(ids, np.zeros(ids.shape[1] + 1, np.int64))
+
+
+def _rows_of(rows: Iterable[tuple[int, ...]], width: int) -> Rows:
+    listed = list(rows)
+    return plain_rows(np.array(listed, np.int32).reshape(len(listed), width).T)
+
+
+def without_common(left: Ids, right: Ids) -> tuple[Ids, Ids]:
+    """Both without the columns that they have in common, as bags."""
+    if not left.shape[1] or not right.shape[1]:
+        return left, right
+    return left[:, surplus(left, right)], right[:, surplus(right, left)]
+
+
+def surplus(ids: Ids, others: Ids) -> Ints:
+    """The bag difference of columns of ids: which stay of the first."""
+    both = np.concatenate([others, ids], axis=1)  # the others come first among equal ones, as the sort is stable
+    order = np.lexsort(both) if len(both) else np.arange(both.shape[1])
+    ordered = both[:, order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+    number = np.cumsum(is_new) - 1
+    starts = np.flatnonzero(is_new)
+    is_own = order >= others.shape[1]
+    known = np.bincount(number[~is_own], minlength=len(starts))
+    place = np.arange(len(order)) - starts[number] - known[number]  # among the own ones of its kind
+    kept: Ints = np.sort(order[is_own & (place >= known[number])] - others.shape[1])
+    return kept

@@ -1,0 +1,234 @@
+"""Solutions of WINDOW patterns that are kept from one evaluation to the next.
+
+A *lifetime* is the first and the last evaluation at which something holds: a triple is in a window from when its event
+enters until it leaves, and a solution holds while all of its triples do. So a solution is found once, when the last of
+its triples comes, and is not looked for again when one of them leaves. Lifetimes of equal triples do not overlap
+(RS-24), so that those of one solution do not either.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+import numpy as np
+
+from thence.algebra.expressions import Variable
+from thence.columns.dictionary import UNBOUND
+from thence.columns.event_batch import EventBatch
+from thence.columns.term_ids import Ids
+from thence.errors import LimitError
+from thence.kernel.temporal.interval_table import IntervalTable, chosen_columns, concatenated
+from thence.kernel.temporal.solution_store import MAX_PAIRS, SolutionStore
+from thence.kernel.windows.content import bounds, lifetimes
+from thence.kernel.windows.latest_triples import LatestTriples
+from thence.kernel.windows.table_log import Ints, TableLog
+from thence.match import vectorised_evaluator
+from thence.match.background import Background
+from thence.match.context import Context
+from thence.match.solution_table import ColumnVariable, SolutionTable
+from thence.match.stream_data import StreamData
+from thence.program.temporal.network import Relation
+from thence.program.windows import maintenance
+from thence.program.windows.maintenance import ROWS, Columns, KeptJoin, KeptRows, KeptTriple, KeptUnion
+from thence.rdf.terms import IRI
+from thence.rdf.times import MIN_TIME
+
+_FEW = 1000
+"""A store that small is not cleared of rows that have left."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """An evaluation: its time, the logs, and what patterns outside WINDOW read, which never changes. `windows` has each
+    window without a triple: what stands in WINDOW may not ask for any."""
+
+    time: int
+    logs: Sequence[TableLog]
+    default: EventBatch
+    windows: dict[IRI, EventBatch]
+    background: Background
+    context: Context
+
+
+class View(ABC):
+    """The solutions of a pattern. A row's interval is its lifetime."""
+
+    columns: Columns
+
+    @abstractmethod
+    def changes(self, step: Step) -> IntervalTable:
+        """The solutions that hold at this evaluation or a later one, without those of earlier calls."""
+
+    @property
+    @abstractmethod
+    def stored(self) -> int:
+        """How many rows it keeps."""
+
+
+def view_of(kept: maintenance.View) -> View:
+    """A view without any rows yet."""
+    match kept:
+        case KeptTriple():
+            return TripleView(kept)
+        case KeptJoin():
+            return JoinView(view_of(kept.left), view_of(kept.right))
+        case KeptUnion():
+            return UnionView(kept, view_of(kept.left), view_of(kept.right))
+        case KeptRows():
+            return RowView(kept, view_of(kept.view))
+        case _:
+            assert_never(kept)
+
+
+class TripleView(View):
+    """The triples of a window that match a triple pattern. New ones are those that the upper cursor has passed."""
+
+    def __init__(self, kept: KeptTriple) -> None:
+        self.columns = kept.columns
+        self._kept = kept
+        self._seen = MIN_TIME - 1  # the last end that a call has looked at
+        self._latest = LatestTriples(len(kept.places))
+
+    def changes(self, step: Step) -> IntervalTable:
+        log, function = step.logs[self._kept.table], self._kept.function
+        inside = bounds(function, step.time)
+        low, high = log.rows(inside._replace(after=max(inside.after, self._seen)))
+        self._seen = max(self._seen, inside.upto)
+        first, last = lifetimes(function, log.end[low:high].copy())
+        ids = log.ids[list(self._kept.places), low:high]
+        self._latest.split(ids, first, last, step.time)
+        return _holding(IntervalTable(first, last, ids, _no_refs(len(first))), step.time)
+
+    @property
+    def stored(self) -> int:
+        return self._latest.count
+
+
+@dataclass(slots=True, eq=False)
+class _Side:
+    """One side of a join, hashed on the shared variables."""
+
+    store: SolutionStore
+    kept: int = 0  # how many rows stayed, when it was last cleared
+
+    @classmethod
+    def of(cls, view: View, shared: Sequence[ColumnVariable]) -> _Side:
+        keys = tuple(view.columns.index(name) for name in shared)
+        return cls(SolutionStore(keys, len(keys), False, len(view.columns), 0))
+
+    def add(self, rows: IntervalTable, time: int) -> None:
+        if len(self.store) > 2 * self.kept + _FEW:
+            self.store.keep(self.store.table.end >= time)
+            self.kept = len(self.store)
+        self.store.add(rows)
+
+    def partners(self, rows: IntervalTable, other: _Side) -> tuple[IntervalTable, IntervalTable]:
+        """Rows of the other side, and what is stored here for them: pair by pair."""
+        try:
+            news, olds = self.store.pairs(rows, other.store.keys, Relation.ANY, stored_left=False)
+        except LimitError:
+            raise LimitError(
+                f"A join gives more than {MAX_PAIRS:,} rows at once. "
+                "Try: patterns that share a variable, or a shorter RANGE"
+            ) from None
+        return rows.take(news), self.store.table.take(olds)
+
+
+class JoinView(View):
+    """A join: what is new on one side meets all of the other."""
+
+    def __init__(self, left: View, right: View) -> None:
+        shared = [name for name in left.columns if name in right.columns]
+        self._others = [place for place, name in enumerate(right.columns) if name not in left.columns]
+        self.columns = (*left.columns, *(right.columns[place] for place in self._others))
+        self._left, self._right = left, right
+        self._lefts, self._rights = _Side.of(left, shared), _Side.of(right, shared)
+
+    def changes(self, step: Step) -> IntervalTable:
+        lefts, rights = self._left.changes(step), self._right.changes(step)
+        new, known = self._rights.partners(lefts, self._lefts)
+        found = [self._joined(new, known)]
+        self._lefts.add(lefts, step.time)
+        new, known = self._lefts.partners(rights, self._rights)
+        found.append(self._joined(known, new))
+        self._rights.add(rights, step.time)
+        return _holding(concatenated(found), step.time)
+
+    def _joined(self, left: IntervalTable, right: IntervalTable) -> IntervalTable:
+        ids = np.concatenate([left.ids, right.ids[self._others]])
+        return IntervalTable(np.maximum(left.start, right.start), np.minimum(left.end, right.end), ids, left.refs)
+
+    @property
+    def stored(self) -> int:
+        return len(self._lefts.store) + len(self._rights.store) + self._left.stored + self._right.stored
+
+
+class UnionView(View):
+    """The solutions of both sides."""
+
+    def __init__(self, kept: KeptUnion, left: View, right: View) -> None:
+        self.columns = kept.columns
+        self._sides = (left, right)
+
+    def changes(self, step: Step) -> IntervalTable:
+        return concatenated([_chosen(side, side.changes(step), self.columns) for side in self._sides])
+
+    @property
+    def stored(self) -> int:
+        return sum(side.stored for side in self._sides)
+
+
+_NUMBER = Variable("row of a view")
+
+
+class RowView(View):
+    """What a pattern makes of each row alone."""
+
+    def __init__(self, kept: KeptRows, inner: View) -> None:
+        self.columns = kept.columns
+        self._pattern, self._inner = kept.pattern, inner
+
+    def changes(self, step: Step) -> IntervalTable:
+        rows = self._inner.changes(step)
+        if self._pattern is ROWS or not len(rows):
+            return _chosen(self._inner, rows, self.columns)
+        table = solution_table(self._inner.columns, rows).with_column(_NUMBER, np.arange(len(rows), dtype=np.int32))
+        streams = StreamData(step.default.terms, step.windows, (), {ROWS: table})
+        context = replace(step.context, streams=streams)
+        made = vectorised_evaluator.evaluate(self._pattern, step.default, step.background, context)
+        kept = made.columns[_NUMBER]
+        ids = np.full((len(self.columns), len(made)), UNBOUND, np.int32)
+        for place, name in enumerate(self.columns):
+            if name in made.columns:
+                ids[place] = made.columns[name]
+        return IntervalTable(rows.start[kept], rows.end[kept], ids, _no_refs(len(made)))
+
+    @property
+    def stored(self) -> int:
+        return self._inner.stored
+
+
+def solution_table(columns: Columns, rows: IntervalTable) -> SolutionTable:
+    """Rows as solutions of the one graph of a window."""
+    found: dict[ColumnVariable, Ids] = dict(zip(columns, rows.ids, strict=True))
+    return SolutionTable(len(rows), found, np.zeros(len(rows), np.int32))
+
+
+def _holding(rows: IntervalTable, time: int) -> IntervalTable:
+    """The rows that hold at this time or later."""
+    holds = (rows.end >= time) & (rows.start <= rows.end)
+    return rows if holds.all() else rows.take(holds)
+
+
+def _chosen(view: View, rows: IntervalTable, columns: Columns) -> IntervalTable:
+    if view.columns == columns:
+        return rows
+    places = [view.columns.index(name) if name in view.columns else -1 for name in columns]
+    return replace(rows, ids=chosen_columns(rows.ids, places))
+
+
+def _no_refs(count: int) -> Ints:
+    return np.empty((0, count), np.int64)
