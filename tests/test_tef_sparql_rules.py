@@ -9,7 +9,12 @@ import pytest
 
 import tef_engine
 import thence
-from oracle import tef_sparql_notation, test_tef_sparql_oracle, test_tef_sparql_oracle_paper
+from oracle import (
+    tef_sparql_notation,
+    test_tef_sparql_oracle,
+    test_tef_sparql_oracle_corners,
+    test_tef_sparql_oracle_paper,
+)
 from test_tef_sparql_engine import EX, HOMES
 
 pytestmark = pytest.mark.numba
@@ -21,7 +26,13 @@ def by_hand(module: ModuleType) -> list[Callable[[], None]]:
 
 
 @pytest.mark.parametrize(
-    "case", by_hand(test_tef_sparql_oracle) + by_hand(test_tef_sparql_oracle_paper), ids=lambda case: case.__name__
+    "case",
+    [
+        *by_hand(test_tef_sparql_oracle),
+        *by_hand(test_tef_sparql_oracle_corners),
+        *by_hand(test_tef_sparql_oracle_paper),
+    ],
+    ids=lambda case: case.__name__,
 )
 def test_the_engine_gives_what_was_worked_out_by_hand(
     case: Callable[[], None], monkeypatch: pytest.MonkeyPatch

@@ -208,7 +208,6 @@ class Checked:
         _refuse(name is not None and used(expression).count(name) > 1, "a variable bound by itself")
         over_facts = kind is not EVENT and any(every(Now, expression))
         _refuse(over_facts and (name is not None or not is_clip(expression)), "now() over facts (TEF-65)")
-        _refuse(over_facts and kind is STATIC, "now() over static triples")
 
 
 def _refuse(wrong: bool, reason: str) -> None:

@@ -164,7 +164,8 @@ class Patterns:
             case Union(left, right):
                 for number, arm in enumerate((left, right)):
                     for match in self.events(arm, env, scope, upto):
-                        yield replace(match, arms=(number, *match.arms))
+                        is_static = match.start is None  # no event is in the arm: it is no part of a match (TEF-71)
+                        yield match if is_static else replace(match, arms=(number, *match.arms))
             case Conjunction(left, right):
                 for a, b in self.pairs(left, right, env, scope, upto):
                     starts = [each.start for each in (a, b) if each.start is not None]

@@ -15,8 +15,8 @@ from thence.kernel.facts.frames import Frame, Layout, is_bound, merged, only, ov
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaitingExpression:
-    """A test, or the value of a variable (its slot). `slots` are those of the variables that it names. `number` is its
-    own among those of a statement."""
+    """A test, or the value of a variable (its slot). `slots` are those of the variables that it waits for: they are
+    bound further to the left. `number` is its own among those of a statement."""
 
     number: int
     slots: tuple[int, ...]
@@ -26,7 +26,8 @@ class WaitingExpression:
 
 
 class Pending(NamedTuple):
-    """An expression that waits for variables to its left (TEF-58). `now` is when its part was completed (TEF-62)."""
+    """An expression that waits for variables to its left (TEF-58). `frame` is what its part binds, `now` when its part
+    was completed (TEF-62)."""
 
     expression: WaitingExpression
     frame: Frame
@@ -58,29 +59,31 @@ class EventInstance(NamedTuple):
     blocked: tuple[Blocking, ...] = ()
 
 
-def settled(instance: EventInstance, facts: FactBase) -> EventInstance | None:
-    """With the expressions evaluated that waited for variables which are bound now; None: one does not hold."""
+def settled(instance: EventInstance, facts: FactBase, *, is_whole: bool = False) -> EventInstance | None:
+    """With the expressions evaluated that waited for variables which are bound now; None: one does not hold. If it is
+    whole, nothing further to the left is to come: a variable without a value stays so."""
     if not instance.pending and not instance.blocked:
         return instance
     frame, rest = instance.frame, []
     for each in instance.pending:
         waiting = each.expression
-        known = over(each.frame, frame)
-        if not is_bound(known, waiting.slots):
+        known = over(each.frame, only(frame, waiting.slots))
+        if not is_whole and not is_bound(known, waiting.slots):
             rest.append(each)
         elif waiting.slot < 0:
             if not waiting.truth(known, facts.at(each.now)):
                 return None
         else:
             found = assigned(known, waiting.slot, waiting.value(known, facts.at(each.now)))
-            if found is None:
+            made = None if found is None else merged(only(found, (waiting.slot,)), frame)
+            if made is None:
                 return None
-            frame = over(only(found, (waiting.slot,)), frame)
+            frame = made
     undecided = []
     for other in instance.blocked:
         if merged(only(frame, other.slots), other.frame) is None:
             continue  # it is about something else
-        if not is_bound(frame, other.slots):
+        if not is_whole and not is_bound(frame, other.slots):
             undecided.append(other)
         elif _still_blocks(other, frame, facts):
             return None
@@ -89,8 +92,7 @@ def settled(instance: EventInstance, facts: FactBase) -> EventInstance | None:
 
 def _still_blocks(other: Blocking, frame: Frame, facts: FactBase) -> bool:
     together = over(other.frame, only(frame, other.slots))
-    checked = settled(EventInstance(together, 0, 0, (), (), other.pending), facts)
-    return checked is not None and not checked.pending
+    return settled(EventInstance(together, 0, 0, (), (), other.pending), facts, is_whole=True) is not None
 
 
 def is_met(other: EventInstance, frame: Frame, facts: FactBase) -> bool:
@@ -98,8 +100,7 @@ def is_met(other: EventInstance, frame: Frame, facts: FactBase) -> bool:
     together = merged(frame, other.frame)
     if together is None:
         return False
-    checked = settled(other._replace(frame=together), facts)
-    return checked is not None and not checked.pending
+    return settled(other._replace(frame=together), facts, is_whole=True) is not None
 
 
 @dataclass(slots=True)

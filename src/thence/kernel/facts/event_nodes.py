@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from thence.algebra.expressions import Comparison
 from thence.algebra.tef_sparql import TemporalRelation
 from thence.kernel.facts.event_instances import (
     Blocking,
@@ -20,7 +21,7 @@ from thence.kernel.facts.event_instances import (
     is_met,
     settled,
 )
-from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactNode, TimesSlots, TripleSlots, assigned
+from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactMatch, FactNode, TimesSlots, TripleSlots, assigned
 from thence.kernel.facts.frames import Frame, is_bound, merged, only
 from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 
@@ -86,18 +87,34 @@ class MatchEventNode:
         return ()
 
 
+class LateTest(NamedTuple):
+    """An expression of a fact pattern that waits for variables further to the left. `clock`: it compares with now(),
+    and so clips (TEF-63)."""
+
+    expression: WaitingExpression
+    clock: Comparison | None = None
+
+    def waiting(self, frame: Frame, times: tuple[int, ...]) -> Iterator[Pending]:
+        """It, for each of the times at which it must be true."""
+        for time in times if self.clock is not None else times[:1]:
+            yield Pending(self.expression, frame, time)
+
+
 @dataclass(slots=True)
 class StaticNode:
     """E with static triples: they change no times (TEF-9)."""
 
     child: EventNode
     pattern: FactNode
+    late: tuple[LateTest, ...] = ()
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
             for each in self.pattern.find(instance.frame, ALWAYS, facts):
-                joined = settled(instance._replace(frame=each.frame), facts)
+                waiting = (one for test in self.late for one in test.waiting(each.frame, (facts.now,)))
+                pending, hidden = (*instance.pending, *waiting), instance.hidden | each.hidden
+                joined = settled(instance._replace(frame=each.frame, pending=pending, hidden=hidden), facts)
                 if joined is not None:
                     found.append(joined)
         return found
@@ -169,6 +186,7 @@ class WhileNode:
     relation: TemporalRelation
     child: EventNode
     pattern: FactNode
+    late: tuple[LateTest, ...] = ()
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
@@ -177,9 +195,20 @@ class WhileNode:
             last = end if self.relation is TemporalRelation.DURING else start
             for each in self.pattern.find(frame, last, facts):
                 if each.start <= start and (each.end is None or last < each.end):
-                    whole = read + each.facts
-                    made = EventInstance(each.frame, start, end, keys, refs, pending, whole, hidden, arms, blocked)
-                    joined = settled(made, facts) if pending or blocked else made
+                    late = [one for test in self.late for one in test.waiting(each.frame, (start, last))]
+                    made = EventInstance(
+                        each.frame,
+                        start,
+                        end,
+                        keys,
+                        refs,
+                        (*pending, *late),
+                        read + each.facts,
+                        hidden | each.hidden if each.hidden else hidden,
+                        arms,
+                        blocked,
+                    )
+                    joined = settled(made, facts)
                     if joined is not None:
                         found.append(joined)
         return found
@@ -195,6 +224,7 @@ class WithoutFactsNode:
     child: EventNode
     pattern: FactNode
     outer: tuple[int, ...]
+    late: tuple[LateTest, ...] = ()
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = (self._judged(each, facts) for each in self.child.delta(hand, facts))
@@ -202,14 +232,23 @@ class WithoutFactsNode:
 
     def _judged(self, instance: EventInstance, facts: FactBase) -> EventInstance | None:
         there = [
-            each.frame
+            each
             for each in self.pattern.find(instance.frame, instance.start, facts)
             if each.start <= instance.end and (each.end is None or instance.start < each.end)
         ]
         if not there or not self.outer:
             return None if there else instance
-        known = tuple(Blocking(only(each, self.outer), self.outer) for each in there)
+        known = tuple(self._blocking(instance, each) for each in there)
         return settled(instance._replace(blocked=instance.blocked + known), facts)
+
+    def _blocking(self, instance: EventInstance, fact: FactMatch) -> Blocking:
+        first = max(instance.start, fact.start)
+        last = instance.end if fact.end is None else min(instance.end, fact.end - 1)
+        pending: list[Pending] = []
+        for test in self.late:  # a comparison is true somewhere in the time that both share, if it is at one end
+            is_early = test.clock in (Comparison.LESS, Comparison.LESS_OR_EQUAL)
+            pending += test.waiting(fact.frame, (first if is_early else last,))
+        return Blocking(only(fact.frame, self.outer), self.outer, tuple(pending))
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)

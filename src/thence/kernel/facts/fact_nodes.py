@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor, isfinite
 from typing import NamedTuple, Protocol, TypeAlias
 
 from thence.algebra.expressions import Comparison, Variable
@@ -20,7 +23,7 @@ from thence.kernel.facts.frames import Frame, Layout, with_cell
 from thence.match.context import Context
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI, Literal
-from thence.rdf.times import MIN_TIME, Domain, Instant, parse_time
+from thence.rdf.times import MAX_TIME, MIN_TIME, Domain, Instant, parse_time
 
 ALWAYS = MIN_TIME
 """Since when static triples hold: they are older than everything (TEF-9)."""
@@ -28,12 +31,14 @@ ALWAYS = MIN_TIME
 
 class FactMatch(NamedTuple):
     """A match of a fact pattern: it holds from `start` on, until `end`, None being open. `facts` are those it is made
-    of."""
+    of, `hidden` is what UNION has dropped, by slot, `arms` which arms they are of."""
 
     frame: Frame
     start: int
     end: int | None
     facts: tuple[Fact, ...]
+    hidden: frozenset[tuple[int, Cell]] = frozenset()
+    arms: tuple[int, ...] = ()
 
     def holds_at(self, time: int) -> bool:
         return self.start <= time and (self.end is None or time < self.end)
@@ -41,7 +46,8 @@ class FactMatch(NamedTuple):
 
 @dataclass(slots=True)
 class FactBase:
-    """The facts and the background, at a moment. `first` is the end of the first event."""
+    """The facts and the background, at a moment. `first` is the end of the first event; `due` has when comparisons with
+    now() will be true or false next, of the patterns that were asked (TEF-64)."""
 
     store: FactStore
     static: IndexedGraph
@@ -49,6 +55,7 @@ class FactBase:
     moment: Moment
     first: int = 0
     domain: Domain = Domain.TICKS
+    due: set[int] = field(default_factory=set)
     _static: dict[Cell, FactStore] = field(default_factory=dict)
 
     def begin(self, now: int) -> None:
@@ -165,7 +172,7 @@ class TimesFactNode:
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         times = self.times
         return [
-            FactMatch(timed, each.start, each.end, each.facts)
+            FactMatch(timed, *each[1:])
             for each in self.child.find(frame, after, facts)
             if (timed := times.timed(each.frame, each.start, each.end, facts)) is not None
         ]
@@ -225,7 +232,8 @@ class BothFactsNode:
                 start = other.start if other.start > one.start else one.start
                 end = earlier(one.end, other.end)
                 if end is None or start < end:
-                    found.append(FactMatch(other.frame, start, end, one.facts + other.facts))
+                    hidden, arms = one.hidden | other.hidden, one.arms + other.arms
+                    found.append(FactMatch(other.frame, start, end, one.facts + other.facts, hidden, arms))
         return found
 
 
@@ -238,14 +246,16 @@ class EitherFactNode:
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         found = []
-        for side, private in self.sides:
+        for arm, (side, private) in enumerate(self.sides):
             outside = tuple(None if slot in private else each for slot, each in enumerate(frame))
             for match in side.find(outside, after, facts):
                 kept = list(frame)
                 for slot in self.common:
                     if match.frame[slot] is not None:
                         kept[slot] = match.frame[slot]
-                found.append(FactMatch(tuple(kept), match.start, match.end, match.facts))
+                dropped = ((slot, each) for slot in private if (each := match.frame[slot]) is not None)
+                hidden, arms = match.hidden.union(dropped), (arm, *match.arms)
+                found.append(FactMatch(tuple(kept), match.start, match.end, match.facts, hidden, arms))
         return found
 
 
@@ -263,20 +273,29 @@ class TestFactNode:
 
 @dataclass(slots=True)
 class ClockNode:
-    """`F, now() op c`: clips the interval (TEF-63)."""
+    """`F, now() op c`: clips the interval, as far as it is known now (TEF-63). When it will be true or false next is
+    added to the base's `due` (TEF-64)."""
 
     child: FactNode
     comparison: Comparison
     limit: Attempt
+    truth: Truth
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         found = []
+        now = facts.now
         for each in self.child.find(frame, after, facts):
-            limit = instant(self.limit(each.frame, facts.moment), facts.domain)
-            for low, high in () if limit is None else true_when(self.comparison, limit):
+            limit = limit_of(self.limit(each.frame, facts.moment), facts.domain)
+            if limit is None:  # at all times, or never
+                if self.truth(each.frame, facts.moment):
+                    found.append(each)
+                continue
+            for low, high in true_when(self.comparison, limit):
+                if each.end is None or each.end > now:
+                    facts.due.update(time for time in (low, high) if time is not None and time > now)
                 start, end = max(each.start, low), earlier(each.end, high)
-                if end is None or start < end:
-                    found.append(FactMatch(each.frame, start, end, each.facts))
+                if start <= now and (end is None or start < end):
+                    found.append(each._replace(start=start, end=None if end is None or end > now else end))
         return found
 
 
@@ -290,7 +309,7 @@ class AssignFactNode:
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         return [
-            FactMatch(made, each.start, each.end, each.facts)
+            FactMatch(made, *each[1:])
             for each in self.child.find(frame, after, facts)
             if (made := assigned(each.frame, self.slot, self.value(each.frame, facts.moment))) is not None
         ]
@@ -308,7 +327,7 @@ class WithoutFactNode:
         for each in self.left.find(frame, after, facts):
             others = [(other.start, other.end) for other in self.right.find(each.frame, ALWAYS, facts)]
             for start, end in gaps(each.start, each.end, others):
-                found.append(FactMatch(each.frame, start, end, each.facts))
+                found.append(each._replace(start=start, end=end))
         return found
 
 
@@ -332,7 +351,7 @@ class RestartNode:
             bounds = [each.start, *(time for time in cuts if each.end is None or time < each.end)]
             ends: list[int | None] = [*bounds[1:], each.end]
             for low, high in zip(bounds, ends, strict=True):
-                found.append(FactMatch(each.frame, low, high, each.facts))
+                found.append(each._replace(start=low, end=high))
         return found
 
 
@@ -349,17 +368,21 @@ def assigned(frame: Frame, slot: int, value: Cell | None) -> Frame | None:
     return frame if known == value else None
 
 
-def instant(value: Cell | None, domain: Domain) -> int | None:
-    """The time that a value is; None: it is none."""
-    if type(value) is int:
-        return value if domain is Domain.TICKS else None
-    if not isinstance(value, Literal):
+def limit_of(value: Cell | None, domain: Domain) -> Fraction | None:
+    """The time that a value is, perhaps between two ticks; None: it is none that could come."""
+    found: object = value
+    if isinstance(value, Literal):
+        found = value.python
+    if domain is not Domain.TICKS:
+        try:
+            time = parse_time(value) if isinstance(value, Literal) else None
+        except InputError:
+            return None
+        found = None if time is None or time.domain is not domain else time.time
+    is_number = type(found) in (int, Decimal) or (isinstance(found, float) and isfinite(found))
+    if not is_number or not MIN_TIME < found < MAX_TIME:  # type: ignore[operator]
         return None
-    try:
-        found = parse_time(value)
-    except InputError:
-        return None
-    return found.time if found.domain is domain else None
+    return Fraction(found)  # type: ignore[call-overload, no-any-return]
 
 
 def earlier(left: int | None, right: int | None) -> int | None:
@@ -387,20 +410,25 @@ def gaps(start: int, end: int | None, others: list[tuple[int, int | None]]) -> I
         yield low, end
 
 
-def true_when(comparison: Comparison, limit: int) -> list[tuple[int, int | None]]:
-    """The intervals in which `now() op limit` is true."""
+def true_when(comparison: Comparison, limit: Fraction) -> list[tuple[int, int | None]]:
+    """The intervals in which `now() op limit` is true.
+
+    >>> true_when(Comparison.GREATER, Fraction(7, 2)), true_when(Comparison.EQUAL, Fraction(7, 2))
+    ([(4, None)], [])
+    """
+    below, above = ceil(limit), floor(limit) + 1  # the first instant not below it, and the first above it
     match comparison:
         case Comparison.GREATER:
-            return [(limit + 1, None)]
+            return [(above, None)]
         case Comparison.GREATER_OR_EQUAL:
-            return [(limit, None)]
+            return [(below, None)]
         case Comparison.LESS:
-            return [(ALWAYS, limit)]
+            return [(ALWAYS, below)]
         case Comparison.LESS_OR_EQUAL:
-            return [(ALWAYS, limit + 1)]
+            return [(ALWAYS, above)]
         case Comparison.EQUAL:
-            return [(limit, limit + 1)]
+            return [(below, above)] if below < above else []
         case Comparison.NOT_EQUAL:
-            return [(ALWAYS, limit), (limit + 1, None)]
+            return [(ALWAYS, below), (above, None)] if below < above else [(ALWAYS, None)]
         case _:
             raise AssertionError("the language has no such comparison")

@@ -54,17 +54,22 @@ EVENTS = Change(is_time=False, has_events=True)
 
 @dataclass(slots=True)
 class FactQuery:
-    """A compiled fact pattern. It `is_monotone` if only facts that begin make it begin, and only facts that end make it
-    end: without WITHOUT and without a clock. `certain` are the slots that every match binds."""
+    """A compiled fact pattern. `certain` are the slots that every match binds."""
 
     node: FactNode
     empty: Frame
     leaves: tuple[Leaf, ...]
     certain: tuple[int, ...]
-    is_monotone: bool
     reads: frozenset[Cell] | None  # predicates; None: any
-    is_clocked: bool
-    has_events: bool
+    is_clocked: bool  # it compares with now()
+    needs_facts: bool  # no match is of static triples alone
+    has_absence: bool  # it has WITHOUT
+    has_events: bool  # it has `F WITHOUT E`
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether only facts that begin make it begin, and only facts that end make it end."""
+        return not self.is_clocked and not self.has_absence
 
     def every(self, after: int, facts: FactBase) -> list[FactMatch]:
         """All matches, but for those of facts that ended at `after` or earlier."""
@@ -113,9 +118,10 @@ def fact_query(pattern: TefPattern, compiler: PatternCompiler) -> FactQuery:
         empty=compiler.layout.empty,
         leaves=leaves,
         certain=compiler.layout.slots_of(certain(pattern)),
-        is_monotone=not is_clocked and not absent,
         reads=None if None in constants else frozenset(each for each in constants if each is not None),
         is_clocked=is_clocked,
+        needs_facts=_needs_facts(pattern, kinds),
+        has_absence=bool(absent),
         has_events=any(kinds.of_pattern(each.right) is Kind.EVENT for each in absent),
     )
 
@@ -139,6 +145,24 @@ def _leaves(pattern: TefPattern, visible: frozenset[Variable], compiler: Pattern
                 yield from _leaves(pattern.right, visible, compiler)
         case Times() | Test() | Assignment():
             yield from _leaves(pattern.pattern, visible, compiler)
+        case Related() | OnStart() | OnEnd():
+            raise AssertionError("an event is no fact")
+        case _:
+            assert_never(pattern)
+
+
+def _needs_facts(pattern: TefPattern, kinds: Kinds) -> bool:
+    match pattern:
+        case TriplePattern():
+            return not _is_static(pattern, kinds)
+        case Conjunction():
+            return _needs_facts(pattern.left, kinds) or _needs_facts(pattern.right, kinds)
+        case Either():
+            return _needs_facts(pattern.left, kinds) and _needs_facts(pattern.right, kinds)
+        case Absent():
+            return _needs_facts(pattern.left, kinds)
+        case Times() | Test() | Assignment():
+            return _needs_facts(pattern.pattern, kinds)
         case Related() | OnStart() | OnEnd():
             raise AssertionError("an event is no fact")
         case _:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from thence.algebra.expressions import Variable
+from thence.algebra.tef_variables import is_fresh
 from thence.algebra.traversal import nodes
 from thence.kernel.facts.cells import Cell, cell, rank, term
 from thence.match.context import Solution
@@ -17,7 +18,7 @@ Frame: TypeAlias = tuple[Cell | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The variables of a statement or a pattern, by name, each in its slot."""
+    """The variables of a statement or a pattern, each in its slot: by name, those written `?_` last."""
 
     variables: tuple[Variable, ...]
     slots: dict[Variable, int]
@@ -44,7 +45,7 @@ class Layout:
 def layout(*parts: object) -> Layout:
     """The layout of all variables that some statements, patterns or expressions name."""
     variables = {node for part in parts for node in nodes(part) if isinstance(node, Variable)}
-    ordered = tuple(sorted(variables, key=lambda each: each.name))
+    ordered = tuple(sorted(variables, key=lambda each: (is_fresh(each), each.name)))
     return Layout(ordered, {variable: slot for slot, variable in enumerate(ordered)})
 
 
@@ -87,5 +88,5 @@ def is_bound(frame: Frame, slots: Iterable[int]) -> bool:
 
 
 def frame_rank(frame: Frame) -> tuple[tuple[object, ...], ...]:
-    """By which mappings are ordered: the variables by name, then their terms."""
+    """By which mappings are ordered: the variables' names, then their terms; what was written `?_` comes last."""
     return tuple((slot, *rank(each)) for slot, each in enumerate(frame) if each is not None)

@@ -29,16 +29,16 @@ from thence.kernel.facts.compiled_expressions import Attempt, attempted
 from thence.kernel.facts.event_instances import Stored
 from thence.kernel.facts.event_nodes import EventNode
 from thence.kernel.facts.fact_nodes import FactBase
-from thence.kernel.facts.fact_queries import fact_query
+from thence.kernel.facts.fact_queries import FactQuery, fact_query
 from thence.kernel.facts.frames import Layout, layout
 from thence.kernel.facts.heads import compiled_head
 from thence.kernel.facts.pattern_compiler import PatternCompiler, is_simple
 from thence.kernel.facts.statements import CompiledArm, CompiledStatement, Dispatch, FactSelect
 from thence.kernel.facts.steps import Machine
-from thence.kernel.facts.timers import Timer, Timers
+from thence.kernel.facts.timers import Timers
 from thence.kernel.facts.unnamed_views import UnnamedView
 from thence.kernel.facts.views import View, Views, view_groups
-from thence.program.facts.kinds import Kinds, now_comparison
+from thence.program.facts.kinds import Kinds
 from thence.program.facts.strata import view_strata
 
 
@@ -47,6 +47,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
     unnamed = _unnamed_patterns(file)
     absent: list[tuple[EventNode, Stored]] = []
     statements, views, selects = [], [], []
+    asked: list[FactQuery] = []
     for number, statement in enumerate(file.statements, 1):
         compiler = PatternCompiler(kinds, layout(statement), unnamed, absent)
         compiled = _statement(file, number, compiler)
@@ -54,6 +55,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain))
         if patterns and _is_over_facts(kinds, number):
             queries = tuple(fact_query(each, compiler) for each in patterns)
+            asked += queries
             if isinstance(statement, SelectStatement):
                 common = compiler.layout.slots_of(frozenset.intersection(*map(bound, patterns)))
                 selects.append(FactSelect(compiled, queries, common))
@@ -61,7 +63,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
                 assert compiled.head is not None
                 views.append(View(number, statement, patterns, compiled.head, queries))
     unnamed_views = _unnamed_views(file, kinds, unnamed, absent)
-    timers = _timers(file, kinds, unnamed, absent)
+    asked += [each.query for each in unnamed_views]
     return Machine(
         file=file,
         kinds=kinds,
@@ -71,7 +73,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         views=Views(tuple(view_groups(stratum) for stratum in view_strata(tuple(views), kinds))),
         selects=tuple(selects),
         unnamed=unnamed_views,
-        timers=timers,
+        timers=Timers(tuple(each for each in asked if each.is_clocked)),
         absent=tuple(absent),
         has_starts=any(isinstance(node, OnStart) for node in nodes(file.statements)),
         emits_facts=not file.selects,
@@ -173,18 +175,3 @@ def _unnamed_views(
         )
         for pattern, (number, own) in unnamed.items()
     )
-
-
-def _timers(
-    file: TefFile,
-    kinds: Kinds,
-    unnamed: dict[TefPattern, tuple[int, Layout]],
-    absent: list[tuple[EventNode, Stored]],
-) -> Timers:
-    found = []
-    for node in nodes(file.statements):
-        clock = now_comparison(node.condition) if isinstance(node, Test) else None
-        if isinstance(node, Test) and clock is not None and kinds.of_pattern(node.pattern) is not Kind.EVENT:
-            compiler = PatternCompiler(kinds, layout(node), unnamed, absent)
-            found.append(Timer(fact_query(node.pattern, compiler), clock[0], attempted(clock[1], compiler.layout)))
-    return Timers(tuple(found))

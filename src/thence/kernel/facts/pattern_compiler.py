@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import assert_never
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, assert_never
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import TriplePattern
@@ -31,6 +31,7 @@ from thence.kernel.facts.event_nodes import (
     EitherNode,
     EventNode,
     FactEventNode,
+    LateTest,
     MatchEventNode,
     PairNode,
     StaticNode,
@@ -92,7 +93,8 @@ class PatternCompiler:
                 child, clock = self.facts(pattern.pattern), now_comparison(pattern.condition)
                 if clock is None:
                     return TestFactNode(child, tested(pattern.condition, self.layout))
-                return ClockNode(child, clock[0], attempted(clock[1], self.layout))
+                limit, truth = attempted(clock[1], self.layout), tested(pattern.condition, self.layout)
+                return ClockNode(child, clock[0], limit, truth)
             case Assignment():
                 value = attempted(pattern.expression, self.layout)
                 return AssignFactNode(self.facts(pattern.pattern), self.layout.slots[pattern.variable], value)
@@ -115,7 +117,8 @@ class PatternCompiler:
         left = self.facts(pattern.left)
         if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
             return WithoutFactNode(left, self.facts(pattern.right))
-        node, stored = self.events(pattern.right), self._store(frozenset())
+        node = self.events(pattern.right, frozenset(self.layout.variables))  # whatever F may bind
+        stored = self._store(frozenset())
         self.absent.append((node, stored))
         return RestartNode(left, AbsentEvents(stored))
 
@@ -148,17 +151,37 @@ class PatternCompiler:
 
     def _both(self, pattern: Conjunction, outer: frozenset[Variable]) -> EventNode:
         if self._is_static(pattern.right):
-            return StaticNode(self.events(pattern.left, outer), self.facts(pattern.right))
+            node, late = self._facts_with(pattern.right, pattern.left, outer)
+            return StaticNode(self.events(pattern.left, outer), node, late)
         if self._is_static(pattern.left):
-            return StaticNode(self.events(pattern.right, outer | bound(pattern.left)), self.facts(pattern.left))
+            return self._static_first(pattern.left, pattern.right, outer)
         return self._pair(None, pattern.left, pattern.right, outer)
 
     def _related(self, pattern: Related, outer: frozenset[Variable]) -> EventNode:
         if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
-            return WhileNode(pattern.relation, self.events(pattern.left, outer), self.facts(pattern.right))
+            node, late = self._facts_with(pattern.right, pattern.left, outer)
+            return WhileNode(pattern.relation, self.events(pattern.left, outer), node, late)
         if self._is_static(pattern.left):  # older than everything
-            return StaticNode(self.events(pattern.right, outer | bound(pattern.left)), self.facts(pattern.left))
+            return self._static_first(pattern.left, pattern.right, outer)
         return self._pair(pattern.relation, pattern.left, pattern.right, outer)
+
+    def _static_first(self, static: TefPattern, events: TefPattern, outer: frozenset[Variable]) -> StaticNode:
+        node, late = self._facts_with(static, None, outer)
+        return StaticNode(self.events(events, outer | bound(static)), node, late)
+
+    def _facts_with(
+        self, pattern: TefPattern, events: TefPattern | None, outer: frozenset[Variable]
+    ) -> tuple[FactNode, tuple[LateTest, ...]]:
+        """The node of a fact pattern that goes with events, without the expressions that may have to wait; and these
+        (TEF-58)."""
+        away = outer if events is None else (outer - bound(events)) | assigned_variables(events)
+        known, late = lifted(pattern, away)
+        return self.facts(known), tuple(self._late(each) for each in late)
+
+    def _late(self, each: Lifted) -> LateTest:
+        clock = now_comparison(each.expression) if each.variable is None else None
+        waiting = self.waiting(each.variable, each.expression, each.missing)
+        return LateTest(waiting, None if clock is None else clock[0])
 
     def _pair(
         self, relation: TemporalRelation | None, left: TefPattern, right: TefPattern, outer: frozenset[Variable]
@@ -170,9 +193,11 @@ class PatternCompiler:
     def _without(self, pattern: Absent, outer: frozenset[Variable]) -> EventNode:
         child = self.events(pattern.left, outer)
         known = bound(pattern.left)
-        further = self.layout.slots_of(all_variables(pattern.right) & (outer - known))
+        away = (outer - known) | assigned_variables(pattern.left)
+        further = self.layout.slots_of(all_variables(pattern.right) & away)
         if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
-            return WithoutFactsNode(child, self.facts(pattern.right), further)
+            node, late = self._facts_with(pattern.right, pattern.left, outer)
+            return WithoutFactsNode(child, node, further, late)
         absent = self.events(pattern.right, outer | known)
         seen = self._store(certain(pattern.left) & certain(pattern.right))
         return WithoutEventsNode(child, absent, seen, further)
@@ -180,7 +205,10 @@ class PatternCompiler:
     def _test(
         self, pattern: TefPattern, variable: Variable | None, expression: Expression, outer: frozenset[Variable]
     ) -> TestNode:
-        return TestNode(self.events(pattern, outer), self.waiting(variable, expression))
+        """It waits for what is bound further to the left, and for what waits itself; what else has no value has
+        none."""
+        names = mentioned(expression) & (outer | assigned_variables(pattern))
+        return TestNode(self.events(pattern, outer), self.waiting(variable, expression, names))
 
     def _turn(self, pattern: TefPattern, starts: bool) -> FactEventNode | MatchEventNode:
         if not is_simple(pattern):
@@ -205,12 +233,13 @@ class PatternCompiler:
 
         return TripleSlots((position(pattern.subject), position(pattern.predicate), position(pattern.object)))
 
-    def waiting(self, variable: Variable | None, expression: Expression) -> WaitingExpression:
-        """An expression that may wait for variables to its left."""
-        named = self.layout.slots_of(mentioned(expression))
+    def waiting(
+        self, variable: Variable | None, expression: Expression, names: frozenset[Variable] = frozenset()
+    ) -> WaitingExpression:
+        """An expression that may wait for variables further to the left."""
         slot = -1 if variable is None else self.layout.slots[variable]
         truth, value = tested(expression, self.layout), attempted(expression, self.layout)
-        made = WaitingExpression(len(self.expressions), named, slot, truth, value)
+        made = WaitingExpression(len(self.expressions), self.layout.slots_of(names), slot, truth, value)
         self.expressions.append(made)
         return made
 
@@ -224,6 +253,43 @@ class PatternCompiler:
 def all_variables(pattern: object) -> frozenset[Variable]:
     """Every variable that a pattern names, those of expressions included."""
     return frozenset(node for node in nodes(pattern) if isinstance(node, Variable))
+
+
+class Lifted(NamedTuple):
+    """An expression that was taken out of a fact pattern, since it may have to wait: for what is `missing`."""
+
+    variable: Variable | None
+    expression: Expression
+    missing: frozenset[Variable]
+
+
+def lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, tuple[Lifted, ...]]:
+    """A fact pattern without the expressions that name variables which are bound further to the left, and these."""
+    match pattern:
+        case Test() | Assignment():
+            inner, late = lifted(pattern.pattern, away)
+            expression = pattern.condition if isinstance(pattern, Test) else pattern.expression
+            computed = frozenset(each.variable for each in late if each.variable is not None)
+            missing = mentioned(expression) & ((away - bound(inner)) | computed)
+            if not missing:
+                return replace(pattern, pattern=inner), late
+            variable = None if isinstance(pattern, Test) else pattern.variable
+            return inner, (*late, Lifted(variable, expression, missing))
+        case Times():
+            inner, late = lifted(pattern.pattern, away)
+            return replace(pattern, pattern=inner), late
+        case Conjunction():
+            left, late = lifted(pattern.left, away)
+            computed = frozenset(each.variable for each in late if each.variable is not None)
+            right, more = lifted(pattern.right, (away - bound(left)) | computed)
+            return Conjunction(left, right), late + more
+        case _:
+            return pattern, ()
+
+
+def assigned_variables(pattern: TefPattern) -> frozenset[Variable]:
+    """The variables that a pattern computes: they may wait for others."""
+    return frozenset(node.variable for node in nodes(pattern) if isinstance(node, Assignment))
 
 
 def is_simple(pattern: TefPattern) -> bool:

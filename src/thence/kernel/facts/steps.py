@@ -134,9 +134,8 @@ class Machine:
             self._starts(now)
         if self.selects:
             self._select_facts(now)
-        if self.timers.timers:
-            self.timers.note(self.facts, self.stopped, self.change)
-            self.timer = self.timers.next(now)
+        if self.timers.queries:
+            self.timer = self.timers.next(self.facts, self.stopped, self.change)
 
     def _time_step(self, now: int) -> None:
         self.idle_steps += 1
@@ -171,13 +170,12 @@ class Machine:
         facts = self.facts
         facts.first = now
         for each in self.statements:
-            for node in each.initial:
-                found = node.find(each.layout.empty, ALWAYS, facts)
-                for match in sorted(found, key=lambda match: frame_rank(match.frame)):
-                    if self._is_first(each, match.frame):
-                        assert each.head is not None
-                        for triple in each.head.of(match.frame, facts.moment):
-                            self.store.start(triple, now, each.number)
+            found = [match.frame for node in each.initial for match in node.find(each.layout.empty, ALWAYS, facts)]
+            for frame in sorted(found, key=frame_rank):
+                if self._is_first(each, frame):
+                    assert each.head is not None
+                    for triple in each.head.of(frame, facts.moment):
+                        self.store.start(triple, now, each.number)
         self.views.settle_all(facts)
         for view in self.unnamed:
             if view.has_starts:
@@ -207,7 +205,7 @@ class Machine:
         self._end_facts(ended_views, now)
         if self.unnamed:
             self._turn_unnamed(change, now)
-        if self.timers.timers or self.selects:
+        if self.timers.queries or self.selects:
             self.stopped += store.stopped
             self.change = Change(self.change.is_time or change.is_time, self.change.has_events or change.has_events)
         store.forget_changes()
@@ -242,8 +240,8 @@ class Machine:
                     continue
                 if arm.replaced is not None:
                     found += self._replacements(own, arm, arm.replaced, instance)
-                elif not instance.pending and not instance.blocked:
-                    made = Completed(own, arm, instance, instance.frame, ())
+                elif (whole := settled(instance, self.facts, is_whole=True)) is not None:
+                    made = Completed(own, arm, whole, whole.frame, ())
                     (ends if isinstance(arm.arm, Until) else found).append(made)
         if len(found) > 1:
             found = _each_once(found)
@@ -271,12 +269,14 @@ class Machine:
         """An instance with each of the facts that it replaces (TEF-42)."""
         facts = self.facts
         for match in replaced.find(instance.frame, FOREVER, facts):
+            if not match.holds_at(facts.now):
+                continue
             frame: Frame | None = match.frame
             if instance.pending or instance.blocked:
-                whole = settled(instance._replace(frame=match.frame), facts)
-                if whole is None or whole.pending or whole.blocked:
+                whole = settled(instance._replace(frame=match.frame), facts, is_whole=True)
+                frame = None if whole is None else whole.frame
+                if frame is None:
                     continue
-                frame = whole.frame
             for step in arm.steps:
                 assert frame is not None
                 if step.slot >= 0:
@@ -399,13 +399,14 @@ class Machine:
         """Rows of SELECTs over facts that began at a time and still hold (TEF-72)."""
         changed = [*self.store.begun, *self.stopped]
         for each in self.selects:
-            for query in each.queries:
-                if not query.is_touched(changed, self.change):
-                    continue
-                found = sorted(query.began(now, self.facts), key=lambda match: frame_rank(match.frame))
-                for frame in dict.fromkeys(only(match.frame, each.common) for match in found):
-                    if self._is_first(each.statement, frame):
-                        self._select(each.statement, now, now, frame, ())
+            found: dict[tuple[Frame, tuple[int, ...]], None] = {}
+            for place, query in enumerate(each.queries):
+                if query.is_touched(changed, self.change):
+                    for match in query.began(now, self.facts):
+                        found[only(match.frame, each.common), (place, *match.arms)] = None
+            for frame, _ in sorted(found, key=lambda row: (frame_rank(row[0]), row[1])):
+                if self._is_first(each.statement, frame):
+                    self._select(each.statement, now, now, frame, ())
 
     def _select(self, own: CompiledStatement, start: int, end: int, frame: Frame, refs: tuple[int, ...]) -> None:
         statement = own.statement
