@@ -82,6 +82,8 @@ def test_events_that_are_kept_for_ever_are_warned_of() -> None:
     assert warning == "Statement 1 keeps events for ever: SEQ may match them at any later time. Try: WITHIN"
     assert thence.parse("SELECT ?x WITHIN 5 TICKS WHERE ?x p ?y SEQ ?x q ?y", language="tef-sparql").warnings == ()
     assert thence.parse(HOMES).warnings == ()
+    (warning,) = thence.parse(HOMES + "SELECT ?x WHERE ?x visits ?_ WITH ?x liveIn ?_").warnings
+    assert warning == "Statement 2 keeps facts for ever: WITH asks for them if an event lasts. Try: WITHIN"
 
 
 def test_a_bad_event_is_not_the_first_event() -> None:

@@ -185,7 +185,7 @@ class WhileNode:
         found = []
         for instance in self.child.delta(hand, facts):
             last = instance.end if self.relation is TemporalRelation.DURING else instance.start
-            for each in facts.facts(self.pattern, instance.bound):
+            for each in facts.facts(self.pattern, instance.bound, ended=last < facts.now):
                 if each.start <= instance.start and (each.end is None or last < each.end):
                     times = (instance.start, last)
                     waiting = (one for step in self.steps for one in step.waiting(each.bound, times))
@@ -217,7 +217,7 @@ class WithoutFactsNode:
     def _judged(self, instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
         there = [
             each
-            for each in facts.facts(self.pattern, instance.bound)
+            for each in facts.facts(self.pattern, instance.bound, ended=instance.start < facts.now)
             if each.start <= instance.end and (each.end is None or instance.start < each.end)
         ]
         if not there or not self.outer:
@@ -347,6 +347,23 @@ EventNode: TypeAlias = (
     | TimesNode
     | EitherNode
 )
+
+
+def forget(node: EventNode, before: int) -> None:
+    """Drop stored instances that are in no match that starts at a time or later. What stands right of WITHOUT may have
+    begun earlier (TEF-36)."""
+    match node:
+        case PairNode():
+            node.lefts.forget(before)
+            node.rights.forget(before)
+        case WithoutEventsNode():
+            node.seen.forget(before, by_end=True)
+            forget(node.child, before)
+            return
+        case _:
+            pass
+    for each in node.nodes():
+        forget(each, before)
 
 
 def stores_of(node: EventNode) -> Iterator[Stored]:

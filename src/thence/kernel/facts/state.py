@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from thence.algebra.patterns import TriplePattern
-from thence.algebra.tef_sparql import Absent, ConstructStatement, Kind, Related, TemporalRelation
+from thence.algebra.tef_sparql import Absent, Kind, Related, TemporalRelation
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import term_of
 from thence.errors import LimitError
-from thence.kernel.facts.event_nodes import stores_of
+from thence.kernel.facts.event_nodes import forget
 from thence.kernel.facts.fact_patterns import FactEvaluation
 from thence.kernel.facts.fact_store import FactStore
 from thence.kernel.facts.machine_building import machine
@@ -39,14 +38,13 @@ class WaitingTriple(NamedTuple):
 
 @dataclass(slots=True)
 class FactsState:
-    """`machine` runs the statements. `longest` is the longest that an event has lasted."""
+    """`machine` runs the statements. `kept_for` is how long facts that have ended are kept; None: for ever."""
 
     terms: Terms
     machine: Machine
-    keeps_ended: bool
+    kept_for: int | None
     waiting: list[WaitingTriple] = field(default_factory=list)
     times: list[int] = field(default_factory=list)  # ends of events that are not taken, those without triples included
-    longest: int = 0
     placed: int = 0  # triples that came, of the events that wait
 
     @property
@@ -62,25 +60,26 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     facts = FactEvaluation(FactStore(), static, kinds, environment.context, lambda *_: [])
     made = machine(program.file, kinds, facts)
     made.max_steps = environment.max_steps
-    return FactsState(Terms(), made, environment.keeps_history or _keeps_ended(program, kinds))
+    return FactsState(Terms(), made, None if environment.keeps_history else _kept_for(program, kinds))
 
 
-def _keeps_ended(program: FactsProgram, kinds: Kinds) -> bool:
-    """Whether a pattern may ask for facts that ended long ago: WITHOUT, WITH over more than one event, and whatever is
-    asked of constructed events, which may last (TEF-51)."""
-    made = zip(program.file.statements, kinds.statements, strict=True)
-    if any(isinstance(each, ConstructStatement) and kind is Kind.EVENT for each, kind in made):
-        return True
-    for node in nodes(program.file.statements):
-        if isinstance(node, Absent):
-            if kinds.of_pattern(node.right) is not Kind.EVENT and not isinstance(node.left, TriplePattern):
-                return True
-            if kinds.of_pattern(node.left) is Kind.FACT:
-                return True
-        is_with = isinstance(node, Related) and node.relation is TemporalRelation.WITH
-        if isinstance(node, Related) and is_with and not isinstance(node.left, TriplePattern):
-            return True
-    return False
+def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
+    """How long facts that have ended may be asked for; None: for ever. An event that lasts meets those of its time,
+    under WITH and WITHOUT (TEF-31, TEF-32); DURING asks for facts that hold. WITHIN bounds it (TEF-76)."""
+    longest = 0
+    for statement in program.file.statements:
+        for node in nodes(statement):
+            if isinstance(node, Absent):
+                over_facts = kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
+                asks = kinds.of_pattern(node.right) is not Kind.EVENT
+            else:
+                over_facts = False
+                asks = isinstance(node, Related) and node.relation is TemporalRelation.WITH
+            if asks and (over_facts or statement.within is None):
+                return None
+            if asks and statement.within is not None:
+                longest = max(longest, statement.within.length)
+    return longest
 
 
 def take(program: FactsProgram, state: FactsState, extracted: Extracted, environment: Environment) -> None:
@@ -98,7 +97,6 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
             if kinds.of(predicate) is not Kind.EVENT:  # static triples on the stream are ignored (TEF-10)
                 continue
             start, end = int(table.start[row]), int(table.end[row])
-            state.longest = max(state.longest, end - start)
             triple = Triple(subject, predicate, target)
             state.placed += 1
             state.waiting.append(WaitingTriple(end, stream, int(table.refs[row, 0]), state.placed, start, triple))
@@ -125,8 +123,8 @@ def run(state: FactsState, watermark: int) -> None:
             count += 1
         some, state.waiting = state.waiting[:count], state.waiting[count:]
         made.instant(now, [(each.triple, each.start, each.ref) for each in some])
-        if not state.keeps_ended:
-            made.store.forget(now - state.longest)
+        if state.kept_for is not None:
+            made.store.forget(now - state.kept_for)
         _forget(made, now)
 
 
@@ -135,5 +133,4 @@ def _forget(made: Machine, now: int) -> None:
     for each in made.events:
         if each.statement.within is not None:
             for arm in each.arms:
-                for stored in stores_of(arm.node):
-                    stored.forget(now - each.statement.within.length)
+                forget(arm.node, now - each.statement.within.length)
