@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from thence.algebra.expressions import Variable
+from thence.algebra.patterns import TriplePattern
 from thence.algebra.tef_sparql import (
     Absent,
     ConstructStatement,
@@ -31,6 +34,7 @@ from thence.kernel.facts.views import View, Views
 from thence.match.context import Solution
 from thence.program.facts.kinds import Kinds, now_comparison
 from thence.program.facts.strata import view_strata
+from thence.rdf.terms import Term
 
 
 def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
@@ -66,9 +70,22 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
         timed_patterns=tuple(dict.fromkeys(filter(_asks_now, [*named, *(each.facts for each in composite)]))),
         absent_events=_absent_events(file, kinds),
         has_starts=any(isinstance(each, OnStart) for each in turns),
+        starts_of=_asked(each.facts for each in turns if isinstance(each, OnStart)),
+        ends_of=_asked(each.facts for each in turns if isinstance(each, OnEnd)),
     )
     facts.event_times = lambda pattern, bound: _event_times(made, pattern, bound)
     return made
+
+
+def _asked(patterns: Iterable[TefPattern]) -> frozenset[Term] | None:
+    """The predicates of simple patterns; None: any."""
+    found = set()
+    for pattern in filter(is_simple, patterns):
+        (triple,) = (node for node in nodes(pattern) if isinstance(node, TriplePattern))
+        if isinstance(triple.predicate, Variable):
+            return None
+        found.add(triple.predicate)
+    return frozenset(found)
 
 
 def _asks_now(pattern: TefPattern) -> bool:

@@ -59,7 +59,7 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     kinds = predicate_kinds(program.file, predicates)  # TEF-16
     facts = FactEvaluation(FactStore(), static, kinds, environment.context, lambda *_: [])
     made = machine(program.file, kinds, facts)
-    made.max_steps = environment.max_steps
+    made.max_steps, made.views.max_rounds = environment.max_steps, environment.max_rounds
     return FactsState(Terms(), made, None if environment.keeps_history else _kept_for(program, kinds))
 
 

@@ -61,9 +61,13 @@ class Machine:
     emitted: list[Emitted] = field(default_factory=list)
     ended_now: list[tuple[int, Fact]] = field(default_factory=list)
     has_starts: bool = True  # whether some pattern has ONSTART
+    starts_of: frozenset[Term] | None = None  # the predicates that ONSTART asks for; None: any
+    ends_of: frozenset[Term] | None = None  # the predicates that ONEND asks for; None: any
     begun: dict[object, tuple[tuple[object, ...], TefPattern, FactInstance]] = field(default_factory=dict)
     """Unnamed views of ONSTART that began at this instant, each with its place in the order of creation."""
     steps: int = 0  # of this instant
+    queued: int = 0  # those of them that statements caused
+    latest: int = 1  # the statement that made something last
     held: dict[TefPattern, dict[object, FactInstance]] = field(default_factory=dict)  # unnamed views of ONEND
 
     @property
@@ -93,7 +97,7 @@ class Machine:
 
     def instant(self, now: int, triples: Sequence[tuple[Triple, int, int]]) -> None:
         """All that happens at a time: event triples in order, each with its start and its event's ref."""
-        steps = self.steps = 0
+        self.steps = self.queued = 0
         self.begun = {}
         self.facts.begin(now)
         if triples:
@@ -104,34 +108,35 @@ class Machine:
             self.idle_steps += 1
             if self.idle_steps > self.max_steps:
                 raise LimitError(
-                    f"There were more than {self.max_steps:,} time-driven steps without an event. "
+                    f"There were more than {self.max_steps:,} time-driven steps without an event; statement "
+                    f"{self.latest} is among those that feed each other. "
                     "Try: a condition on now() that ends, or a larger max_steps"
                 )
             self._step(None, now)
-            steps = self._drain(now, steps)
+            self._drain(now)
         for triple, start, ref in triples:
             self.keys += 1
             self._step(TripleHand(self.keys, triple, start, now, (ref,)), now)
-            steps = self._drain(now, steps)
-        steps = self._starts(now, steps)
+            self._drain(now)
+        self._starts(now)
         self._select_facts(now)
         self.timer = self._next_timer(now)
 
-    def _drain(self, now: int, steps: int) -> int:
+    def _drain(self, now: int) -> None:
         """All queued steps, first in first out."""
         while self.queue:
-            steps += 1
-            if steps > self.max_steps:
-                raise LimitError(
-                    f"There were more than {self.max_steps:,} steps at {now}; statement {self._busiest()} is among "
-                    "those that feed each other. Try: a condition that ends, or a larger max_steps"
-                )
-            self._step(self.queue.popleft(), now)
-        return steps
+            self._step_more(self.queue.popleft(), now)
 
-    def _busiest(self) -> int:
-        hand = self.queue[0] if self.queue else None
-        return hand.fact.statement if isinstance(hand, FactHand) else self.events[0].number if self.events else 1
+    def _step_more(self, hand: Hand, now: int) -> None:
+        """A step that statements caused, and no input event (TEF-27)."""
+        self.queued += 1
+        if self.queued > self.max_steps:
+            raise LimitError(
+                f"There were more than {self.max_steps:,} steps at {time_literal(now, self.facts.domain).value}; "
+                f"statement {self.latest} is among those that feed each other. "
+                "Try: a condition that ends, or a larger max_steps"
+            )
+        self._step(hand, now)
 
     def _begin(self, now: int) -> None:
         """ON INIT, before the first event (TEF-44, TEF-45)."""
@@ -210,8 +215,9 @@ class Machine:
 
     def _end_fact(self, fact: Fact, now: int) -> None:
         self.emitted.append(EmittedFact(now, fact.start, now, fact.triple, fact.number))
-        self.keys += 1
-        self.queue.append(FactHand(self.keys, fact, False, now))
+        if self.ends_of is None or fact.triple.predicate in self.ends_of:
+            self.keys += 1
+            self.queue.append(FactHand(self.keys, fact, False, now))
 
     def _open_instances(self, pattern: TefPattern, now: int) -> list[FactInstance]:
         return [each for each in self.facts.facts(pattern, {}) if each.holds_at(now)]
@@ -291,6 +297,8 @@ class Machine:
     ) -> None:
         """What an instance asks for; nothing is done before all are known."""
         statement = each.statement
+        if isinstance(statement, ConstructStatement):
+            self.latest = each.number
         match arm:
             case Since():
                 starts.append((each.number, instance, bound))
@@ -324,25 +332,26 @@ class Machine:
 
     # ONSTART and SELECT over facts
 
-    def _starts(self, now: int, steps: int) -> int:
+    def _starts(self, now: int) -> None:
         """ONSTART for the facts that began at a time and still hold, in order of creation, each judged at its turn
         (TEF-22); facts that begin meanwhile have their turn too."""
         if not self.has_starts:
-            return steps
+            return
         done: set[object] = set()
         while (turn := self._next_turn(now, done)) is not None:
             identity, hand = turn
             done.add(identity)
             self.keys += 1
-            self._step(hand._replace(key=self.keys), now)
-            steps = self._drain(now, steps)
-        return steps
+            self._step_more(hand._replace(key=self.keys), now)
+            self._drain(now)
 
     def _next_turn(self, now: int, done: set[object]) -> tuple[object, FactHand | InstanceHand] | None:
         found: list[tuple[tuple[object, ...], object, FactHand | InstanceHand]] = [
             ((fact.number, 0), fact.number, FactHand(0, fact, True, now))
             for fact in self.store.holding()
-            if fact.start == now and fact.number not in done
+            if fact.start == now
+            and fact.number not in done
+            and (self.starts_of is None or fact.triple.predicate in self.starts_of)
         ]
         for identity, (order, pattern, each) in self.begun.items():
             turn_of = (identity, order)  # one that ended and began again at this instant has another turn

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from thence.algebra.expressions import Variable
 from thence.algebra.tef_sparql import ConstructStatement, HeadTriple, TefPattern
+from thence.errors import LimitError
 from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
 from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.match.context import Context, Solution
@@ -39,6 +40,7 @@ class Views:
     """The views of a program, by stratum: those of a stratum read only what is in it, or settled before it."""
 
     strata: tuple[tuple[View, ...], ...]
+    max_rounds: int = 1000
 
     def settle(self, facts: FactEvaluation, now: int) -> tuple[list[Fact], list[Fact]]:
         """Bring all views up to the facts of a step; those that ended, and those that began."""
@@ -69,7 +71,14 @@ class Views:
                     changed = True
         began: list[Fact] = []
         changed = True
+        rounds = 0
         while changed:
+            rounds += 1
+            if rounds > self.max_rounds:
+                raise LimitError(
+                    f"Statement {began[-1].statement} still derives new facts after {self.max_rounds:,} rounds at one "
+                    "time. Try: a view that ends, or a larger max_rounds"
+                )
             changed = False
             for triple, number in _derived(stratum, facts, lambda each: each.holds_at(now)):
                 if triple in kept:
