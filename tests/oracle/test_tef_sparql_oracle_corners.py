@@ -182,6 +182,12 @@ def test_tef_73_a_fresh_variable_decides_last() -> None:
     assert answers([LIGHT, COUNTER, select("x y", later, per="?x")], events) == ["2 x=a y=b"]
 
 
+def test_tef_72_static_triples_begin_with_the_first_event() -> None:
+    """TEF-45: the paper's 0 is this time."""
+    assert answers(select("x", "?x s ?y"), "3: q p b\n5: a p b", "a s b") == ["3 x=a"]
+    assert all_facts(fact("?x f ?y", "?x s ?y"), "3: q p b\n5: a p b", "a s b") == ["a f b 3-"]
+
+
 # Windows
 
 

@@ -57,7 +57,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
             views.append(View(number, statement, patterns))
     turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
     composite = [each for each in turns if not is_simple(each.facts)]
-    named = [pattern for each in (*views, *selects) for pattern in each.patterns]
+    named = [*(pattern for each in views for pattern in each.patterns), *(p for each in selects for p in each.patterns)]
     made = Machine(
         file=file,
         kinds=kinds,

@@ -23,7 +23,7 @@ from thence.errors import LimitError
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
 from thence.kernel.facts.event_instances import EventInstance, Stored, settled
 from thence.kernel.facts.event_nodes import EventNode, stores_of
-from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
+from thence.kernel.facts.fact_patterns import ALWAYS, FactEvaluation, FactInstance
 from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.kernel.facts.hands import FactHand, Hand, InstanceHand, TripleHand
 from thence.kernel.facts.statements import EventStatement, FactSelect
@@ -368,7 +368,7 @@ class Machine:
             found: dict[object, tuple[tuple[object, ...], Solution]] = {}
             for place, pattern in enumerate(each.patterns):
                 for one in self._open_instances(pattern, now):
-                    if one.start == now:
+                    if (self.facts.first if one.start == ALWAYS else one.start) == now:  # static triples: TEF-45
                         bound = {name: term for name, term in one.bound.items() if name in each.common}
                         arms = (place, *one.arms)
                         found.setdefault((arms, frozenset(bound.items())), ((_shown(bound), arms), bound))
