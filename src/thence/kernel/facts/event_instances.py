@@ -125,10 +125,10 @@ class Stored:
     def __len__(self) -> int:
         return sum(map(len, self.listed.values()))
 
-    def forget(self, before: int) -> None:
-        """Drop instances that start before a time."""
+    def forget(self, before: int, *, by_end: bool = False) -> None:
+        """Drop instances that start before a time, or end before it."""
         for key in list(self.listed):
-            kept = [each for each in self.listed[key] if each.start >= before]
+            kept = [each for each in self.listed[key] if (each.end if by_end else each.start) >= before]
             if kept:
                 self.listed[key] = kept
             else:

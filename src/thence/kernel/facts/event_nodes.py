@@ -376,6 +376,23 @@ EventNode: TypeAlias = (
 )
 
 
+def forget(node: EventNode, before: int) -> None:
+    """Drop stored instances that are in no match that starts at a time or later. What stands right of WITHOUT may have
+    begun earlier (TEF-36)."""
+    match node:
+        case PairNode():
+            node.lefts.forget(before)
+            node.rights.forget(before)
+        case WithoutEventsNode():
+            node.seen.forget(before, by_end=True)
+            forget(node.child, before)
+            return
+        case _:
+            pass
+    for each in node.nodes():
+        forget(each, before)
+
+
 def stores_of(node: EventNode) -> Iterator[Stored]:
     """All that a network stores, in one order."""
     match node:

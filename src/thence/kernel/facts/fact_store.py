@@ -81,11 +81,12 @@ class PredicateFacts:
 
 @dataclass(slots=True)
 class FactStore:
-    """Facts by predicate, and by predicate with subject or object. What ended stays, as far as patterns may ask."""
+    """Facts by predicate, and by predicate with subject or object. What ended stays, if patterns may ask for it."""
 
     open: dict[CellTriple, list[Fact]] = field(default_factory=dict)
     predicates: dict[Cell, PredicateFacts] = field(default_factory=dict)
     ended: deque[Fact] = field(default_factory=deque)  # in the order of their ends
+    keeps_ended: bool = True
     created: int = 0
     started: list[Fact] = field(default_factory=list)  # since `forget_changes`
     stopped: list[Fact] = field(default_factory=list)  # since `forget_changes`: facts that ended, or never held
@@ -129,7 +130,8 @@ class FactStore:
         self.stopped.append(fact)
         if fact.start == time:
             return False
-        self.add(fact)
+        if self.keeps_ended:
+            self.add(fact)
         return True
 
     def remove(self, fact: Fact) -> None:

@@ -29,7 +29,6 @@ def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         "domain": made.facts.domain.value,
         "times": [made.facts.now, made.facts.first, made.timer, made.idle_steps, made.keys, made.store.created],
         "begun": made.is_begun,
-        "longest": state.longest,
         "placed": state.placed,
         "waiting": [[*each[:5], _triple(each.triple)] for each in state.waiting],
         "ends": state.times,
@@ -104,12 +103,12 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
     made = state.machine
     made.facts.domain = Domain(head["domain"])
     now, first, timer, idle, keys, created = head["times"]
-    for each in (now, first, idle, keys, created, head["longest"], head["placed"]):
+    for each in (now, first, idle, keys, created, head["placed"]):
         require(type(each) is int, "a number is none")
     require(timer is None or type(timer) is int, "a number is none")
     made.facts.begin(now)
     made.facts.first, made.timer, made.idle_steps, made.keys = first, timer, idle, keys
-    made.is_begun, state.longest, state.placed = bool(head["begun"]), head["longest"], head["placed"]
+    made.is_begun, state.placed = bool(head["begun"]), head["placed"]
     for *numbers, triple in head["waiting"]:
         require(len(numbers) == 5 and all(type(each) is int for each in numbers), "a number is none")
         require(0 <= numbers[2] < next_ref, "an event is none that there is")

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
 
-from thence.algebra.patterns import TriplePattern
-from thence.algebra.tef_sparql import Absent, ConstructStatement, Kind, Related, TemporalRelation
+from thence.algebra.tef_sparql import Absent, Kind, Related, TemporalRelation
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
 from thence.errors import LimitError
 from thence.kernel.facts.cells import Cell, CellTriple, column_cells
 from thence.kernel.facts.compiled_expressions import Moment
-from thence.kernel.facts.event_nodes import stores_of
+from thence.kernel.facts.event_nodes import forget
 from thence.kernel.facts.fact_nodes import FactBase
 from thence.kernel.facts.fact_store import FactStore
 from thence.kernel.facts.machine_building import machine
@@ -41,15 +40,14 @@ class WaitingTriple(NamedTuple):
 
 @dataclass(slots=True)
 class FactsState:
-    """`machine` runs the statements. `longest` is the longest that an event has lasted."""
+    """`machine` runs the statements. `kept_for` is how long facts that have ended are kept; None: for ever."""
 
     terms: Terms
     machine: Machine
-    keeps_ended: bool
+    kept_for: int | None
     has_within: bool
     waiting: list[WaitingTriple] = field(default_factory=list)
     times: list[int] = field(default_factory=list)  # ends of events that are not taken, those without triples included
-    longest: int = 0
     placed: int = 0  # triples that came, of the events that wait
 
     @property
@@ -64,28 +62,30 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     kinds = predicate_kinds(program.file, predicates)  # TEF-16
     moment = Moment(0, Domain.TICKS, environment.context)
     made = machine(program.file, kinds, FactBase(FactStore(), static, environment.context, moment))
-    made.max_steps = environment.max_steps
-    keeps_ended = environment.keeps_history or _keeps_ended(program, kinds)
+    made.max_steps, made.views.max_rounds = environment.max_steps, environment.max_rounds
+    kept_for = None if environment.keeps_history else _kept_for(program, kinds)
+    made.store.keeps_ended = kept_for != 0 or any(each.has_ends for each in made.unnamed)
     has_within = any(each.within is not None for each in program.file.statements)
-    return FactsState(Terms(), made, keeps_ended, has_within)
+    return FactsState(Terms(), made, kept_for, has_within)
 
 
-def _keeps_ended(program: FactsProgram, kinds: Kinds) -> bool:
-    """Whether a pattern may ask for facts that ended long ago: WITHOUT, WITH over more than one event, and whatever is
-    asked of constructed events, which may last (TEF-51)."""
-    made = zip(program.file.statements, kinds.statements, strict=True)
-    if any(isinstance(each, ConstructStatement) and kind is Kind.EVENT for each, kind in made):
-        return True
-    for node in nodes(program.file.statements):
-        if isinstance(node, Absent):
-            if kinds.of_pattern(node.right) is not Kind.EVENT and not isinstance(node.left, TriplePattern):
-                return True
-            if kinds.of_pattern(node.left) is Kind.FACT:
-                return True
-        is_with = isinstance(node, Related) and node.relation is TemporalRelation.WITH
-        if isinstance(node, Related) and is_with and not isinstance(node.left, TriplePattern):
-            return True
-    return False
+def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
+    """How long facts that have ended may be asked for; None: for ever. An event that lasts meets those of its time,
+    under WITH and WITHOUT (TEF-31, TEF-32); DURING asks for facts that hold. WITHIN bounds it (TEF-76)."""
+    longest = 0
+    for statement in program.file.statements:
+        for node in nodes(statement):
+            if isinstance(node, Absent):
+                over_facts = kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
+                asks = kinds.of_pattern(node.right) is not Kind.EVENT
+            else:
+                over_facts = False
+                asks = isinstance(node, Related) and node.relation is TemporalRelation.WITH
+            if asks and (over_facts or statement.within is None):
+                return None
+            if asks and statement.within is not None:
+                longest = max(longest, statement.within.length)
+    return longest
 
 
 def take(program: FactsProgram, state: FactsState, extracted: Extracted, environment: Environment) -> None:
@@ -118,15 +118,13 @@ def _arrived(state: FactsState, stream: int, table: BindingTable) -> list[Waitin
     starts, ends, refs = table.start.tolist(), table.end.tolist(), table.refs[:, 0].tolist()
     places = range(state.placed + 1, state.placed + 1 + len(ends))
     state.placed += len(ends)
-    found = [
+    return [
         WaitingTriple(end, stream, ref, place, start, (subject, predicate, target))
         for end, ref, place, start, subject, predicate, target in zip(
             ends, refs, places, starts, subjects, predicates, objects, strict=True
         )
         if looks[predicate]
     ]
-    state.longest = max([state.longest, *(each.end - each.start for each in found)])
-    return found
 
 
 def _is_looked_at(predicate: Cell, machine: Machine) -> bool:
@@ -151,8 +149,8 @@ def run(state: FactsState, watermark: int) -> None:
         made.instant(
             now, [Arrived(each.triple, each.start, each.ref) for each in waiting[first:taken]], is_event=is_event
         )
-        if not state.keeps_ended:
-            made.store.forget(now - state.longest)
+        if state.kept_for is not None:
+            made.store.forget(now - state.kept_for)
         if state.has_within:
             _forget(made, now)
     state.waiting, state.times = waiting[taken:], times[passed:]
@@ -163,5 +161,4 @@ def _forget(made: Machine, now: int) -> None:
     for each in made.statements:
         if each.statement.within is not None:
             for arm in each.arms:
-                for stored in stores_of(arm.node):
-                    stored.forget(now - each.statement.within.length)
+                forget(arm.node, now - each.statement.within.length)

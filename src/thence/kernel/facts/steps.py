@@ -24,6 +24,7 @@ from thence.kernel.facts.timers import Timers
 from thence.kernel.facts.unnamed_views import UnnamedView, touched
 from thence.kernel.facts.views import Views
 from thence.program.facts.kinds import Kinds
+from thence.rdf.times import format_time
 
 
 class Arrived(NamedTuple):
@@ -79,7 +80,8 @@ class Machine:
     queue: deque[Hand] = field(default_factory=deque)
     emitted: list[Emitted] = field(default_factory=list)
     steps: int = 0  # of this instant
-    queued_steps: int = 0  # of this instant
+    queued: int = 0  # those of them that statements caused
+    latest: int = 1  # the statement that made something last
     stopped: list[Fact] = field(default_factory=list)  # of this instant: facts that ended, or never held
     change: Change = NO_CHANGE  # of this instant
 
@@ -113,7 +115,7 @@ class Machine:
         """All that happens at a time: event triples in order. It `is_event` if there was an event, whatever is in
         it."""
         self.facts.begin(now)
-        self.steps = self.queued_steps = 0
+        self.steps = self.queued = 0
         self.change = NO_CHANGE
         self.store.begun = []
         self.stopped = []
@@ -141,8 +143,8 @@ class Machine:
         self.idle_steps += 1
         if self.idle_steps > self.max_steps:
             raise LimitError(
-                f"There were more than {self.max_steps:,} time-driven steps without an event. "
-                "Try: a condition on now() that ends, or a larger max_steps"
+                f"There were more than {self.max_steps:,} time-driven steps without an event; statement {self.latest} "
+                "is among those that feed each other. Try: a condition on now() that ends, or a larger max_steps"
             )
         self._step(None, now)
         self._drain(now)
@@ -150,19 +152,17 @@ class Machine:
     def _drain(self, now: int) -> None:
         """All queued steps, first in first out."""
         while self.queue:
-            self.queued_steps += 1
-            if self.queued_steps > self.max_steps:
-                raise LimitError(
-                    f"There were more than {self.max_steps:,} steps at {now}; statement {self._busiest()} is among "
-                    "those that feed each other. Try: a condition that ends, or a larger max_steps"
-                )
-            self._step(self.queue.popleft(), now)
+            self._step_more(self.queue.popleft(), now)
 
-    def _busiest(self) -> int:
-        hand = self.queue[0]
-        if isinstance(hand, FactHand):
-            return hand.fact.statement
-        return next((each.number for each, _ in self.dispatch.of(hand).statements), 1)
+    def _step_more(self, hand: Hand, now: int) -> None:
+        """A step that statements caused, and no input event (TEF-27)."""
+        self.queued += 1
+        if self.queued > self.max_steps:
+            raise LimitError(
+                f"There were more than {self.max_steps:,} steps at {format_time(now, self.facts.domain)}; statement "
+                f"{self.latest} is among those that feed each other. Try: a condition that ends, or a larger max_steps"
+            )
+        self._step(hand, now)
 
     def _begin(self, now: int) -> None:
         """ON INIT, before the first event (TEF-44, TEF-45)."""
@@ -289,6 +289,8 @@ class Machine:
                 yield Completed(own, arm, instance, frame, match.facts)
 
     def _note(self, each: Completed, effects: Effects) -> None:
+        if each.statement.head is not None:
+            self.latest = each.statement.number
         match each.arm.arm:
             case Since():
                 effects.starts.append(each)
@@ -389,7 +391,7 @@ class Machine:
                 hand = MatchHand(self.keys, first.view, first.match, True, now)
             else:
                 break
-            self._step(hand, now)
+            self._step_more(hand, now)
             self._drain(now)
 
     def _is_awaited(self, fact: Fact) -> bool:
@@ -401,9 +403,12 @@ class Machine:
         for each in self.selects:
             found: dict[tuple[Frame, tuple[int, ...]], None] = {}
             for place, query in enumerate(each.queries):
-                if query.is_touched(changed, self.change):
-                    for match in query.began(now, self.facts):
-                        found[only(match.frame, each.common), (place, *match.arms)] = None
+                matches = query.began(now, self.facts) if query.is_touched(changed, self.change) else []
+                if now == self.facts.first and not query.needs_facts:  # static triples: TEF-45
+                    every = query.every(now, self.facts)
+                    matches += [match for match in every if match.start == ALWAYS and match.holds_at(now)]
+                for match in matches:
+                    found[only(match.frame, each.common), (place, *match.arms)] = None
             for frame, _ in sorted(found, key=lambda row: (frame_rank(row[0]), row[1])):
                 if self._is_first(each.statement, frame):
                     self._select(each.statement, now, now, frame, ())

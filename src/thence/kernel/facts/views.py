@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from thence.algebra.tef_sparql import ConstructStatement, TefPattern
+from thence.errors import LimitError
 from thence.kernel.facts.cells import Cell, CellTriple, triple_rank
 from thence.kernel.facts.fact_nodes import FactBase, FactMatch
 from thence.kernel.facts.fact_queries import Change, FactQuery
@@ -56,6 +57,7 @@ class Views:
     """The views of a program: by stratum, and in it by group, each after those that it reads."""
 
     strata: tuple[tuple[ViewGroup, ...], ...]
+    max_rounds: int = 1000
 
     def settle(self, facts: FactBase, change: Change) -> list[Fact]:
         """Bring all views up to the facts of a step; those that ended."""
@@ -67,7 +69,7 @@ class Views:
             for group in stratum:
                 changed = store.started + store.stopped
                 if any(query.is_touched(changed, change) for view in group.views for query in view.queries):
-                    own += (_settle_changed if group.by_change else _settle_anew)(group, facts)
+                    own += _settle_changed(group, facts) if group.by_change else self._settle_anew(group, facts)
             _number_in_order(store, created)
             own.sort(key=lambda fact: (fact.statement, fact.start, triple_rank(fact.triple)))
             ended += own
@@ -78,8 +80,56 @@ class Views:
         for stratum in self.strata:
             created = facts.store.created
             for group in stratum:
-                _settle_anew(group, facts)
+                self._settle_anew(group, facts)
             _number_in_order(facts.store, created)
+
+    def _settle_anew(self, group: ViewGroup, facts: FactBase) -> list[Fact]:
+        """Derive all triples of a group; the views that ended."""
+        store, now = facts.store, facts.now
+        held = {fact.triple: fact for fact in _held(group, store)}
+        for fact in held.values():
+            store.remove(fact)
+        # what has held without a break: by derivations that began earlier
+        kept: dict[CellTriple, Fact] = {}
+        changed = True
+        while changed:
+            changed = False
+            for triple, _ in _derived(group, facts, lambda each: each.holds_at(now) and each.start < now):
+                known = held.get(triple)
+                if known is not None and known.start < now and triple not in kept:
+                    kept[triple] = known
+                    store.add(known)
+                    changed = True
+        changed, rounds = True, 0
+        while changed:
+            rounds += 1
+            if rounds > self.max_rounds:
+                raise LimitError(
+                    f"Statement {store.started[-1].statement} still derives new facts after {self.max_rounds:,} rounds "
+                    "at one time. Try: a view that ends, or a larger max_rounds"
+                )
+            changed = False
+            for triple, number in _derived(group, facts, lambda each: each.holds_at(now)):
+                if triple in kept:
+                    continue
+                known = held.get(triple)
+                if known is not None and known.start == now:
+                    store.add(known)
+                else:
+                    known = store.start(triple, now, number, is_view=True)
+                    assert known is not None
+                kept[triple] = known
+                changed = True
+        ended = []
+        for triple, fact in held.items():
+            if kept.get(triple) is not fact:
+                fact.end = now
+                store.stopped.append(fact)
+                if fact.start < now:
+                    ended.append(fact)
+                    if store.keeps_ended:
+                        store.add(fact)
+        return ended
 
 
 def _settle_changed(group: ViewGroup, facts: FactBase) -> list[Fact]:
@@ -119,48 +169,6 @@ def _derivations(group: ViewGroup, triple: CellTriple, facts: FactBase) -> Itera
                 for match in () if frame is None else query.node.find(frame, FOREVER, facts):
                     if match.holds_at(facts.now) and triple in view.head.of(match.frame, facts.moment):
                         yield match.start, view.number
-
-
-def _settle_anew(group: ViewGroup, facts: FactBase) -> list[Fact]:
-    """Derive all triples of a group; the views that ended."""
-    store, now = facts.store, facts.now
-    held = {fact.triple: fact for fact in _held(group, store)}
-    for fact in held.values():
-        store.remove(fact)
-    # what has held without a break: by derivations that began earlier
-    kept: dict[CellTriple, Fact] = {}
-    changed = True
-    while changed:
-        changed = False
-        for triple, _ in _derived(group, facts, lambda each: each.holds_at(now) and each.start < now):
-            known = held.get(triple)
-            if known is not None and known.start < now and triple not in kept:
-                kept[triple] = known
-                store.add(known)
-                changed = True
-    changed = True
-    while changed:
-        changed = False
-        for triple, number in _derived(group, facts, lambda each: each.holds_at(now)):
-            if triple in kept:
-                continue
-            known = held.get(triple)
-            if known is not None and known.start == now:
-                store.add(known)
-            else:
-                known = store.start(triple, now, number, is_view=True)
-                assert known is not None
-            kept[triple] = known
-            changed = True
-    ended = []
-    for triple, fact in held.items():
-        if kept.get(triple) is not fact:
-            fact.end = now
-            store.stopped.append(fact)
-            if fact.start < now:
-                store.add(fact)
-                ended.append(fact)
-    return ended
 
 
 def _held(group: ViewGroup, store: FactStore) -> list[Fact]:
