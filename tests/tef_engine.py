@@ -15,6 +15,7 @@ from thence.algebra.tef_sparql import ConstructStatement
 from thence.columns.event_batch import encode
 from thence.io.background_data import load_background
 from thence.kernel.extract import extract
+from thence.kernel.facts.cells import triple_of
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedRow
 from thence.kernel.facts.operator import FactsOperator
 from thence.kernel.facts.state import FactsState, run, take
@@ -119,8 +120,8 @@ def facts(
 ) -> list[FactRow]:
     state, _, ordered = state_after(program, events, background, until=until, limit=limit, cuts=cuts, history=True)
     store = state.machine.store
-    every = [*store.holding(), *(fact for same in store.ended.values() for fact in same)]
-    found = {(fact.start, fact.end, _triple(fact.triple, ordered)) for fact in every}
+    every = [*store.holding(), *store.ended]
+    found = {(fact.start, fact.end, _triple(triple_of(fact.triple), ordered)) for fact in every}
     return sorted(found, key=lambda fact: (fact[0], fact[1] is None, fact[1] or 0, triple_rank(fact[2])))
 
 

@@ -67,6 +67,30 @@ def test_steps_without_end_are_stopped() -> None:
         list(query.match([thence.Event(1, f"<{EX}a> <{EX}p> <{EX}b> .")], max_steps=50))
 
 
+def test_the_error_of_steps_without_end_names_a_statement_of_the_loop() -> None:
+    """TEF-27"""
+    events = [thence.Event(1, f"<{EX}a> <{EX}p> 1 .")]
+    several = {
+        "SELECT ?x WHERE ?x p ?y\nCONSTRUCT EVENT ?x c ?y WHERE ?x p ?y UNION ?x c ?y": "statement 2 is among",
+        "CONSTRUCT FACT ?x f ?n WHERE SINCE ?x p ?n UNION SINCE (ONSTART ?x f ?m, ?n = ?m + 1)": "statement 1 is among",
+        "CONSTRUCT FACT ?x g ?y WHERE ?x f ?y[?s, ?_], now() > ?s\n"
+        "CONSTRUCT FACT ?x f ?y WHERE SINCE ?x p ?y UNION REPLACE ?x f ?y ON (ONSTART ?x g ?y)": "statement 2 is among",
+        "CONSTRUCT FACT ?x f ?n WHERE SINCE ?x p ?n\n"
+        "CONSTRUCT FACT ?x v ?n WHERE ?x f ?n UNION (?x v ?m, ?n = ?m + 1)": "Statement 2 still derives",
+    }
+    for text, words in several.items():
+        with pytest.raises(LimitError, match=words):
+            list(thence.parse(text, language="tef-sparql").match(events, max_steps=50, max_rounds=50))
+
+
+def test_facts_that_no_pattern_asks_for_have_no_steps() -> None:
+    """TEF-27: a hundred facts end at once, and no ONEND is asked for."""
+    text = "CONSTRUCT FACT ?x f ?y WHERE SINCE ?x p ?y UNION UNTIL (?x q ?_ DURING ?x f ?y)"
+    graph = "".join(f"<{EX}a> <{EX}p> {number} ." for number in range(100))
+    events = [thence.Event(1, graph), thence.Event(2, f"<{EX}a> <{EX}q> 1 .")]
+    assert len(list(thence.parse(text).match(events, max_steps=50))) == 100
+
+
 def test_time_alone_drives_a_step() -> None:
     """TEF-63, TEF-64: no event is needed; the end of input is the end of time."""
     text = HOMES + "SELECT ?place WHERE ?person liveIn ?place[?s, ?_], now() > ?s + 10"
@@ -82,6 +106,8 @@ def test_events_that_are_kept_for_ever_are_warned_of() -> None:
     assert warning == "Statement 1 keeps events for ever: SEQ may match them at any later time. Try: WITHIN"
     assert thence.parse("SELECT ?x WITHIN 5 TICKS WHERE ?x p ?y SEQ ?x q ?y", language="tef-sparql").warnings == ()
     assert thence.parse(HOMES).warnings == ()
+    (warning,) = thence.parse(HOMES + "SELECT ?x WHERE ?x visits ?_ WITH ?x liveIn ?_").warnings
+    assert warning == "Statement 2 keeps facts for ever: WITH asks for them if an event lasts. Try: WITHIN"
 
 
 def test_a_bad_event_is_not_the_first_event() -> None:

@@ -82,7 +82,7 @@ def written(query: thence.Query, found: Iterable[object]) -> list[Any]:
 def test_the_rows_are_those_expected(given: Example, optimise: bool) -> None:
     query = thence.parse(given.query)
     assert query.language.name == "tef-sparql"
-    assert query.warnings == ()
+    assert [each for each in query.warnings if "for ever" not in each] == []  # TEF-77
     found = query.match(given.events, optimise=optimise, background=given.background)
     assert written(query, found) == given.expected
 

@@ -15,6 +15,7 @@ from oracle import (
     test_tef_sparql_oracle_corners,
     test_tef_sparql_oracle_paper,
 )
+from oracle.tef_sparql_notation import fact, program, select, since, stream, until, with_, without
 from test_tef_sparql_engine import EX, HOMES
 
 pytestmark = pytest.mark.numba
@@ -59,3 +60,16 @@ def test_a_constructed_event_that_lasts_meets_facts_that_have_ended() -> None:
     events = [thence.Event(time, f"<{EX}x> <{EX}{predicate}> <{EX}y> .") for time, predicate in stream]
     matches = [each for each in thence.parse(text).match(events) if isinstance(each, thence.Match)]
     assert [(each.start, each.end) for each in matches] == [(2, 5)]
+
+
+def test_facts_that_have_ended_are_there_for_an_event_that_lasts() -> None:
+    """TEF-31, TEF-32: also where the event comes in a later micro-batch than the end of the fact."""
+    statements = [
+        fact("?x f ?y", since("?x begins ?y"), until("?x stops ?y")),
+        select("y", with_("?x p ?y", "?x f ?_")),
+        select("y", without("?x p ?y", "?x f ?_")),
+    ]
+    events = stream("2: x begins y\n5: x stops y\n7: x q y\n9: x q y\n3-10: x p y\n6-11: x p z")
+    for cuts in ([], [6, 8, 10]):
+        found = tef_engine.rows(program(statements), events, cuts=cuts)
+        assert [(query, start, end) for query, start, end, *_ in found] == [(1, 3, 10), (2, 6, 11)]

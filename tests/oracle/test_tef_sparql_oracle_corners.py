@@ -18,6 +18,7 @@ from oracle.tef_sparql_notation import (
     since,
     union,
     until,
+    with_,
     without,
 )
 from oracle.tef_sparql_query import Bound, Compare, Condition, Not, Or
@@ -179,3 +180,24 @@ def test_tef_73_a_fresh_variable_decides_last() -> None:
     assert answers([LIGHT, COUNTER, select("x y", "?x f ?y , ?y g ?_", per="?x")], events) == ["1 x=a y=b"]
     later = during("?x p ?_", "?x f ?y , ?y g ?_")
     assert answers([LIGHT, COUNTER, select("x y", later, per="?x")], events) == ["2 x=a y=b"]
+
+
+def test_tef_72_static_triples_begin_with_the_first_event() -> None:
+    """TEF-45: the paper's 0 is this time."""
+    assert answers(select("x", "?x s ?y"), "3: q p b\n5: a p b", "a s b") == ["3 x=a"]
+    assert all_facts(fact("?x f ?y", "?x s ?y"), "3: q p b\n5: a p b", "a s b") == ["a f b 3-"]
+
+
+# Windows
+
+
+def test_tef_76_within_bounds_the_event_and_not_what_it_is_without() -> None:
+    long = select("z", without(seq("?x p ?_", "?x q ?z"), "?x r ?_"), within=2)
+    assert answers(long, "3: a p b\n0-4: a r b\n5: a q c") == []
+    several = select("z", without(seq("?x p ?_", "?x q ?z"), seq("?x r ?_", "?x t ?_")), within=2)
+    assert answers(several, "0: a r b\n3: a p b\n4: a t b\n5: a q c") == []
+
+
+def test_tef_76_within_bounds_the_facts_that_are_asked_for() -> None:
+    query = select("z", with_(seq("?x p ?_", "?x q ?z"), "?x f ?_"), within=2)
+    assert answers([LIGHT, query], "0: a on b\n1: a p b\n2: a off b\n3: a q c\n4: a p b\n5: a q d") == ["1-3 z=c"]

@@ -6,130 +6,144 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from thence.algebra.expressions import Expression, Variable
-from thence.kernel.facts.fact_patterns import FactEvaluation
+from thence.kernel.facts.cells import Cell
+from thence.kernel.facts.compiled_expressions import Attempt, Truth
+from thence.kernel.facts.fact_nodes import FactBase, assigned
 from thence.kernel.facts.fact_store import Fact
-from thence.match.context import Solution
-from thence.match.expression_evaluator import passes
-from thence.rdf.terms import Term
+from thence.kernel.facts.frames import Frame, Layout, is_bound, merged, only, over
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaitingExpression:
+    """A test, or the value of a variable (its slot). `slots` are those of the variables that it waits for: they are
+    bound further to the left. `number` is its own among those of a statement."""
+
+    number: int
+    slots: tuple[int, ...]
+    slot: int  # -1 of a test
+    truth: Truth
+    value: Attempt
 
 
 class Pending(NamedTuple):
-    """An expression that waits for variables to its left (TEF-58): a test, or the value of a variable. `bound` is what
-    its part binds, `now` when its part was completed (TEF-62), `names` what it waits for."""
+    """An expression that waits for variables to its left (TEF-58). `frame` is what its part binds, `now` when its part
+    was completed (TEF-62)."""
 
-    variable: Variable | None
-    expression: Expression
-    bound: Solution
+    expression: WaitingExpression
+    frame: Frame
     now: int
-    names: frozenset[Variable]
 
 
 class Blocking(NamedTuple):
     """What stands right of WITHOUT, and was there, if it goes with variables that are bound further to the left
-    (TEF-39)."""
+    (TEF-39): those in `slots`."""
 
-    bound: Solution
-    names: frozenset[Variable]
+    frame: Frame
+    slots: tuple[int, ...]
     pending: tuple[Pending, ...] = ()
 
 
 class EventInstance(NamedTuple):
     """A match of an event pattern. `keys` are its events in pattern order, `refs` those from outside; `read` are the
-    facts that DURING and WITH have read; `hidden` is what UNION has dropped, `arms` which arms they are of."""
+    facts that DURING and WITH have read; `hidden` is what UNION has dropped, by slot, `arms` which arms they are of."""
 
-    bound: Solution
+    frame: Frame
     start: int
     end: int
     keys: tuple[int, ...]
     refs: tuple[int, ...]
     pending: tuple[Pending, ...] = ()
     read: tuple[Fact, ...] = ()
-    hidden: frozenset[tuple[Variable, Term]] = frozenset()
+    hidden: frozenset[tuple[int, Cell]] = frozenset()
     arms: tuple[int, ...] = ()
     blocked: tuple[Blocking, ...] = ()
 
-    @property
-    def identity(self) -> object:
-        """Its events and its mapping, as it is before UNION drops variables (TEF-71)."""
-        return self.keys, frozenset(self.bound.items()), self.hidden, self.arms
 
-
-def merged(left: Solution, right: Solution) -> Solution | None:
-    """Both mappings as one; None if they are not compatible."""
-    small, large = (left, right) if len(left) < len(right) else (right, left)
-    for variable, term in small.items():
-        if large.get(variable, term) != term:
-            return None
-    return {**left, **right}
-
-
-def settled(instance: EventInstance, facts: FactEvaluation, *, is_whole: bool = False) -> EventInstance | None:
+def settled(instance: EventInstance, facts: FactBase, *, is_whole: bool = False) -> EventInstance | None:
     """With the expressions evaluated that waited for variables which are bound now; None: one does not hold. If it is
     whole, nothing further to the left is to come: a variable without a value stays so."""
     if not instance.pending and not instance.blocked:
         return instance
-    bound, rest = instance.bound, []
+    frame, rest = instance.frame, []
     for each in instance.pending:
-        known = {**{name: bound[name] for name in each.names if name in bound}, **each.bound}
-        if not is_whole and not each.names <= known.keys():
+        waiting = each.expression
+        known = over(each.frame, only(frame, waiting.slots))
+        if not is_whole and not is_bound(known, waiting.slots):
             rest.append(each)
-        elif each.variable is None:
-            if not passes(each.expression, known, facts.at(each.now)):
+        elif waiting.slot < 0:
+            if not waiting.truth(known, facts.at(each.now)):
                 return None
         else:
-            found = facts.assigned(known, each.variable, each.expression, facts.at(each.now))
-            if found is None or bound.get(each.variable, found[each.variable]) != found[each.variable]:
+            found = assigned(known, waiting.slot, waiting.value(known, facts.at(each.now)))
+            made = None if found is None else merged(only(found, (waiting.slot,)), frame)
+            if made is None:
                 return None
-            bound = {**bound, each.variable: found[each.variable]}
+            frame = made
     undecided = []
     for other in instance.blocked:
-        if merged({name: term for name, term in bound.items() if name in other.names}, other.bound) is None:
+        if merged(only(frame, other.slots), other.frame) is None:
             continue  # it is about something else
-        if not is_whole and not other.names <= bound.keys():
+        if not is_whole and not is_bound(frame, other.slots):
             undecided.append(other)
-        elif _still_blocks(other, bound, facts):
+        elif _still_blocks(other, frame, facts):
             return None
-    return instance._replace(bound=bound, pending=tuple(rest), blocked=tuple(undecided))
+    return instance._replace(frame=frame, pending=tuple(rest), blocked=tuple(undecided))
 
 
-def _still_blocks(other: Blocking, bound: Solution, facts: FactEvaluation) -> bool:
-    together = {**{name: bound[name] for name in other.names if name in bound}, **other.bound}
+def _still_blocks(other: Blocking, frame: Frame, facts: FactBase) -> bool:
+    together = over(other.frame, only(frame, other.slots))
     return settled(EventInstance(together, 0, 0, (), (), other.pending), facts, is_whole=True) is not None
+
+
+def is_met(other: EventInstance, frame: Frame, facts: FactBase) -> bool:
+    """Whether an instance, right of WITHOUT, goes with what is bound to its left (TEF-39)."""
+    together = merged(frame, other.frame)
+    if together is None:
+        return False
+    return settled(other._replace(frame=together), facts, is_whole=True) is not None
 
 
 @dataclass(slots=True)
 class Stored:
-    """Instances that were completed earlier, by the variables that the other side always binds too."""
+    """Instances that were completed earlier, by the variables that the other side always binds too: their slots in the
+    statement's layout. Pending expressions are among those of the statement."""
 
-    names: tuple[Variable, ...]
-    listed: dict[tuple[Term, ...], list[EventInstance]] = field(default_factory=dict)
+    layout: Layout
+    expressions: list[WaitingExpression]
+    slots: tuple[int, ...]
+    listed: dict[Frame, list[EventInstance]] = field(default_factory=dict)
 
     def add(self, instance: EventInstance) -> None:
-        self.listed.setdefault(self._key(instance.bound), []).append(instance)
+        self.listed.setdefault(self._key(instance.frame), []).append(instance)
 
-    def of(self, bound: Solution) -> list[EventInstance]:
-        return self.listed.get(self._key(bound), [])
+    def of(self, frame: Frame) -> list[EventInstance]:
+        return self.listed.get(self._key(frame), [])
 
     def all(self) -> Iterator[EventInstance]:
         return (each for same in self.listed.values() for each in same)
 
-    def forget(self, before: int) -> None:
-        """Drop instances that start before a time."""
+    def __len__(self) -> int:
+        return sum(map(len, self.listed.values()))
+
+    def forget(self, before: int, *, by_end: bool = False) -> None:
+        """Drop instances that start before a time, or end before it."""
         for key in list(self.listed):
-            kept = [each for each in self.listed[key] if each.start >= before]
+            kept = [each for each in self.listed[key] if (each.end if by_end else each.start) >= before]
             if kept:
                 self.listed[key] = kept
             else:
                 del self.listed[key]
 
-    def _key(self, bound: Solution) -> tuple[Term, ...]:
-        return tuple(bound[name] for name in self.names)
+    def _key(self, frame: Frame) -> Frame:
+        return tuple([frame[slot] for slot in self.slots])
 
 
-def is_met(other: EventInstance, bound: Solution, facts: FactEvaluation) -> bool:
-    """Whether an instance, right of WITHOUT, goes with what is bound to its left (TEF-39)."""
-    together = merged(bound, other.bound)
-    if together is None:
-        return False
-    return settled(other._replace(bound=together), facts, is_whole=True) is not None
+@dataclass(slots=True)
+class AbsentEvents:
+    """The events of a pattern right of `F WITHOUT E` that have been so far."""
+
+    stored: Stored
+
+    def times(self, frame: Frame, facts: FactBase) -> list[int]:
+        """When those ended that go with what is bound."""
+        return [each.end for each in self.stored.all() if is_met(each, frame, facts)]

@@ -10,32 +10,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from thence.algebra.expressions import Comparison, Expression, Variable
-from thence.algebra.patterns import TriplePattern
-from thence.algebra.tef_sparql import TefPattern, TemporalRelation, Times
-from thence.algebra.tef_variables import bound as bound_variables
-from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending, Stored, is_met, merged, settled
-from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
-from thence.kernel.facts.fact_store import Fact, unified
-from thence.kernel.facts.hands import FactHand, Hand, InstanceHand, TripleHand
-from thence.match.context import Solution
-from thence.program.facts.kinds import Kinds
-from thence.rdf.terms import IRI
+from thence.algebra.expressions import Comparison
+from thence.algebra.tef_sparql import TemporalRelation
+from thence.kernel.facts.event_instances import (
+    Blocking,
+    EventInstance,
+    Pending,
+    Stored,
+    WaitingExpression,
+    is_met,
+    settled,
+)
+from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactMatch, FactNode, TimesSlots, TripleSlots, assigned
+from thence.kernel.facts.frames import Frame, is_bound, merged, only
+from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 
 
 @dataclass(slots=True)
 class TripleNode:
-    pattern: TriplePattern
-    kinds: Kinds
+    slots: TripleSlots
+    empty: Frame
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         if not isinstance(hand, TripleHand):
             return []
-        predicate = self.pattern.predicate
-        if isinstance(predicate, IRI) and predicate.value != hand.triple.predicate.value:
-            return []
-        bound = unified(self.pattern, hand.triple, {})
-        return [] if bound is None else [EventInstance(bound, hand.start, hand.end, (hand.key,), hand.refs)]
+        key, triple, start, end, refs = hand
+        frame = self.slots.unified(triple, self.empty)
+        return [] if frame is None else [EventInstance(frame, start, end, (key,), refs)]
 
     def nodes(self) -> tuple[EventNode, ...]:
         return ()
@@ -43,54 +44,60 @@ class TripleNode:
 
 @dataclass(slots=True)
 class FactEventNode:
-    """ONSTART F, ONEND F."""
+    """ONSTART F, ONEND F, where F is one triple, its times perhaps bound: each fact has its turn itself."""
 
-    pattern: TefPattern
+    slots: TripleSlots
+    times: tuple[TimesSlots, ...]  # innermost first
     starts: bool
+    empty: Frame
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
-        match hand:
-            case FactHand(key, fact, starts, time) if starts == self.starts and is_simple(self.pattern):
-                bound = _fact_bound(self.pattern, fact, time, self.starts, facts)
-                return [] if bound is None else [EventInstance(bound, time, time, (key,), ())]
-            case InstanceHand(key, pattern, instance, starts, time) if starts == self.starts:
-                if pattern != self.pattern:
-                    return []
-                own = {name: term for name, term in instance.bound.items() if name in bound_variables(self.pattern)}
-                return [EventInstance(own, time, time, (key,), ())]
-            case _:
-                return []
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
+        if not isinstance(hand, FactHand) or hand.starts != self.starts:
+            return []
+        key, fact, _, time = hand
+        frame = self.slots.unified(fact.triple, self.empty)
+        for times in self.times:
+            if frame is not None:
+                frame = times.timed(frame, fact.start, None if self.starts else time, facts)
+        return [] if frame is None else [EventInstance(frame, time, time, (key,), ())]
 
     def nodes(self) -> tuple[EventNode, ...]:
         return ()
 
 
-def is_simple(pattern: TefPattern) -> bool:
-    """Whether a fact pattern is one triple, its times perhaps bound: then each fact has its turn itself."""
-    return isinstance(pattern, TriplePattern) or (isinstance(pattern, Times) and is_simple(pattern.pattern))
+@dataclass(slots=True)
+class MatchEventNode:
+    """ONSTART F, ONEND F of a composite F: the turns of an unnamed view, whose slots are `copied` into the statement's
+    (TEF-50)."""
+
+    view: int
+    starts: bool
+    copied: tuple[tuple[int, int], ...]
+    empty: Frame
+
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
+        if not isinstance(hand, MatchHand) or hand.starts != self.starts or hand.view != self.view:
+            return []
+        frame = list(self.empty)
+        for source, target in self.copied:
+            frame[target] = hand.match.frame[source]
+        return [EventInstance(tuple(frame), hand.time, hand.time, (hand.key,), ())]
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return ()
 
 
-def _fact_bound(pattern: TefPattern, fact: Fact, time: int, starts: bool, facts: FactEvaluation) -> Solution | None:
-    if isinstance(pattern, TriplePattern):
-        return unified(pattern, fact.triple, {})
-    assert isinstance(pattern, Times)
-    inner = _fact_bound(pattern.pattern, fact, time, starts, facts)
-    return None if inner is None else facts.timed(inner, pattern, fact.start, None if starts else time)
+class LateTest(NamedTuple):
+    """An expression of a fact pattern that waits for variables further to the left. `clock`: it compares with now(),
+    and so clips (TEF-63)."""
 
-
-class Step(NamedTuple):
-    """An expression of a fact pattern that waits for variables further to the left: a test, or the value of a
-    variable. `names` are these variables; `clock`: it compares with now(), and so clips (TEF-63)."""
-
-    variable: Variable | None
-    expression: Expression
-    names: frozenset[Variable]
+    expression: WaitingExpression
     clock: Comparison | None = None
 
-    def waiting(self, bound: Solution, times: tuple[int, ...]) -> Iterator[Pending]:
+    def waiting(self, frame: Frame, times: tuple[int, ...]) -> Iterator[Pending]:
         """It, for each of the times at which it must be true."""
         for time in times if self.clock is not None else times[:1]:
-            yield Pending(self.variable, self.expression, bound, time, self.names)
+            yield Pending(self.expression, frame, time)
 
 
 @dataclass(slots=True)
@@ -98,16 +105,16 @@ class StaticNode:
     """E with static triples: they change no times (TEF-9)."""
 
     child: EventNode
-    pattern: TefPattern
-    steps: tuple[Step, ...] = ()
+    pattern: FactNode
+    late: tuple[LateTest, ...] = ()
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
-            for each in facts.facts(self.pattern, instance.bound):
-                waiting = (one for step in self.steps for one in step.waiting(each.bound, (facts.now,)))
+            for each in self.pattern.find(instance.frame, ALWAYS, facts):
+                waiting = (one for test in self.late for one in test.waiting(each.frame, (facts.now,)))
                 pending, hidden = (*instance.pending, *waiting), instance.hidden | each.hidden
-                joined = settled(instance._replace(bound=each.bound, pending=pending, hidden=hidden), facts)
+                joined = settled(instance._replace(frame=each.frame, pending=pending, hidden=hidden), facts)
                 if joined is not None:
                     found.append(joined)
         return found
@@ -126,10 +133,10 @@ class PairNode:
     lefts: Stored
     rights: Stored
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         left, right = self.left.delta(hand, facts), self.right.delta(hand, facts)
-        pairs = [(one, other) for one in left for other in self.rights.of(one.bound)]
-        pairs += [(one, other) for other in right for one in self.lefts.of(other.bound)]
+        pairs = [(one, other) for one in left for other in self.rights.of(one.frame)]
+        pairs += [(one, other) for other in right for one in self.lefts.of(other.frame)]
         found = [each for one, other in pairs if (each := self._joined(one, other, facts)) is not None]
         for one in left:
             self.lefts.add(one)
@@ -137,16 +144,16 @@ class PairNode:
             self.rights.add(other)
         return found
 
-    def _joined(self, left: EventInstance, right: EventInstance, facts: FactEvaluation) -> EventInstance | None:
+    def _joined(self, left: EventInstance, right: EventInstance, facts: FactBase) -> EventInstance | None:
         if not self._fits(left, right) or not set(left.keys).isdisjoint(right.keys):  # TEF-35
             return None
-        bound = merged(left.bound, right.bound)
-        if bound is None:
+        frame = merged(left.frame, right.frame)
+        if frame is None:
             return None
         start = left.start if self.relation is TemporalRelation.SEQ else min(left.start, right.start)
         end = max(left.end, right.end) if self.relation is None else right.end
         made = EventInstance(
-            bound,
+            frame,
             start,
             end,
             left.keys + right.keys,
@@ -178,20 +185,29 @@ class WhileNode:
 
     relation: TemporalRelation
     child: EventNode
-    pattern: TefPattern
-    steps: tuple[Step, ...] = ()
+    pattern: FactNode
+    late: tuple[LateTest, ...] = ()
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
-            last = instance.end if self.relation is TemporalRelation.DURING else instance.start
-            for each in facts.facts(self.pattern, instance.bound):
-                if each.start <= instance.start and (each.end is None or last < each.end):
-                    times = (instance.start, last)
-                    waiting = (one for step in self.steps for one in step.waiting(each.bound, times))
-                    pending, hidden = (*instance.pending, *waiting), instance.hidden | each.hidden
-                    read = instance.read + each.facts
-                    made = instance._replace(bound=each.bound, pending=pending, read=read, hidden=hidden)
+            frame, start, end, keys, refs, pending, read, hidden, arms, blocked = instance
+            last = end if self.relation is TemporalRelation.DURING else start
+            for each in self.pattern.find(frame, last, facts):
+                if each.start <= start and (each.end is None or last < each.end):
+                    late = [one for test in self.late for one in test.waiting(each.frame, (start, last))]
+                    made = EventInstance(
+                        each.frame,
+                        start,
+                        end,
+                        keys,
+                        refs,
+                        (*pending, *late),
+                        read + each.facts,
+                        hidden | each.hidden if each.hidden else hidden,
+                        arms,
+                        blocked,
+                    )
                     joined = settled(made, facts)
                     if joined is not None:
                         found.append(joined)
@@ -203,21 +219,21 @@ class WhileNode:
 
 @dataclass(slots=True)
 class WithoutFactsNode:
-    """`E WITHOUT F` (TEF-32). `outer` are variables of F that are bound further to the left."""
+    """`E WITHOUT F` (TEF-32). `outer` are the slots of F's variables that are bound further to the left."""
 
     child: EventNode
-    pattern: TefPattern
-    outer: frozenset[Variable]
-    steps: tuple[Step, ...] = ()
+    pattern: FactNode
+    outer: tuple[int, ...]
+    late: tuple[LateTest, ...] = ()
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = (self._judged(each, facts) for each in self.child.delta(hand, facts))
         return [each for each in found if each is not None]
 
-    def _judged(self, instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
+    def _judged(self, instance: EventInstance, facts: FactBase) -> EventInstance | None:
         there = [
             each
-            for each in facts.facts(self.pattern, instance.bound)
+            for each in self.pattern.find(instance.frame, instance.start, facts)
             if each.start <= instance.end and (each.end is None or instance.start < each.end)
         ]
         if not there or not self.outer:
@@ -225,15 +241,14 @@ class WithoutFactsNode:
         known = tuple(self._blocking(instance, each) for each in there)
         return settled(instance._replace(blocked=instance.blocked + known), facts)
 
-    def _blocking(self, instance: EventInstance, fact: FactInstance) -> Blocking:
+    def _blocking(self, instance: EventInstance, fact: FactMatch) -> Blocking:
         first = max(instance.start, fact.start)
         last = instance.end if fact.end is None else min(instance.end, fact.end - 1)
         pending: list[Pending] = []
-        for step in self.steps:  # a comparison is true somewhere in the time that both share, if it is at one end
-            is_early = step.clock in (Comparison.LESS, Comparison.LESS_OR_EQUAL)
-            pending += step.waiting(fact.bound, (first if is_early else last,))
-        own = {name: term for name, term in fact.bound.items() if name in self.outer}
-        return Blocking(own, self.outer, tuple(pending))
+        for test in self.late:  # a comparison is true somewhere in the time that both share, if it is at one end
+            is_early = test.clock in (Comparison.LESS, Comparison.LESS_OR_EQUAL)
+            pending += test.waiting(fact.frame, (first if is_early else last,))
+        return Blocking(only(fact.frame, self.outer), self.outer, tuple(pending))
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)
@@ -241,34 +256,33 @@ class WithoutFactsNode:
 
 @dataclass(slots=True)
 class WithoutEventsNode:
-    """`E1 WITHOUT E2` (TEF-36). `outer` are variables of E2 that are bound further to the left."""
+    """`E1 WITHOUT E2` (TEF-36). `outer` are the slots of E2's variables that are bound further to the left."""
 
     child: EventNode
     absent: EventNode
     seen: Stored
-    outer: frozenset[Variable]
+    outer: tuple[int, ...]
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         judged = (self._judged(each, facts) for each in self.child.delta(hand, facts))
         found = [each for each in judged if each is not None]
         for other in self.absent.delta(hand, facts):
             self.seen.add(other)
         return found
 
-    def _judged(self, instance: EventInstance, facts: FactEvaluation) -> EventInstance | None:
+    def _judged(self, instance: EventInstance, facts: FactBase) -> EventInstance | None:
         known = []
-        for other in self.seen.of(instance.bound):
+        for other in self.seen.of(instance.frame):
             if not instance.start <= other.end < instance.end or set(other.keys) <= set(instance.keys):
                 continue
             if not self.outer:
-                if is_met(other, instance.bound, facts):
+                if is_met(other, instance.frame, facts):
                     return None
                 continue
-            together = merged(instance.bound, other.bound)
-            checked = None if together is None else settled(other._replace(bound=together), facts)
+            together = merged(instance.frame, other.frame)
+            checked = None if together is None else settled(other._replace(frame=together), facts)
             if checked is not None:
-                own = {name: term for name, term in other.bound.items() if name in self.outer}
-                known.append(Blocking(own, self.outer, checked.pending))
+                known.append(Blocking(only(other.frame, self.outer), self.outer, checked.pending))
         return settled(instance._replace(blocked=instance.blocked + tuple(known)), facts) if known else instance
 
     def nodes(self) -> tuple[EventNode, ...]:
@@ -280,15 +294,42 @@ class TestNode:
     """`E, expression`: with a variable, its value."""
 
     child: EventNode
-    variable: Variable | None
-    expression: Expression
-    names: frozenset[Variable]
+    expression: WaitingExpression
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
-            waiting = Pending(self.variable, self.expression, instance.bound, facts.now, self.names)
-            each = settled(instance._replace(pending=(*instance.pending, waiting)), facts)
+            if instance.pending or instance.blocked or not is_bound(instance.frame, self.expression.slots):
+                waiting = Pending(self.expression, instance.frame, facts.now)
+                each = settled(instance._replace(pending=(*instance.pending, waiting)), facts)
+            else:
+                each = self._judged(instance, facts)
+            if each is not None:
+                found.append(each)
+        return found
+
+    def _judged(self, instance: EventInstance, facts: FactBase) -> EventInstance | None:
+        """Where nothing waits."""
+        slot = self.expression.slot
+        if slot < 0:
+            return instance if self.expression.truth(instance.frame, facts.moment) else None
+        frame = assigned(instance.frame, slot, self.expression.value(instance.frame, facts.moment))
+        return None if frame is None else EventInstance(frame, *instance[1:])
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child,)
+
+
+@dataclass(slots=True)
+class TimesNode:
+    child: EventNode
+    times: TimesSlots
+
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
+        found = []
+        for instance in self.child.delta(hand, facts):
+            frame = self.times.timed(instance.frame, instance.start, instance.end, facts)
+            each = None if frame is None else settled(EventInstance(frame, *instance[1:]), facts)
             if each is not None:
                 found.append(each)
         return found
@@ -298,38 +339,23 @@ class TestNode:
 
 
 @dataclass(slots=True)
-class TimesNode:
-    child: EventNode
-    times: Times
-
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
-        found = []
-        for instance in self.child.delta(hand, facts):
-            bound = facts.timed(instance.bound, self.times, instance.start, instance.end)
-            if bound is not None and (each := settled(instance._replace(bound=bound), facts)) is not None:
-                found.append(each)
-        return found
-
-    def nodes(self) -> tuple[EventNode, ...]:
-        return (self.child,)
-
-
-@dataclass(slots=True)
 class EitherNode:
-    """`E1 UNION E2`: only common variables stay (TEF-69)."""
+    """`E1 UNION E2`: only common variables stay (TEF-69), those in `common`."""
 
     left: EventNode
     right: EventNode
-    common: frozenset[Variable]
+    common: tuple[int, ...]
 
-    def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         sides = (self.left.delta(hand, facts), self.right.delta(hand, facts))
         return [self._kept(each, arm) for arm, found in enumerate(sides) for each in found]
 
     def _kept(self, instance: EventInstance, arm: int) -> EventInstance:
-        kept = {name: term for name, term in instance.bound.items() if name in self.common}
-        dropped = frozenset(item for item in instance.bound.items() if item[0] not in self.common)
-        return instance._replace(bound=kept, hidden=instance.hidden | dropped, arms=(arm, *instance.arms))
+        dropped = frozenset(
+            (slot, each) for slot, each in enumerate(instance.frame) if each is not None and slot not in self.common
+        )
+        kept = only(instance.frame, self.common)
+        return instance._replace(frame=kept, hidden=instance.hidden | dropped, arms=(arm, *instance.arms))
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.left, self.right)
@@ -338,6 +364,7 @@ class EitherNode:
 EventNode: TypeAlias = (
     TripleNode
     | FactEventNode
+    | MatchEventNode
     | StaticNode
     | PairNode
     | WhileNode
@@ -347,6 +374,23 @@ EventNode: TypeAlias = (
     | TimesNode
     | EitherNode
 )
+
+
+def forget(node: EventNode, before: int) -> None:
+    """Drop stored instances that are in no match that starts at a time or later. What stands right of WITHOUT may have
+    begun earlier (TEF-36)."""
+    match node:
+        case PairNode():
+            node.lefts.forget(before)
+            node.rights.forget(before)
+        case WithoutEventsNode():
+            node.seen.forget(before, by_end=True)
+            forget(node.child, before)
+            return
+        case _:
+            pass
+    for each in node.nodes():
+        forget(each, before)
 
 
 def stores_of(node: EventNode) -> Iterator[Stored]:
@@ -360,3 +404,11 @@ def stores_of(node: EventNode) -> Iterator[Stored]:
             pass
     for each in node.nodes():
         yield from stores_of(each)
+
+
+def leaves_of(node: EventNode) -> Iterator[TripleNode | FactEventNode | MatchEventNode]:
+    """The nodes of a network that look at the event in hand."""
+    if isinstance(node, TripleNode | FactEventNode | MatchEventNode):
+        yield node
+    for each in node.nodes():
+        yield from leaves_of(each)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from thence.algebra.expressions import Variable
-from thence.algebra.patterns import TriplePattern
-from thence.match.context import Solution
-from thence.rdf.terms import Term, Triple
+from thence.kernel.facts.cells import Cell, CellTriple
 
-Key: TypeAlias = tuple[Term | None, Term, Term | None]
-"""Subject, predicate and object of an index; None: any."""
+FOREVER = 2**63 - 1
+"""The end of a fact that still holds, where ends are compared: later than everything (TEF-28)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -21,64 +18,120 @@ class Fact:
     `statement` the number of the statement that made it, `is_view` whether it is derived from facts alone."""
 
     number: int
-    triple: Triple
+    triple: CellTriple
     start: int
     end: int | None
     statement: int
     is_view: bool = False
 
 
-def unified(pattern: TriplePattern, triple: Triple, bound: Solution) -> Solution | None:
-    """The bindings with which a pattern is the triple; None if it cannot be."""
-    found = bound
-    for slot, term in zip((pattern.subject, pattern.predicate, pattern.object), triple, strict=True):
-        if isinstance(slot, Variable):
-            known = found.get(slot)
-            if known is None:
-                found = {**found, slot: term} if found is bound else found | {slot: term}
-            elif known != term:
-                return None
-        elif slot != term:
-            return None
-    return found if found is not bound else dict(bound)
+@dataclass(slots=True)
+class PredicateFacts:
+    """The facts of one predicate: those that hold by number, subject and object; those that ended in the order of their
+    ends, by subject too."""
+
+    every: dict[int, Fact] = field(default_factory=dict)
+    by_subject: dict[Cell, dict[int, Fact]] = field(default_factory=dict)
+    by_object: dict[Cell, dict[int, Fact]] | None = None  # from when it is first asked for
+    ended: deque[Fact] = field(default_factory=deque)
+    ended_by_subject: dict[Cell, deque[Fact]] = field(default_factory=dict)
+
+    def add(self, fact: Fact) -> None:
+        number, (subject, _, target) = fact.number, fact.triple
+        self.every[number] = fact
+        same = self.by_subject.get(subject)
+        if same is None:
+            self.by_subject[subject] = {number: fact}
+        else:
+            same[number] = fact
+        if self.by_object is not None:
+            self.by_object.setdefault(target, {})[number] = fact
+
+    def remove(self, fact: Fact) -> None:
+        number, (subject, _, target) = fact.number, fact.triple
+        del self.every[number]
+        same = self.by_subject[subject]
+        del same[number]
+        if not same:
+            del self.by_subject[subject]
+        if self.by_object is not None:
+            del self.by_object[target][number]
+            if not self.by_object[target]:
+                del self.by_object[target]
+
+    def of_object(self, target: Cell) -> dict[int, Fact]:
+        if self.by_object is None:
+            self.by_object = {}
+            for number, fact in self.every.items():
+                self.by_object.setdefault(fact.triple[2], {})[number] = fact
+        return self.by_object.get(target, {})
+
+    def add_ended(self, fact: Fact) -> None:
+        self.ended.append(fact)
+        self.ended_by_subject.setdefault(fact.triple[0], deque()).append(fact)
+
+    def remove_oldest(self) -> None:
+        """Drop the fact that ended first."""
+        fact = self.ended.popleft()
+        same = self.ended_by_subject[fact.triple[0]]
+        same.popleft()
+        if not same:
+            del self.ended_by_subject[fact.triple[0]]
 
 
 @dataclass(slots=True)
 class FactStore:
-    """Facts by predicate, and by predicate with subject or object. What ended stays, as far as patterns may ask."""
+    """Facts by predicate, and by predicate with subject or object. What ended stays, if patterns may ask for it."""
 
-    open: dict[Triple, list[Fact]] = field(default_factory=dict)
-    indexes: dict[Key, dict[int, Fact]] = field(default_factory=dict)  # open ones, by number
-    ended: dict[Term, list[Fact]] = field(default_factory=dict)  # by predicate
+    open: dict[CellTriple, list[Fact]] = field(default_factory=dict)
+    predicates: dict[Cell, PredicateFacts] = field(default_factory=dict)
+    ended: deque[Fact] = field(default_factory=deque)  # in the order of their ends
+    keeps_ended: bool = True
     created: int = 0
+    started: list[Fact] = field(default_factory=list)  # since `forget_changes`
+    stopped: list[Fact] = field(default_factory=list)  # since `forget_changes`: facts that ended, or never held
+    begun: list[Fact] = field(default_factory=list)  # at this instant; those that no longer hold have an end
 
     def __len__(self) -> int:
-        return sum(map(len, self.open.values())) + sum(map(len, self.ended.values()))
+        return sum(map(len, self.open.values())) + len(self.ended)
 
-    def start(self, triple: Triple, time: int, statement: int, *, is_view: bool = False) -> Fact | None:
+    def start(self, triple: CellTriple, time: int, statement: int, *, is_view: bool = False) -> Fact | None:
         """A new fact; None if it began at that time already, and still holds (TEF-40)."""
-        if any(fact.start == time for fact in self.open.get(triple, ())):
+        same = self.open.get(triple)
+        if same is not None and any(fact.start == time for fact in same):
             return None
         self.created += 1
         fact = Fact(self.created, triple, time, None, statement, is_view)
         self.add(fact)
+        self.started.append(fact)
+        self.begun.append(fact)
         return fact
 
     def add(self, fact: Fact) -> None:
+        """Enter a fact; one that ended must not have ended before those that are here."""
+        of_predicate = self.predicates.get(fact.triple[1])
+        if of_predicate is None:
+            of_predicate = self.predicates[fact.triple[1]] = PredicateFacts()
         if fact.end is not None:
-            self.ended.setdefault(fact.triple.predicate, []).append(fact)
+            self.ended.append(fact)
+            of_predicate.add_ended(fact)
             return
-        self.open.setdefault(fact.triple, []).append(fact)
-        for key in _keys(fact.triple):
-            self.indexes.setdefault(key, {})[fact.number] = fact
+        same = self.open.get(fact.triple)
+        if same is None:
+            self.open[fact.triple] = [fact]
+        else:
+            same.append(fact)
+        of_predicate.add(fact)
 
     def end(self, fact: Fact, time: int) -> bool:
         """End a fact that holds. A fact that began at that time never held, and is removed: False (TEF-43)."""
         self.remove(fact)
         fact.end = time
+        self.stopped.append(fact)
         if fact.start == time:
             return False
-        self.ended.setdefault(fact.triple.predicate, []).append(fact)
+        if self.keeps_ended:
+            self.add(fact)
         return True
 
     def remove(self, fact: Fact) -> None:
@@ -87,41 +140,54 @@ class FactStore:
         same.remove(fact)
         if not same:
             del self.open[fact.triple]
-        for key in _keys(fact.triple):
-            del self.indexes[key][fact.number]
-            if not self.indexes[key]:
-                del self.indexes[key]
+        self.predicates[fact.triple[1]].remove(fact)
 
     def holding(self) -> Iterator[Fact]:
         return (fact for same in self.open.values() for fact in same)
 
-    def matching(self, pattern: TriplePattern, bound: Solution, *, ended: bool = True) -> Iterator[Fact]:
-        """The facts that a pattern may match, given what is bound."""
-        slots = (pattern.subject, pattern.predicate, pattern.object)
-        subject, predicate, target = (bound.get(slot) if isinstance(slot, Variable) else slot for slot in slots)
+    def matching(self, subject: Cell | None, predicate: Cell | None, target: Cell | None, after: int) -> list[Fact]:
+        """The facts that may be those of a triple, None being any term, as far as they end after a time."""
         if predicate is None:
-            found: Iterable[Fact] = sorted(self.holding(), key=lambda fact: fact.number)
-        elif subject is not None:
-            found = self.indexes.get((subject, predicate, None), {}).values()
+            found = sorted(self.holding(), key=lambda fact: fact.number)
+            return found if after == FOREVER else found + _ended_after(self.ended, after)
+        of_predicate = self.predicates.get(predicate)
+        if of_predicate is None:
+            return []
+        held: Iterable[Fact]
+        if subject is not None:
+            held = of_predicate.by_subject.get(subject, _NONE).values()
         elif target is not None:
-            found = self.indexes.get((None, predicate, target), {}).values()
+            held = of_predicate.of_object(target).values()
         else:
-            found = self.indexes.get((None, predicate, None), {}).values()
-        yield from list(found)
-        if ended:
-            listed = self.ended.values() if predicate is None else [self.ended.get(predicate, [])]
-            yield from [fact for same in listed for fact in same]
+            held = of_predicate.every.values()
+        if after == FOREVER or not of_predicate.ended:
+            return list(held)
+        ended = of_predicate.ended if subject is None else of_predicate.ended_by_subject.get(subject, deque())
+        return [*held, *_ended_after(ended, after)]
 
     def forget(self, before: int) -> None:
         """Drop facts that ended not after a time."""
-        for predicate in list(self.ended):
-            kept = [fact for fact in self.ended[predicate] if fact.end is not None and fact.end > before]
-            if kept:
-                self.ended[predicate] = kept
-            else:
-                del self.ended[predicate]
+        ended = self.ended
+        while ended and ended[0].end is not None and ended[0].end <= before:
+            self.predicates[ended.popleft().triple[1]].remove_oldest()
+
+    def forget_changes(self) -> None:
+        if self.started:
+            self.started = []
+        if self.stopped:
+            self.stopped = []
 
 
-def _keys(triple: Triple) -> tuple[Key, Key, Key]:
-    subject, predicate, target = triple
-    return (None, predicate, None), (subject, predicate, None), (None, predicate, target)
+_NONE: dict[int, Fact] = {}
+
+
+def _ended_after(ended: deque[Fact], after: int) -> list[Fact]:
+    """Those that ended after a time, in the order of their ends."""
+    if not ended or (ended[-1].end is not None and ended[-1].end <= after):
+        return []
+    found = []
+    for fact in reversed(ended):
+        if fact.end is not None and fact.end <= after:
+            break
+        found.append(fact)
+    return found[::-1]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from thence.algebra.tef_sparql import TefPattern
-from thence.kernel.facts.fact_patterns import FactInstance
+from thence.kernel.facts.cells import CellTriple
+from thence.kernel.facts.fact_nodes import FactMatch
 from thence.kernel.facts.fact_store import Fact
-from thence.rdf.terms import Triple
 
 
 class TripleHand(NamedTuple):
@@ -15,7 +14,7 @@ class TripleHand(NamedTuple):
     taken."""
 
     key: int
-    triple: Triple
+    triple: CellTriple
     start: int
     end: int
     refs: tuple[int, ...]
@@ -30,14 +29,14 @@ class FactHand(NamedTuple):
     time: int
 
 
-class InstanceHand(NamedTuple):
-    """A match of a composite fact pattern that began or ended: an unnamed view (TEF-50)."""
+class MatchHand(NamedTuple):
+    """A match of a composite fact pattern that began or ended: of the unnamed view of that number (TEF-50)."""
 
     key: int
-    pattern: TefPattern
-    instance: FactInstance
+    view: int
+    match: FactMatch
     starts: bool
     time: int
 
 
-Hand: TypeAlias = TripleHand | FactHand | InstanceHand
+Hand: TypeAlias = TripleHand | FactHand | MatchHand

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from thence.algebra.expressions import Variable
+from dataclasses import replace
+
+from thence.algebra.expressions import Expression, Variable
 from thence.algebra.tef_sparql import (
-    Absent,
+    Assignment,
     ConstructStatement,
     Kind,
     OnEnd,
@@ -16,87 +18,160 @@ from thence.algebra.tef_sparql import (
     Since,
     TefFile,
     TefPattern,
+    TefStatement,
     Test,
     Until,
 )
-from thence.algebra.tef_variables import bound as bound_variables
+from thence.algebra.tef_variables import bound
 from thence.algebra.traversal import nodes
-from thence.kernel.facts.event_instances import Stored, is_met
-from thence.kernel.facts.event_network import all_variables, event_node
-from thence.kernel.facts.event_nodes import EventNode, is_simple
-from thence.kernel.facts.fact_patterns import FactEvaluation
-from thence.kernel.facts.statements import ArmNode, EventStatement, FactSelect
+from thence.algebra.variables import mentioned
+from thence.kernel.facts.compiled_expressions import Attempt, attempted
+from thence.kernel.facts.event_instances import Stored
+from thence.kernel.facts.event_nodes import EventNode
+from thence.kernel.facts.fact_nodes import FactBase
+from thence.kernel.facts.fact_queries import FactQuery, fact_query
+from thence.kernel.facts.frames import Layout, layout
+from thence.kernel.facts.heads import compiled_head
+from thence.kernel.facts.pattern_compiler import PatternCompiler, is_simple
+from thence.kernel.facts.statements import CompiledArm, CompiledStatement, Dispatch, FactSelect
 from thence.kernel.facts.steps import Machine
-from thence.kernel.facts.views import View, Views
-from thence.match.context import Solution
-from thence.program.facts.kinds import Kinds, now_comparison
+from thence.kernel.facts.timers import Timers
+from thence.kernel.facts.unnamed_views import UnnamedView
+from thence.kernel.facts.views import View, Views, view_groups
+from thence.program.facts.kinds import Kinds
 from thence.program.facts.strata import view_strata
 
 
-def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
+def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
     """A file ready to run, before any event."""
-    events, views, selects = [], [], []
+    unnamed = _unnamed_patterns(file)
+    absent: list[tuple[EventNode, Stored]] = []
+    statements, views, selects = [], [], []
+    asked: list[FactQuery] = []
     for number, statement in enumerate(file.statements, 1):
-        arms = tuple(
-            ArmNode(arm, event_node(_pattern(arm), kinds, _left_of(arm)))
-            for arm in statement.arms
-            if not isinstance(arm, OnInit) and not _is_fact_arm(arm, kinds.statements[number - 1])
-        )
-        if arms:
-            events.append(EventStatement(number, statement, arms))
-        own = kinds.statements[number - 1]
-        patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain) and _is_fact_arm(arm, own))
-        if patterns and isinstance(statement, SelectStatement):
-            common = frozenset.intersection(*map(bound_variables, patterns))
-            selects.append(FactSelect(number, statement, patterns, common))
-        elif patterns and isinstance(statement, ConstructStatement):
-            views.append(View(number, statement, patterns))
-    turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
-    composite = [each for each in turns if not is_simple(each.facts)]
-    named = [pattern for each in (*views, *selects) for pattern in each.patterns]
-    made = Machine(
+        compiler = PatternCompiler(kinds, layout(statement), unnamed, absent)
+        compiled = _statement(file, number, compiler)
+        statements.append(compiled)
+        patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain))
+        if patterns and _is_over_facts(kinds, number):
+            queries = tuple(fact_query(each, compiler) for each in patterns)
+            asked += queries
+            if isinstance(statement, SelectStatement):
+                common = compiler.layout.slots_of(frozenset.intersection(*map(bound, patterns)))
+                selects.append(FactSelect(compiled, queries, common))
+            else:
+                assert compiled.head is not None
+                views.append(View(number, statement, patterns, compiled.head, queries))
+    unnamed_views = _unnamed_views(file, kinds, unnamed, absent)
+    asked += [each.query for each in unnamed_views]
+    return Machine(
         file=file,
         kinds=kinds,
         facts=facts,
-        events=tuple(events),
-        views=Views(view_strata(tuple(views), kinds)),
+        statements=tuple(statements),
+        dispatch=Dispatch(statements, absent),
+        views=Views(tuple(view_groups(stratum) for stratum in view_strata(tuple(views), kinds))),
         selects=tuple(selects),
-        start_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnStart))),
-        end_patterns=tuple(dict.fromkeys(each.facts for each in composite if isinstance(each, OnEnd))),
-        timed_patterns=tuple(dict.fromkeys(filter(_asks_now, [*named, *(each.facts for each in composite)]))),
-        absent_events=_absent_events(file, kinds),
-        has_starts=any(isinstance(each, OnStart) for each in turns),
+        unnamed=unnamed_views,
+        timers=Timers(tuple(each for each in asked if each.is_clocked)),
+        absent=tuple(absent),
+        has_starts=any(isinstance(node, OnStart) for node in nodes(file.statements)),
+        emits_facts=not file.selects,
     )
-    facts.event_times = lambda pattern, bound: _event_times(made, pattern, bound)
-    return made
 
 
-def _asks_now(pattern: TefPattern) -> bool:
-    return any(isinstance(node, Test) and now_comparison(node.condition) is not None for node in nodes(pattern))
+def _is_over_facts(kinds: Kinds, number: int) -> bool:
+    """Whether the arms of a statement that are patterns alone are over facts."""
+    return kinds.statements[number - 1] is not Kind.EVENT
 
 
-def _left_of(arm: object) -> frozenset[Variable]:
-    """What is bound to the left of an arm's event pattern: the variables of REPLACE's F (TEF-58)."""
-    return bound_variables(arm.facts) if isinstance(arm, Replace) else frozenset()
+def _statement(file: TefFile, number: int, compiler: PatternCompiler) -> CompiledStatement:
+    statement = file.statements[number - 1]
+    own = compiler.layout
+    arms, initial = [], []
+    for place, arm in enumerate(statement.arms):
+        if isinstance(arm, OnInit):
+            initial.append(compiler.facts(arm.pattern))
+        elif not (isinstance(arm, Plain) and _is_over_facts(compiler.kinds, number)):
+            arms.append(_arm(place, arm, compiler))
+    return CompiledStatement(
+        number=number,
+        statement=statement,
+        layout=own,
+        head=compiled_head(statement.head, own) if isinstance(statement, ConstructStatement) else None,
+        once=_once(statement, own),
+        query=sum(isinstance(each, SelectStatement) for each in file.statements[:number]),
+        columns=tuple(own.slots[each] for each in statement.variables)
+        if isinstance(statement, SelectStatement)
+        else (),
+        arms=tuple(arms),
+        initial=tuple(initial),
+    )
 
 
-def _pattern(arm: Plain | Since | Until | Replace) -> TefPattern:
-    return arm.pattern if isinstance(arm, Plain) else arm.events
+def _arm(place: int, arm: Plain | Since | Until | Replace, compiler: PatternCompiler) -> CompiledArm:
+    match arm:
+        case Replace():
+            events, late = _without_late_tests(arm.events)
+            node = compiler.events(events, bound(arm.facts))  # they see the variables of F (TEF-58)
+            steps = tuple(compiler.waiting(variable, expression) for variable, expression in (*late, *arm.steps))
+            return CompiledArm(place, arm, node, compiler.facts(arm.facts), steps)
+        case Plain():
+            return CompiledArm(place, arm, compiler.events(arm.pattern), None, ())
+        case Since() | Until():
+            return CompiledArm(place, arm, compiler.events(arm.events), None, ())
 
 
-def _is_fact_arm(arm: object, kind: Kind) -> bool:
-    return isinstance(arm, Plain) and kind is not Kind.EVENT
+def _without_late_tests(pattern: TefPattern) -> tuple[TefPattern, list[tuple[Variable | None, Expression]]]:
+    """The event pattern of REPLACE without the expressions at its end that wait for variables of F, and these: they are
+    evaluated once F is known, so that nothing has to wait."""
+    tests: list[Test | Assignment] = []
+    while isinstance(pattern, Test | Assignment):
+        tests.append(pattern)
+        pattern = pattern.pattern
+    late: list[tuple[Variable | None, Expression]] = []
+    known = bound(pattern)
+    for test in reversed(tests):
+        variable = test.variable if isinstance(test, Assignment) else None
+        expression = test.expression if isinstance(test, Assignment) else test.condition
+        if not mentioned(expression) <= known:
+            late.append((variable, expression))
+        elif isinstance(test, Assignment):
+            pattern, known = replace(test, pattern=pattern), known | {test.variable}
+        else:
+            pattern = replace(test, pattern=pattern)
+    return pattern, late
 
 
-def _absent_events(file: TefFile, kinds: Kinds) -> dict[TefPattern, tuple[EventNode, Stored]]:
-    found = {}
-    for node in nodes(file.statements):
-        over_facts = isinstance(node, Absent) and kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
-        if isinstance(node, Absent) and over_facts and kinds.of_pattern(node.right) is Kind.EVENT:
-            found[node.right] = (event_node(node.right, kinds, all_variables(file.statements)), Stored(()))
-    return found
+def _once(statement: TefStatement, own: Layout) -> tuple[Attempt, ...] | None:
+    if statement.once_per is None:
+        return None
+    parts: tuple[Variable | Expression, ...] = (*statement.once_per.variables, *statement.once_per.expressions)
+    return tuple(attempted(each, own) for each in parts)
 
 
-def _event_times(machine: Machine, pattern: TefPattern, bound: Solution) -> list[int]:
-    _, stored = machine.absent_events[pattern]
-    return [each.end for each in stored.all() if is_met(each, bound, machine.facts)]
+def _unnamed_patterns(file: TefFile) -> dict[TefPattern, tuple[int, Layout]]:
+    """The composite patterns of ONSTART and ONEND, numbered (TEF-50)."""
+    turns = [node.facts for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
+    composite = dict.fromkeys(each for each in turns if not is_simple(each))
+    return {pattern: (number, layout(pattern)) for number, pattern in enumerate(composite)}
+
+
+def _unnamed_views(
+    file: TefFile,
+    kinds: Kinds,
+    unnamed: dict[TefPattern, tuple[int, Layout]],
+    absent: list[tuple[EventNode, Stored]],
+) -> tuple[UnnamedView, ...]:
+    turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
+    started = {node.facts for node in turns if isinstance(node, OnStart)}
+    ended = {node.facts for node in turns if isinstance(node, OnEnd)}
+    return tuple(
+        UnnamedView(
+            number,
+            fact_query(pattern, PatternCompiler(kinds, own, unnamed, absent)),
+            has_starts=pattern in started,
+            has_ends=pattern in ended,
+        )
+        for pattern, (number, own) in unnamed.items()
+    )

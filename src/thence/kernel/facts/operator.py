@@ -14,6 +14,7 @@ from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import Terms
 from thence.columns.term_ids import values_of_ids
 from thence.kernel.facts import snapshot
+from thence.kernel.facts.cells import triple_of
 from thence.kernel.facts.emitted import EmittedEvent, EmittedFact, EmittedRow
 from thence.kernel.facts.state import FactsState, initial_state, run, take
 from thence.program.description import Description
@@ -59,10 +60,10 @@ class FactsOperator:
         """The facts that hold at a time, by start."""
         store, now = state.machine.store, state.machine.facts.now
         at = now if time is None else time
-        every = [*store.holding(), *(fact for same in store.ended.values() for fact in same)]
+        every = [*store.holding(), *store.ended]
         holding = [fact for fact in every if fact.start <= at and (fact.end is None or at < fact.end)]
         holding.sort(key=lambda fact: (fact.start, fact.number))
-        return [HeldFact(fact.start, fact.end, fact.triple) for fact in holding]
+        return [HeldFact(fact.start, fact.end, triple_of(fact.triple)) for fact in holding]
 
     def expire(self, program: FactsProgram, state: FactsState, watermark: int) -> Expired | None:
         return None

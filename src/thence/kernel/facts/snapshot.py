@@ -3,109 +3,86 @@ come from anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
-from thence.algebra.tef_sparql import Assignment, Test
-from thence.algebra.traversal import nodes
 from thence.errors import InputError
 from thence.kernel.array_checks import require
-from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending
+from thence.kernel.facts.cells import Cell, CellTriple, cell, term
+from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending, Stored
 from thence.kernel.facts.fact_store import Fact
+from thence.kernel.facts.frames import Frame, Layout
 from thence.kernel.facts.state import FactsState, WaitingTriple, initial_state
 from thence.kernel.saved_terms import saved_term
-from thence.match.context import Solution
 from thence.program.facts.program import FactsProgram
 from thence.program.operator import Environment
-from thence.rdf.terms import IRI, BlankNode, Term, Triple
+from thence.rdf.terms import IRI, BlankNode
 from thence.rdf.times import Domain
 
 
 def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
     made = state.machine
-    expressions = _expressions(made.file)
-    numbers = {expression: number for number, expression in enumerate(expressions)}
-    ended = [fact for same in made.store.ended.values() for fact in same]
+    every = sorted([*made.store.holding(), *made.store.ended], key=lambda fact: fact.number)
     head = {
         "domain": made.facts.domain.value,
         "times": [made.facts.now, made.facts.first, made.timer, made.idle_steps, made.keys, made.store.created],
         "begun": made.is_begun,
-        "longest": state.longest,
         "placed": state.placed,
         "waiting": [[*each[:5], _triple(each.triple)] for each in state.waiting],
         "ends": state.times,
-        "facts": [_fact(fact) for fact in sorted([*made.store.holding(), *ended], key=lambda each: each.number)],
-        "stores": [
-            [_instance(each, lambda expression: numbers[expression]) for each in stored.all()]
-            for stored in made.stores()
-        ],
+        "facts": [_fact(fact) for fact in every],
+        "stores": [[_instance(each, stored.layout) for each in stored.all()] for stored in made.stores()],
         "once": _keys(made.once),
         "seen": _keys(made.seen),
     }
     return head, []
 
 
-def _expressions(file: object) -> list[Any]:
-    """The expressions that may wait for a variable, in one order."""
-    found = []
-    for node in nodes(file):
-        if isinstance(node, Test):
-            found.append(node.condition)
-        elif isinstance(node, Assignment):
-            found.append(node.expression)
-    return list(dict.fromkeys(found))
+def _triple(triple: CellTriple) -> list[str]:
+    return [str(term(each)) for each in triple]
 
 
-def _triple(triple: Triple) -> list[str]:
-    return [str(term) for term in triple]
-
-
-def _bound(bound: Solution) -> list[list[str]]:
-    return [[name.name, str(term)] for name, term in bound.items()]
+def _frame(frame: Frame, layout: Layout) -> list[list[str]]:
+    return [[name.name, str(each)] for name, each in layout.solution(frame).items()]
 
 
 def _fact(fact: Fact) -> list[Any]:
     return [fact.number, _triple(fact.triple), fact.start, fact.end, fact.statement, fact.is_view]
 
 
-def _pending(listed: tuple[Pending, ...], number: Callable[[Any], int]) -> list[Any]:
-    return [
-        [
-            None if one.variable is None else one.variable.name,
-            number(one.expression),
-            _bound(one.bound),
-            one.now,
-            sorted(name.name for name in one.names),
-        ]
-        for one in listed
-    ]
+def _pending(listed: tuple[Pending, ...], layout: Layout) -> list[Any]:
+    return [[one.expression.number, _frame(one.frame, layout), one.now] for one in listed]
 
 
-def _instance(each: EventInstance, number: Callable[[Any], int]) -> list[Any]:
+def _instance(each: EventInstance, layout: Layout) -> list[Any]:
     blocked = [
-        [_bound(one.bound), sorted(name.name for name in one.names), _pending(one.pending, number)]
+        [
+            _frame(one.frame, layout),
+            [layout.variables[slot].name for slot in one.slots],
+            _pending(one.pending, layout),
+        ]
         for one in each.blocked
     ]
+    hidden = sorted((layout.variables[slot].name, str(term(one))) for slot, one in each.hidden)
     return [
-        _bound(each.bound),
+        _frame(each.frame, layout),
         each.start,
         each.end,
         list(each.keys),
         list(each.refs),
-        _pending(each.pending, number),
+        _pending(each.pending, layout),
         [_fact(fact) for fact in each.read],
-        [[name.name, str(term)] for name, term in sorted(each.hidden, key=str)],
+        hidden,
         list(each.arms),
         blocked,
     ]
 
 
-def _keys(sets: dict[int, set[tuple[Term | None, ...]]]) -> list[list[Any]]:
+def _keys(sets: dict[int, set[tuple[Cell | None, ...]]]) -> list[list[Any]]:
     return [
-        [number, sorted(([None if term is None else str(term) for term in key] for key in keys), key=str)]
+        [number, sorted(([None if each is None else str(term(each)) for each in key] for key in keys), key=str)]
         for number, keys in sorted(sets.items())
     ]
 
@@ -124,15 +101,14 @@ def restore(program: FactsProgram, head: dict[str, Any], next_ref: int, environm
 def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, environment: Environment) -> FactsState:
     state = initial_state(program, environment)
     made = state.machine
-    expressions = _expressions(program.file)
     made.facts.domain = Domain(head["domain"])
     now, first, timer, idle, keys, created = head["times"]
-    for each in (now, first, idle, keys, created, head["longest"], head["placed"]):
+    for each in (now, first, idle, keys, created, head["placed"]):
         require(type(each) is int, "a number is none")
     require(timer is None or type(timer) is int, "a number is none")
     made.facts.begin(now)
     made.facts.first, made.timer, made.idle_steps, made.keys = first, timer, idle, keys
-    made.is_begun, state.longest, state.placed = bool(head["begun"]), head["longest"], head["placed"]
+    made.is_begun, state.placed = bool(head["begun"]), head["placed"]
     for *numbers, triple in head["waiting"]:
         require(len(numbers) == 5 and all(type(each) is int for each in numbers), "a number is none")
         require(0 <= numbers[2] < next_ref, "an event is none that there is")
@@ -140,26 +116,26 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
         state.waiting.append(WaitingTriple(end, stream, ref, place, start, _read_triple(triple)))
     state.times = sorted(int(each) for each in head["ends"])
     known: dict[int, Fact] = {}
-    for listed in head["facts"]:
-        fact = _read_fact(listed, known)
+    every = [_read_fact(listed, known) for listed in head["facts"]]
+    for fact in sorted(every, key=lambda each: (0 if each.end is None else each.end, each.number)):
         made.store.add(fact)
     made.store.created = created
     for stored, instances in zip(made.stores(), head["stores"], strict=True):
         for listed in instances:
-            stored.add(_read_instance(listed, expressions, known, next_ref))
+            stored.add(_read_instance(listed, stored, known, next_ref))
     made.recall()
     made.once, made.seen = _read_keys(head["once"]), _read_keys(head["seen"])
     return state
 
 
-def _read_triple(found: Any) -> Triple:
+def _read_triple(found: Any) -> CellTriple:
     subject, predicate, target = map(saved_term, found)
     assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
-    return Triple(subject, predicate, target)
+    return cell(subject), cell(predicate), cell(target)
 
 
-def _read_bound(found: Any) -> Solution:
-    return {Variable(str(name)): saved_term(term) for name, term in found}
+def _read_frame(found: Any, layout: Layout) -> Frame:
+    return layout.frame({Variable(str(name)): saved_term(text) for name, text in found})
 
 
 def _read_fact(found: Any, known: dict[int, Fact]) -> Fact:
@@ -172,38 +148,36 @@ def _read_fact(found: Any, known: dict[int, Fact]) -> Fact:
     return known[number]
 
 
-def _read_pending(found: Any, expressions: list[Any]) -> tuple[Pending, ...]:
+def _read_pending(found: Any, stored: Stored) -> tuple[Pending, ...]:
     return tuple(
-        Pending(
-            None if name is None else Variable(str(name)),
-            expressions[number],
-            _read_bound(bound),
-            int(now),
-            frozenset(Variable(str(each)) for each in names),
-        )
-        for name, number, bound, now, names in found
+        Pending(stored.expressions[number], _read_frame(frame, stored.layout), int(now)) for number, frame, now in found
     )
 
 
-def _read_instance(found: Any, expressions: list[Any], known: dict[int, Fact], next_ref: int) -> EventInstance:
-    bound, start, end, keys, refs, pending, read, hidden, arms, blocked = found
+def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref: int) -> EventInstance:
+    frame, start, end, keys, refs, pending, read, hidden, arms, blocked = found
+    layout = stored.layout
     for each in (start, end, *keys, *refs, *arms):
         require(type(each) is int, "a number is none")
     require(all(0 <= ref < next_ref for ref in refs), "an event is none that there is")
-    waiting = _read_pending(pending, expressions)
+    waiting = _read_pending(pending, stored)
     others = tuple(
-        Blocking(_read_bound(one), frozenset(Variable(str(name)) for name in names), _read_pending(wait, expressions))
+        Blocking(
+            _read_frame(one, layout),
+            layout.slots_of(Variable(str(name)) for name in names),
+            _read_pending(wait, stored),
+        )
         for one, names, wait in blocked
     )
-    dropped = frozenset((Variable(str(name)), saved_term(term)) for name, term in hidden)
+    dropped = frozenset((layout.slots[Variable(str(name))], cell(saved_term(text))) for name, text in hidden)
     facts = tuple(_read_fact(each, known) for each in read)
-    return EventInstance(
-        _read_bound(bound), start, end, tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms), others
-    )
+    own = _read_frame(frame, layout)
+    require(all(own[slot] is not None for slot in stored.slots), "an instance lacks what it is stored by")
+    return EventInstance(own, start, end, tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms), others)
 
 
-def _read_keys(found: Any) -> dict[int, set[tuple[Term | None, ...]]]:
+def _read_keys(found: Any) -> dict[int, set[tuple[Cell | None, ...]]]:
     return {
-        int(number): {tuple(None if text is None else saved_term(text) for text in key) for key in keys}
+        int(number): {tuple(None if text is None else cell(saved_term(text)) for text in key) for key in keys}
         for number, keys in found
     }

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 
-from thence.algebra.patterns import TriplePattern
-from thence.algebra.tef_sparql import Absent, ConstructStatement, Kind, Related, TemporalRelation
+from thence.algebra.tef_sparql import Absent, Kind, Related, TemporalRelation
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
-from thence.columns.term_values import term_of
 from thence.errors import LimitError
-from thence.kernel.facts.event_nodes import stores_of
-from thence.kernel.facts.fact_patterns import FactEvaluation
+from thence.kernel.facts.cells import Cell, CellTriple, column_cells
+from thence.kernel.facts.compiled_expressions import Moment
+from thence.kernel.facts.event_nodes import forget
+from thence.kernel.facts.fact_nodes import FactBase
 from thence.kernel.facts.fact_store import FactStore
 from thence.kernel.facts.machine_building import machine
-from thence.kernel.facts.steps import Machine
-from thence.program.extracted import Extracted
+from thence.kernel.facts.steps import Arrived, Machine
+from thence.program.extracted import BindingTable, Extracted
 from thence.program.facts.kinds import Kinds, predicate_kinds
 from thence.program.facts.program import FactsProgram
 from thence.program.operator import NEVER, Environment
 from thence.program.tables import OBJECT, PREDICATE, SUBJECT
 from thence.rdf.dataset import IndexedGraph
-from thence.rdf.terms import IRI, BlankNode, Triple
+from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 
 
@@ -34,24 +35,24 @@ class WaitingTriple(NamedTuple):
     ref: int
     place: int
     start: int
-    triple: Triple
+    triple: CellTriple
 
 
 @dataclass(slots=True)
 class FactsState:
-    """`machine` runs the statements. `longest` is the longest that an event has lasted."""
+    """`machine` runs the statements. `kept_for` is how long facts that have ended are kept; None: for ever."""
 
     terms: Terms
     machine: Machine
-    keeps_ended: bool
+    kept_for: int | None
+    has_within: bool
     waiting: list[WaitingTriple] = field(default_factory=list)
     times: list[int] = field(default_factory=list)  # ends of events that are not taken, those without triples included
-    longest: int = 0
     placed: int = 0  # triples that came, of the events that wait
 
     @property
     def stored(self) -> int:
-        return len(self.machine.store) + sum(1 for each in self.machine.stores() for _ in each.all())
+        return len(self.machine.store) + sum(map(len, self.machine.stores()))
 
 
 def initial_state(program: FactsProgram, environment: Environment) -> FactsState:
@@ -59,28 +60,32 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     static = IndexedGraph([] if graph is None else graph.triples(0))
     predicates = frozenset(triple.predicate for triple in static if isinstance(triple.predicate, IRI))
     kinds = predicate_kinds(program.file, predicates)  # TEF-16
-    facts = FactEvaluation(FactStore(), static, kinds, environment.context, lambda *_: [])
-    made = machine(program.file, kinds, facts)
-    made.max_steps = environment.max_steps
-    return FactsState(Terms(), made, environment.keeps_history or _keeps_ended(program, kinds))
+    moment = Moment(0, Domain.TICKS, environment.context)
+    made = machine(program.file, kinds, FactBase(FactStore(), static, environment.context, moment))
+    made.max_steps, made.views.max_rounds = environment.max_steps, environment.max_rounds
+    kept_for = None if environment.keeps_history else _kept_for(program, kinds)
+    made.store.keeps_ended = kept_for != 0 or any(each.has_ends for each in made.unnamed)
+    has_within = any(each.within is not None for each in program.file.statements)
+    return FactsState(Terms(), made, kept_for, has_within)
 
 
-def _keeps_ended(program: FactsProgram, kinds: Kinds) -> bool:
-    """Whether a pattern may ask for facts that ended long ago: WITHOUT, WITH over more than one event, and whatever is
-    asked of constructed events, which may last (TEF-51)."""
-    made = zip(program.file.statements, kinds.statements, strict=True)
-    if any(isinstance(each, ConstructStatement) and kind is Kind.EVENT for each, kind in made):
-        return True
-    for node in nodes(program.file.statements):
-        if isinstance(node, Absent):
-            if kinds.of_pattern(node.right) is not Kind.EVENT and not isinstance(node.left, TriplePattern):
-                return True
-            if kinds.of_pattern(node.left) is Kind.FACT:
-                return True
-        is_with = isinstance(node, Related) and node.relation is TemporalRelation.WITH
-        if isinstance(node, Related) and is_with and not isinstance(node.left, TriplePattern):
-            return True
-    return False
+def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
+    """How long facts that have ended may be asked for; None: for ever. An event that lasts meets those of its time,
+    under WITH and WITHOUT (TEF-31, TEF-32); DURING asks for facts that hold. WITHIN bounds it (TEF-76)."""
+    longest = 0
+    for statement in program.file.statements:
+        for node in nodes(statement):
+            if isinstance(node, Absent):
+                over_facts = kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
+                asks = kinds.of_pattern(node.right) is not Kind.EVENT
+            else:
+                over_facts = False
+                asks = isinstance(node, Related) and node.relation is TemporalRelation.WITH
+            if asks and (over_facts or statement.within is None):
+                return None
+            if asks and statement.within is not None:
+                longest = max(longest, statement.within.length)
+    return longest
 
 
 def take(program: FactsProgram, state: FactsState, extracted: Extracted, environment: Environment) -> None:
@@ -88,21 +93,10 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
     if extracted.events:
         state.machine.facts.domain = Domain(extracted.domain)
     state.times = sorted({*state.times, *extracted.times.tolist()})
-    kinds = state.machine.kinds
+    arrived: list[WaitingTriple] = []
     for stream, table in enumerate(extracted.tables):
-        columns = [table.columns[name] for name in (SUBJECT, PREDICATE, OBJECT)]
-        for row in range(len(table)):
-            terms = [term_of(int(each.tags[row]), int(each.bits[row]), state.terms) for each in columns]
-            subject, predicate, target = terms
-            assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI) and target is not None
-            if kinds.of(predicate) is not Kind.EVENT:  # static triples on the stream are ignored (TEF-10)
-                continue
-            start, end = int(table.start[row]), int(table.end[row])
-            state.longest = max(state.longest, end - start)
-            triple = Triple(subject, predicate, target)
-            state.placed += 1
-            state.waiting.append(WaitingTriple(end, stream, int(table.refs[row, 0]), state.placed, start, triple))
-    state.waiting.sort(key=lambda each: each[:4])
+        arrived += _arrived(state, stream, table)
+    state.waiting = in_order([*state.waiting, *arrived])
     if environment.max_runs < 2**31 - 2 and state.stored > environment.max_runs:
         raise LimitError(
             f"The state holds {state.stored:,} facts and partial matches, more than max_runs={environment.max_runs:,}. "
@@ -110,30 +104,61 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
         )
 
 
+def in_order(waiting: list[WaitingTriple]) -> list[WaitingTriple]:
+    """Triples in the order in which they are taken: by end, stream, event, and place in the event (TEF-19, TEF-20)."""
+    return sorted(waiting, key=itemgetter(0, 1, 2, 3))
+
+
+def _arrived(state: FactsState, stream: int, table: BindingTable) -> list[WaitingTriple]:
+    """The triples of a stream that some statement looks at. Static triples on the stream are ignored (TEF-10)."""
+    subjects, predicates, objects = (
+        column_cells(table.columns[name], state.terms) for name in (SUBJECT, PREDICATE, OBJECT)
+    )
+    looks = {each: _is_looked_at(each, state.machine) for each in dict.fromkeys(predicates)}
+    starts, ends, refs = table.start.tolist(), table.end.tolist(), table.refs[:, 0].tolist()
+    places = range(state.placed + 1, state.placed + 1 + len(ends))
+    state.placed += len(ends)
+    return [
+        WaitingTriple(end, stream, ref, place, start, (subject, predicate, target))
+        for end, ref, place, start, subject, predicate, target in zip(
+            ends, refs, places, starts, subjects, predicates, objects, strict=True
+        )
+        if looks[predicate]
+    ]
+
+
+def _is_looked_at(predicate: Cell, machine: Machine) -> bool:
+    assert isinstance(predicate, str)
+    concerned = machine.dispatch.events.get(predicate) or machine.dispatch.events[None]
+    return any(concerned) and machine.kinds.of(IRI(predicate)) is Kind.EVENT
+
+
 def run(state: FactsState, watermark: int) -> None:
     """All instants before the watermark."""
-    made = state.machine
+    made, waiting, times = state.machine, state.waiting, state.times
+    taken = passed = 0
     while True:
-        times = [time for time in (state.times[0] if state.times else None, made.timer) if time is not None]
-        now = min(times, default=None)
+        is_event = passed < len(times) and (made.timer is None or times[passed] <= made.timer)
+        now = times[passed] if is_event else made.timer
         if now is None or (now >= watermark and watermark != NEVER):
             break
-        if state.times and state.times[0] == now:
-            state.times.pop(0)
-        count = 0
-        while count < len(state.waiting) and state.waiting[count].end <= now:
-            count += 1
-        some, state.waiting = state.waiting[:count], state.waiting[count:]
-        made.instant(now, [(each.triple, each.start, each.ref) for each in some])
-        if not state.keeps_ended:
-            made.store.forget(now - state.longest)
-        _forget(made, now)
+        passed += is_event
+        first = taken
+        while taken < len(waiting) and waiting[taken].end <= now:
+            taken += 1
+        made.instant(
+            now, [Arrived(each.triple, each.start, each.ref) for each in waiting[first:taken]], is_event=is_event
+        )
+        if state.kept_for is not None:
+            made.store.forget(now - state.kept_for)
+        if state.has_within:
+            _forget(made, now)
+    state.waiting, state.times = waiting[taken:], times[passed:]
 
 
 def _forget(made: Machine, now: int) -> None:
     """Drop stored instances that WITHIN makes useless (TEF-76)."""
-    for each in made.events:
+    for each in made.statements:
         if each.statement.within is not None:
             for arm in each.arms:
-                for stored in stores_of(arm.node):
-                    stored.forget(now - each.statement.within.length)
+                forget(arm.node, now - each.statement.within.length)

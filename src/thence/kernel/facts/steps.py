@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from thence.algebra.tef_sparql import (
-    ConstructStatement,
-    OncePer,
-    OnInit,
-    Plain,
-    Replace,
-    SelectStatement,
-    Since,
-    TefFile,
-    TefPattern,
-    Until,
-)
-from thence.algebra.tef_variables import is_fresh
+from thence.algebra.tef_sparql import Plain, Replace, SelectStatement, Since, TefFile, Until
 from thence.errors import LimitError
+from thence.kernel.facts.cells import Cell, CellTriple, term, time_cell, triple_of, triple_rank
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
 from thence.kernel.facts.event_instances import EventInstance, Stored, settled
 from thence.kernel.facts.event_nodes import EventNode, stores_of
-from thence.kernel.facts.fact_patterns import FactEvaluation, FactInstance
-from thence.kernel.facts.fact_store import Fact, FactStore
-from thence.kernel.facts.hands import FactHand, Hand, InstanceHand, TripleHand
-from thence.kernel.facts.statements import EventStatement, FactSelect
-from thence.kernel.facts.views import Views, head_triples
-from thence.match.context import Solution
-from thence.match.expression_evaluator import attempt, passes
+from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactNode, assigned
+from thence.kernel.facts.fact_queries import EVENTS, NO_CHANGE, TIME, Change
+from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
+from thence.kernel.facts.frames import Frame, frame_rank, only
+from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
+from thence.kernel.facts.statements import CompiledArm, CompiledStatement, Concerned, Dispatch, FactSelect
+from thence.kernel.facts.timers import Timers
+from thence.kernel.facts.unnamed_views import UnnamedView, touched
+from thence.kernel.facts.views import Views
 from thence.program.facts.kinds import Kinds
-from thence.rdf.comparison import order_key, tie_key
-from thence.rdf.terms import Term, Triple
-from thence.rdf.times import time_literal
+from thence.rdf.times import format_time
+
+
+class Arrived(NamedTuple):
+    """An event triple from outside, with its start and its event's ref."""
+
+    triple: CellTriple
+    start: int
+    ref: int
+
+
+class Completed(NamedTuple):
+    """What an event in hand completes: an instance of a statement's arm, its frame as the arm has it, and the facts
+    that REPLACE ends."""
+
+    statement: CompiledStatement
+    arm: CompiledArm
+    instance: EventInstance
+    frame: Frame
+    replaced: tuple[Fact, ...]
+
+
+class Effects(NamedTuple):
+    """What the instances of a step ask for; nothing is done before all are known (TEF-21)."""
+
+    ends: dict[int, tuple[Completed, Fact]]  # by the number of the fact
+    starts: list[Completed]
+    made: list[Completed]
 
 
 @dataclass(slots=True)
@@ -42,29 +60,30 @@ class Machine:
 
     file: TefFile
     kinds: Kinds
-    facts: FactEvaluation
-    events: tuple[EventStatement, ...]
+    facts: FactBase
+    statements: tuple[CompiledStatement, ...]
+    dispatch: Dispatch
     views: Views
     selects: tuple[FactSelect, ...]
-    start_patterns: tuple[TefPattern, ...]  # composite ones of ONSTART
-    end_patterns: tuple[TefPattern, ...]  # composite ones of ONEND
-    timed_patterns: tuple[TefPattern, ...]  # of views that compare with now()
-    absent_events: dict[TefPattern, tuple[EventNode, Stored]]  # right of `F WITHOUT E`
+    unnamed: tuple[UnnamedView, ...]
+    timers: Timers
+    absent: tuple[tuple[EventNode, Stored], ...]  # right of `F WITHOUT E`
+    has_starts: bool  # whether some pattern has ONSTART
+    emits_facts: bool  # and constructed events: a file without SELECT (TEF-74)
     max_steps: int = 10_000
-    once: dict[int, set[tuple[Term | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
-    seen: dict[int, set[tuple[Term | None, ...]]] = field(default_factory=dict)  # by statement: DISTINCT
+    once: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
+    seen: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: DISTINCT
     keys: int = 0  # events that were taken
     is_begun: bool = False
     timer: int | None = None  # when the next time-driven step is
     idle_steps: int = 0  # time-driven steps since the last event
     queue: deque[Hand] = field(default_factory=deque)
     emitted: list[Emitted] = field(default_factory=list)
-    ended_now: list[tuple[int, Fact]] = field(default_factory=list)
-    has_starts: bool = True  # whether some pattern has ONSTART
-    begun: dict[object, tuple[tuple[object, ...], TefPattern, FactInstance]] = field(default_factory=dict)
-    """Unnamed views of ONSTART that began at this instant, each with its place in the order of creation."""
     steps: int = 0  # of this instant
-    held: dict[TefPattern, dict[object, FactInstance]] = field(default_factory=dict)  # unnamed views of ONEND
+    queued: int = 0  # those of them that statements caused
+    latest: int = 1  # the statement that made something last
+    stopped: list[Fact] = field(default_factory=list)  # of this instant: facts that ended, or never held
+    change: Change = NO_CHANGE  # of this instant
 
     @property
     def store(self) -> FactStore:
@@ -72,17 +91,18 @@ class Machine:
 
     def stores(self) -> Iterator[Stored]:
         """Everything that event patterns store, in one order."""
-        for each in self.events:
+        for each in self.statements:
             for arm in each.arms:
                 yield from stores_of(arm.node)
-        for node, stored in self.absent_events.values():
+        for node, stored in self.absent:
             yield from stores_of(node)
             yield stored
 
     def recall(self) -> None:
-        """After a restart: which unnamed views hold follows from the facts."""
-        for pattern in self.end_patterns:
-            self.held[pattern] = {_identity(each): each for each in self._open_instances(pattern, self.facts.now)}
+        """After a restart: which unnamed views hold, and when time drives a step, follows from the facts."""
+        for view in self.unnamed:
+            view.recall(self.facts)
+        self.timers.recall(self.facts)
 
     def take(self) -> list[Emitted]:
         """What was emitted since the last call."""
@@ -91,322 +111,342 @@ class Machine:
 
     # An instant (TEF-22)
 
-    def instant(self, now: int, triples: Sequence[tuple[Triple, int, int]]) -> None:
-        """All that happens at a time: event triples in order, each with its start and its event's ref."""
-        steps = self.steps = 0
-        self.begun = {}
+    def instant(self, now: int, triples: Sequence[Arrived], *, is_event: bool) -> None:
+        """All that happens at a time: event triples in order. It `is_event` if there was an event, whatever is in
+        it."""
         self.facts.begin(now)
-        if triples:
+        self.steps = self.queued = 0
+        self.change = NO_CHANGE
+        self.store.begun = []
+        self.stopped = []
+        for view in self.unnamed:
+            view.begin()
+        if is_event:
             self.idle_steps = 0
         if not self.is_begun:
             self._begin(now)
         if self.timer is not None and self.timer <= now:
-            self.idle_steps += 1
-            if self.idle_steps > self.max_steps:
-                raise LimitError(
-                    f"There were more than {self.max_steps:,} time-driven steps without an event. "
-                    "Try: a condition on now() that ends, or a larger max_steps"
-                )
-            self._step(None, now)
-            steps = self._drain(now, steps)
+            self._time_step(now)
         for triple, start, ref in triples:
             self.keys += 1
             self._step(TripleHand(self.keys, triple, start, now, (ref,)), now)
-            steps = self._drain(now, steps)
-        steps = self._starts(now, steps)
-        self._select_facts(now)
-        self.timer = self._next_timer(now)
+            if self.queue:
+                self._drain(now)
+        if self.has_starts:
+            self._starts(now)
+        if self.selects:
+            self._select_facts(now)
+        if self.timers.queries:
+            self.timer = self.timers.next(self.facts, self.stopped, self.change)
 
-    def _drain(self, now: int, steps: int) -> int:
+    def _time_step(self, now: int) -> None:
+        self.idle_steps += 1
+        if self.idle_steps > self.max_steps:
+            raise LimitError(
+                f"There were more than {self.max_steps:,} time-driven steps without an event; statement {self.latest} "
+                "is among those that feed each other. Try: a condition on now() that ends, or a larger max_steps"
+            )
+        self._step(None, now)
+        self._drain(now)
+
+    def _drain(self, now: int) -> None:
         """All queued steps, first in first out."""
         while self.queue:
-            steps += 1
-            if steps > self.max_steps:
-                raise LimitError(
-                    f"There were more than {self.max_steps:,} steps at {now}; statement {self._busiest()} is among "
-                    "those that feed each other. Try: a condition that ends, or a larger max_steps"
-                )
-            self._step(self.queue.popleft(), now)
-        return steps
+            self._step_more(self.queue.popleft(), now)
 
-    def _busiest(self) -> int:
-        hand = self.queue[0] if self.queue else None
-        return hand.fact.statement if isinstance(hand, FactHand) else self.events[0].number if self.events else 1
+    def _step_more(self, hand: Hand, now: int) -> None:
+        """A step that statements caused, and no input event (TEF-27)."""
+        self.queued += 1
+        if self.queued > self.max_steps:
+            raise LimitError(
+                f"There were more than {self.max_steps:,} steps at {format_time(now, self.facts.domain)}; statement "
+                f"{self.latest} is among those that feed each other. Try: a condition that ends, or a larger max_steps"
+            )
+        self._step(hand, now)
 
     def _begin(self, now: int) -> None:
         """ON INIT, before the first event (TEF-44, TEF-45)."""
         self.is_begun = True
-        self.facts.first = now
-        for number, statement in enumerate(self.file.statements, 1):
-            if isinstance(statement, ConstructStatement):
-                inits = [arm.pattern for arm in statement.arms if isinstance(arm, OnInit)]
-                found = [each.bound for pattern in inits for each in self.facts.facts(pattern, {})]
-                once = statement.once_per
-                for bound in sorted(found, key=_shown):
-                    if once is None or self._is_first(number, once, bound):
-                        for triple in head_triples(statement.head, bound, self.facts.context):
-                            self.store.start(triple, now, number)
-        self.views.settle(self.facts, now)
-        self._note_begun(now)
+        facts = self.facts
+        facts.first = now
+        for each in self.statements:
+            found = [match.frame for node in each.initial for match in node.find(each.layout.empty, ALWAYS, facts)]
+            for frame in sorted(found, key=frame_rank):
+                if self._is_first(each, frame):
+                    assert each.head is not None
+                    for triple in each.head.of(frame, facts.moment):
+                        self.store.start(triple, now, each.number)
+        self.views.settle_all(facts)
+        for view in self.unnamed:
+            if view.has_starts:
+                view.note_begun(facts, self.steps)
+            view.recall(facts)
+        self.timers.recall(facts)
+        self.store.forget_changes()
 
     # A step (TEF-21)
 
     def _step(self, hand: Hand | None, now: int) -> None:
-        ends: dict[int, tuple[int, EventInstance, Fact]] = {}
-        starts: list[tuple[int, EventInstance, Solution]] = []
-        made: list[tuple[int, EventInstance, Solution]] = []
+        store = self.facts.store
+        change, made = TIME, []
+        ended: list[Fact] = []
         if hand is not None:
-            for own in self.events:
-                for arm, instance, bound, replaced in self._instances(own, hand, now):
-                    self._note(own, arm, instance, bound, replaced, ends, starts, made)
-            for node, stored in self.absent_events.values():
-                for instance in node.delta(hand, self.facts):
-                    stored.add(instance)
-        self.ended_now = []
-        for statement, _, fact in sorted(ends.values(), key=_end_order):
-            if self.store.end(fact, now):
-                self.ended_now.append((statement, fact))
-        for statement, _, bound in starts:
-            found = self.file.statements[statement - 1]
-            assert isinstance(found, ConstructStatement)
-            for triple in head_triples(found.head, bound, self.facts.context):
-                self.store.start(triple, now, statement)
-        ended_views, _ = self.views.settle(self.facts, now)
+            concerned = self.dispatch.of(hand)
+            effects = self._effects(concerned, hand)
+            change = EVENTS if concerned.absent and self._note_absent(concerned, hand) else NO_CHANGE
+            if effects is not None:
+                ended, made = self._apply(effects, now), effects.made
+        if change is NO_CHANGE and not store.started and not store.stopped:
+            self._construct(made, now)
+            return
+        ended_views = self.views.settle(self.facts, change)
         self._construct(made, now)
-        for _, fact in self.ended_now:
-            self._end_fact(fact, now)
-        for fact in ended_views:
-            self._end_fact(fact, now)
-        self._note_begun(now)
-        for pattern in self.end_patterns:
-            earlier = self.held.get(pattern, {})
-            self.held[pattern] = {_identity(each): each for each in self._open_instances(pattern, now)}
-            gone = [each for identity, each in earlier.items() if identity not in self.held[pattern]]
-            for each in sorted(gone, key=lambda found: (found.start, _shown(found.bound))):
-                if each.start < now:
-                    self.keys += 1
-                    self.queue.append(InstanceHand(self.keys, pattern, self._ended(pattern, each, now), False, now))
+        self._end_facts(ended, now)
+        self._end_facts(ended_views, now)
+        if self.unnamed:
+            self._turn_unnamed(change, now)
+        if self.timers.queries or self.selects:
+            self.stopped += store.stopped
+            self.change = Change(self.change.is_time or change.is_time, self.change.has_events or change.has_events)
+        store.forget_changes()
 
-    def _note_begun(self, now: int) -> None:
-        """Unnamed views begin after all facts of a step (TEF-22)."""
-        self.steps += 1
-        still: dict[object, tuple[tuple[object, ...], TefPattern, FactInstance]] = {}
-        for place, pattern in enumerate(self.start_patterns):
-            for each in self._open_instances(pattern, now):
-                if each.start == now:
-                    identity = (pattern, _identity(each))
-                    order = (self.store.created, 1, self.steps, place, tuple(_shown(each.bound)))
-                    known = self.begun.get(identity)
-                    still.setdefault(identity, (order if known is None else known[0], pattern, each))
-        self.begun = still
-
-    def _ended(self, pattern: TefPattern, instance: FactInstance, now: int) -> FactInstance:
-        """The match as it is now that it has ended: its times are bound."""
-        for each in self.facts.facts(pattern, {}):
-            same = all(each.bound.get(name) == term for name, term in instance.bound.items())
-            if same and each.start == instance.start and each.end == now:
-                return each
-        return instance._replace(end=now)
-
-    def _end_fact(self, fact: Fact, now: int) -> None:
-        self.emitted.append(EmittedFact(now, fact.start, now, fact.triple, fact.number))
-        self.keys += 1
-        self.queue.append(FactHand(self.keys, fact, False, now))
-
-    def _open_instances(self, pattern: TefPattern, now: int) -> list[FactInstance]:
-        return [each for each in self.facts.facts(pattern, {}) if each.holds_at(now)]
-
-    def _instances(
-        self, each: EventStatement, hand: Hand, now: int
-    ) -> Iterator[tuple[Plain | Since | Until | Replace, EventInstance, Solution, tuple[Fact, ...]]]:
-        """What a statement's arms are completed with, in order, each once."""
-        found = []
-        seen: set[object] = set()
-        for place, (arm, node) in enumerate(each.arms):
+    def _note_absent(self, concerned: Concerned, hand: Hand) -> bool:
+        """Store the events right of `F WITHOUT E`; whether there were any."""
+        found = False
+        for node, stored in concerned.absent:
             for instance in node.delta(hand, self.facts):
-                within = each.statement.within
+                stored.add(instance)
+                found = True
+        return found
+
+    def _effects(self, concerned: Concerned, hand: Hand) -> Effects | None:
+        """What the instances ask for that the event in hand completes; None: there are none."""
+        effects = None
+        for own, arms in concerned.statements:
+            for each in self._completed(own, arms, hand):
+                if effects is None:
+                    effects = Effects({}, [], [])
+                self._note(each, effects)
+        return effects
+
+    def _completed(self, own: CompiledStatement, arms: tuple[CompiledArm, ...], hand: Hand) -> list[Completed]:
+        """What a statement's arms are completed with, in order, each once."""
+        found: list[Completed] = []
+        ends: list[Completed] = []
+        within = own.statement.within
+        for arm in arms:
+            for instance in arm.node.delta(hand, self.facts):
                 if within is not None and instance.end - instance.start > within.length:
                     continue
-                for bound, replaced in self._arm_bindings(arm, instance):
-                    identity = (place, instance.keys, frozenset(bound.items()), instance.hidden, instance.arms)
-                    if isinstance(arm, Replace | Until) or identity not in seen:
-                        seen.add(identity)
-                        found.append((arm, instance, bound, replaced))
+                if arm.replaced is not None:
+                    found += self._replacements(own, arm, arm.replaced, instance)
+                elif (whole := settled(instance, self.facts, is_whole=True)) is not None:
+                    made = Completed(own, arm, whole, whole.frame, ())
+                    (ends if isinstance(arm.arm, Until) else found).append(made)
         if len(found) > 1:
-            found.sort(key=lambda item: (item[1].start, item[1].keys, _shown(item[2])))
-        once = each.statement.once_per
-        for item in found:
-            if once is None or self._is_first(each.number, once, item[2]):
-                yield item
+            found = _each_once(found)
+            found.sort(key=lambda each: (each.instance.start, each.instance.keys, frame_rank(each.frame)))
+        if len(ends) > 1:  # facts that end together are ordered by what ended them, and by their triples
+            ends.sort(key=lambda each: (each.instance.start, each.instance.keys))
+        if own.once is not None:
+            found = [each for each in found if self._is_first(own, each.frame)]
+        return found + ends if ends else found
 
-    def _is_first(self, number: int, once: OncePer, bound: Solution) -> bool:
+    def _is_first(self, own: CompiledStatement, frame: Frame) -> bool:
         """Whether a row is the first for its values; an error drops the row (TEF-59, TEF-73)."""
-        key = (
-            *(bound.get(name) for name in once.variables),
-            *(attempt(expression, bound, self.facts.context) for expression in once.expressions),
-        )
-        known = self.once.setdefault(number, set())
+        if own.once is None:
+            return True
+        key = tuple(value(frame, self.facts.moment) for value in own.once)
+        known = self.once.setdefault(own.number, set())
         if None in key or key in known:
             return False
         known.add(key)
         return True
 
-    def _arm_bindings(
-        self, arm: Plain | Since | Until | Replace, instance: EventInstance
-    ) -> Iterator[tuple[Solution, tuple[Fact, ...]]]:
-        """The bindings of an instance; those of REPLACE with each of the facts that it replaces (TEF-42)."""
-        if not isinstance(arm, Replace):
-            alone = settled(instance, self.facts, is_whole=True)
-            if alone is not None:
-                yield alone.bound, ()
-            return
-        for found in list(self.facts.facts(arm.facts, instance.bound, ended=False)):
-            if not found.holds_at(self.facts.now):
+    def _replacements(
+        self, own: CompiledStatement, arm: CompiledArm, replaced: FactNode, instance: EventInstance
+    ) -> Iterator[Completed]:
+        """An instance with each of the facts that it replaces (TEF-42)."""
+        facts = self.facts
+        for match in replaced.find(instance.frame, FOREVER, facts):
+            if not match.holds_at(facts.now):
                 continue
-            whole = settled(instance._replace(bound=found.bound), self.facts, is_whole=True)
-            if whole is None:
-                continue
-            bound: Solution | None = whole.bound
-            for variable, expression in arm.steps:
-                assert bound is not None
-                if variable is not None and variable not in bound:
-                    bound = self.facts.assigned(bound, variable, expression)
-                else:
-                    bound = bound if passes(expression, bound, self.facts.context) else None
-                if bound is None:
+            frame: Frame | None = match.frame
+            if instance.pending or instance.blocked:
+                whole = settled(instance._replace(frame=match.frame), facts, is_whole=True)
+                frame = None if whole is None else whole.frame
+                if frame is None:
+                    continue
+            for step in arm.steps:
+                assert frame is not None
+                if step.slot >= 0:
+                    frame = assigned(frame, step.slot, step.value(frame, facts.moment))
+                elif not step.truth(frame, facts.moment):
+                    frame = None
+                if frame is None:
                     break
-            if bound is not None:
-                yield bound, found.facts
+            if frame is not None:
+                yield Completed(own, arm, instance, frame, match.facts)
 
-    def _note(
-        self,
-        each: EventStatement,
-        arm: Plain | Since | Until | Replace,
-        instance: EventInstance,
-        bound: Solution,
-        replaced: tuple[Fact, ...],
-        ends: dict[int, tuple[int, EventInstance, Fact]],
-        starts: list[tuple[int, EventInstance, Solution]],
-        made: list[tuple[int, EventInstance, Solution]],
-    ) -> None:
-        """What an instance asks for; nothing is done before all are known."""
-        statement = each.statement
-        match arm:
+    def _note(self, each: Completed, effects: Effects) -> None:
+        if each.statement.head is not None:
+            self.latest = each.statement.number
+        match each.arm.arm:
             case Since():
-                starts.append((each.number, instance, bound))
+                effects.starts.append(each)
             case Replace():
-                starts.append((each.number, instance, bound))
-                for fact in replaced:
-                    ends.setdefault(fact.number, (each.number, instance, fact))
+                effects.starts.append(each)
+                for fact in each.replaced:
+                    effects.ends.setdefault(fact.number, (each, fact))
             case Until():
-                assert isinstance(statement, ConstructStatement)
-                for triple in head_triples(statement.head, bound, self.facts.context):
-                    read = [fact for fact in instance.read if fact.triple == triple]
+                assert each.statement.head is not None
+                for triple in each.statement.head.of(each.frame, self.facts.moment):
+                    read = [fact for fact in each.instance.read if fact.triple == triple]
                     for fact in read or self.store.open.get(triple, []):
                         if fact.end is None:
-                            ends.setdefault(fact.number, (each.number, instance, fact))
-            case Plain() if isinstance(statement, SelectStatement):
-                self._select(each.number, statement, instance.start, instance.end, bound, instance.refs)
+                            effects.ends.setdefault(fact.number, (each, fact))
+            case Plain() if isinstance(each.statement.statement, SelectStatement):
+                instance = each.instance
+                self._select(each.statement, instance.start, instance.end, each.frame, instance.refs)
             case Plain():
-                made.append((each.number, instance, bound))
+                effects.made.append(each)
 
-    def _construct(self, made: Iterable[tuple[int, EventInstance, Solution]], now: int) -> None:
+    def _apply(self, effects: Effects, now: int) -> list[Fact]:
+        """End facts and start facts, ends first; those that ended."""
+        ended = []
+        store, moment = self.facts.store, self.facts.moment
+        ends = list(effects.ends.values())
+        if len(ends) > 1:
+            ends.sort(key=_end_order)
+        for _, fact in ends:
+            if store.end(fact, now):
+                ended.append(fact)
+        for each in effects.starts:
+            assert each.statement.head is not None
+            for triple in each.statement.head.of(each.frame, moment):
+                store.start(triple, now, each.statement.number)
+        return ended
+
+    def _construct(self, made: list[Completed], now: int) -> None:
         """Constructed events, each triple a step of its own (TEF-51, TEF-52)."""
-        for number, instance, bound in sorted(made, key=lambda item: (item[0], item[1].start, item[1].keys)):
-            statement = self.file.statements[number - 1]
-            assert isinstance(statement, ConstructStatement)
-            triples = tuple(dict.fromkeys(head_triples(statement.head, bound, self.facts.context)))
+        for each in sorted(made, key=lambda one: (one.statement.number, one.instance.start, one.instance.keys)):
+            assert each.statement.head is not None
+            instance = each.instance
+            triples = tuple(dict.fromkeys(each.statement.head.of(each.frame, self.facts.moment)))
             if triples:
-                self.emitted.append(EmittedEvent(number, instance.start, now, triples, instance.refs))
+                shown = tuple(map(triple_of, triples))
+                self.emitted.append(EmittedEvent(each.statement.number, instance.start, now, shown, instance.refs))
             for triple in triples:
                 self.keys += 1
                 self.queue.append(TripleHand(self.keys, triple, instance.start, now, instance.refs))
 
+    def _end_facts(self, ended: Iterable[Fact], now: int) -> None:
+        """Emit facts that ended, and queue an ONEND for each that a statement may look at."""
+        for fact in ended:
+            if self.emits_facts:
+                self.emitted.append(EmittedFact(now, fact.start, now, triple_of(fact.triple), fact.number))
+            if any(self.dispatch.of_fact(fact.triple[1], starts=False)):
+                self.keys += 1
+                self.queue.append(FactHand(self.keys, fact, False, now))
+
+    def _turn_unnamed(self, change: Change, now: int) -> None:
+        """Unnamed views begin and end after all facts of a step (TEF-22)."""
+        self.steps += 1
+        concerned = list(touched(self.unnamed, self.facts, change))
+        for view in concerned:
+            if view.has_starts:
+                view.note_begun(self.facts, self.steps)
+        for view in concerned:
+            for match in view.ended(self.facts) if view.has_ends else ():
+                self.keys += 1
+                self.queue.append(MatchHand(self.keys, view.number, match, False, now))
+
     # ONSTART and SELECT over facts
 
-    def _starts(self, now: int, steps: int) -> int:
-        """ONSTART for the facts that began at a time and still hold, in order of creation, each judged at its turn
-        (TEF-22); facts that begin meanwhile have their turn too."""
-        if not self.has_starts:
-            return steps
+    def _starts(self, now: int) -> None:
+        """ONSTART for what began at a time and still holds, in order of creation, each judged at its turn (TEF-22);
+        facts that begin meanwhile have their turn too."""
+        facts: list[tuple[int, Fact]] = []  # a heap, by number
         done: set[object] = set()
-        while (turn := self._next_turn(now, done)) is not None:
-            identity, hand = turn
-            done.add(identity)
+        noted = 0
+        while True:
+            begun = self.store.begun
+            for fact in begun[noted:]:
+                heapq.heappush(facts, (fact.number, fact))
+            noted = len(begun)
+            while facts and (facts[0][1].end is not None or not self._is_awaited(facts[0][1])):
+                heapq.heappop(facts)
+            turns = [
+                turn
+                for view in self.unnamed
+                for identity, turn in view.begun.items()
+                if (view.number, identity, turn.order) not in done
+            ]
+            first = min(turns, key=lambda turn: turn.order, default=None)
             self.keys += 1
-            self._step(hand._replace(key=self.keys), now)
-            steps = self._drain(now, steps)
-        return steps
+            if facts and (first is None or (facts[0][0], 0) < first.order):
+                hand: Hand = FactHand(self.keys, heapq.heappop(facts)[1], True, now)
+            elif first is not None:
+                done.add((first.view, (first.match.frame, first.match.start), first.order))
+                hand = MatchHand(self.keys, first.view, first.match, True, now)
+            else:
+                break
+            self._step_more(hand, now)
+            self._drain(now)
 
-    def _next_turn(self, now: int, done: set[object]) -> tuple[object, FactHand | InstanceHand] | None:
-        found: list[tuple[tuple[object, ...], object, FactHand | InstanceHand]] = [
-            ((fact.number, 0), fact.number, FactHand(0, fact, True, now))
-            for fact in self.store.holding()
-            if fact.start == now and fact.number not in done
-        ]
-        for identity, (order, pattern, each) in self.begun.items():
-            turn_of = (identity, order)  # one that ended and began again at this instant has another turn
-            if turn_of not in done:
-                found.append((order, turn_of, InstanceHand(0, pattern, each, True, now)))
-        if not found:
-            return None
-        _, first, turn = min(found, key=lambda each: each[0])
-        return first, turn
+    def _is_awaited(self, fact: Fact) -> bool:
+        return any(self.dispatch.of_fact(fact.triple[1], starts=True))
 
     def _select_facts(self, now: int) -> None:
         """Rows of SELECTs over facts that began at a time and still hold (TEF-72)."""
+        changed = [*self.store.begun, *self.stopped]
         for each in self.selects:
-            found: dict[object, tuple[tuple[object, ...], Solution]] = {}
-            for place, pattern in enumerate(each.patterns):
-                for one in self._open_instances(pattern, now):
-                    if one.start == now:
-                        bound = {name: term for name, term in one.bound.items() if name in each.common}
-                        arms = (place, *one.arms)
-                        found.setdefault((arms, frozenset(bound.items())), ((_shown(bound), arms), bound))
-            once = each.statement.once_per
-            for _, bound in sorted(found.values(), key=lambda row: row[0]):
-                if once is None or self._is_first(each.number, once, bound):
-                    self._select(each.number, each.statement, now, now, bound, ())
+            found: dict[tuple[Frame, tuple[int, ...]], None] = {}
+            for place, query in enumerate(each.queries):
+                matches = query.began(now, self.facts) if query.is_touched(changed, self.change) else []
+                if now == self.facts.first and not query.needs_facts:  # static triples: TEF-45
+                    every = query.every(now, self.facts)
+                    matches += [match for match in every if match.start == ALWAYS and match.holds_at(now)]
+                for match in matches:
+                    found[only(match.frame, each.common), (place, *match.arms)] = None
+            for frame, _ in sorted(found, key=lambda row: (frame_rank(row[0]), row[1])):
+                if self._is_first(each.statement, frame):
+                    self._select(each.statement, now, now, frame, ())
 
-    def _select(
-        self, number: int, statement: SelectStatement, start: int, end: int, bound: Solution, refs: tuple[int, ...]
-    ) -> None:
-        row = {name: bound[name] for name in statement.variables if name in bound}
+    def _select(self, own: CompiledStatement, start: int, end: int, frame: Frame, refs: tuple[int, ...]) -> None:
+        statement = own.statement
+        assert isinstance(statement, SelectStatement)
+        cells = [frame[slot] for slot in own.columns]
         if statement.distinct:
-            interval = (time_literal(start, self.facts.domain), time_literal(end, self.facts.domain))
-            key = (*interval, *(row.get(name) for name in statement.variables))
-            known = self.seen.setdefault(number, set())
+            domain = self.facts.domain
+            key = (time_cell(start, domain), time_cell(end, domain), *cells)
+            known = self.seen.setdefault(own.number, set())
             if key in known:
                 return
             known.add(key)
-        query = self.file.selects.index(statement) + 1
-        self.emitted.append(EmittedRow(query, self.facts.now, start, end, row, refs))
-
-    # Time-driven steps (TEF-64)
-
-    def _next_timer(self, now: int) -> int | None:
-        self.facts.due = set()
-        for pattern in self.timed_patterns:
-            for _ in self.facts.facts(pattern, {}, ended=False):
-                pass
-        return min(self.facts.due, default=None)
+        row = {name: term(each) for name, each in zip(statement.variables, cells, strict=True) if each is not None}
+        self.emitted.append(EmittedRow(own.query, self.facts.now, start, end, row, refs))
 
     def finish(self) -> None:
         """The end of input: facts that still hold (TEF-74)."""
         for fact in sorted(self.store.holding(), key=lambda each: (each.start, each.number)):
-            self.emitted.append(EmittedFact(self.facts.now, fact.start, None, fact.triple, fact.number))
+            shown = triple_of(fact.triple)
+            self.emitted.append(EmittedFact(self.facts.now, fact.start, None, shown, fact.number))
 
 
-def _end_order(item: tuple[int, EventInstance, Fact]) -> tuple[int, int, tuple[int, ...], str]:
-    statement, instance, fact = item
-    return statement, instance.start, instance.keys, str(fact.triple)
+def _each_once(found: list[Completed]) -> list[Completed]:
+    """Without those that differ in nothing but the facts read; REPLACE is about these."""
+    seen: set[object] = set()
+    kept = []
+    for each in found:
+        instance = each.instance
+        identity = (each.arm.place, instance.keys, each.frame, instance.hidden, instance.arms)
+        if isinstance(each.arm.arm, Replace) or identity not in seen:
+            seen.add(identity)
+            kept.append(each)
+    return kept
 
 
-def _identity(instance: FactInstance) -> object:
-    """A mapping and a start (TEF-50); the ends of open facts are not bound."""
-    return frozenset(instance.bound.items()), instance.start
-
-
-def _shown(bound: Solution) -> list[tuple[object, ...]]:
-    """By which mappings are ordered: the variables' names, then their terms; what was written `?_` comes last."""
-    return sorted((is_fresh(name), name.name, order_key(term), tie_key(term)) for name, term in bound.items())
+def _end_order(item: tuple[Completed, Fact]) -> tuple[object, ...]:
+    each, fact = item
+    return each.statement.number, each.instance.start, each.instance.keys, triple_rank(fact.triple)

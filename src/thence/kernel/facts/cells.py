@@ -1,0 +1,100 @@
+"""Terms as the machine holds them: in the form that Python hashes and compares fastest.
+
+An IRI is its text, an xsd:integer in canonical form (of at most 18 digits) an int; any other term is itself. So equal
+cells are equal terms, and the reverse.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TypeAlias
+
+from thence.columns.dictionary import Terms
+from thence.columns.term_values import ValueColumn, term_of
+from thence.columns.value_kinds import INTEGER
+from thence.rdf.comparison import SortKey, order_key, tie_key
+from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
+from thence.rdf.times import Domain, time_literal
+from thence.rdf.values import XSD_INTEGER
+
+Cell: TypeAlias = str | int | BlankNode | Literal
+CellTriple: TypeAlias = tuple[Cell, Cell, Cell]
+
+LIMIT = 10**18
+"""What the integers of cells are below, on both sides of 0."""
+
+_SMALL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
+
+
+def cell(term: Term) -> Cell:
+    """The cell of a term.
+
+    >>> cell(Literal("7", XSD_INTEGER)), cell(IRI("x:a")), cell(Literal("07", XSD_INTEGER)).value
+    (7, 'x:a', '07')
+    """
+    if isinstance(term, IRI):
+        return term.value
+    if isinstance(term, Literal) and term.datatype == XSD_INTEGER and _SMALL_INTEGER.fullmatch(term.value):
+        return int(term.value)
+    return term
+
+
+def term(cell: Cell) -> Term:
+    """The term of a cell."""
+    if isinstance(cell, str):
+        return IRI(cell)
+    return Literal(str(cell), XSD_INTEGER) if isinstance(cell, int) else cell
+
+
+def triple_of(cells: CellTriple) -> Triple:
+    subject, predicate, target = cells
+    return Triple(term(subject), term(predicate), term(target))
+
+
+def cells_of(triple: Triple) -> CellTriple:
+    subject, predicate, target = triple
+    return cell(subject), cell(predicate), cell(target)
+
+
+def column_cells(column: ValueColumn, terms: Terms) -> list[Cell]:
+    """The cells of a column in which nothing is unbound."""
+    tags, bits = column.tags.tolist(), column.bits.tolist()
+    known: dict[tuple[int, int], Cell] = {}
+    found: list[Cell] = []
+    for each in zip(tags, bits, strict=True):
+        if each[0] == INTEGER and -LIMIT < each[1] < LIMIT:
+            found.append(each[1])
+            continue
+        made = known.get(each)
+        if made is None:
+            decoded = term_of(each[0], each[1], terms)
+            assert decoded is not None
+            made = known[each] = cell(decoded)
+        found.append(made)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _date_time(time: int) -> Literal:
+    return time_literal(time, Domain.DATETIME)
+
+
+def time_cell(time: int, domain: Domain) -> Cell:
+    """A time as a cell (TEF-55)."""
+    if domain is Domain.TICKS:
+        return time if -LIMIT < time < LIMIT else time_literal(time, domain)
+    return _date_time(time)
+
+
+def rank(cell: Cell) -> tuple[SortKey, SortKey]:
+    """By which cells are ordered: as ORDER BY orders their terms."""
+    if isinstance(cell, str):
+        return (2, cell), ()
+    if isinstance(cell, int):
+        return (3, 0, 1, cell), (3, str(cell), XSD_INTEGER, "")
+    return order_key(cell), tie_key(cell)
+
+
+def triple_rank(cells: CellTriple) -> list[tuple[SortKey, SortKey]]:
+    return [rank(each) for each in cells]

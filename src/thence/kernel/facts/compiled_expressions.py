@@ -1,0 +1,235 @@
+"""Expressions as functions of a frame. Integers are computed and compared as they are; everything else is left to the
+evaluator of SPARQL's expressions, so that the values are the same."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from thence.algebra.expressions import (
+    And,
+    Arithmetic,
+    Call,
+    Compare,
+    Comparison,
+    Expression,
+    Not,
+    Operation,
+    Or,
+    Variable,
+)
+from thence.algebra.traversal import nodes
+from thence.kernel.facts.cells import LIMIT, Cell, cell, term, time_cell
+from thence.kernel.facts.frames import Frame, Layout
+from thence.match.arithmetic import compute
+from thence.match.context import Context, Solution
+from thence.match.expression_errors import ExpressionError
+from thence.match.expression_evaluator import compare, effective_boolean_value, evaluate, passes
+from thence.rdf.terms import IRI, Literal
+from thence.rdf.times import Domain, time_literal
+from thence.rdf.values import FALSE, TRUE
+
+
+@dataclass(slots=True)
+class Moment:
+    """A time at which expressions are evaluated: what now() is (TEF-62)."""
+
+    time: int
+    domain: Domain
+    base: Context
+    _context: Context | None = field(default=None, compare=False)
+
+    @property
+    def now(self) -> Cell:
+        return time_cell(self.time, self.domain)
+
+    @property
+    def context(self) -> Context:
+        """The context for what is evaluated as SPARQL; made when first asked for."""
+        if self._context is None:
+            self._context = replace(self.base, now=time_literal(self.time, self.domain))
+        return self._context
+
+
+Value: TypeAlias = Callable[[Frame, Moment], Cell]
+"""The value of an expression, or an ExpressionError."""
+Attempt: TypeAlias = Callable[[Frame, Moment], Cell | None]
+"""The value of an expression; None for an error."""
+Truth: TypeAlias = Callable[[Frame, Moment], bool]
+
+_ON_INTEGERS = {Operation.ADD: operator.add, Operation.SUBTRACT: operator.sub, Operation.MULTIPLY: operator.mul}
+_OF_INTEGERS = {
+    Comparison.EQUAL: operator.eq,
+    Comparison.NOT_EQUAL: operator.ne,
+    Comparison.LESS: operator.lt,
+    Comparison.GREATER: operator.gt,
+    Comparison.LESS_OR_EQUAL: operator.le,
+    Comparison.GREATER_OR_EQUAL: operator.ge,
+}
+
+
+def attempted(expression: Expression, layout: Layout) -> Attempt:
+    """An expression whose error is None (TEF-59)."""
+    if isinstance(expression, Variable):
+        return _slot(layout.slots[expression])
+    value = _value(expression, layout) if _is_direct(expression) else _evaluated(expression, layout)
+
+    def attempt(frame: Frame, moment: Moment) -> Cell | None:
+        try:
+            return value(frame, moment)
+        except ExpressionError:
+            return None
+
+    return attempt
+
+
+def _slot(slot: int) -> Attempt:
+    return lambda frame, moment: frame[slot]
+
+
+def tested(expression: Expression, layout: Layout) -> Truth:
+    """Whether a condition is true; an error is as good as false."""
+    if not _is_direct(expression):
+        solution = _solution(expression, layout)
+        return lambda frame, moment: passes(expression, solution(frame), moment.context)
+    truth = _truth(expression, layout)
+
+    def test(frame: Frame, moment: Moment) -> bool:
+        try:
+            return truth(frame, moment)
+        except ExpressionError:
+            return False
+
+    return test
+
+
+def _is_direct(expression: Expression) -> bool:
+    """Whether it is made of what is compiled here."""
+    return all(
+        isinstance(node, Variable | IRI | Literal | Arithmetic | Compare | And | Or | Not) or node == Call("NOW", ())
+        for node in nodes(expression)
+    )
+
+
+def _solution(expression: Expression, layout: Layout) -> Callable[[Frame], Solution]:
+    named = {node for node in nodes(expression) if isinstance(node, Variable)}
+    slots = [(variable, layout.slots[variable]) for variable in sorted(named, key=lambda each: each.name)]
+
+    def solution(frame: Frame) -> Solution:
+        return {variable: term(each) for variable, slot in slots if (each := frame[slot]) is not None}
+
+    return solution
+
+
+def _evaluated(expression: Expression, layout: Layout) -> Value:
+    solution = _solution(expression, layout)
+    return lambda frame, moment: cell(evaluate(expression, solution(frame), moment.context))
+
+
+def _value(expression: Expression, layout: Layout) -> Value:
+    match expression:
+        case Variable():
+            return _variable(expression, layout)
+        case IRI() | Literal():
+            constant = cell(expression)
+            return lambda frame, moment: constant
+        case Call():
+            return lambda frame, moment: moment.now
+        case Arithmetic():
+            return _arithmetic(expression, layout)
+        case _:
+            truth = _truth(expression, layout)
+            return lambda frame, moment: TRUE if truth(frame, moment) else FALSE
+
+
+def _variable(variable: Variable, layout: Layout) -> Value:
+    slot = layout.slots[variable]
+
+    def value(frame: Frame, moment: Moment) -> Cell:
+        found = frame[slot]
+        if found is None:
+            raise ExpressionError(f"{variable} is unbound")
+        return found
+
+    return value
+
+
+def _arithmetic(expression: Arithmetic, layout: Layout) -> Value:
+    left, right = _value(expression.left, layout), _value(expression.right, layout)
+    operation = expression.operation
+    direct = _ON_INTEGERS.get(operation)
+
+    def value(frame: Frame, moment: Moment) -> Cell:
+        one, other = left(frame, moment), right(frame, moment)
+        if direct is not None and type(one) is int and type(other) is int:
+            found: int = direct(one, other)
+            if -LIMIT < found < LIMIT:
+                return found
+        return cell(compute(operation, term(one), term(other)))
+
+    return value
+
+
+def _truth(expression: Expression, layout: Layout) -> Truth:
+    match expression:
+        case Compare():
+            return _comparison(expression, layout)
+        case And():
+            return _and(_truth(expression.left, layout), _truth(expression.right, layout))
+        case Or():
+            return _or(_truth(expression.left, layout), _truth(expression.right, layout))
+        case Not():
+            negated = _truth(expression.operand, layout)
+            return lambda frame, moment: not negated(frame, moment)
+        case _:
+            value = _value(expression, layout)
+            return lambda frame, moment: effective_boolean_value(term(value(frame, moment)))
+
+
+def _comparison(expression: Compare, layout: Layout) -> Truth:
+    left, right = _value(expression.left, layout), _value(expression.right, layout)
+    comparison = expression.comparison
+    direct = _OF_INTEGERS.get(comparison)
+
+    def truth(frame: Frame, moment: Moment) -> bool:
+        one, other = left(frame, moment), right(frame, moment)
+        if direct is not None and type(one) is int and type(other) is int:
+            found: bool = direct(one, other)
+            return found
+        return compare(comparison, term(one), term(other))
+
+    return truth
+
+
+def _and(left: Truth, right: Truth) -> Truth:
+    """An error on one side yields to a false on the other (17.2)."""
+
+    def truth(frame: Frame, moment: Moment) -> bool:
+        try:
+            if not left(frame, moment):
+                return False
+        except ExpressionError:
+            if not right(frame, moment):
+                return False
+            raise
+        return right(frame, moment)
+
+    return truth
+
+
+def _or(left: Truth, right: Truth) -> Truth:
+    """An error on one side yields to a true on the other (17.2)."""
+
+    def truth(frame: Frame, moment: Moment) -> bool:
+        try:
+            if left(frame, moment):
+                return True
+        except ExpressionError:
+            if right(frame, moment):
+                return True
+            raise
+        return right(frame, moment)
+
+    return truth

@@ -1,0 +1,434 @@
+"""Nodes of fact patterns: when they hold, and with which bindings (Table 4.1; TEF-37 to TEF-39, TEF-53 to TEF-65).
+
+`find` gives the matches that are compatible with a frame. Facts that ended at `after` or earlier are left out: after
+FOREVER all that ended, after ALWAYS none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor, isfinite
+from typing import NamedTuple, Protocol, TypeAlias
+
+from thence.algebra.expressions import Comparison, Variable
+from thence.algebra.tef_sparql import Open, Times, When
+from thence.errors import InputError
+from thence.kernel.facts.cells import Cell, CellTriple, cell, time_cell
+from thence.kernel.facts.compiled_expressions import Attempt, Moment, Truth
+from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
+from thence.kernel.facts.frames import Frame, Layout, with_cell
+from thence.match.context import Context
+from thence.rdf.dataset import IndexedGraph
+from thence.rdf.terms import IRI, Literal
+from thence.rdf.times import MAX_TIME, MIN_TIME, Domain, Instant, parse_time
+
+ALWAYS = MIN_TIME
+"""Since when static triples hold: they are older than everything (TEF-9)."""
+
+
+class FactMatch(NamedTuple):
+    """A match of a fact pattern: it holds from `start` on, until `end`, None being open. `facts` are those it is made
+    of, `hidden` is what UNION has dropped, by slot, `arms` which arms they are of."""
+
+    frame: Frame
+    start: int
+    end: int | None
+    facts: tuple[Fact, ...]
+    hidden: frozenset[tuple[int, Cell]] = frozenset()
+    arms: tuple[int, ...] = ()
+
+    def holds_at(self, time: int) -> bool:
+        return self.start <= time and (self.end is None or time < self.end)
+
+
+@dataclass(slots=True)
+class FactBase:
+    """The facts and the background, at a moment. `first` is the end of the first event; `due` has when comparisons with
+    now() will be true or false next, of the patterns that were asked (TEF-64)."""
+
+    store: FactStore
+    static: IndexedGraph
+    context: Context
+    moment: Moment
+    first: int = 0
+    domain: Domain = Domain.TICKS
+    due: set[int] = field(default_factory=set)
+    _static: dict[Cell, FactStore] = field(default_factory=dict)
+
+    def begin(self, now: int) -> None:
+        """A step at a time begins."""
+        self.moment = Moment(now, self.domain, self.context)
+
+    @property
+    def now(self) -> int:
+        return self.moment.time
+
+    def at(self, time: int) -> Moment:
+        """The moment of a time."""
+        return self.moment if time == self.moment.time else Moment(time, self.domain, self.context)
+
+    def static_facts(self, predicate: Cell) -> FactStore:
+        """The static triples of a predicate, as facts that always hold."""
+        found = self._static.get(predicate)
+        if found is None:
+            found = self._static[predicate] = FactStore()
+            assert isinstance(predicate, str)
+            for number, triple in enumerate(self.static.match(None, IRI(predicate), None)):
+                found.add(Fact(number, (cell(triple[0]), predicate, cell(triple[2])), ALWAYS, None, 0))
+        return found
+
+
+class FactNode(Protocol):
+    """A compiled fact pattern."""
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]: ...
+
+
+class Position(NamedTuple):
+    """Where a term of a triple comes from: a constant, or the slot of a variable."""
+
+    constant: Cell | None
+    slot: int
+
+
+TriplePositions: TypeAlias = tuple[Position, Position, Position]
+
+
+@dataclass(slots=True)
+class TripleSlots:
+    """A triple pattern over a layout."""
+
+    positions: TriplePositions
+
+    def unified(self, triple: CellTriple, frame: Frame) -> Frame | None:
+        """The frame with which the pattern is the triple; None if it cannot be."""
+        (subject, subject_slot), (predicate, predicate_slot), (target, target_slot) = self.positions
+        made: list[Cell | None] | None = None
+        if predicate is None:
+            predicate = frame[predicate_slot]
+            if predicate is None:
+                made = [*frame]
+                made[predicate_slot] = predicate = triple[1]
+        if predicate != triple[1]:
+            return None
+        if subject is None:
+            subject = (made or frame)[subject_slot]
+            if subject is None:
+                made = made or [*frame]
+                made[subject_slot] = subject = triple[0]
+        if subject != triple[0]:
+            return None
+        if target is None:
+            target = (made or frame)[target_slot]
+            if target is None:
+                made = made or [*frame]
+                made[target_slot] = target = triple[2]
+        if target != triple[2]:
+            return None
+        return frame if made is None else tuple(made)
+
+
+@dataclass(slots=True)
+class TripleFactNode:
+    """A triple; of facts or of the background."""
+
+    slots: TripleSlots
+    static: Cell | None  # the predicate, if it is static
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        (subject, subject_slot), (predicate, predicate_slot), (target, target_slot) = self.slots.positions
+        if subject is None:
+            subject = frame[subject_slot]
+        if predicate is None:
+            predicate = frame[predicate_slot]
+        if target is None:
+            target = frame[target_slot]
+        unified = self.slots.unified
+        if self.static is not None:
+            store = facts.static_facts(self.static)
+            listed = store.matching(subject, predicate, target, FOREVER)
+            return [
+                FactMatch(found, ALWAYS, None, ())
+                for fact in listed
+                if (found := unified(fact.triple, frame)) is not None
+            ]
+        return [
+            FactMatch(found, fact.start, fact.end, (fact,))
+            for fact in facts.store.matching(subject, predicate, target, after)
+            if (found := unified(fact.triple, frame)) is not None
+        ]
+
+
+@dataclass(slots=True)
+class TimesFactNode:
+    """`F[start, end]` (TEF-53, TEF-54)."""
+
+    child: FactNode
+    times: TimesSlots
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        times = self.times
+        return [
+            FactMatch(timed, *each[1:])
+            for each in self.child.find(frame, after, facts)
+            if (timed := times.timed(each.frame, each.start, each.end, facts)) is not None
+        ]
+
+
+@dataclass(slots=True)
+class TimesSlots:
+    """`[start, end]` over a layout: the slot of each variable, -1 for none."""
+
+    start: When
+    end: When
+    start_slot: int
+    end_slot: int
+
+    def timed(self, frame: Frame, start: int, end: int | None, facts: FactBase) -> Frame | None:
+        """What it binds, or None if it does not fit."""
+        first = facts.first if start == ALWAYS else start
+        if self.start_slot >= 0:
+            found = _bound_time(frame, self.start_slot, first, facts.domain)
+        else:
+            found = frame if isinstance(self.start, Instant) and self.start.time == first else None
+        if found is None:
+            return None
+        if self.end_slot >= 0:  # the end of an open fact is unbound, which is compatible with everything
+            return found if end is None else _bound_time(found, self.end_slot, end, facts.domain)
+        if isinstance(self.end, Open):
+            return found if end is None else None
+        return found if isinstance(self.end, Instant) and self.end.time == end else None
+
+
+def times_slots(times: Times, layout: Layout) -> TimesSlots:
+    def slot(when: When) -> int:
+        return layout.slots[when] if isinstance(when, Variable) else -1
+
+    return TimesSlots(times.start, times.end, slot(times.start), slot(times.end))
+
+
+def _bound_time(frame: Frame, slot: int, time: int, domain: Domain) -> Frame | None:
+    made = time_cell(time, domain)
+    known = frame[slot]
+    if known is None:
+        return with_cell(frame, slot, made)
+    return frame if known == made else None
+
+
+@dataclass(slots=True)
+class BothFactsNode:
+    """`F1, F2`."""
+
+    left: FactNode
+    right: FactNode
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        found = []
+        for one in self.left.find(frame, after, facts):
+            for other in self.right.find(one.frame, after, facts):
+                start = other.start if other.start > one.start else one.start
+                end = earlier(one.end, other.end)
+                if end is None or start < end:
+                    hidden, arms = one.hidden | other.hidden, one.arms + other.arms
+                    found.append(FactMatch(other.frame, start, end, one.facts + other.facts, hidden, arms))
+        return found
+
+
+@dataclass(slots=True)
+class EitherFactNode:
+    """`F1 UNION F2`: variables of one side alone join nothing outside, and are dropped (TEF-69)."""
+
+    sides: tuple[tuple[FactNode, frozenset[int]], ...]  # each with the slots that it alone binds
+    common: tuple[int, ...]
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        found = []
+        for arm, (side, private) in enumerate(self.sides):
+            outside = tuple(None if slot in private else each for slot, each in enumerate(frame))
+            for match in side.find(outside, after, facts):
+                kept = list(frame)
+                for slot in self.common:
+                    if match.frame[slot] is not None:
+                        kept[slot] = match.frame[slot]
+                dropped = ((slot, each) for slot in private if (each := match.frame[slot]) is not None)
+                hidden, arms = match.hidden.union(dropped), (arm, *match.arms)
+                found.append(FactMatch(tuple(kept), match.start, match.end, match.facts, hidden, arms))
+        return found
+
+
+@dataclass(slots=True)
+class TestFactNode:
+    """`F, condition`."""
+
+    child: FactNode
+    truth: Truth
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        truth, moment = self.truth, facts.moment
+        return [each for each in self.child.find(frame, after, facts) if truth(each.frame, moment)]
+
+
+@dataclass(slots=True)
+class ClockNode:
+    """`F, now() op c`: clips the interval, as far as it is known now (TEF-63). When it will be true or false next is
+    added to the base's `due` (TEF-64)."""
+
+    child: FactNode
+    comparison: Comparison
+    limit: Attempt
+    truth: Truth
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        found = []
+        now = facts.now
+        for each in self.child.find(frame, after, facts):
+            limit = limit_of(self.limit(each.frame, facts.moment), facts.domain)
+            if limit is None:  # at all times, or never
+                if self.truth(each.frame, facts.moment):
+                    found.append(each)
+                continue
+            for low, high in true_when(self.comparison, limit):
+                if each.end is None or each.end > now:
+                    facts.due.update(time for time in (low, high) if time is not None and time > now)
+                start, end = max(each.start, low), earlier(each.end, high)
+                if start <= now and (end is None or start < end):
+                    found.append(each._replace(start=start, end=None if end is None or end > now else end))
+        return found
+
+
+@dataclass(slots=True)
+class AssignFactNode:
+    """`F, ?v = expression`."""
+
+    child: FactNode
+    slot: int
+    value: Attempt
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        return [
+            FactMatch(made, *each[1:])
+            for each in self.child.find(frame, after, facts)
+            if (made := assigned(each.frame, self.slot, self.value(each.frame, facts.moment))) is not None
+        ]
+
+
+@dataclass(slots=True)
+class WithoutFactNode:
+    """`F1 WITHOUT F2` holds in the gaps (TEF-37)."""
+
+    left: FactNode
+    right: FactNode
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        found = []
+        for each in self.left.find(frame, after, facts):
+            others = [(other.start, other.end) for other in self.right.find(each.frame, ALWAYS, facts)]
+            for start, end in gaps(each.start, each.end, others):
+                found.append(each._replace(start=start, end=end))
+        return found
+
+
+class EventTimes(Protocol):
+    """When an event pattern, right of WITHOUT, has matched so far, given what is bound: the ends."""
+
+    def times(self, frame: Frame, facts: FactBase) -> list[int]: ...
+
+
+@dataclass(slots=True)
+class RestartNode:
+    """`F WITHOUT E` restarts at each E (TEF-38)."""
+
+    left: FactNode
+    events: EventTimes
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        found = []
+        for each in self.left.find(frame, after, facts):
+            cuts = sorted({time for time in self.events.times(each.frame, facts) if time > each.start})
+            bounds = [each.start, *(time for time in cuts if each.end is None or time < each.end)]
+            ends: list[int | None] = [*bounds[1:], each.end]
+            for low, high in zip(bounds, ends, strict=True):
+                found.append(each._replace(start=low, end=high))
+        return found
+
+
+# Times and expressions
+
+
+def assigned(frame: Frame, slot: int, value: Cell | None) -> Frame | None:
+    """With a variable bound to a value; None: an error, or another value (TEF-57, TEF-59)."""
+    if value is None:
+        return None
+    known = frame[slot]
+    if known is None:
+        return with_cell(frame, slot, value)
+    return frame if known == value else None
+
+
+def limit_of(value: Cell | None, domain: Domain) -> Fraction | None:
+    """The time that a value is, perhaps between two ticks; None: it is none that could come."""
+    found: object = value
+    if isinstance(value, Literal):
+        found = value.python
+    if domain is not Domain.TICKS:
+        try:
+            time = parse_time(value) if isinstance(value, Literal) else None
+        except InputError:
+            return None
+        found = None if time is None or time.domain is not domain else time.time
+    is_number = type(found) in (int, Decimal) or (isinstance(found, float) and isfinite(found))
+    if not is_number or not MIN_TIME < found < MAX_TIME:  # type: ignore[operator]
+        return None
+    return Fraction(found)  # type: ignore[call-overload, no-any-return]
+
+
+def earlier(left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return min(left, right)
+
+
+def gaps(start: int, end: int | None, others: list[tuple[int, int | None]]) -> Iterator[tuple[int, int | None]]:
+    """The parts of an interval in which none of some others holds.
+
+    >>> list(gaps(10, 40, [(20, 25)]))
+    [(10, 20), (25, 40)]
+    """
+    low = start
+    for first, last in sorted(others, key=lambda each: each[0]):
+        if end is not None and first >= end:
+            break
+        if first > low:
+            yield low, first
+        if last is None:
+            return
+        low = max(low, last)
+    if end is None or low < end:
+        yield low, end
+
+
+def true_when(comparison: Comparison, limit: Fraction) -> list[tuple[int, int | None]]:
+    """The intervals in which `now() op limit` is true.
+
+    >>> true_when(Comparison.GREATER, Fraction(7, 2)), true_when(Comparison.EQUAL, Fraction(7, 2))
+    ([(4, None)], [])
+    """
+    below, above = ceil(limit), floor(limit) + 1  # the first instant not below it, and the first above it
+    match comparison:
+        case Comparison.GREATER:
+            return [(above, None)]
+        case Comparison.GREATER_OR_EQUAL:
+            return [(below, None)]
+        case Comparison.LESS:
+            return [(ALWAYS, below)]
+        case Comparison.LESS_OR_EQUAL:
+            return [(ALWAYS, above)]
+        case Comparison.EQUAL:
+            return [(below, above)] if below < above else []
+        case Comparison.NOT_EQUAL:
+            return [(ALWAYS, below), (above, None)] if below < above else [(ALWAYS, None)]
+        case _:
+            raise AssertionError("the language has no such comparison")

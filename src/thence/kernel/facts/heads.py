@@ -1,0 +1,73 @@
+"""The heads of CONSTRUCT over a layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thence.algebra.expressions import Variable
+from thence.algebra.tef_sparql import HeadTriple
+from thence.kernel.facts.cells import Cell, CellTriple, cell
+from thence.kernel.facts.compiled_expressions import Attempt, Moment, attempted
+from thence.kernel.facts.frames import Frame, Layout
+from thence.rdf.terms import IRI, BlankNode, Literal
+
+
+@dataclass(slots=True)
+class CompiledTriple:
+    """A triple of a head: each part as a function of a frame. `parts` has a constant or a slot for each, and neither
+    for a computed object."""
+
+    subject: Attempt
+    predicate: Attempt
+    target: Attempt
+    parts: tuple[tuple[Cell | None, int], ...]
+
+    def known(self, frame: Frame) -> list[Cell | None]:
+        """The terms of the triple that a frame settles."""
+        return [frame[slot] if slot >= 0 else constant for constant, slot in self.parts]
+
+    def frame_of(self, triple: CellTriple, slots: Sequence[int], empty: Frame) -> Frame | None:
+        """What a triple says about some slots; None: it is not of this head."""
+        found = list(empty)
+        for (constant, slot), each in zip(self.parts, triple, strict=True):
+            if constant is not None and constant != each:
+                return None
+            if slot in slots:
+                if found[slot] is not None and found[slot] != each:
+                    return None
+                found[slot] = each
+        return tuple(found)
+
+
+@dataclass(slots=True)
+class Head:
+    triples: tuple[CompiledTriple, ...]
+
+    def of(self, frame: Frame, moment: Moment) -> list[CellTriple]:
+        """The triples that it makes; one whose expression has an error is left out (TEF-59)."""
+        found: list[CellTriple] = []
+        for each in self.triples:
+            subject, predicate = each.subject(frame, moment), each.predicate(frame, moment)
+            target = each.target(frame, moment)
+            if isinstance(subject, str | BlankNode) and isinstance(predicate, str) and target is not None:
+                found.append((subject, predicate, target))
+        return found
+
+
+def compiled_head(head: Sequence[HeadTriple], layout: Layout) -> Head:
+    return Head(tuple(_compiled(each, layout) for each in head))
+
+
+def _compiled(triple: HeadTriple, layout: Layout) -> CompiledTriple:
+    def part(found: object) -> tuple[Cell | None, int]:
+        if isinstance(found, Variable):
+            return None, layout.slots[found]
+        return (cell(found), -1) if isinstance(found, IRI | Literal) else (None, -1)
+
+    return CompiledTriple(
+        attempted(triple.subject, layout),
+        attempted(triple.predicate, layout),
+        attempted(triple.object, layout),
+        (part(triple.subject), part(triple.predicate), part(triple.object)),
+    )

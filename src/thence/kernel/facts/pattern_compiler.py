@@ -1,0 +1,318 @@
+"""Patterns → nodes over the layout of their statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, assert_never
+
+from thence.algebra.expressions import Expression, Variable
+from thence.algebra.patterns import TriplePattern
+from thence.algebra.tef_sparql import (
+    Absent,
+    Assignment,
+    Conjunction,
+    Either,
+    Kind,
+    OnEnd,
+    OnStart,
+    Related,
+    TefPattern,
+    TemporalRelation,
+    Test,
+    Times,
+)
+from thence.algebra.tef_variables import bound
+from thence.algebra.traversal import nodes
+from thence.algebra.variables import mentioned
+from thence.kernel.facts.cells import cell
+from thence.kernel.facts.compiled_expressions import attempted, tested
+from thence.kernel.facts.event_instances import AbsentEvents, Stored, WaitingExpression
+from thence.kernel.facts.event_nodes import (
+    EitherNode,
+    EventNode,
+    FactEventNode,
+    LateTest,
+    MatchEventNode,
+    PairNode,
+    StaticNode,
+    TestNode,
+    TimesNode,
+    TripleNode,
+    WhileNode,
+    WithoutEventsNode,
+    WithoutFactsNode,
+)
+from thence.kernel.facts.fact_nodes import (
+    AssignFactNode,
+    BothFactsNode,
+    ClockNode,
+    EitherFactNode,
+    FactNode,
+    Position,
+    RestartNode,
+    TestFactNode,
+    TimesFactNode,
+    TimesSlots,
+    TripleFactNode,
+    TripleSlots,
+    WithoutFactNode,
+    times_slots,
+)
+from thence.kernel.facts.frames import Layout
+from thence.program.facts.kinds import Kinds, now_comparison
+from thence.rdf.terms import IRI, BlankNode, Literal
+
+
+@dataclass(slots=True)
+class PatternCompiler:
+    """Compiles the patterns of one statement. `views` numbers the unnamed views of ONSTART and ONEND, each with the
+    layout of its own pattern; `absent` gets the events right of `F WITHOUT E`."""
+
+    kinds: Kinds
+    layout: Layout
+    views: dict[TefPattern, tuple[int, Layout]]
+    absent: list[tuple[EventNode, Stored]] = field(default_factory=list)
+    expressions: list[WaitingExpression] = field(default_factory=list)
+
+    # Facts
+
+    def facts(self, pattern: TefPattern) -> FactNode:
+        """The node of a fact pattern."""
+        match pattern:
+            case TriplePattern():
+                slots = self.triple(pattern)
+                is_static = isinstance(pattern.predicate, IRI) and self.kinds.of(pattern.predicate) is Kind.STATIC
+                return TripleFactNode(slots, slots.positions[1].constant if is_static else None)
+            case Times():
+                return TimesFactNode(self.facts(pattern.pattern), times_slots(pattern, self.layout))
+            case Conjunction():
+                return BothFactsNode(self.facts(pattern.left), self.facts(pattern.right))
+            case Either():
+                return self._either_facts(pattern)
+            case Test():
+                child, clock = self.facts(pattern.pattern), now_comparison(pattern.condition)
+                if clock is None:
+                    return TestFactNode(child, tested(pattern.condition, self.layout))
+                limit, truth = attempted(clock[1], self.layout), tested(pattern.condition, self.layout)
+                return ClockNode(child, clock[0], limit, truth)
+            case Assignment():
+                value = attempted(pattern.expression, self.layout)
+                return AssignFactNode(self.facts(pattern.pattern), self.layout.slots[pattern.variable], value)
+            case Absent():
+                return self._absent_facts(pattern)
+            case Related() | OnStart() | OnEnd():
+                raise AssertionError("an event is no fact")
+            case _:
+                assert_never(pattern)
+
+    def _either_facts(self, pattern: Either) -> EitherFactNode:
+        common = bound(pattern)
+        sides = tuple(
+            (self.facts(side), frozenset(self.layout.slots_of(bound(side) - common)))
+            for side in (pattern.left, pattern.right)
+        )
+        return EitherFactNode(sides, self.layout.slots_of(common))
+
+    def _absent_facts(self, pattern: Absent) -> FactNode:
+        left = self.facts(pattern.left)
+        if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
+            return WithoutFactNode(left, self.facts(pattern.right))
+        node = self.events(pattern.right, frozenset(self.layout.variables))  # whatever F may bind
+        stored = self._store(frozenset())
+        self.absent.append((node, stored))
+        return RestartNode(left, AbsentEvents(stored))
+
+    # Events
+
+    def events(self, pattern: TefPattern, outer: frozenset[Variable] = frozenset()) -> EventNode:
+        """The node of an event pattern. `outer` are the variables that are bound further to the left."""
+        match pattern:
+            case TriplePattern():
+                return TripleNode(self.triple(pattern), self.layout.empty)
+            case Times():
+                return TimesNode(self.events(pattern.pattern, outer), times_slots(pattern, self.layout))
+            case Conjunction():
+                return self._both(pattern, outer)
+            case Related():
+                return self._related(pattern, outer)
+            case Absent():
+                return self._without(pattern, outer)
+            case Test():
+                return self._test(pattern.pattern, None, pattern.condition, outer)
+            case Assignment():
+                return self._test(pattern.pattern, pattern.variable, pattern.expression, outer)
+            case Either():
+                left, right = self.events(pattern.left, outer), self.events(pattern.right, outer)
+                return EitherNode(left, right, self.layout.slots_of(bound(pattern)))
+            case OnStart() | OnEnd():
+                return self._turn(pattern.facts, isinstance(pattern, OnStart))
+            case _:
+                assert_never(pattern)
+
+    def _both(self, pattern: Conjunction, outer: frozenset[Variable]) -> EventNode:
+        if self._is_static(pattern.right):
+            node, late = self._facts_with(pattern.right, pattern.left, outer)
+            return StaticNode(self.events(pattern.left, outer), node, late)
+        if self._is_static(pattern.left):
+            return self._static_first(pattern.left, pattern.right, outer)
+        return self._pair(None, pattern.left, pattern.right, outer)
+
+    def _related(self, pattern: Related, outer: frozenset[Variable]) -> EventNode:
+        if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
+            node, late = self._facts_with(pattern.right, pattern.left, outer)
+            return WhileNode(pattern.relation, self.events(pattern.left, outer), node, late)
+        if self._is_static(pattern.left):  # older than everything
+            return self._static_first(pattern.left, pattern.right, outer)
+        return self._pair(pattern.relation, pattern.left, pattern.right, outer)
+
+    def _static_first(self, static: TefPattern, events: TefPattern, outer: frozenset[Variable]) -> StaticNode:
+        node, late = self._facts_with(static, None, outer)
+        return StaticNode(self.events(events, outer | bound(static)), node, late)
+
+    def _facts_with(
+        self, pattern: TefPattern, events: TefPattern | None, outer: frozenset[Variable]
+    ) -> tuple[FactNode, tuple[LateTest, ...]]:
+        """The node of a fact pattern that goes with events, without the expressions that may have to wait; and these
+        (TEF-58)."""
+        away = outer if events is None else (outer - bound(events)) | assigned_variables(events)
+        known, late = lifted(pattern, away)
+        return self.facts(known), tuple(self._late(each) for each in late)
+
+    def _late(self, each: Lifted) -> LateTest:
+        clock = now_comparison(each.expression) if each.variable is None else None
+        waiting = self.waiting(each.variable, each.expression, each.missing)
+        return LateTest(waiting, None if clock is None else clock[0])
+
+    def _pair(
+        self, relation: TemporalRelation | None, left: TefPattern, right: TefPattern, outer: frozenset[Variable]
+    ) -> PairNode:
+        names = certain(left) & certain(right)
+        one, other = self.events(left, outer), self.events(right, outer | bound(left))
+        return PairNode(relation, one, other, self._store(names), self._store(names))
+
+    def _without(self, pattern: Absent, outer: frozenset[Variable]) -> EventNode:
+        child = self.events(pattern.left, outer)
+        known = bound(pattern.left)
+        away = (outer - known) | assigned_variables(pattern.left)
+        further = self.layout.slots_of(all_variables(pattern.right) & away)
+        if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
+            node, late = self._facts_with(pattern.right, pattern.left, outer)
+            return WithoutFactsNode(child, node, further, late)
+        absent = self.events(pattern.right, outer | known)
+        seen = self._store(certain(pattern.left) & certain(pattern.right))
+        return WithoutEventsNode(child, absent, seen, further)
+
+    def _test(
+        self, pattern: TefPattern, variable: Variable | None, expression: Expression, outer: frozenset[Variable]
+    ) -> TestNode:
+        """It waits for what is bound further to the left, and for what waits itself; what else has no value has
+        none."""
+        names = mentioned(expression) & (outer | assigned_variables(pattern))
+        return TestNode(self.events(pattern, outer), self.waiting(variable, expression, names))
+
+    def _turn(self, pattern: TefPattern, starts: bool) -> FactEventNode | MatchEventNode:
+        if not is_simple(pattern):
+            number, own = self.views[pattern]
+            copied = tuple((own.slots[each], self.layout.slots[each]) for each in bound(pattern))
+            return MatchEventNode(number, starts, copied, self.layout.empty)
+        times: list[TimesSlots] = []
+        while isinstance(pattern, Times):
+            times.append(times_slots(pattern, self.layout))
+            pattern = pattern.pattern
+        assert isinstance(pattern, TriplePattern)
+        return FactEventNode(self.triple(pattern), tuple(reversed(times)), starts, self.layout.empty)
+
+    # Both
+
+    def triple(self, pattern: TriplePattern) -> TripleSlots:
+        def position(part: object) -> Position:
+            if isinstance(part, Variable):
+                return Position(None, self.layout.slots[part])
+            assert isinstance(part, IRI | BlankNode | Literal)
+            return Position(cell(part), -1)
+
+        return TripleSlots((position(pattern.subject), position(pattern.predicate), position(pattern.object)))
+
+    def waiting(
+        self, variable: Variable | None, expression: Expression, names: frozenset[Variable] = frozenset()
+    ) -> WaitingExpression:
+        """An expression that may wait for variables further to the left."""
+        slot = -1 if variable is None else self.layout.slots[variable]
+        truth, value = tested(expression, self.layout), attempted(expression, self.layout)
+        made = WaitingExpression(len(self.expressions), self.layout.slots_of(names), slot, truth, value)
+        self.expressions.append(made)
+        return made
+
+    def _store(self, names: frozenset[Variable]) -> Stored:
+        return Stored(self.layout, self.expressions, self.layout.slots_of(names))
+
+    def _is_static(self, pattern: TefPattern) -> bool:
+        return self.kinds.of_pattern(pattern) is Kind.STATIC
+
+
+def all_variables(pattern: object) -> frozenset[Variable]:
+    """Every variable that a pattern names, those of expressions included."""
+    return frozenset(node for node in nodes(pattern) if isinstance(node, Variable))
+
+
+class Lifted(NamedTuple):
+    """An expression that was taken out of a fact pattern, since it may have to wait: for what is `missing`."""
+
+    variable: Variable | None
+    expression: Expression
+    missing: frozenset[Variable]
+
+
+def lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, tuple[Lifted, ...]]:
+    """A fact pattern without the expressions that name variables which are bound further to the left, and these."""
+    match pattern:
+        case Test() | Assignment():
+            inner, late = lifted(pattern.pattern, away)
+            expression = pattern.condition if isinstance(pattern, Test) else pattern.expression
+            computed = frozenset(each.variable for each in late if each.variable is not None)
+            missing = mentioned(expression) & ((away - bound(inner)) | computed)
+            if not missing:
+                return replace(pattern, pattern=inner), late
+            variable = None if isinstance(pattern, Test) else pattern.variable
+            return inner, (*late, Lifted(variable, expression, missing))
+        case Times():
+            inner, late = lifted(pattern.pattern, away)
+            return replace(pattern, pattern=inner), late
+        case Conjunction():
+            left, late = lifted(pattern.left, away)
+            computed = frozenset(each.variable for each in late if each.variable is not None)
+            right, more = lifted(pattern.right, (away - bound(left)) | computed)
+            return Conjunction(left, right), late + more
+        case _:
+            return pattern, ()
+
+
+def assigned_variables(pattern: TefPattern) -> frozenset[Variable]:
+    """The variables that a pattern computes: they may wait for others."""
+    return frozenset(node.variable for node in nodes(pattern) if isinstance(node, Assignment))
+
+
+def is_simple(pattern: TefPattern) -> bool:
+    """Whether a fact pattern is one triple, its times perhaps bound: then each fact has its turn itself."""
+    return isinstance(pattern, TriplePattern) or (isinstance(pattern, Times) and is_simple(pattern.pattern))
+
+
+def certain(pattern: TefPattern) -> frozenset[Variable]:
+    """The variables that every instance of a pattern binds, before anything that waits."""
+    match pattern:
+        case TriplePattern():
+            return bound(pattern)
+        case Times() | Test() | Assignment():
+            return certain(pattern.pattern)
+        case Conjunction():
+            return certain(pattern.left) | certain(pattern.right)
+        case Related():
+            return certain(pattern.left) | certain(pattern.right)
+        case Absent():
+            return certain(pattern.left)
+        case Either():
+            return certain(pattern.left) & certain(pattern.right)
+        case OnStart() | OnEnd():
+            return certain(pattern.facts)
+        case _:
+            assert_never(pattern)
