@@ -128,7 +128,7 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
         triples = _all_background(closed_background, terms)
         check_templates(network, closed_background.schema)
     graphs = PathGraphs(dict.fromkeys(_plain_triples(triples, terms)) if _has_paths(network) else {}, {})
-    logged = evaluated_anew(network.nodes)
+    logged = evaluated_anew(network.nodes, network.nodes)
     evaluation = Evaluation(
         network=_stratified(network, triples, closed_background.schema if network.reasoning else None, scope),
         states=[
