@@ -243,3 +243,13 @@ def test_graph_reads_what_the_unnamed_background_entails(tmp_path: Path) -> None
     asked = query("SELECT ?x { ?a :p ?b GRAPH :g { ?x a :D } }")
     found = asked.match([event(1, ":a :p :b .")], background=tmp_path / "kb.ttl", reasoning="rdfs")
     assert [str(match.bindings["x"].value) for match in found] == ["http://example.org/k"]
+
+
+def test_an_exists_in_an_exists_is_judged_on_the_group_it_stands_in() -> None:
+    """EP-27: the inner one sees what ends by the end of the outer one's group, with ?x and ?n of the row put in."""
+    asked = query("SELECT ?n { ?x :p ?n FILTER EXISTS { ?y :q ?z FILTER EXISTS { ?x :r ?z FILTER(?n > 3) } } }")
+    events = [event(1, ":c :p 4 ."), event(2, ":a :q :k ."), event(2, ":c :r :k ."), event(3, ":c :p 3 .")]
+    events += [event(4, ":c :p 5 ."), event(5, ":d :p 6 .")]
+    assert [match.bindings["n"].python for match in asked.match(events)] == [5]
+    later = [event(1, ":a :q :k ."), event(2, ":c :r :k ."), event(3, ":c :p 5 .")]
+    assert not list(asked.match(later))

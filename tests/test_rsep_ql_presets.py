@@ -71,7 +71,7 @@ class FlatChain:
 def flat_chains(draw: st.DrawFn) -> FlatChain:
     """Flat chains over patterns of one triple each. A blank node in a pattern would hide a variable: mappings of one
     event that differ in it alone are one in RSEP-QL (RS-26) and two in EP-SPARQL."""
-    maker = Maker(draw, Options(paths=False), derives=False)
+    maker = Maker(lambda least, most: draw(st.integers(least, most)), Options(paths=False), derives=False)
     patterns = tuple(maker.pattern() for _ in range(maker.pick((2, 2, 2, 3, 3, 4))))
     assume(not any(isinstance(slot, Blank) for each in patterns for slot in (each.subject, each.object)))
     patterns = tuple(apart(each, number) if maker.chance(50) else each for number, each in enumerate(patterns))

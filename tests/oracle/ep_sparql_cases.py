@@ -5,8 +5,9 @@ Most triples of a stream are instances of the file's own patterns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -54,7 +55,7 @@ from oracle.ep_sparql_statements import (
 from oracle.ep_sparql_strata import predicates
 from oracle.terms import Blank, Iri, Literal, Term, Triple, Var
 
-__all__ = ["CORE", "Case", "Options", "answer", "cases", "emitted", "is_emitting", "policy_cases"]
+__all__ = ["CORE", "Case", "Options", "answer", "cases", "emitted", "is_emitting", "policy_cases", "random_cases"]
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,12 @@ class Stream:
             start = end if maker.chance(65) else maker.number(0, end)
             triples = tuple(maker.pick(pool) for _ in range(maker.pick((1, 1, 2, 3))))
             found.append((start, end, tuple(dict.fromkeys(triples))))
-        found = maker.draw(st.permutations(found)) if maker.chance(20) else found
-        return tuple((f"e{number}", *event) for number, event in enumerate(found[:most]))
+        found = maker.shuffled(found) if maker.chance(20) else found
+        shift = maker.pick((0, 0, 0, -3))  # ticks may be negative
+        return tuple(
+            (f"e{number}", start + shift, end + shift, triples)
+            for number, (start, end, triples) in enumerate(found[:most])
+        )
 
     def planned(self, *, strict: bool) -> list[tuple[int, int, tuple[Triple, ...]]]:
         """Instances of the patterns in the order of the text, by one assignment, one event after the other. `strict`:
@@ -204,15 +209,38 @@ SCHEMAS: tuple[Triple, ...] = (
 @st.composite
 def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     """Legal cases: SELECTs, rules, or both."""
-    outline = Maker(draw, options, derives=False)
+    found = made(lambda least, most: draw(st.integers(least, most)), options)
+    assume(is_legal_case(found))
+    return found
+
+
+def random_cases(seed: int, options: Options = Options()) -> Iterator[Case]:  # noqa: B008
+    """Legal cases without end, the same for the same seed. They are more varied than Hypothesis's, and don't shrink."""
+    random = Random(seed)
+    while True:
+        found = made(random.randint, options)
+        if is_legal_case(found):
+            yield found
+
+
+def is_legal_case(case: Case) -> bool:
+    background = bool(case.background)
+    schema = closed_background(frozenset(case.background)) if case.reasoning else None
+    orders_blanks = any_sliced(case.file) and any(makes_blanks(statement) for statement in case.file)
+    return is_legal(case.file, background=background, schema=schema, policy=case.policy) and not orders_blanks
+
+
+def made(number: Callable[[int, int], int], options: Options) -> Case:
+    """A case, legal most of the time."""
+    outline = Maker(number, options, derives=False)
     ruled = options.rules and outline.chance(40)
     reasoning = options.reasoning and outline.chance(15)
     grounded = options.background and (reasoning or outline.chance(40))
-    graphs = options.graph and not ruled and not reasoning and outline.chance(20)
+    graphs = options.graph and not ruled and outline.chance(20)
     file: list[Statement] = []
 
     def maker() -> Maker:
-        made = Maker(draw, options, derives=ruled)
+        made = Maker(number, options, derives=ruled)
         made.typed, made.graphs = reasoning, graphs
         return made
 
@@ -228,8 +256,7 @@ def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
             if graphs and statement.chance(70):
                 where = Group((*where.elements, InGraph("g", Group((statement.triples(),)))))
             file.append(statement.select(where))
-    blanks = not any_sliced(file)
-    stream = Stream(maker(), own_patterns(tuple(file)), blanks=blanks)
+    stream = Stream(maker(), own_patterns(tuple(file)), blanks=not any_sliced(file))
     background = tuple(stream.triple() for _ in range(outline.number(1, 3))) if grounded else ()
     if reasoning:
         background += tuple(triple for triple in SCHEMAS if outline.chance(65))
@@ -237,9 +264,6 @@ def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     named = (("g", tuple(stream.triple() for _ in range(outline.number(1, 4)))),) if graphs else None
     if graphs and background and outline.chance(30):
         named = None  # the unnamed background answers
-    schema = closed_background(frozenset(background)) if reasoning else None
-    assume(is_legal(tuple(file), background=bool(background), schema=schema))
-    assume(blanks or not any(makes_blanks(statement) for statement in file))
     return Case(tuple(file), stream.events(options.most_events), background, named, reasoning)
 
 
@@ -262,7 +286,7 @@ def makes_blanks(statement: Statement) -> bool:
 @st.composite
 def policy_cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     """SELECTs over chains of SEQs and filters, under a policy (EP-67)."""
-    maker = Maker(draw, Options(paths=False, patterns=5), derives=False)
+    maker = Maker(lambda least, most: draw(st.integers(least, most)), Options(paths=False, patterns=5), derives=False)
     file: File = tuple(_policy_select(maker) for _ in range(maker.pick((1, 1, 1, 1, 2))))
     stream = Stream(maker, own_patterns(file), blanks=False)
     background = tuple({stream.triple() for _ in range(maker.number(1, 2))}) if maker.chance(20) else ()

@@ -83,8 +83,19 @@ class Selection:
         if not chains:
             return [each for each in self.evaluation.group(group, place) if restriction.admits(each)]
         [(number, chain)] = chains
-        operands = (chain.first, *(right for _, right in chain.rest))
+        operands = operands_of(chain)
         return ChainSelection(self, operands, group, (*place, number)).prefixes(len(operands), None, restriction)
+
+
+def operands_of(chain: Chain) -> tuple[Group, ...]:
+    """Those of the whole chain: braces around a left side say what EP-7 says without them, unless filters stand in
+    them. `{{A} SEQ {B}} SEQ {C}` is `{A} SEQ {B} SEQ {C}`."""
+    rest = tuple(right for _, right in chain.rest)
+    match chain.first.elements:
+        case (Chain() as left,):
+            return (*operands_of(left), *rest)
+        case _:
+            return (chain.first, *rest)
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from hypothesis import strategies as st
+from typing import Any, TypeVar
 
 from oracle.ep_sparql_query import (
     Aggregate,
@@ -53,6 +51,8 @@ from oracle.ep_sparql_query import (
 from oracle.ep_sparql_rdfs import TYPE
 from oracle.terms import Blank, Iri, Var, decimal, integer
 
+Item = TypeVar("Item")
+
 P, Q, R, S, T = (Iri(name) for name in "pqrst")
 THINGS = tuple(Iri(name) for name in "abc")
 NUMBERS = tuple(integer(value) for value in (1, 2, 3))
@@ -87,11 +87,11 @@ CORE = Options(rules=False, aggregates=False, sub_selects=False, modifiers=False
 
 
 class Maker:
-    """Draws parts of a statement. `left` counts the triple patterns that it may still have outside EXISTS, `exists` the
-    EXISTS."""
+    """Draws parts of a statement. `number(least, most)` draws an integer; all else is drawn by it, and 0 is the
+    simplest choice. `left` counts the triple patterns that it may still have outside EXISTS, `exists` the EXISTS."""
 
-    def __init__(self, draw: st.DrawFn, options: Options, *, derives: bool) -> None:
-        self.draw = draw
+    def __init__(self, number: Callable[[int, int], int], options: Options, *, derives: bool) -> None:
+        self.number = number
         self.options = options
         self.left = options.patterns
         self.made = 0
@@ -102,10 +102,11 @@ class Maker:
         self.graphs = False
 
     def pick(self, choices: Sequence[Any]) -> Any:
-        return self.draw(st.sampled_from(choices))
+        return choices[self.number(0, len(choices) - 1)]
 
-    def number(self, least: int, most: int) -> int:
-        return self.draw(st.integers(least, most))
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        left = list(items)
+        return [left.pop(self.number(0, len(left) - 1)) for _ in items]
 
     def chance(self, percent: int) -> bool:
         return self.number(0, 99) >= 100 - percent
@@ -208,7 +209,7 @@ class Maker:
             first = Group((*first.elements, Optional(Group((self.triples(),)))))
         if self.chance(40):
             seen = [*dict.fromkeys([*in_scope(first), *names])]
-            first = Group((*first.elements, Filter(self.condition(seen, 0))))
+            first = Group((*first.elements, Filter(self.condition(seen, self.pick((0, 0, 1))))))
         self.left = left
         return first
 
@@ -279,6 +280,9 @@ class Maker:
     def values(self) -> Values:
         name, terms = self.pick((("x", THINGS), ("n", NUMBERS), ("y", THINGS)))
         found = tuple((self.pick((*terms, *terms, None)),) for _ in range(self.number(1, 2)))
+        if self.chance(25):
+            numbers = (*NUMBERS, *NUMBERS, None)
+            return Values((name, "m"), tuple((*row, self.pick(numbers)) for row in found))
         return Values((name,), found)
 
     # SELECT
@@ -286,6 +290,10 @@ class Maker:
     def sub_select(self) -> SubSelect:
         where = Group((self.triples(),))
         if self.left > 1 and self.chance(30):
+            where = self.group(1)
+            if not in_scope(where):
+                where = Group((*where.elements, self.triples()))
+        elif self.left > 1 and self.chance(30):
             where = Group(
                 (Chain(where, ((self.pick([Operator.UNION, *self.options.operators[:1]]), Group((self.triples(),))),)),)
             )
@@ -326,8 +334,9 @@ class Maker:
         keys: tuple[Key, ...] = ()
         columns: tuple[Column, ...] = ()
         if names and self.chance(50):
-            name = self.pick(names)
-            keys, columns = (Key(Var(name)),), (Column(name),)
+            first, *others = dict.fromkeys((self.pick(names), self.pick(names)))
+            chosen = [first, *(others if self.chance(25) else ())]
+            keys, columns = tuple(Key(Var(name)) for name in chosen), tuple(map(Column, chosen))
         elif self.options.time_functions and self.chance(15):
             name = self.fresh()
             keys, columns = (Key(self.pick((TimeFunction.START, TimeFunction.DURATION)), name),), (Column(name),)
@@ -343,6 +352,9 @@ class Maker:
         if self.chance(20):
             limits = self.aggregate(names, inner=inner), integer(self.number(0, 3))
             having = (Compare(self.pick((">", "<=", "!=")), *limits),)
+        elif self.exists and self.chance(8):
+            self.exists -= 1
+            having = (Exists(self.exists_group([column.name for column in columns])),)
         order, limit, offset = self.modifiers([column.name for column in columns])
         return Select(columns, where, self.chance(10), keys, having, order, limit, offset)
 

@@ -141,10 +141,11 @@ def _filter_above(join: int, nodes: Sequence[Node]) -> Restrict | None:
     return above if is_alone else None
 
 
-def evaluated_anew(nodes: Sequence[Node]) -> frozenset[int]:
-    """The leaves below an EXISTS that is evaluated anew for each solution: their occurrences are logged."""
+def evaluated_anew(some: Sequence[Node], nodes: Sequence[Node]) -> frozenset[int]:
+    """What is below an EXISTS of some nodes that is evaluated anew for each solution: the occurrences of its leaves are
+    logged."""
     found: set[int] = set()
-    for node in nodes:
+    for node in some:
         roots: list[int] = []
         match node:
             case Restrict() | Assign() | OptionalCombine() if node.condition is not None:
@@ -298,12 +299,14 @@ class Evaluation:
 
     def has_solution(self, node: int, outer: Mapping[Variable, int], until: int) -> bool:
         """Whether a pattern has a solution that ends by a time, with terms put in for its variables (18.6)."""
-        nodes = self.network.nodes
+        nodes, bounds = self.network.nodes, self.network.bounds
         numbers = subtree(nodes, node)
+        logged = evaluated_anew([nodes[each] for each in numbers], nodes)
         inner = replace(
             self,
             states=[
-                state_of(each, nodes, self.network.bounds) if each in numbers else None for each in range(len(nodes))
+                state_of(each, nodes, bounds, logged=each in logged) if each in numbers else None
+                for each in range(len(nodes))
             ],
             scope=replace(self.scope, outer=outer),
             inboxes=[],

@@ -212,7 +212,7 @@ class _NodeReader:
         self.network = network
         self.has_dates = has_dates
         self.prefixes = {namespace: ":", XSD: "xsd:"}
-        self.logged = evaluated_anew(network.nodes)
+        self.logged = evaluated_anew(network.nodes, network.nodes)
         self.roots = {each.root: each for each in network.statements}
         self.is_timeless: list[bool] = []  # by node: it reads no event, so that what is kept of it does not grow
         for node in network.nodes:

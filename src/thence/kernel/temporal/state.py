@@ -134,7 +134,7 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
         schema = SchemaColumns(seen, terms)
     triples = _read_background(network, closed_graph.graph if closed_graph else unnamed_graph(background), terms)
     graphs = PathGraphs(dict.fromkeys(_plain_triples(triples, terms)) if _has_paths(network) else {}, {})
-    logged = evaluated_anew(network.nodes)
+    logged = evaluated_anew(network.nodes, network.nodes)
     evaluation = Evaluation(
         network=_stratified(network, triples, closed_graph.schema if closed_graph else None, scope),
         states=[
