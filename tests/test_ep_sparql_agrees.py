@@ -46,6 +46,8 @@ GROUPED = Options(rules=False, paths=False, reasoning=False)
 RULED = Options(aggregates=False, sub_selects=False, modifiers=False, paths=False, reasoning=False)
 PATHS = Options(rules=False, aggregates=False, sub_selects=False, modifiers=False, reasoning=False)
 KEYED = replace(CORE, most_events=9)
+REASONED = replace(CORE, reasoning=True, reasoned=100)
+REASONED_RULES = replace(RULED, reasoning=True, reasoned=100)
 
 
 @given(cases(CORE), CUTS)
@@ -78,6 +80,12 @@ def test_all_of_it_together_is_as_the_definitions_have_it(case: Case, cuts: list
     agree(case, cuts)
 
 
+@given(st.one_of(cases(REASONED), cases(REASONED_RULES)), CUTS)
+def test_inferred_triples_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None:
+    """EP-55 – EP-57: of events, and of what rules derive."""
+    agree(case, cuts)
+
+
 @given(cases(RULED), CUTS)
 def test_rules_without_select_emit_what_is_new(case: Case, cuts: list[int]) -> None:
     """EP-47 – EP-49, EP-82"""
@@ -104,18 +112,18 @@ def test_rules_without_select_emit_what_is_new(case: Case, cuts: list[int]) -> N
         assert made == expected, text(file)
 
 
-@given(cases(KEYED), st.integers(1, 4), st.data())
+@given(st.one_of(cases(KEYED), cases(REASONED)), st.integers(1, 4), st.data())
 def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: st.DataObject) -> None:
     """What Spark's workers run: finite input in any order, and micro-batches with the state saved between them."""
     assume(selects(case.file))
     told = answer(case, rounds=ROUNDS)
-    twice = brought_twice(case)  # which event is the first depends on the order of the source
+    twice = case.reasoning or brought_twice(case)  # which event is the first depends on the order of the source
     expected = Counter(shown(row, sliced=twice) for row in told)
     shuffled = data.draw(st.permutations(case.events))
     order = sorted(case.events, key=lambda each: each[2])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=3)))
     batches = [range(low, high) for low, high in zip([0, *cuts], [*cuts, len(order)], strict=True)]
-    for stage in compile_query(parse(text(case.file))).stages:
+    for stage in compile_query(parse(text(case.file)), reasoning=case.reasoning).stages:
         program = stage.program
         assert isinstance(program, TemporalProgram)
         number = program.query

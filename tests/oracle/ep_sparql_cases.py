@@ -206,7 +206,7 @@ def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     """Legal cases: SELECTs, rules, or both."""
     outline = Maker(draw, options, derives=False)
     ruled = options.rules and outline.chance(40)
-    reasoning = options.reasoning and outline.chance(15)
+    reasoning = options.reasoning and outline.chance(options.reasoned)
     grounded = options.background and (reasoning or outline.chance(40))
     graphs = options.graph and not ruled and not reasoning and outline.chance(20)
     file: list[Statement] = []
