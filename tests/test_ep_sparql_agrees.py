@@ -24,6 +24,7 @@ from thence.columns.column_batch import Batch
 from thence.columns.event_batch import encode
 from thence.io.background_data import load_background
 from thence.kernel.temporal import state as temporal_state
+from thence.kernel.temporal import summaries
 from thence.lang.ep_sparql.parser import parse
 from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
@@ -232,11 +233,12 @@ def engine_rows(
     flow = LocalFlow(dataflow, Environment(background_of(case), max_rounds=4 * ROUNDS))
     rows: list[tuple[int, EngineRow, tuple[str, ...]]] = []
     events = ordered(case)
-    before = -(10**6)
+    before, many = -(10**6), 1 if optimise else 16
     for bound in [*sorted(set(cuts)), NEVER]:
         some = [(number, each) for number, each in enumerate(events) if before <= each[2] < bound]
         watermark = bound if bound == NEVER else bound - lag
-        with patch.object(temporal_state, "_PIECE", 2 if optimise else 4096):  # else only large batches are cut
+        # else only large batches are cut, and only many solutions are aggregated at once
+        with patch.object(temporal_state, "_PIECE", 2 if optimise else 4096), patch.object(summaries, "_MANY", many):
             for row in flow.feed({"events": [encoded(some)]} if some else {}, watermark):
                 row.bindings  # noqa: B018 - terms are those of this step
                 ids = tuple(events[int(name.split(":")[1])][0] for name in flow.ids(row))

@@ -138,21 +138,9 @@ class GroupedColumns:
 
     def _totals(self, groups: Ints, ids: Ids, count: int) -> list[Number | None]:
         """The sum of each group; None: an error."""
-        tags, bits = self.terms.tags[ids], self.terms.bits[ids]
-        kinds = tags & KIND_MASK
-        exact = bool(((kinds == INTEGER) | (kinds == DECIMAL)).all())
-        if exact:
-            scales = (tags >> SCALE_SHIFT).astype(np.int64)
-            most = int(scales.max()) if len(scales) else 0
-            largest = int(np.abs(bits.astype(np.float64)).max()) if len(bits) else 0
-            exact = largest * 10**most * max(1, len(bits)) < 2**53  # doubles hold such integers exactly
-        if exact:
-            sums = np.bincount(groups, weights=bits * 10 ** (most - scales), minlength=count)
-            whole = np.bincount(groups[kinds == DECIMAL], minlength=count) == 0
-            return [
-                int(each) // 10**most if is_integer else Decimal(int(each)).scaleb(-most, numbers.EXACT)
-                for each, is_integer in zip(sums.tolist(), whole.tolist(), strict=True)
-            ]
+        exact = exact_totals(self.terms, groups, ids, count)
+        if exact is not None:
+            return [*exact]
         order = np.argsort(groups, kind="stable")
         starts = np.searchsorted(groups[order], np.arange(count + 1))
         ids = ids[order]
@@ -164,6 +152,25 @@ class GroupedColumns:
             except ExpressionError:
                 found.append(None)
         return found
+
+
+def exact_totals(terms: Terms, groups: Ints, ids: Ids, count: int) -> list[Number] | None:
+    """The sum of each group, where all members are integers or decimals and doubles hold their sums; otherwise None."""
+    tags, bits = terms.tags[ids], terms.bits[ids]
+    kinds = tags & KIND_MASK
+    if not ((kinds == INTEGER) | (kinds == DECIMAL)).all():
+        return None
+    scales = (tags >> SCALE_SHIFT).astype(np.int64)
+    most = int(scales.max()) if len(scales) else 0
+    largest = int(np.abs(bits.astype(np.float64)).max()) if len(bits) else 0
+    if largest * 10**most * max(1, len(bits)) >= 2**53:  # doubles hold smaller integers exactly
+        return None
+    sums = np.bincount(groups, weights=bits * 10 ** (most - scales), minlength=count)
+    whole = np.bincount(groups[kinds == DECIMAL], minlength=count) == 0
+    return [
+        int(each) // 10**most if is_integer else Decimal(int(each)).scaleb(-most, numbers.EXACT)
+        for each, is_integer in zip(sums.tolist(), whole.tolist(), strict=True)
+    ]
 
 
 def _numbered(codes: Ints, size: int) -> tuple[Ints, Ints]:
