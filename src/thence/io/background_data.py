@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from thence.io.event_grouping import GENERATED
 from thence.io.nquads_lines import scan_quads
 from thence.io.stores import nquads_of
 from thence.rdf.dataset import GraphName
-from thence.rdf.terms import IRI, Literal, Term
+from thence.rdf.terms import IRI, Literal, Term, Triple
 from thence.rdf.times import Instant, format_time, parse_time
 
 Ids = NDArray[np.int32]
@@ -53,6 +53,11 @@ class BackgroundData:
         if self.unnamed is None or not isinstance(name, IRI):
             return found
         return self.unnamed if found is None else _one_graph(self.terms, [_triples(found), _triples(self.unnamed)])
+
+    def with_unnamed(self, triples: Sequence[Triple]) -> BackgroundData:
+        """The same with other triples without a graph's name."""
+        subjects, predicates, objects = (self.terms.add_all(triple[place] for triple in triples) for place in range(3))
+        return replace(self, unnamed=_one_graph(self.terms, [(subjects, predicates, objects)]))
 
     def merged(self, graphs: Sequence[EventBatch]) -> EventBatch:
         """The merge of some of these graphs."""

@@ -35,7 +35,8 @@ from thence.kernel.temporal.leaves import (
 from thence.kernel.temporal.policies import PolicyState
 from thence.kernel.temporal.rules import Derived
 from thence.kernel.temporal.summaries import SummaryState
-from thence.match.rdfs_background import GraphColumns, closed_background, unnamed_graph
+from thence.match.background import Background
+from thence.match.rdfs_background import closed_background
 from thence.match.rdfs_columns import SchemaColumns, matching
 from thence.program.extracted import Extracted
 from thence.program.operator import NEVER, Environment
@@ -119,14 +120,15 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     """The state before any event: what the background alone gives is evaluated (EP-35, EP-37)."""
     network = program.network
     background = environment.background
-    scope = Scope(terms, background, environment.context)
     closed_graph = closed_background(background) if network.reasoning else None
     schema = None
     if closed_graph is not None:
+        background = closed_graph.background
         check_templates(network, closed_graph.schema)
         seen = closed_graph.arrays if _has_paths(network) else closed_graph.seen_by(_patterns(network))
         schema = SchemaColumns(seen, terms)
-    triples = _read_background(network, closed_graph.graph if closed_graph else unnamed_graph(background), terms)
+    scope = Scope(terms, background, environment.context)
+    triples = _read_background(network, background, terms)
     graphs = PathGraphs(dict.fromkeys(_plain_triples(triples, terms)) if _has_paths(network) else {}, {})
     logged = evaluated_anew(network.nodes)
     evaluation = Evaluation(
@@ -167,8 +169,12 @@ def _patterns(network: Network) -> frozenset[TriplePattern]:
     return frozenset(node.pattern for node in network.nodes if isinstance(node, Scan))
 
 
-def _read_background(network: Network, graph: GraphColumns, terms: Terms) -> TripleBatch:
+def _read_background(network: Network, background: Background, terms: Terms) -> TripleBatch:
     """The timeless triples that some leaf reads (EP-39)."""
+    graph = background.data.unnamed
+    if graph is None:
+        none = np.empty(0, np.int32)
+        return background_triples(none, none, none)
     columns = (graph.subjects, graph.predicates, graph.objects)
     if not _has_paths(network):
         read = np.zeros(len(graph.subjects), np.bool_)
