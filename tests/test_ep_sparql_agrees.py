@@ -24,6 +24,7 @@ from thence.columns.column_batch import Batch
 from thence.columns.event_batch import encode
 from thence.io.background_data import load_background
 from thence.kernel.temporal import state as temporal_state
+from thence.kernel.temporal import summaries
 from thence.lang.ep_sparql.parser import parse
 from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
@@ -46,6 +47,8 @@ GROUPED = Options(rules=False, paths=False, reasoning=False)
 RULED = Options(aggregates=False, sub_selects=False, modifiers=False, paths=False, reasoning=False)
 PATHS = Options(rules=False, aggregates=False, sub_selects=False, modifiers=False, reasoning=False)
 KEYED = replace(CORE, most_events=9)
+REASONED = replace(CORE, reasoning=True, reasoned=100)
+REASONED_RULES = replace(RULED, reasoning=True, reasoned=100)
 
 
 @given(cases(CORE), CUTS)
@@ -75,6 +78,12 @@ def test_selects_read_the_closure_of_the_rules(case: Case, cuts: list[int]) -> N
 @given(cases(), CUTS)
 def test_all_of_it_together_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """With reasoning (EP-55 – EP-57) and all of the above in one file."""
+    agree(case, cuts)
+
+
+@given(st.one_of(cases(REASONED), cases(REASONED_RULES)), CUTS)
+def test_inferred_triples_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None:
+    """EP-55 – EP-57: of events, and of what rules derive."""
     agree(case, cuts)
 
 
@@ -120,18 +129,18 @@ def told_graph(graph: Iterable[Triple]) -> frozenset[tuple[object, ...]]:
     return frozenset(tuple(map(told_term, triple)) for triple in graph)
 
 
-@given(cases(KEYED), st.integers(1, 4), st.data())
+@given(st.one_of(cases(KEYED), cases(REASONED)), st.integers(1, 4), st.data())
 def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: st.DataObject) -> None:
     """What Spark's workers run: finite input in any order, and micro-batches with the state saved between them."""
     assume(selects(case.file))
     told = answer(case, rounds=ROUNDS)
-    twice = brought_twice(case)  # which event is the first depends on the order of the source
+    twice = case.reasoning or brought_twice(case)  # which event is the first depends on the order of the source
     expected = Counter(shown(row, sliced=twice) for row in told)
     shuffled = data.draw(st.permutations(case.events))
     order = sorted(case.events, key=lambda each: each[2])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=3)))
     batches = [range(low, high) for low, high in zip([0, *cuts], [*cuts, len(order)], strict=True)]
-    for stage in compile_query(parse(text(case.file))).stages:
+    for stage in compile_query(parse(text(case.file)), reasoning=case.reasoning).stages:
         program = stage.program
         assert isinstance(program, TemporalProgram)
         number = program.query
@@ -220,12 +229,13 @@ def engine_rows(
     flow = LocalFlow(dataflow, Environment(background_of(case), max_rounds=4 * ROUNDS))
     rows: list[tuple[int, EngineRow, tuple[str, ...]]] = []
     events = ordered(case)
-    before = -(10**6)
+    before, many = -(10**6), 1 if optimise else 16
     for bound in [*sorted(set(cuts)), NEVER]:
         some = [(number, each) for number, each in enumerate(events) if before <= each[2] < bound]
         watermark = bound if bound == NEVER else bound - lag
         last = -NEVER
-        with patch.object(temporal_state, "_PIECE", 2 if optimise else 4096):  # else only large batches are cut
+        # else only large batches are cut, and only many solutions are aggregated at once
+        with patch.object(temporal_state, "_PIECE", 2 if optimise else 4096), patch.object(summaries, "_MANY", many):
             for row in flow.feed({"events": [encoded(some)]} if some else {}, watermark):
                 row.bindings  # noqa: B018 - terms are those of this step
                 assert row.certain >= last

@@ -39,6 +39,8 @@ def engine_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> object:
         case engine.BlankNode(label):
             if label.startswith("rule"):
                 return "blank", "made"
+            if label.startswith("bg-"):  # of the background
+                return "blank", label.partition("_")[2], ""
             _, position, own = label.split("_", 2)
             return "blank", own, events[int(position)][0]
         case engine.Literal(lexical, datatype):

@@ -73,6 +73,7 @@ class Options:
     modifiers: bool = True
     paths: bool = True
     reasoning: bool = True
+    reasoned: int = 15  # of a hundred cases, with reasoning
     graph: bool = True
     background: bool = True
     time_functions: bool = True

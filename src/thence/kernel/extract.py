@@ -121,7 +121,7 @@ def rejected_by(tables: Sequence[Table], batch: Batch, background: Background) -
     for table in reversed(tables):
         if isinstance(table.pattern, Attributes):
             found |= repeated_attributes(batch, table.pattern)
-        else:
+        elif not isinstance(table.pattern, EntailedTriples):  # these refuse none
             refused: dict[int, str] = {}
             _extracted(table, [ArrivedBatch(table.stream, batch, 0)], Terms(), background, Context(), refused)
             found |= refused

@@ -7,6 +7,8 @@ translated: the batch's join keys into the background's ids, and the rows found 
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,6 +97,11 @@ class Background:
     lookups: dict[GraphName, object] = field(default_factory=dict)
     derived: dict[str, Any] = field(default_factory=dict)  # what operators have made of it
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What was made of it stays behind, and is made once in each process: see `_unpickled`."""
+        pickled = pickle.dumps(self.data, pickle.HIGHEST_PROTOCOL)
+        return _unpickled, (hashlib.sha256(pickled).digest(), pickled)
+
     def check(self, pattern: Pattern) -> None:
         """InputError if a GRAPH of the pattern names what the background lacks, be it evaluated or not."""
         for node in nodes(pattern):
@@ -154,6 +161,21 @@ class NamedGraphs(Mapping[GraphName, PlainGraph]):
 
     def __len__(self) -> int:
         return len(self.background.data.named)
+
+
+_MOST_UNPICKLED = 4
+_unpickled_before: dict[bytes, Background] = {}
+"""The latest backgrounds that came to this process, by the digest of their data."""
+
+
+def _unpickled(digest: bytes, pickled: bytes) -> Background:
+    """A background that comes to a worker, micro-batch after micro-batch: the same data is the same background, with
+    all that was made of it here."""
+    found = _unpickled_before.pop(digest, None) or Background(pickle.loads(pickled))
+    _unpickled_before[digest] = found  # the latest is last
+    for oldest in list(_unpickled_before)[:-_MOST_UNPICKLED]:
+        del _unpickled_before[oldest]
+    return found
 
 
 def _timeless(table: SolutionTable) -> SolutionTable:

@@ -148,25 +148,13 @@ def ranks(ids: Ids, terms: Terms, *, descending: bool) -> Ints:
 
 def _totals(groups: Ints, ids: Ids, count: int, terms: Terms) -> list[Number | None]:
     """The sum of each group; None: an error."""
-    tags, bits = terms.tags[ids], terms.bits[ids]
-    kinds = tags & KIND_MASK
-    exact = bool(((kinds == INTEGER) | (kinds == DECIMAL)).all())
-    if exact:
-        scales = (tags >> SCALE_SHIFT).astype(np.int64)
-        most = int(scales.max()) if len(scales) else 0
-        largest = int(np.abs(bits.astype(np.float64)).max()) if len(bits) else 0
-        exact = largest * 10**most * max(1, len(bits)) < 2**53  # doubles hold such integers exactly
-    if exact:
-        sums = np.bincount(groups, weights=bits * 10 ** (most - scales), minlength=count)
-        whole = np.bincount(groups[kinds == DECIMAL], minlength=count) == 0
-        return [
-            exact_sum(int(each), most, is_integer=is_integer)
-            for each, is_integer in zip(sums.tolist(), whole.tolist(), strict=True)
-        ]
+    exact = exact_totals(terms, groups, ids, count)
+    if exact is not None:
+        return [*exact]
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(count + 1))
-    ids, doubles = ids[order], (kinds == DOUBLE)[order]
-    values = bits[order].view(np.float64)
+    ids = ids[order]
+    doubles, values = terms.tags[ids] & KIND_MASK == DOUBLE, terms.bits[ids].view(np.float64)
     found: list[Number | None] = []
     for group in range(count):
         some = slice(starts[group], starts[group + 1])
@@ -184,6 +172,25 @@ def _totals(groups: Ints, ids: Ids, count: int, terms: Terms) -> list[Number | N
 def exact_sum(total: int, scale: int, *, is_integer: bool) -> Number:
     """A sum in units of 10 to the minus `scale` as a number; one of integers alone is an integer."""
     return total // 10**scale if is_integer else Decimal(total).scaleb(-scale, numbers.EXACT)
+
+
+def exact_totals(terms: Terms, groups: Ints, ids: Ids, count: int) -> list[Number] | None:
+    """The sum of each group, where all members are integers or decimals and doubles hold their sums; otherwise None."""
+    tags, bits = terms.tags[ids], terms.bits[ids]
+    kinds = tags & KIND_MASK
+    if not ((kinds == INTEGER) | (kinds == DECIMAL)).all():
+        return None
+    scales = (tags >> SCALE_SHIFT).astype(np.int64)
+    most = int(scales.max()) if len(scales) else 0
+    largest = int(np.abs(bits.astype(np.float64)).max()) if len(bits) else 0
+    if largest * 10**most * max(1, len(bits)) >= 2**53:  # doubles hold smaller integers exactly
+        return None
+    sums = np.bincount(groups, weights=bits * 10 ** (most - scales), minlength=count)
+    whole = np.bincount(groups[kinds == DECIMAL], minlength=count) == 0
+    return [
+        exact_sum(int(each), most, is_integer=is_integer)
+        for each, is_integer in zip(sums.tolist(), whole.tolist(), strict=True)
+    ]
 
 
 def _numbered(codes: Ints, size: int) -> tuple[Ints, Ints]:

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from thence.algebra.patterns import TriplePattern
-from thence.columns.dictionary import Terms
 from thence.match.background import Background
-from thence.match.rdfs_columns import Ids, SchemaArrays
+from thence.match.rdfs_columns import SchemaArrays
 from thence.rdf.rdfs import Schema
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphColumns:
-    """The triples of a graph, in the ids of a dictionary."""
-
-    terms: Terms
-    subjects: Ids
-    predicates: Ids
-    objects: Ids
+from thence.rdf.terms import Triple
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClosedBackground:
-    """The unnamed background with all that it entails, and its schema."""
+    """A background whose unnamed graph has all that it entails, and its schema. GRAPH reads it too, where the unnamed
+    graph answers for every IRI (EP-40)."""
 
     schema: Schema
     arrays: SchemaArrays
-    graph: GraphColumns
+    background: Background
     _seen: dict[frozenset[TriplePattern], SchemaArrays] = field(default_factory=dict)
 
     def seen_by(self, patterns: frozenset[TriplePattern]) -> SchemaArrays:
@@ -45,33 +34,13 @@ def closed_background(background: Background) -> ClosedBackground:
         graph = background.data.unnamed
         triples = [] if graph is None else list(graph.triples(0))
         schema = Schema.of(triples)
-        # in an order that is the same in every process: blank nodes of rules are numbered by it
-        texts = sorted(tuple(map(str, triple)) for triple in schema.closed(triples))
-        terms = Terms()
-        columns = [terms.add_texts([triple[place].encode() for triple in texts]) for place in range(3)]
-        background.derived["rdfs"] = ClosedBackground(schema, SchemaArrays.of(schema), GraphColumns(terms, *columns))
+        closed = sorted(schema.closed(triples), key=_texts)
+        read = background if graph is None else Background(background.data.with_unnamed(closed))
+        background.derived["rdfs"] = ClosedBackground(schema, SchemaArrays.of(schema), read)
     found: ClosedBackground = background.derived["rdfs"]
     return found
 
 
-def closed_graphs(background: Background) -> Background:
-    """The background that GRAPH reads under reasoning: the unnamed graph, which answers for every IRI, has all that it
-    entails (EP-40)."""
-    if "rdfs graphs" not in background.derived:
-        graph = background.data.unnamed
-        closed = background
-        if graph is not None:
-            triples = closed_background(background).schema.closed(graph.triples(0))
-            closed = Background(background.data.with_unnamed(sorted(triples, key=lambda each: tuple(map(str, each)))))
-        background.derived["rdfs graphs"] = closed
-    found: Background = background.derived["rdfs graphs"]
-    return found
-
-
-def unnamed_graph(background: Background) -> GraphColumns:
-    """The background that plain patterns read (EP-39), without reasoning."""
-    graph = background.data.unnamed
-    if graph is None:
-        none = np.empty(0, np.int32)
-        return GraphColumns(Terms(), none, none, none)
-    return GraphColumns(graph.terms, graph.subjects, graph.predicates, graph.objects)
+def _texts(triple: Triple) -> tuple[str, ...]:
+    """An order that is the same in every process: blank nodes of rules are numbered by it."""
+    return tuple(map(str, triple))

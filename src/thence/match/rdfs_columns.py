@@ -179,16 +179,17 @@ class SchemaColumns:
         given = np.flatnonzero(schema.entails[numbers])
         if not len(given):
             return InferredTriples(given, *np.empty((3, 0), np.int32))
+        if not len(schema.template_parts):  # by its class alone: all have one, and each superclass is another
+            members, types, classes = self._superclasses(objects[given])
+            rows = given[members]
+            differs = (objects[rows] != classes) | (predicates[rows] != types)  # in a cycle, a class is above itself
+            rows = rows[differs]
+            return InferredTriples(rows, subjects[rows], types[differs], classes[differs])
         numbers, triples = numbers[given], np.stack([subjects[given], predicates[given], objects[given]])
-        typed = np.flatnonzero(schema.typed[numbers]) if len(schema.superclass_ids) else given[:0]
-        if not len(schema.template_parts):  # by its class alone: each superclass is another
-            rows, found = self._superclasses(typed, triples)
-            differs = (found != triples[:, rows]).any(axis=0)  # in a cycle, a class is its own superclass
-            return InferredTriples(given[rows[differs]], *found[:, differs])
         parts = [
             (np.arange(len(given)), triples),
             self._by_predicate(numbers, triples, self._is_literal(triples[2])),
-            *self._by_class(typed, triples),
+            *self._by_class(np.flatnonzero(schema.typed[numbers]), triples),
         ]
         rows, found = _distinct(parts)
         return InferredTriples(given[rows], found[0], found[1], found[2])
@@ -207,24 +208,21 @@ class SchemaColumns:
         if not len(typed):
             return []
         schema = self._schema
-        rows, found = self._superclasses(typed, triples)
+        members, types, classes = self._superclasses(triples[2, typed])
+        rows = typed[members]
+        found = np.stack([triples[0, rows], types, classes])
         if not schema.types_entail:
             return [(rows, found)]
-        types = np.full(len(rows), schema.type_id, np.int32)
-        members, more = self._by_predicate(types, found, self._is_literal(found[2]))
+        numbers = np.full(len(rows), schema.type_id, np.int32)
+        members, more = self._by_predicate(numbers, found, self._is_literal(found[2]))
         return [(rows, found), (rows[members], more)]
 
-    def _superclasses(self, typed: Rows, triples: Ids) -> tuple[Rows, Ids]:
-        """A triple for each superclass of those triples that are types."""
+    def _superclasses(self, classes: Ids) -> tuple[Rows, Ids, Ids]:
+        """The superclasses of some classes: of which each is one, the predicate rdf:type, and itself."""
         schema = self._schema
-        members, places = schema.superclasses.places(self._translated(triples[2, typed]).astype(np.int64))
-        rows = typed[members]
-        found = np.empty((3, len(rows)), np.int32)
-        if len(rows):
-            found[0] = triples[0, rows]
-            found[1] = self._enter(np.array([schema.type_id], np.int32))
-            found[2] = self._enter(schema.superclass_ids[places])
-        return rows, found
+        members, places = schema.superclasses.places(self._translated(classes).astype(np.int64))
+        entered = self._enter(np.append(schema.superclass_ids[places], np.int32(schema.type_id)))
+        return members, np.full(len(members), entered[-1]), entered[:-1]
 
     def _translated(self, ids: Ids) -> Ids:
         """The schema's ids of terms, `absent` for those that it lacks."""

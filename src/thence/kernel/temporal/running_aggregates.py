@@ -8,9 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from thence.algebra.expressions import Aggregate, AggregateFunction
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.value_kinds import INTEGER
 from thence.kernel.array_checks import require
 from thence.kernel.saved_terms import is_text, saved_term
+from thence.kernel.temporal.interval_table import Ids
 from thence.match.arithmetic import number, written
 from thence.match.context import Context, Solution
 from thence.match.expression_errors import ExpressionError, check_length
@@ -41,7 +46,34 @@ class RunningAggregate:
             if self._is_new(tuple(sorted((name.name, str(term)) for name, term in member.items()))):
                 self.count += 1
             return
-        value = attempt(operand, member, context)
+        self._add_value(attempt(operand, member, context))
+
+    def add_column(self, ids: Ids, terms: Terms, total: Number | None) -> None:
+        """Add the values of several members in their order, UNBOUND for errors. `total` is their sum, if it is exact:
+        sums of doubles are rounded one by one."""
+        if total is not None and not isinstance(self.total, float):
+            self.count += len(ids)
+            self.total = numbers.add(self.total, total)
+            return
+        if self.function.function is AggregateFunction.COUNT and not self.function.distinct:
+            self.count += int(np.count_nonzero(ids != UNBOUND))
+            return
+        if self.function.function in (AggregateFunction.MIN, AggregateFunction.MAX):
+            ids = self._extremes(np.unique(ids), terms)
+        elif self.function.distinct:
+            ids = ids[np.sort(np.unique(ids, return_index=True)[1])]
+        for each in ids.tolist():
+            self._add_value(None if each == UNBOUND else terms[each])
+
+    def _extremes(self, ids: Ids, terms: Terms) -> Ids:
+        """Some of these, the least and the greatest among them."""
+        if ids[0] == UNBOUND or not (terms.tags[ids] == INTEGER).all():
+            return ids
+        bits = terms.bits[ids]
+        found: Ids = ids[(bits == bits.min()) | (bits == bits.max())]  # the same number may be several terms
+        return found
+
+    def _add_value(self, value: Term | None) -> None:
         if not self._is_new(None if value is None else str(value)):
             return
         if value is None:

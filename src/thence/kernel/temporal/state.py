@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from thence.algebra.expressions import Variable
-from thence.algebra.patterns import Graph, TriplePattern
+from thence.algebra.patterns import TriplePattern
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.errors import LimitError, QueryError
 from thence.kernel.temporal.conditions import Scope
@@ -35,12 +35,13 @@ from thence.kernel.temporal.leaves import (
 from thence.kernel.temporal.policies import PolicyState
 from thence.kernel.temporal.rules import Derived
 from thence.kernel.temporal.summaries import SummaryState
-from thence.match.rdfs_background import GraphColumns, closed_background, closed_graphs, unnamed_graph
+from thence.match.background import Background
+from thence.match.rdfs_background import closed_background
 from thence.match.rdfs_columns import SchemaColumns, matching
 from thence.program.extracted import Extracted
 from thence.program.operator import NEVER, Environment
 from thence.program.temporal.dependencies import dependencies, strata
-from thence.program.temporal.network import Network, PathScan, Scan, Timeless
+from thence.program.temporal.network import Network, PathScan, Scan
 from thence.program.temporal.program import TemporalProgram
 from thence.rdf.rdfs import Schema
 from thence.rdf.terms import IRI, BlankNode, Triple
@@ -123,16 +124,15 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     """The state before any event: what the background alone gives is evaluated (EP-35, EP-37)."""
     network = program.network
     background = environment.background
-    scope = Scope(terms, background, environment.context)
     closed_graph = closed_background(background) if network.reasoning else None
     schema = None
     if closed_graph is not None:
-        if _reads_graphs(network):
-            scope.background = closed_graphs(background)
+        background = closed_graph.background
         check_templates(network, closed_graph.schema)
         seen = closed_graph.arrays if _has_paths(network) else closed_graph.seen_by(_patterns(network))
         schema = SchemaColumns(seen, terms)
-    triples = _read_background(network, closed_graph.graph if closed_graph else unnamed_graph(background), terms)
+    scope = Scope(terms, background, environment.context)
+    triples = _read_background(network, background, terms)
     graphs = PathGraphs(dict.fromkeys(_plain_triples(triples, terms)) if _has_paths(network) else {}, {})
     logged = evaluated_anew(network.nodes, network.nodes)
     evaluation = Evaluation(
@@ -173,8 +173,12 @@ def _patterns(network: Network) -> frozenset[TriplePattern]:
     return frozenset(node.pattern for node in network.nodes if isinstance(node, Scan))
 
 
-def _read_background(network: Network, graph: GraphColumns, terms: Terms) -> TripleBatch:
+def _read_background(network: Network, background: Background, terms: Terms) -> TripleBatch:
     """The timeless triples that some leaf reads (EP-39)."""
+    graph = background.data.unnamed
+    if graph is None:
+        none = np.empty(0, np.int32)
+        return background_triples(none, none, none)
     columns = (graph.subjects, graph.predicates, graph.objects)
     if not _has_paths(network):
         read = np.zeros(len(graph.subjects), np.bool_)
@@ -194,10 +198,6 @@ def _plain_triples(batch: TripleBatch, terms: Terms) -> Iterator[Triple]:
 
 def _has_paths(network: Network) -> bool:
     return any(isinstance(node, PathScan) for node in network.nodes)
-
-
-def _reads_graphs(network: Network) -> bool:
-    return any(isinstance(node, Timeless) and isinstance(node.pattern, Graph) for node in network.nodes)
 
 
 def check_templates(network: Network, schema: Schema) -> None:

@@ -4,29 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from thence.algebra.expressions import Aggregate, Expression, Variable
+from thence.algebra.expressions import Aggregate, AggregateFunction, Expression, Variable
 from thence.algebra.patterns import GroupKey, Pattern, Projection
 from thence.algebra.variables import mentioned
-from thence.columns.dictionary import UNBOUND
+from thence.columns.dictionary import UNBOUND, Terms
 from thence.kernel.array_checks import require
 from thence.kernel.saved_terms import saved_term
-from thence.kernel.temporal.conditions import TIMES, Scope
+from thence.kernel.temporal.conditions import TIMES, Origin, Scope
 from thence.kernel.temporal.exists import PatternSolver
-from thence.kernel.temporal.interval_table import NO_END, NO_START, IntervalTable, Ints, concatenated, no_rows
+from thence.kernel.temporal.interval_table import NO_END, NO_START, Ids, IntervalTable, Ints, concatenated, no_rows
 from thence.kernel.temporal.running_aggregates import RunningAggregate
 from thence.kernel.temporal.solution_store import SolutionStore
 from thence.match.aggregates import AggregateVariables, Key
 from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import attempt, passes
+from thence.match.group_columns import can_group, exact_totals
 from thence.match.modifiers import extend
 from thence.program.temporal.network import END_TIME, Node, Summarise
 from thence.rdf.comparison import order_key, tie_key
+from thence.rdf.numbers import Number
 from thence.rdf.terms import Literal
 from thence.rdf.times import parse_time
+
+_MANY = 16
+"""Solutions of an instant that are aggregated all at once; fewer, one by one, take less time."""
+
+_SUMS = (AggregateFunction.SUM, AggregateFunction.AVG)
 
 
 @dataclass(slots=True)
@@ -93,9 +101,11 @@ class SummaryState:
         leaving = waiting.end < closed
         self.waiting = waiting.take(~leaving)
         found = waiting.take(leaving)
+        found = found.take(np.argsort(found.end, kind="stable"))
+        times, firsts = np.unique(found.end, return_index=True)
         parts = [no_rows(self.node)]
-        for time in np.unique(found.end).tolist():
-            parts.append(self._instant(found.take(found.end == time), time, scope, solver))
+        for time, (low, high) in zip(times.tolist(), pairwise([*firsts.tolist(), len(found)]), strict=True):
+            parts.append(self._instant(found.take(slice(low, high)), time, scope, solver))
         return concatenated(parts)
 
     # Saved between two steps
@@ -174,24 +184,66 @@ class SummaryState:
     def _gain(self, rows: IntervalTable, context: Context, scope: Scope) -> list[Key]:
         """Add the solutions of an instant to their groups: the keys of those that gain."""
         keys = self.node.select.modifiers.group or ()
+        if len(rows) >= _MANY and can_group(keys, self.lifted.aggregates):
+            return self._gain_columns(rows, scope)
         gaining: dict[Key, None] = {}
         order = self._by_start(rows, scope)
         for solution, start in zip(self._solutions(rows.take(order), scope), rows.start[order].tolist(), strict=True):
             key = tuple(attempt(each.expression, solution, context) for each in keys)
-            if key not in self.groups:
-                self.groups[key] = self._new_group()
-            group = self.groups[key]
+            group = self._group(key)
             for each in group.aggregates:
                 each.add(solution, context)
             group.start = min(group.start, start)
             gaining[key] = None
         return list(gaining)
 
+    def _gain_columns(self, rows: IntervalTable, scope: Scope) -> list[Key]:
+        """The same, all solutions at once."""
+        terms, aggregates = scope.terms, self.lifted.aggregates
+
+        def ids(expression: Expression) -> Ids:
+            return scope.ids(expression, self.below.variables, rows, {}, Origin(-1, len(rows.ids)))
+
+        keys = [ids(each.expression) for each in self.node.select.modifiers.group or ()]
+        numbers, firsts = _numbered(keys, len(rows))
+        found: list[Key] = [
+            tuple(None if ids[first] == UNBOUND else terms[int(ids[first])] for ids in keys)
+            for first in firsts.tolist()
+        ]
+        groups = [self._group(key) for key in found]
+        columns = [None if each.operand is None else ids(each.operand) for each in aggregates]
+        totals = [_totals(each, terms, numbers, column) for each, column in zip(aggregates, columns, strict=True)]
+        order = np.arange(len(rows))
+        if any(_is_in_order(each, of) for each, of in zip(aggregates, totals, strict=True)) or any(
+            isinstance(each.total, float) for group in groups for each in group.aggregates
+        ):
+            order = self._by_start(rows, scope)
+        order = order[np.argsort(numbers[order], kind="stable")]
+        bounds = np.searchsorted(numbers[order], np.arange(len(groups) + 1))
+        for place, (column, of) in enumerate(zip(columns, totals, strict=True)):
+            values = None if column is None else column[order]
+            for number, (group, (low, high)) in enumerate(zip(groups, pairwise(bounds.tolist()), strict=True)):
+                if values is None:
+                    group.aggregates[place].count += high - low
+                else:
+                    group.aggregates[place].add_column(values[low:high], terms, None if of is None else of[number])
+        for group, start in zip(groups, np.minimum.reduceat(rows.start[order], bounds[:-1]).tolist(), strict=True):
+            group.start = min(group.start, start)
+        return found
+
+    def _group(self, key: Key) -> Group:
+        if key not in self.groups:
+            self.groups[key] = self._new_group()
+        return self.groups[key]
+
     def _by_start(self, rows: IntervalTable, scope: Scope) -> Ints:
         """Members of one time by start, then by terms: which one SAMPLE takes must not depend on how they arrive."""
-        texts = [[tie_key(None if i < 0 else scope.terms[i]) for i in column] for column in rows.ids.T.tolist()]
-        starts = rows.start.tolist()
-        return np.array(sorted(range(len(rows)), key=lambda row: (starts[row], texts[row])), np.int64)
+        distinct, places = np.unique(rows.ids, return_inverse=True)
+        texts = [tie_key(None if each == UNBOUND else scope.terms[each]) for each in distinct.tolist()]
+        ranks = np.empty(len(distinct), np.int64)
+        ranks[sorted(range(len(distinct)), key=texts.__getitem__)] = np.arange(len(distinct))
+        order: Ints = np.lexsort((*ranks[places.reshape(rows.ids.shape)][::-1], rows.start))
+        return order
 
     def _solutions(self, rows: IntervalTable, scope: Scope) -> list[Solution]:
         """Rows as mappings, with the time functions that the SELECT asks for."""
@@ -240,6 +292,27 @@ class SummaryState:
     @property
     def stores(self) -> Iterator[SolutionStore]:
         yield from ()
+
+
+def _numbered(keys: Sequence[Ids], rows: int) -> tuple[Ints, Ints]:
+    """The number of each row's group, and a row of each group."""
+    numbers, firsts = np.zeros(rows, np.int64), np.zeros(1, np.int64)
+    for ids in keys:
+        codes = numbers * (int(ids.max()) + 2) + ids + 1
+        _, firsts, numbers = np.unique(codes, return_index=True, return_inverse=True)
+    return numbers, firsts
+
+
+def _totals(aggregate: Aggregate, terms: Terms, numbers: Ints, column: Ids | None) -> list[Number] | None:
+    """The sum of each group's members, where it is asked for and exact."""
+    if aggregate.function not in _SUMS or aggregate.distinct or column is None or (column == UNBOUND).any():
+        return None
+    return exact_totals(terms, numbers, column, int(numbers.max()) + 1)
+
+
+def _is_in_order(aggregate: Aggregate, totals: list[Number] | None) -> bool:
+    """Whether the order of members matters: the first is taken, or sums are rounded one by one."""
+    return aggregate.function is AggregateFunction.SAMPLE or (aggregate.function in _SUMS and totals is None)
 
 
 def _context(node: Summarise, scope: Scope, solver: PatternSolver) -> Context:
