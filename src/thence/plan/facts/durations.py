@@ -26,11 +26,12 @@ def _changed(found: Any) -> Any:
     if isinstance(found, Expression) and not isinstance(found, Variable):
         return replaced(found, _part)
     if type(found) is tuple:
-        return tuple(map(_changed, found))
+        changed = tuple(map(_changed, found))
+        return changed if any(one is not other for one, other in zip(changed, found, strict=True)) else found
     if (names := getattr(found, "__dataclass_fields__", None)) is not None and not isinstance(found, Variable):
-        values = {name: getattr(found, name) for name in names}
-        if any(_changed(value) is not value for value in values.values()):
-            return type(found)(**{name: _changed(value) for name, value in values.items()})
+        values = {name: _changed(getattr(found, name)) for name in names}
+        if any(value is not getattr(found, name) for name, value in values.items()):
+            return type(found)(**values)
     return found
 
 
