@@ -218,3 +218,23 @@ def test_a_window_that_keeps_all_events_is_warned_of(function: str) -> None:
 def test_a_window_that_ends_is_not(function: str) -> None:
     warnings = thence.parse(text(SELECTS["rows"], function, "[]", "", "RSTREAM")).warnings
     assert not any("for ever" in each for each in warnings), "an identity window that nothing reads keeps nothing"
+
+
+STAR = "{ ?o :room ?r ; :temp ?t }"
+
+
+def test_a_star_over_a_window_has_no_shard_key_but_its_subject() -> None:
+    """RS-24, RS-63: the room may come with one event and the temperature with another."""
+    select = f"SELECT ?r ?t WHERE {{ WINDOW :w {STAR} }}"
+    key = compile_query(parse(text(select, "[RANGE 5]", "[RANGE 5]", "", "RSTREAM"))).stages[0].program.shard_key
+    assert not key.names and key.reason.startswith("?r is not in the triple ?o <http://example.org/temp> ?t, and")
+    select = f"SELECT ?o ?t WHERE {{ WINDOW :w {STAR} }}"
+    key = compile_query(parse(text(select, "[RANGE 5]", "[RANGE 5]", "", "RSTREAM"))).stages[0].program.shard_key
+    assert key.names == ("o",)
+
+
+def test_a_star_in_an_event_has_any_variable_as_shard_key() -> None:
+    """RS-26, RS-63: an EVENT looks at one event alone."""
+    query = f"""{PREFIX}SELECT ?r ?t ?u FROM NAMED :S WIN [RANGE 5 SLIDE 2] AS :w EVENT ON :w {STAR} AS E1
+        EVENT ON :w {{ ?p :room ?r ; :light ?u }} AS E2 WHERE {{ MATCH {{ E1 SEQ E2 }} }}"""
+    assert compile_query(parse(query)).stages[0].program.shard_key.names == ("r",)

@@ -70,7 +70,7 @@ def maintenance(
     aggregates = aggregates_of(form.modifiers, listed)
     if aggregates is None:
         shown = (f"{_shown(form)} over all rows",) if is_whole and not is_projection else ()
-        return Maintenance(kept, is_whole and is_projection, None, (*reasons, *shown))
+        return Maintenance(kept, is_whole and is_projection, None, True, (*reasons, *shown))
     groups = None
     if is_whole:
         asked = [key.expression for key in form.modifiers.group or ()]
@@ -85,7 +85,7 @@ def maintenance(
             reasons += (f"aggregates with {why}",)
     if groups is None and any(each.function in _ADDING for each in aggregates):
         return Maintenance(reasons=(*reasons, "SUM and AVG add in the order of rows"))
-    return Maintenance(kept, False, groups, reasons)
+    return Maintenance(kept, False, groups, True, reasons)
 
 
 def _names(form: Select | Construct) -> Sequence[Variable]:

@@ -79,12 +79,14 @@ class KeptGroups:
 @dataclass(frozen=True, slots=True)
 class Maintenance:
     """`patterns` are the parts of WHERE that are maintained. `is_answer`: the only one is WHERE, and its solutions are
-    the rows of the answer. `groups`: it is WHERE, and groups are maintained too. `reasons` say why the rest is
-    recomputed."""
+    the rows of the answer. `groups`: it is WHERE, and groups are maintained too. `keeps_graphs`: the order of
+    rows does not matter, so that graphs of windows that are read one solution at a time may be changed instead of built
+    anew. `reasons` say why the rest is recomputed."""
 
     patterns: tuple[KeptPattern, ...] = ()
     is_answer: bool = False
     groups: KeptGroups | None = None
+    keeps_graphs: bool = False
     reasons: tuple[str, ...] = ()
 
     @property
