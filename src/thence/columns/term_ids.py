@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +11,12 @@ from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.tagged_values import tagged_literal
 from thence.columns.term_values import ValueColumn
 from thence.columns.value_columns import holds_term_id, values_of_terms
-from thence.columns.value_kinds import NONE
+from thence.columns.value_kinds import INTEGER, NONE
+from thence.rdf.times import XSD_INTEGER
 
 Ids = NDArray[np.int32]
+
+_INTEGER = f"^^<{XSD_INTEGER}>".encode()
 
 
 def term_ids(column: ValueColumn, terms: Terms) -> Ids:
@@ -23,8 +28,15 @@ def term_ids(column: ValueColumn, terms: Terms) -> Ids:
         for tag in np.unique(tags[rows]).tolist():
             same = rows[tags[rows] == tag]
             distinct, where = np.unique(column.bits[same], return_inverse=True)
-            ids[same] = terms.add_all(tagged_literal(tag, bits) for bits in distinct.tolist())[where]
+            ids[same] = terms.add_texts(_texts(tag, distinct.tolist()))[where]
     return ids
+
+
+def _texts(tag: int, values: Sequence[int]) -> list[bytes]:
+    """The terms of tagged numbers or booleans. Integers are most of them, and their texts are soon made."""
+    if tag == INTEGER:
+        return [b'"%d"%b' % (bits, _INTEGER) for bits in values]
+    return [str(tagged_literal(tag, bits)).encode() for bits in values]
 
 
 def values_of_ids(ids: Ids, terms: Terms) -> ValueColumn:

@@ -145,11 +145,11 @@ class KeptAnswer:
         changed = self.update_groups(step).tolist()
         old = [row for group in changed for row in self._by_group.pop(group, ())]
         names = self.program.variables
-        new = []
-        for row in selected(self.grouping(changed), (*names, GROUP)):
-            ids = tuple(UNBOUND if name not in row else self.terms.add(row[name]) for name in names)
+        made = list(selected(self.grouping(changed), (*names, GROUP)))
+        columns = [self.terms.add_all(row.get(name) for row in made).tolist() for name in names]
+        new = list(zip(*columns, strict=True))
+        for row, ids in zip(made, new, strict=True):
             self._by_group.setdefault(int(row[GROUP].value), []).append(ids)
-            new.append(ids)
         return _rows_of(new, len(names)), _rows_of(old, len(names))
 
     def rows(self) -> Rows:
