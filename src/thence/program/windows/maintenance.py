@@ -55,17 +55,48 @@ class KeptRows:
     columns: Columns
 
 
-View: TypeAlias = KeptTriple | KeptJoin | KeptUnion | KeptRows
+@dataclass(frozen=True, slots=True)
+class KeptEvents:
+    """The mappings of an EVENT (4): a table's rows, `places` being the columns that stand for `columns`. All are always
+    bound."""
+
+    table: int
+    function: WindowFunction
+    columns: Columns
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSeq:
+    """`E1 SEQ E2` (7), without a policy."""
+
+    left: EventView
+    right: EventView
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMatch:
+    """MATCH (8): event mappings without their times. `listed` are the places of its events (RS-56)."""
+
+    events: EventView
+    columns: Columns
+    listed: tuple[int, ...]
+
+
+EventView: TypeAlias = KeptEvents | KeptSeq
+View: TypeAlias = KeptTriple | KeptJoin | KeptUnion | KeptRows | KeptMatch
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPattern:
     """A part of WHERE, and how its solutions are kept. `reads_graphs`: graphs of the dataset are read, which must not
-    change."""
+    change. `events`: for each event of a row its place among those of all MATCHes (RS-56)."""
 
     pattern: Pattern
     view: View
     reads_graphs: bool
+    events: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
