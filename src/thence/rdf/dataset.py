@@ -115,7 +115,7 @@ class ChangingGraph(IndexedGraph):
     >>> graph.add(Triple(a, p, b)), graph.add(Triple(b, p, a)), graph.remove(Triple(a, p, b))
     (None, None, None)
     >>> [str(node) for node in graph.nodes], len(graph.match(predicate=p))
-    (['<http://example.org/b>', '<http://example.org/a>'], 1)
+    (['<http://example.org/a>', '<http://example.org/b>'], 1)
     """
 
     __slots__ = ("_buckets", "_degrees")
