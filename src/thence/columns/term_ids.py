@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,13 +11,15 @@ from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.tagged_values import SHORTEST, tagged_literal
 from thence.columns.term_values import ValueColumn
 from thence.columns.value_columns import holds_term_id, values_of_terms
-from thence.columns.value_kinds import NONE
+from thence.columns.value_kinds import INTEGER, NONE
+from thence.rdf.times import XSD_INTEGER
 from thence.rdf.values import XSD_DOUBLE
 
 Ids = NDArray[np.int32]
 Bits = NDArray[np.int64]
 
 _DOUBLE = f"^^<{XSD_DOUBLE}>".encode()
+_INTEGER = f"^^<{XSD_INTEGER}>".encode()
 
 
 def term_ids(column: ValueColumn, terms: Terms) -> Ids:
@@ -35,11 +39,18 @@ def _entered(tag: int, bits: Bits, terms: Terms) -> Ids:
     """The ids of distinct numbers. A column may have as many as rows: of doubles no literal is built, nor their text
     read to say which value it is."""
     if tag != SHORTEST:
-        return terms.add_all(tagged_literal(tag, each) for each in bits.tolist())
+        return terms.add_texts(_texts(tag, bits.tolist()))
     ids = terms.add_texts([b'"%r"%b' % (each, _DOUBLE) for each in bits.view(np.float64).tolist()])
     tags, values = terms.exact
     tags[ids], values[ids] = SHORTEST, bits
     return ids
+
+
+def _texts(tag: int, values: Sequence[int]) -> list[bytes]:
+    """The terms of tagged numbers or booleans. Integers are most of them, and their texts are soon made."""
+    if tag == INTEGER:
+        return [b'"%d"%b' % (bits, _INTEGER) for bits in values]
+    return [str(tagged_literal(tag, bits)).encode() for bits in values]
 
 
 def values_of_ids(ids: Ids, terms: Terms) -> ValueColumn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thence.algebra.expressions import Variable
@@ -28,18 +28,22 @@ def is_mark(variable: Variable) -> bool:
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamData:
     """The merge of each window's graphs, as a batch of one event, and the answers of each MATCH. A column named by a
-    mark has the numbers of these answers, not terms. `known` has patterns whose solutions need no evaluation."""
+    mark has the numbers of these answers, not terms. `known` has patterns whose solutions need no evaluation,
+    `graphs` the graphs of windows as the plain evaluator reads them, if they are kept."""
 
     terms: Terms
     windows: Mapping[IRI, EventBatch]
     matches: Sequence[SolutionTable]
     known: Mapping[Pattern, SolutionTable] = field(default_factory=dict)
+    graphs: Callable[[IRI], IndexedGraph] | None = None
     _graphs: dict[IRI, IndexedGraph] = field(default_factory=dict)
     _solutions: dict[int, list[Solution]] = field(default_factory=dict)
     _known_solutions: dict[Pattern, list[Solution]] = field(default_factory=dict)
 
     def graph(self, window: IRI) -> IndexedGraph:
         """A window's graph as the plain evaluator reads it."""
+        if self.graphs is not None:
+            return self.graphs(window)
         if window not in self._graphs:
             self._graphs[window] = IndexedGraph(self.windows[window].triples(0))
         return self._graphs[window]

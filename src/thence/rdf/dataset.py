@@ -107,6 +107,73 @@ class IndexedGraph:
             self._codes.append((codes[0], codes[1], codes[2]))
 
 
+class ChangingGraph(IndexedGraph):
+    """A graph that triples enter and leave; its indexes are kept.
+
+    >>> a, b, p = IRI("http://example.org/a"), IRI("http://example.org/b"), IRI("http://example.org/p")
+    >>> graph = ChangingGraph()
+    >>> graph.add(Triple(a, p, b)), graph.add(Triple(b, p, a)), graph.remove(Triple(a, p, b))
+    (None, None, None)
+    >>> [str(node) for node in graph.nodes], len(graph.match(predicate=p))
+    (['<http://example.org/a>', '<http://example.org/b>'], 1)
+    """
+
+    __slots__ = ("_buckets", "_degrees")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._buckets: dict[tuple[int, ...], dict[tuple[Term, ...], dict[Triple, None]]] = {}
+        self._degrees: dict[Term, int] = {}  # how often each node is subject or object
+
+    @property
+    def nodes(self) -> KeysView[Term]:
+        return self._degrees.keys()
+
+    def add(self, triple: Triple) -> None:
+        """Enter a triple that is not there."""
+        self._triples[triple] = None
+        for places, buckets in self._buckets.items():
+            buckets.setdefault(tuple(triple[place] for place in places), {})[triple] = None
+        for term in (triple.subject, triple.object):
+            self._degrees[term] = self._degrees.get(term, 0) + 1
+
+    def remove(self, triple: Triple) -> None:
+        """Remove a triple that is there."""
+        del self._triples[triple]
+        for places, buckets in self._buckets.items():
+            key = tuple(triple[place] for place in places)
+            del buckets[key][triple]
+            if not buckets[key]:
+                del buckets[key]
+        for term in (triple.subject, triple.object):
+            self._degrees[term] -= 1
+            if not self._degrees[term]:
+                del self._degrees[term]
+
+    def match(
+        self, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None
+    ) -> Sequence[Triple]:
+        found = [(place, term) for place, term in enumerate((subject, predicate, object)) if term is not None]
+        if len(found) in (0, 3):
+            return super().match(subject, predicate, object)
+        return tuple(self._bucket(found))
+
+    def count(self, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None) -> int:
+        found = [(place, term) for place, term in enumerate((subject, predicate, object)) if term is not None]
+        if len(found) in (0, 3):
+            return super().count(subject, predicate, object)
+        return len(self._bucket(found))
+
+    def _bucket(self, found: Sequence[tuple[int, Term]]) -> Mapping[Triple, None]:
+        places = tuple(place for place, _ in found)
+        if places not in self._buckets:
+            buckets: dict[tuple[Term, ...], dict[Triple, None]] = {}
+            for triple in self._triples:
+                buckets.setdefault(tuple(triple[place] for place in places), {})[triple] = None
+            self._buckets[places] = buckets
+        return self._buckets[places].get(tuple(term for _, term in found), {})
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """A default graph, and named ones (SPARQL 1.1, 13.1)."""

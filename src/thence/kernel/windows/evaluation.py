@@ -25,6 +25,7 @@ from thence.kernel.windows.kept_answer import KeptAnswer, surplus
 from thence.kernel.windows.state import WindowState
 from thence.kernel.windows.table_log import Ints, Rows
 from thence.kernel.windows.views import Step
+from thence.kernel.windows.window_graph import WindowGraph
 from thence.match import plain_evaluator, vectorised_evaluator
 from thence.match.context import Context, Solution
 from thence.match.group_columns import GroupedColumns
@@ -36,7 +37,7 @@ from thence.match.stream_data import StreamData, mark, plain_solutions
 from thence.program.operator import Environment
 from thence.program.windows.program import EventTable, TriplePart, WindowProgram
 from thence.rdf.comparison import tie_key
-from thence.rdf.dataset import IndexedGraph
+from thence.rdf.dataset import ChangingGraph, IndexedGraph
 from thence.rdf.terms import IRI, Term, Triple
 from thence.rdf.times import time_literal
 
@@ -126,7 +127,9 @@ class Evaluation:
         found = [self._matched(number, key, graphs) for number in range(len(self.program.matches))]
         windows = _Windows(self)
         answers = [self._answers(number, each) for number, each in enumerate(found)]
-        context = replace(self.context, streams=StreamData(self.state.terms, windows, answers, known))
+        graphs_of = self._window_graph if self.program.maintenance.keeps_graphs else None
+        streams = StreamData(self.state.terms, windows, answers, known, graphs_of)
+        context = replace(self.context, streams=streams)
         return self._rows(self._default(key, graphs), graphs, context, found, kept)
 
     # The dataset
@@ -147,6 +150,17 @@ class Evaluation:
         made = merged_graph(self.state.terms, parts)
         self.state.cache[key] = (cursors, made)
         return made
+
+    def _window_graph(self, name: IRI) -> ChangingGraph:
+        """The merge of a window's graphs as the plain evaluator reads it."""
+        each = next(found for found in self.program.windows if found.name == name)
+        inside = bounds(self.program.query.window(name).function, self.time)
+        kept = self.state.cache.setdefault(("graph", name), WindowGraph())
+        assert isinstance(kept, WindowGraph)
+        logs = [self.state.logs[part.table] for part in each.parts]
+        parts = [self._triples(part, 0, len(log)) for part, log in zip(each.parts, logs, strict=True)]
+        kept.advance([log.rows(inside) for log in logs], parts, self.state.terms)
+        return kept.graph
 
     def _triples(self, part: TriplePart, low: int, high: int) -> list[Ids]:
         """Rows of a table as subjects, predicates and objects."""

@@ -54,6 +54,8 @@ class Mappings:
                 for each in self._listed:
                     index.setdefault(tuple(each.bound[name] for name in names), []).append(each)
             found = self._indexes[names].get(tuple(bound[name] for name in names), ())
+        if len(names) == len(bound):  # the index has looked at all of them
+            return [each for each in found if each.end < before]
         return [
             each if bound.keys() <= each.bound.keys() else each._replace(bound={**each.bound, **bound})
             for each in found

@@ -57,13 +57,19 @@ class KeptAnswer:
         groups = self.groups
         if groups is not None:
 
-            def grouped(rows: IntervalTable, step: Step) -> Ids:
-                return groups.columns(solution_table(view.columns, rows), step.context)
+            def grouped(rows: IntervalTable, step: Step) -> IntervalTable:
+                ids = groups.columns(solution_table(view.columns, rows), step.context)
+                return IntervalTable(rows.start, rows.end, ids, rows.refs[:0])
 
-            return LivingRows(view, groups.width, grouped)
+            return LivingRows(view, groups.width, 0, grouped)
         names = self.program.variables if self.program.maintenance.is_answer else _variables(view)
         places = [view.columns.index(name) if name in view.columns else -1 for name in names]
-        return LivingRows(view, len(places), lambda rows, step: chosen_columns(rows.ids, places))
+        order = np.argsort(np.array(kept.events, np.int64))
+
+        def chosen(rows: IntervalTable, step: Step) -> IntervalTable:
+            return IntervalTable(rows.start, rows.end, chosen_columns(rows.ids, places), rows.refs[order])
+
+        return LivingRows(view, len(places), len(order), chosen)
 
     @property
     def is_fresh(self) -> bool:
@@ -84,7 +90,7 @@ class KeptAnswer:
         found = {}
         for kept, living in zip(self.program.maintenance.patterns, self.living, strict=True):
             living.advance(step)
-            ids = living.rows()
+            ids = living.rows().ids
             names: dict[ColumnVariable, Ids] = dict(zip(_variables(living.view), ids, strict=True))
             found[kept.pattern] = SolutionTable(ids.shape[1], names, np.zeros(ids.shape[1], np.int32))
         return found
@@ -96,10 +102,10 @@ class KeptAnswer:
         assert self.groups is not None
         (living,) = self.living
         was_fresh = self.is_fresh
-        came, went = without_common(*living.advance(step))
+        came, went = without_common(*(rows.ids for rows in living.advance(step)))
         if not came.shape[1] and not went.shape[1]:
             return np.array(list(self.groups.values) if was_fresh else [], np.int64)
-        changed = self.groups.update(came, went, living.rows)
+        changed = self.groups.update(came, went, lambda: living.rows().ids)
         return np.array(list(self.groups.values), np.int64) if was_fresh else changed
 
     def grouping(self, chosen: Iterable[int]) -> Grouping:
@@ -141,22 +147,30 @@ class KeptAnswer:
         if self.groups is None:
             (living,) = self.living
             came, went = living.advance(step)
-            return plain_rows(came), plain_rows(went)
+            return self._listed(came), self._listed(went)
         changed = self.update_groups(step).tolist()
         old = [row for group in changed for row in self._by_group.pop(group, ())]
         names = self.program.variables
-        new = []
-        for row in selected(self.grouping(changed), (*names, GROUP)):
-            ids = tuple(UNBOUND if name not in row else self.terms.add(row[name]) for name in names)
+        made = list(selected(self.grouping(changed), (*names, GROUP)))
+        columns = [self.terms.add_all(row.get(name) for row in made).tolist() for name in names]
+        new = list(zip(*columns, strict=True))
+        for row, ids in zip(made, new, strict=True):
             self._by_group.setdefault(int(row[GROUP].value), []).append(ids)
-            new.append(ids)
         return _rows_of(new, len(names)), _rows_of(old, len(names))
 
     def rows(self) -> Rows:
         """All rows of the answer."""
         if self.groups is None:
-            return plain_rows(self.living[0].rows())
+            return self._listed(self.living[0].rows())
         return _rows_of(chain.from_iterable(self._by_group.values()), len(self.program.variables))
+
+    def _listed(self, rows: IntervalTable) -> Rows:
+        """Rows with their events, in the order of the text (RS-56)."""
+        (kept,) = self.program.maintenance.patterns
+        width = len(kept.events)
+        offsets = np.arange(len(rows) + 1, dtype=np.int64) * width
+        places = np.tile(np.sort(np.array(kept.events, np.int64)), len(rows))
+        return Rows(rows.ids, offsets, rows.refs.T.ravel(), places)
 
 
 def _variables(view: View) -> list[Variable]:

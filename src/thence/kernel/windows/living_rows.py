@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from thence.columns.term_ids import Ids
-from thence.kernel.temporal.interval_table import IntervalTable
-from thence.kernel.windows.table_log import Ints
+from thence.kernel.temporal.interval_table import IntervalTable, empty
 from thence.kernel.windows.views import Step, View
 from thence.rdf.times import MIN_TIME
 
@@ -19,68 +18,79 @@ _FEW = 1000
 
 @dataclass(slots=True, eq=False)
 class LivingRows:
-    """Rows of a view, and those that will hold later. `shape` makes the columns that are kept of the view's."""
+    """Rows of a view, and those that will hold later: `width` columns and `places` events, which `shape` makes of the
+    view's."""
 
     view: View
     width: int
-    shape: Callable[[IntervalTable, Step], Ids]
+    places: int
+    shape: Callable[[IntervalTable, Step], IntervalTable]
     time: int = MIN_TIME - 1  # of the last evaluation
     count: int = 0
-    _first: Ints = field(init=False)
-    _last: Ints = field(init=False)
-    _ids: Ids = field(init=False)
     holds_any: bool = False
+    _table: IntervalTable = field(init=False)  # longer than there are rows
     _kept: int = 0  # how many rows stayed, when it was last cleared
 
     def __post_init__(self) -> None:
-        self._first, self._last = np.empty(16, np.int64), np.empty(16, np.int64)
-        self._ids = np.empty((self.width, 16), np.int32)
+        self._table = empty(self.width, self.places)
 
-    def advance(self, step: Step) -> tuple[Ids, Ids]:
+    def advance(self, step: Step) -> tuple[IntervalTable, IntervalTable]:
         """Go on to an evaluation: the rows that hold now and did not before, and the reverse. A row that is replaced by
         an equal one is in both."""
         before, time = self.time, step.time
         changes = self.view.changes(step)
         if len(changes):
-            self._add(changes, self.shape(changes, step))
-        first, last = self._first[: self.count], self._last[: self.count]
-        holds = (first <= time) & (last >= time)
-        if before < MIN_TIME:
-            left = np.zeros(len(first), np.bool_)
-            entered = holds
-        else:
-            left = (first <= before) & (last >= before) & (last < time)
-            entered = holds & (first > before)
-        found = self._ids[:, : self.count][:, entered], self._ids[:, : self.count][:, left]
+            self._add(self.shape(changes, step))
+        rows = self._rows
+        holds = self._holding(time)
         self.time, self.holds_any = time, bool(holds.any())
+        if before < MIN_TIME:
+            return rows.take(holds), rows.take(slice(0))
+        found = rows.take(holds & (rows.start > before)), rows.take(self._holding(before) & (rows.end < time))
         if self.count > 2 * self._kept + _FEW:
-            self._clear(last >= time)
+            self._clear(rows.end >= time)
         return found
 
-    def rows(self) -> Ids:
+    def rows(self) -> IntervalTable:
         """The rows that hold."""
-        first, last = self._first[: self.count], self._last[: self.count]
-        return self._ids[:, : self.count][:, (first <= self.time) & (last >= self.time)]
+        return self._rows.take(self._holding(self.time))
 
-    def _add(self, rows: IntervalTable, ids: Ids) -> None:
+    @property
+    def _rows(self) -> IntervalTable:
+        return self._table.take(slice(self.count))
+
+    def _holding(self, time: int) -> NDArray[np.bool_]:
+        rows = self._rows
+        found: NDArray[np.bool_] = (rows.start <= time) & (rows.end >= time)
+        return found
+
+    def _add(self, rows: IntervalTable) -> None:
         low, high = self.count, self.count + len(rows)
-        if high > len(self._first):
+        if high > len(self._table):
             self._allocate(2 * high)
-        self._first[low:high], self._last[low:high], self._ids[:, low:high] = rows.start, rows.end, ids
+        table = self._table
+        table.start[low:high], table.end[low:high] = rows.start, rows.end
+        table.ids[:, low:high], table.refs[:, low:high] = rows.ids, rows.refs
         self.count = high
 
-    def _clear(self, stays: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
-        kept = np.flatnonzero(stays)
-        first, last, ids = self._first[kept], self._last[kept], self._ids[:, kept]
-        self._first[: len(kept)], self._last[: len(kept)], self._ids[:, : len(kept)] = first, last, ids
-        self.count = self._kept = len(kept)
+    def _clear(self, stays: NDArray[np.bool_]) -> None:
+        kept = self._rows.take(stays)
+        self.count = 0
+        self._add(kept)
+        self._kept = self.count
 
     def _allocate(self, capacity: int) -> None:
-        first, last = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-        ids = np.empty((self.width, capacity), np.int32)
-        some = slice(self.count)
-        first[some], last[some], ids[:, some] = self._first[some], self._last[some], self._ids[:, some]
-        self._first, self._last, self._ids = first, last, ids
+        old, self._table = (
+            self._rows,
+            IntervalTable(
+                np.empty(capacity, np.int64),
+                np.empty(capacity, np.int64),
+                np.empty((self.width, capacity), np.int32),
+                np.empty((self.places, capacity), np.int64),
+            ),
+        )
+        self.count = 0
+        self._add(old)
 
     @property
     def stored(self) -> int:

@@ -72,7 +72,7 @@ class WindowOperator:
 
     def held(self, program: WindowProgram, state: WindowState) -> Ints:
         logs = (state.logs[each.table] for each in program.events)
-        return np.unique(np.concatenate([state.previous.refs, *(log.refs[: len(log)] for log in logs)]))
+        return np.unique(np.concatenate([state.last_answer.refs, *(log.refs[: len(log)] for log in logs)]))
 
     def snapshot(self, program: WindowProgram, state: WindowState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         return snapshot.snapshot(state)

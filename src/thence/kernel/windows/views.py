@@ -24,7 +24,7 @@ from thence.kernel.temporal.interval_table import IntervalTable, chosen_columns,
 from thence.kernel.temporal.solution_store import MAX_PAIRS, SolutionStore
 from thence.kernel.windows.content import bounds, lifetimes
 from thence.kernel.windows.latest_triples import LatestTriples
-from thence.kernel.windows.table_log import Ints, TableLog
+from thence.kernel.windows.table_log import TableLog
 from thence.match import vectorised_evaluator
 from thence.match.background import Background
 from thence.match.context import Context
@@ -32,7 +32,17 @@ from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.match.stream_data import StreamData
 from thence.program.temporal.network import Relation
 from thence.program.windows import maintenance
-from thence.program.windows.maintenance import ROWS, Columns, KeptJoin, KeptRows, KeptTriple, KeptUnion
+from thence.program.windows.maintenance import (
+    ROWS,
+    Columns,
+    KeptEvents,
+    KeptJoin,
+    KeptMatch,
+    KeptRows,
+    KeptSeq,
+    KeptTriple,
+    KeptUnion,
+)
 from thence.rdf.terms import IRI
 from thence.rdf.times import MIN_TIME
 
@@ -57,6 +67,7 @@ class View(ABC):
     """The solutions of a pattern. A row's interval is its lifetime."""
 
     columns: Columns
+    places: int = 0  # how many events a row has, and numbers about them
 
     @abstractmethod
     def changes(self, step: Step) -> IntervalTable:
@@ -68,9 +79,15 @@ class View(ABC):
         """How many rows it keeps."""
 
 
-def view_of(kept: maintenance.View) -> View:
+def view_of(kept: maintenance.View | maintenance.EventView) -> View:
     """A view without any rows yet."""
     match kept:
+        case KeptEvents():
+            return EventView(kept)
+        case KeptSeq():
+            return SeqView(view_of(kept.left), view_of(kept.right))
+        case KeptMatch():
+            return MatchView(view_of(kept.events))
         case KeptTriple():
             return TripleView(kept)
         case KeptJoin():
@@ -83,24 +100,36 @@ def view_of(kept: maintenance.View) -> View:
             assert_never(kept)
 
 
+@dataclass(slots=True, eq=False)
+class _Cursor:
+    """The upper cursor of a window in a log."""
+
+    kept: KeptTriple | KeptEvents
+    seen: int = MIN_TIME - 1  # the last end that it has passed
+
+    def advance(self, step: Step) -> slice:
+        """The rows that the window holds now and that it has not passed before."""
+        inside = bounds(self.kept.function, step.time)
+        low, high = step.logs[self.kept.table].rows(inside._replace(after=max(inside.after, self.seen)))
+        self.seen = max(self.seen, inside.upto)
+        return slice(low, high)
+
+
 class TripleView(View):
     """The triples of a window that match a triple pattern. New ones are those that the upper cursor has passed."""
 
     def __init__(self, kept: KeptTriple) -> None:
         self.columns = kept.columns
         self._kept = kept
-        self._seen = MIN_TIME - 1  # the last end that a call has looked at
+        self._cursor = _Cursor(kept)
         self._latest = LatestTriples(len(kept.places))
 
     def changes(self, step: Step) -> IntervalTable:
-        log, function = step.logs[self._kept.table], self._kept.function
-        inside = bounds(function, step.time)
-        low, high = log.rows(inside._replace(after=max(inside.after, self._seen)))
-        self._seen = max(self._seen, inside.upto)
-        first, last = lifetimes(function, log.end[low:high].copy())
-        ids = log.ids[list(self._kept.places), low:high]
+        rows = self._cursor.advance(step)
+        first, last = lifetimes(self._kept.function, step.logs[self._kept.table].end[rows].copy())
+        ids = step.logs[self._kept.table].ids[list(self._kept.places), rows]
         self._latest.split(ids, first, last, step.time)
-        return _holding(IntervalTable(first, last, ids, _no_refs(len(first))), step.time)
+        return _holding(IntervalTable(first, last, ids, np.empty((0, len(first)), np.int64)), step.time)
 
     @property
     def stored(self) -> int:
@@ -117,7 +146,7 @@ class _Side:
     @classmethod
     def of(cls, view: View, shared: Sequence[ColumnVariable]) -> _Side:
         keys = tuple(view.columns.index(name) for name in shared)
-        return cls(SolutionStore(keys, len(keys), False, len(view.columns), 0))
+        return cls(SolutionStore(keys, len(keys), False, len(view.columns), view.places))
 
     def add(self, rows: IntervalTable, time: int) -> None:
         if len(self.store) > 2 * self.kept + _FEW:
@@ -144,6 +173,7 @@ class JoinView(View):
         shared = [name for name in left.columns if name in right.columns]
         self._others = [place for place, name in enumerate(right.columns) if name not in left.columns]
         self.columns = (*left.columns, *(right.columns[place] for place in self._others))
+        self.places = left.places + right.places
         self._left, self._right = left, right
         self._lefts, self._rights = _Side.of(left, shared), _Side.of(right, shared)
 
@@ -159,11 +189,63 @@ class JoinView(View):
 
     def _joined(self, left: IntervalTable, right: IntervalTable) -> IntervalTable:
         ids = np.concatenate([left.ids, right.ids[self._others]])
-        return IntervalTable(np.maximum(left.start, right.start), np.minimum(left.end, right.end), ids, left.refs)
+        refs = np.concatenate([left.refs, right.refs])
+        return IntervalTable(np.maximum(left.start, right.start), np.minimum(left.end, right.end), ids, refs)
 
     @property
     def stored(self) -> int:
         return len(self._lefts.store) + len(self._rights.store) + self._left.stored + self._right.stored
+
+
+class EventView(View):
+    """The mappings of an EVENT. Before its event, a row has the times at which the mapping starts and ends."""
+
+    places = 3
+
+    def __init__(self, kept: KeptEvents) -> None:
+        self.columns = kept.columns
+        self._kept = kept
+        self._cursor = _Cursor(kept)
+
+    def changes(self, step: Step) -> IntervalTable:
+        rows, log = self._cursor.advance(step), step.logs[self._kept.table]
+        first, last = lifetimes(self._kept.function, log.end[rows].copy())
+        refs = np.array([log.start[rows], log.end[rows], log.refs[rows]])
+        return _holding(IntervalTable(first, last, log.ids[list(self._kept.places), rows], refs), step.time)
+
+    @property
+    def stored(self) -> int:
+        return 0  # but what the log has
+
+
+class SeqView(JoinView):
+    """`E1 SEQ E2`: all events of E1 end before E2 starts (7)."""
+
+    def __init__(self, left: View, right: View) -> None:
+        super().__init__(left, right)
+        self.places = left.places + right.places - 2
+
+    def _joined(self, left: IntervalTable, right: IntervalTable) -> IntervalTable:
+        follows = left.refs[1] < right.refs[0]
+        left, right = left.take(follows), right.take(follows)
+        refs = np.concatenate([left.refs[:1], right.refs[1:2], left.refs[2:], right.refs[2:]])
+        return replace(super()._joined(left, right), refs=refs)
+
+
+class MatchView(View):
+    """Event mappings without their times (8)."""
+
+    def __init__(self, inner: View) -> None:
+        self.columns, self.places = inner.columns, inner.places - 2
+        self._inner = inner
+
+    def changes(self, step: Step) -> IntervalTable:
+        rows = self._inner.changes(step)
+        return replace(rows, refs=rows.refs[2:])
+
+    @property
+    def stored(self) -> int:
+        return self._inner.stored
 
 
 class UnionView(View):
@@ -189,6 +271,7 @@ class RowView(View):
 
     def __init__(self, kept: KeptRows, inner: View) -> None:
         self.columns = kept.columns
+        self.places = inner.places
         self._pattern, self._inner = kept.pattern, inner
 
     def changes(self, step: Step) -> IntervalTable:
@@ -204,7 +287,7 @@ class RowView(View):
         for place, name in enumerate(self.columns):
             if name in made.columns:
                 ids[place] = made.columns[name]
-        return IntervalTable(rows.start[kept], rows.end[kept], ids, _no_refs(len(made)))
+        return IntervalTable(rows.start[kept], rows.end[kept], ids, rows.refs[:, kept])
 
     @property
     def stored(self) -> int:
@@ -228,7 +311,3 @@ def _chosen(view: View, rows: IntervalTable, columns: Columns) -> IntervalTable:
         return rows
     places = [view.columns.index(name) if name in view.columns else -1 for name in columns]
     return replace(rows, ids=chosen_columns(rows.ids, places))
-
-
-def _no_refs(count: int) -> Ints:
-    return np.empty((0, count), np.int64)

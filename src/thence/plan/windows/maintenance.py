@@ -10,12 +10,17 @@ from functools import reduce
 from thence.algebra.expressions import AggregateFunction, Call, Exists, Expression, Variable
 from thence.algebra.guarantees import always_bound
 from thence.algebra.patterns import (
+    BasicEvent,
     Bgp,
     Construct,
+    EventExpression,
+    EventSeq,
     Extend,
     Filter,
+    First,
     Graph,
     Join,
+    Last,
     LeftJoin,
     MatchPattern,
     Minus,
@@ -38,16 +43,20 @@ from thence.plan.windows.window_triples import Tables, positional
 from thence.program.windows.maintenance import (
     ROWS,
     Columns,
+    EventView,
+    KeptEvents,
     KeptGroups,
     KeptJoin,
+    KeptMatch,
     KeptPattern,
     KeptRows,
+    KeptSeq,
     KeptTriple,
     KeptUnion,
     Maintenance,
     View,
 )
-from thence.program.windows.program import WindowTriples
+from thence.program.windows.program import EventMatch, EventTable, WindowTriples
 from thence.rdf.terms import IRI, BlankNode
 
 _IN_ORDER = {AggregateFunction.SAMPLE: "SAMPLE", AggregateFunction.GROUP_CONCAT: "GROUP_CONCAT"}
@@ -55,22 +64,35 @@ _ADDING = (AggregateFunction.SUM, AggregateFunction.AVG)
 
 
 def maintenance(
-    query: WindowQuery, where: Pattern, windows: Sequence[WindowTriples], tables: Tables, *, is_projection: bool
+    query: WindowQuery,
+    where: Pattern,
+    windows: Sequence[WindowTriples],
+    events: Sequence[EventTable],
+    matches: Sequence[EventMatch],
+    tables: Tables,
+    *,
+    is_projection: bool,
 ) -> Maintenance:
     """What is maintained of a query whose WHERE is evaluated as `where`."""
     reason = _reason_in_form(query)
     if reason:
         return Maintenance(reasons=(reason,))
-    maker = _Views(query, windows, tables)
+    maker = _Views(query, windows, events, matches, tables)
     kept = tuple(maker.maintained(where, None))
+    if len(kept) != 1 or kept[0].pattern != where:  # what is recomputed asks for the events of each MATCH
+        maker = replace(maker, keeps_matches=False)
+        kept = tuple(maker.maintained(where, None))
     reasons = tuple(dict.fromkeys(maker.reasons))
     form = query.form
     is_whole = len(kept) == 1 and kept[0].pattern == where
     listed = form.columns if isinstance(form, Select) and form.columns else tuple(map(Projection, _names(form)))
     aggregates = aggregates_of(form.modifiers, listed)
+    if is_whole and aggregates is None and not is_projection and kept[0].events:
+        kept, is_whole = (), False  # rows list their events, which only deltas keep
+        reasons += (f"MATCH under {_shown(form)}",)
     if aggregates is None:
         shown = (f"{_shown(form)} over all rows",) if is_whole and not is_projection else ()
-        return Maintenance(kept, is_whole and is_projection, None, (*reasons, *shown))
+        return Maintenance(kept, is_whole and is_projection, None, True, (*reasons, *shown))
     groups = None
     if is_whole:
         asked = [key.expression for key in form.modifiers.group or ()]
@@ -85,7 +107,7 @@ def maintenance(
             reasons += (f"aggregates with {why}",)
     if groups is None and any(each.function in _ADDING for each in aggregates):
         return Maintenance(reasons=(*reasons, "SUM and AVG add in the order of rows"))
-    return Maintenance(kept, False, groups, reasons)
+    return Maintenance(kept, False, groups, True, reasons)
 
 
 def _names(form: Select | Construct) -> Sequence[Variable]:
@@ -152,7 +174,10 @@ class _Views:
 
     query: WindowQuery
     windows: Sequence[WindowTriples]
+    events: Sequence[EventTable]
+    matches: Sequence[EventMatch]
     tables: Tables
+    keeps_matches: bool = True
     reasons: list[str] = field(default_factory=list)
 
     def maintained(self, pattern: Pattern, window: IRI | None) -> Iterator[KeptPattern]:
@@ -161,7 +186,8 @@ class _Views:
             return
         reason = self._reason(pattern, window)
         if reason is None:
-            yield KeptPattern(pattern, self._view(pattern, window, []), self._reads_graphs(pattern, window))
+            view = self._view(pattern, window, [])
+            yield KeptPattern(pattern, view, self._reads_graphs(pattern, window), tuple(_listed(view)))
             return
         self.reasons.append(reason)
         match pattern:
@@ -228,7 +254,7 @@ class _Views:
                     or self._reason(pattern.right, window)
                 )
             case MatchPattern():
-                return "MATCH"
+                return self._reason_in_match(self.matches[pattern.place]) if self.keeps_matches else "MATCH beside it"
             case Graph():
                 return "WINDOW inside GRAPH"
             case _:
@@ -242,6 +268,8 @@ class _Views:
                 known = always_bound(pattern.left) & always_bound(pattern.right)
                 return "a join on a variable that may be unbound" if left and right and not shared <= known else None
             case Union():
+                if any(isinstance(node, MatchPattern) for node in nodes(pattern)):
+                    return "UNION over a MATCH"
                 return None if left and right else "UNION of a WINDOW and something else"
             case LeftJoin():
                 if right:
@@ -267,7 +295,38 @@ class _Views:
             return "a property path over the same window"
         return None
 
+    def _reason_in_match(self, found: EventMatch) -> str | None:
+        for node in nodes(found.events):
+            if isinstance(node, First | Last) or (isinstance(node, EventSeq) and node.policy is not None):
+                return "FIRST, LAST and policies of SEQ"
+        for table, event in zip(self.events, self.query.events, strict=True):
+            if event.name not in found.names:
+                continue
+            if table.triples is not None:
+                return "an EVENT that depends on the time"
+            if not set(in_scope(event.pattern)) <= always_bound(event.pattern):
+                return "an EVENT that may leave a variable unbound"
+        return None
+
     # From patterns to views
+
+    def _match(self, place: int) -> KeptMatch:
+        events = self._events(self.matches[place].events)
+        first = sum(each.width for each in self.matches[:place])
+        return KeptMatch(events, events.columns, tuple(range(first, first + self.matches[place].width)))
+
+    def _events(self, found: EventExpression) -> EventView:
+        match found:
+            case EventSeq():
+                left, right = self._events(found.left), self._events(found.right)
+                return KeptSeq(left, right, tuple(dict.fromkeys((*left.columns, *right.columns))))
+            case BasicEvent():
+                event = self.query.event(found)
+                table = next(each.table for each in self.events if each.name == found.name)
+                names = self.tables.listed[table].variables
+                return KeptEvents(table, self.query.window(event.window).function, names, tuple(range(len(names))))
+            case _:
+                raise AssertionError("not maintained")
 
     def _view(self, pattern: Pattern, window: IRI | None, conditions: Sequence[Expression]) -> View:
         """The view of a pattern under conditions, each of which is tested as soon as its variables are there."""
@@ -295,6 +354,8 @@ class _Views:
                 return _filtered(joined, later)
             case Join() | LeftJoin() | Minus():
                 return self._with_static(pattern, window, conditions)
+            case MatchPattern():
+                return _filtered(self._match(pattern.place), conditions)
             case _:
                 raise AssertionError("not maintained")
 
@@ -346,6 +407,20 @@ class _Views:
         found = {slot: column for slot, column in slots if isinstance(slot, Variable | BlankNode)}
         places = tuple(listed.index(column) for column in found.values() if isinstance(column, Variable))
         return KeptTriple(part.table, named.function, tuple(found), places)
+
+
+def _listed(view: View) -> Iterator[int]:
+    """The places of the events of a view's rows, in its own order."""
+    match view:
+        case KeptMatch():
+            yield from view.listed
+        case KeptJoin() | KeptUnion():
+            yield from _listed(view.left)
+            yield from _listed(view.right)
+        case KeptRows():
+            yield from _listed(view.view)
+        case KeptTriple():
+            return
 
 
 def _joined(left: View, right: View) -> KeptJoin:

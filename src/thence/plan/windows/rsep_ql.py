@@ -79,7 +79,7 @@ def compile_query(
     kept = Maintenance(reasons=("the query is not optimised",))
     if optimise:
         evaluated = where if vectorised else query.form.where
-        kept = maintenance(query, evaluated, windows, tables, is_projection=is_projection)
+        kept = maintenance(query, evaluated, windows, events, matches, tables, is_projection=is_projection)
     program = WindowProgram(
         query=query,
         report=reported(query, report, preset),

@@ -30,6 +30,7 @@ from thence.algebra.patterns import (
     WindowPattern,
 )
 from thence.algebra.rsep_ql import WindowQuery
+from thence.algebra.show import show
 from thence.algebra.traversal import nodes
 from thence.algebra.variables import columns, has_aggregate
 from thence.plan.windows.window_triples import Tables, positional, triples_by_window
@@ -57,7 +58,20 @@ def shard_key(
         routes = _routes(query, name, events, tables)
         if routes is not None:
             return ShardKey((name.name,), routes)
-    return one_shard(count, "no variable is in every WINDOW and EVENT and kept by every part")
+    return one_shard(count, _missing(query, query.form))
+
+
+def _missing(query: WindowQuery, form: Select) -> str:
+    """Why no variable is a key. Triples of one subject may come from different events, which a window merges (RS-24),
+    so that a variable of one of them says nothing about the others."""
+    for name in columns(form):
+        lacking = _Locality(query, name).lacking()
+        if lacking is not None:
+            return (
+                f"{name} is not in the triple {lacking}, and the triples that a WINDOW joins may come from different "
+                "events; an EVENT looks at one event alone"
+            )
+    return "no variable is in every WINDOW and EVENT and kept by every part"
 
 
 def _reason(query: WindowQuery, events: Sequence[EventTable], matches: Sequence[EventMatch]) -> str:
@@ -103,6 +117,16 @@ class _Locality:
         form = self.query.form
         assert isinstance(form, Select)
         return self._selects(form) and all(map(self._is_local, self._parts(form)))
+
+    def lacking(self) -> str | None:
+        """The first triple over a window that lacks the variable, if all else speaks for it as a key."""
+        form = self.query.form
+        assert isinstance(form, Select)
+        others = (part for part in self._parts(form) if not isinstance(part, WindowPattern))
+        if not self._selects(form) or not all(map(self._is_local, others)):
+            return None
+        found = (triple for listed in triples_by_window(form, ()).values() for triple in listed)
+        return next((" ".join(show(Bgp((each,))).split())[2:-4] for each in found if not self._has(each)), None)
 
     def _parts(self, form: Select) -> Iterator[object]:
         return (node for node in nodes(form) if isinstance(node, WindowPattern | MatchPattern | SubSelect))

@@ -55,17 +55,48 @@ class KeptRows:
     columns: Columns
 
 
-View: TypeAlias = KeptTriple | KeptJoin | KeptUnion | KeptRows
+@dataclass(frozen=True, slots=True)
+class KeptEvents:
+    """The mappings of an EVENT (4): a table's rows, `places` being the columns that stand for `columns`. All are always
+    bound."""
+
+    table: int
+    function: WindowFunction
+    columns: Columns
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSeq:
+    """`E1 SEQ E2` (7), without a policy."""
+
+    left: EventView
+    right: EventView
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMatch:
+    """MATCH (8): event mappings without their times. `listed` are the places of its events (RS-56)."""
+
+    events: EventView
+    columns: Columns
+    listed: tuple[int, ...]
+
+
+EventView: TypeAlias = KeptEvents | KeptSeq
+View: TypeAlias = KeptTriple | KeptJoin | KeptUnion | KeptRows | KeptMatch
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPattern:
     """A part of WHERE, and how its solutions are kept. `reads_graphs`: graphs of the dataset are read, which must not
-    change."""
+    change. `events`: for each event of a row its place among those of all MATCHes (RS-56)."""
 
     pattern: Pattern
     view: View
     reads_graphs: bool
+    events: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +110,14 @@ class KeptGroups:
 @dataclass(frozen=True, slots=True)
 class Maintenance:
     """`patterns` are the parts of WHERE that are maintained. `is_answer`: the only one is WHERE, and its solutions are
-    the rows of the answer. `groups`: it is WHERE, and groups are maintained too. `reasons` say why the rest is
-    recomputed."""
+    the rows of the answer. `groups`: it is WHERE, and groups are maintained too. `keeps_graphs`: the order of
+    rows does not matter, so that graphs of windows that are read one solution at a time may be changed instead of built
+    anew. `reasons` say why the rest is recomputed."""
 
     patterns: tuple[KeptPattern, ...] = ()
     is_answer: bool = False
     groups: KeptGroups | None = None
+    keeps_graphs: bool = False
     reasons: tuple[str, ...] = ()
 
     @property
