@@ -51,7 +51,8 @@ def price_events(count: int, channels: int) -> list[tuple[int, str, str, str]]:
 def ours(text: str, events: list[tuple[int, str, str, str]]) -> tuple[float, int]:
     """CPU seconds, and the bytes of the saved state."""
     flow = thence.parse(text, language="tef-sparql").engine().answers.flow
-    flow.hosts[0].state.keeps_ended = False
+    flow.hosts[0].state.kept_for = 0
+    flow.hosts[0].state.machine.store.keeps_ended = False
     made = [
         thence.Event(tick, f"<{EX}{s}> <{EX}{p}> {o if o.isdigit() else f'<{EX}{o}>'} .") for tick, s, p, o in events
     ]

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import TypeAlias
 
+import numpy as np
+
 from thence.columns.dictionary import Terms
 from thence.columns.term_values import ValueColumn, term_of
 from thence.columns.value_kinds import INTEGER
@@ -58,21 +60,21 @@ def cells_of(triple: Triple) -> CellTriple:
 
 
 def column_cells(column: ValueColumn, terms: Terms) -> list[Cell]:
-    """The cells of a column in which nothing is unbound."""
-    tags, bits = column.tags.tolist(), column.bits.tolist()
-    known: dict[tuple[int, int], Cell] = {}
-    found: list[Cell] = []
-    for each in zip(tags, bits, strict=True):
-        if each[0] == INTEGER and -LIMIT < each[1] < LIMIT:
-            found.append(each[1])
+    """The cells of a column in which nothing is unbound: each distinct term is decoded once."""
+    tags, bits = column.tags, column.bits
+    found = np.empty(len(bits), object)
+    for tag in np.unique(tags).tolist():
+        rows = np.flatnonzero(tags == tag)
+        distinct, where = np.unique(bits[rows], return_inverse=True)
+        if tag == INTEGER and distinct[0] > -LIMIT and distinct[-1] < LIMIT:
+            found[rows] = bits[rows].tolist()
             continue
-        made = known.get(each)
-        if made is None:
-            decoded = term_of(each[0], each[1], terms)
-            assert decoded is not None
-            made = known[each] = cell(decoded)
-        found.append(made)
-    return found
+        decoded = [term_of(tag, each, terms) for each in distinct.tolist()]
+        cells = np.empty(len(distinct), object)
+        cells[:] = [cell(each) for each in decoded if each is not None]
+        found[rows] = cells[where]
+    made: list[Cell] = found.tolist()
+    return made
 
 
 @lru_cache(maxsize=1024)

@@ -146,20 +146,21 @@ class TripleFactNode:
             predicate = frame[predicate_slot]
         if target is None:
             target = frame[target_slot]
-        unified = self.slots.unified
         if self.static is not None:
-            store = facts.static_facts(self.static)
-            listed = store.matching(subject, predicate, target, FOREVER)
-            return [
-                FactMatch(found, ALWAYS, None, ())
-                for fact in listed
-                if (found := unified(fact.triple, frame)) is not None
-            ]
-        return [
-            FactMatch(found, fact.start, fact.end, (fact,))
-            for fact in facts.store.matching(subject, predicate, target, after)
-            if (found := unified(fact.triple, frame)) is not None
-        ]
+            listed = facts.static_facts(self.static).matching(subject, predicate, target, FOREVER)
+            return [FactMatch(found, ALWAYS, None, ()) for _, found in self._unified(listed, frame)]
+        listed = facts.store.matching(subject, predicate, target, after)
+        if subject is not None and predicate is not None and target is None:  # the store has looked at these two
+            before, behind = frame[:target_slot], frame[target_slot + 1 :]
+            return [FactMatch((*before, fact.triple[2], *behind), fact.start, fact.end, (fact,)) for fact in listed]
+        return [FactMatch(found, fact.start, fact.end, (fact,)) for fact, found in self._unified(listed, frame)]
+
+    def _unified(self, listed: list[Fact], frame: Frame) -> Iterator[tuple[Fact, Frame]]:
+        unified = self.slots.unified
+        for fact in listed:
+            found = unified(fact.triple, frame)
+            if found is not None:
+                yield fact, found
 
 
 @dataclass(slots=True)

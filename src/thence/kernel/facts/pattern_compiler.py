@@ -204,11 +204,15 @@ class PatternCompiler:
 
     def _test(
         self, pattern: TefPattern, variable: Variable | None, expression: Expression, outer: frozenset[Variable]
-    ) -> TestNode:
+    ) -> TestNode | WhileNode:
         """It waits for what is bound further to the left, and for what waits itself; what else has no value has
         none."""
         names = mentioned(expression) & (outer | assigned_variables(pattern))
-        return TestNode(self.events(pattern, outer), self.waiting(variable, expression, names))
+        child = self.events(pattern, outer)
+        if variable is None and not names and isinstance(child, WhileNode):
+            child.tests = (*child.tests, tested(expression, self.layout))
+            return child
+        return TestNode(child, self.waiting(variable, expression, names))
 
     def _turn(self, pattern: TefPattern, starts: bool) -> FactEventNode | MatchEventNode:
         if not is_simple(pattern):

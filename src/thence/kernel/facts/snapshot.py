@@ -14,7 +14,8 @@ from thence.kernel.facts.cells import Cell, CellTriple, cell, term
 from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending, Stored
 from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.frames import Frame, Layout
-from thence.kernel.facts.state import FactsState, WaitingTriple, initial_state
+from thence.kernel.facts.state import FactsState, initial_state
+from thence.kernel.facts.steps import WaitingTriple
 from thence.kernel.saved_terms import saved_term
 from thence.program.facts.program import FactsProgram
 from thence.program.operator import Environment

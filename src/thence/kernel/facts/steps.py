@@ -27,12 +27,15 @@ from thence.program.facts.kinds import Kinds
 from thence.rdf.times import format_time
 
 
-class Arrived(NamedTuple):
-    """An event triple from outside, with its start and its event's ref."""
+class WaitingTriple(NamedTuple):
+    """An event triple, in the order in which it is taken: time, stream, event, place in the event (TEF-19, TEF-20)."""
 
-    triple: CellTriple
-    start: int
+    end: int
+    stream: int
     ref: int
+    place: int
+    start: int
+    triple: CellTriple
 
 
 class Completed(NamedTuple):
@@ -111,7 +114,7 @@ class Machine:
 
     # An instant (TEF-22)
 
-    def instant(self, now: int, triples: Sequence[Arrived], *, is_event: bool) -> None:
+    def instant(self, now: int, triples: Sequence[WaitingTriple], *, is_event: bool) -> None:
         """All that happens at a time: event triples in order. It `is_event` if there was an event, whatever is in
         it."""
         self.facts.begin(now)
@@ -127,7 +130,7 @@ class Machine:
             self._begin(now)
         if self.timer is not None and self.timer <= now:
             self._time_step(now)
-        for triple, start, ref in triples:
+        for _, _, ref, _, start, triple in triples:
             self.keys += 1
             self._step(TripleHand(self.keys, triple, start, now, (ref,)), now)
             if self.queue:
@@ -199,10 +202,10 @@ class Machine:
         if change is NO_CHANGE and not store.started and not store.stopped:
             self._construct(made, now)
             return
-        ended_views = self.views.settle(self.facts, change)
-        self._construct(made, now)
+        ended += self.views.settle(self.facts, change)
+        if made:
+            self._construct(made, now)
         self._end_facts(ended, now)
-        self._end_facts(ended_views, now)
         if self.unnamed:
             self._turn_unnamed(change, now)
         if self.timers.queries or self.selects:
@@ -240,7 +243,11 @@ class Machine:
                     continue
                 if arm.replaced is not None:
                     found += self._replacements(own, arm, arm.replaced, instance)
-                elif (whole := settled(instance, self.facts, is_whole=True)) is not None:
+                    continue
+                whole: EventInstance | None = instance
+                if instance.pending or instance.blocked:
+                    whole = settled(instance, self.facts, is_whole=True)
+                if whole is not None:
                     made = Completed(own, arm, whole, whole.frame, ())
                     (ends if isinstance(arm.arm, Until) else found).append(made)
         if len(found) > 1:
@@ -317,7 +324,7 @@ class Machine:
         store, moment = self.facts.store, self.facts.moment
         ends = list(effects.ends.values())
         if len(ends) > 1:
-            ends.sort(key=_end_order)
+            ends = _in_order(ends)
         for _, fact in ends:
             if store.end(fact, now):
                 ended.append(fact)
@@ -447,6 +454,12 @@ def _each_once(found: list[Completed]) -> list[Completed]:
     return kept
 
 
-def _end_order(item: tuple[Completed, Fact]) -> tuple[object, ...]:
-    each, fact = item
-    return each.statement.number, each.instance.start, each.instance.keys, triple_rank(fact.triple)
+def _in_order(ends: list[tuple[Completed, Fact]]) -> list[tuple[Completed, Fact]]:
+    """Facts that end, by statement, then start and positions of what ends them, then triple (TEF-21)."""
+
+    def place(item: tuple[Completed, Fact]) -> tuple[int, int, tuple[int, ...]]:
+        return item[0].statement.number, item[0].instance.start, item[0].instance.keys
+
+    if len({place(each) for each in ends}) < len(ends):  # else no triples need be compared
+        ends.sort(key=lambda each: triple_rank(each[1].triple))
+    return sorted(ends, key=place)
