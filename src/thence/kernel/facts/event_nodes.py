@@ -29,14 +29,19 @@ from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 
 @dataclass(slots=True)
 class TripleNode:
+    """A triple; with its times, if they are written just behind it."""
+
     slots: TripleSlots
     empty: Frame
+    times: TimesSlots | None = None
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         if not isinstance(hand, TripleHand):
             return []
         key, triple, start, end, refs = hand
         frame = self.slots.unified(triple, self.empty)
+        if frame is not None and self.times is not None:
+            frame = self.times.timed(frame, start, end, facts)
         return [] if frame is None else [EventInstance(frame, start, end, (key,), refs)]
 
     def nodes(self) -> tuple[EventNode, ...]:

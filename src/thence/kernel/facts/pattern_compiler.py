@@ -84,7 +84,10 @@ class PatternCompiler:
                 is_static = isinstance(pattern.predicate, IRI) and self.kinds.of(pattern.predicate) is Kind.STATIC
                 return TripleFactNode(slots, slots.positions[1].constant if is_static else None)
             case Times():
-                return TimesFactNode(self.facts(pattern.pattern), times_slots(pattern, self.layout))
+                inner, times = self.facts(pattern.pattern), times_slots(pattern, self.layout)
+                if isinstance(inner, TripleFactNode) and inner.times is None:
+                    return replace(inner, times=times)
+                return TimesFactNode(inner, times)
             case Conjunction():
                 return BothFactsNode(self.facts(pattern.left), self.facts(pattern.right))
             case Either():
@@ -130,7 +133,10 @@ class PatternCompiler:
             case TriplePattern():
                 return TripleNode(self.triple(pattern), self.layout.empty)
             case Times():
-                return TimesNode(self.events(pattern.pattern, outer), times_slots(pattern, self.layout))
+                inner, times = self.events(pattern.pattern, outer), times_slots(pattern, self.layout)
+                if isinstance(inner, TripleNode) and inner.times is None:
+                    return replace(inner, times=times)
+                return TimesNode(inner, times)
             case Conjunction():
                 return self._both(pattern, outer)
             case Related():

@@ -210,7 +210,8 @@ class Machine:
             self._turn_unnamed(change, now)
         if self.timers.queries or self.selects:
             self.stopped += store.stopped
-            self.change = Change(self.change.is_time or change.is_time, self.change.has_events or change.has_events)
+            if change is not NO_CHANGE:
+                self.change = Change(self.change.is_time or change.is_time, self.change.has_events or change.has_events)
         store.forget_changes()
 
     def _note_absent(self, concerned: Concerned, hand: Hand) -> bool:
@@ -406,7 +407,7 @@ class Machine:
 
     def _select_facts(self, now: int) -> None:
         """Rows of SELECTs over facts that began at a time and still hold (TEF-72)."""
-        changed = [*self.store.begun, *self.stopped]
+        changed = self.store.begun + self.stopped
         for each in self.selects:
             found: dict[tuple[Frame, tuple[int, ...]], None] = {}
             for place, query in enumerate(each.queries):
@@ -416,7 +417,8 @@ class Machine:
                     matches += [match for match in every if match.start == ALWAYS and match.holds_at(now)]
                 for match in matches:
                     found[only(match.frame, each.common), (place, *match.arms)] = None
-            for frame, _ in sorted(found, key=lambda row: (frame_rank(row[0]), row[1])):
+            ordered = sorted(found, key=lambda row: (frame_rank(row[0]), row[1])) if len(found) > 1 else found
+            for frame, _ in ordered:
                 if self._is_first(each.statement, frame):
                     self._select(each.statement, now, now, frame, ())
 
