@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from thence.algebra.expressions import Comparison, Variable
 from thence.algebra.tef_sparql import Open, Times, When
 from thence.errors import InputError
-from thence.kernel.facts.cells import LIMIT, Cell, CellTriple, cell, time_cell
+from thence.kernel.facts.cells import LIMIT, Cell, CellTriple, cell, term, time_cell
 from thence.kernel.facts.compiled_expressions import Attempt, Moment, Truth
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
 from thence.kernel.facts.frames import Frame, Layout, with_cell
@@ -374,15 +374,16 @@ def assigned(frame: Frame, slot: int, value: Cell | None) -> Frame | None:
 
 def limit_of(value: Cell | None, domain: Domain) -> Fraction | None:
     """The time that a value is, perhaps between two ticks; None: it is none that could come."""
-    found: object = value
-    if isinstance(value, Literal):
-        found = value.python
+    own = None if value is None else term(value)
+    if not isinstance(own, Literal):
+        return None
+    found: object = own.python
     if domain is not Domain.TICKS:
         try:
-            time = parse_time(value) if isinstance(value, Literal) else None
+            time = parse_time(own)
         except InputError:
             return None
-        found = None if time is None or time.domain is not domain else time.time
+        found = time.time if time.domain is domain else None
     is_number = type(found) in (int, Decimal) or (isinstance(found, float) and isfinite(found))
     if not is_number or not MIN_TIME < found < MAX_TIME:  # type: ignore[operator]
         return None
