@@ -24,11 +24,12 @@ from thence.algebra.expressions import (
 from thence.algebra.traversal import nodes
 from thence.kernel.facts.cells import LIMIT, Cell, TimeCell, cell, term, time_cell
 from thence.kernel.facts.frames import Frame, Layout
-from thence.match.arithmetic import compute
+from thence.match.arithmetic import compute, written
 from thence.match.context import Context, Solution
 from thence.match.expression_errors import ExpressionError
 from thence.match.expression_evaluator import compare, effective_boolean_value, evaluate, passes
 from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
+from thence.rdf.numbers import divide
 from thence.rdf.terms import IRI, Literal
 from thence.rdf.times import Domain, time_literal
 from thence.rdf.values import FALSE, TRUE
@@ -163,6 +164,7 @@ def _arithmetic(expression: Arithmetic, layout: Layout) -> Value:
     left, right = _value(expression.left, layout), _value(expression.right, layout)
     operation = expression.operation
     direct = _ON_INTEGERS.get(operation)
+    is_division = operation is Operation.DIVIDE
 
     def value(frame: Frame, moment: Moment) -> Cell:
         one, other = left(frame, moment), right(frame, moment)
@@ -170,6 +172,8 @@ def _arithmetic(expression: Arithmetic, layout: Layout) -> Value:
             found: int = direct(one, other)
             if -LIMIT < found < LIMIT:
                 return found
+        if is_division and type(one) is int and type(other) is int and other != 0:
+            return cell(written(divide(one, other)))
         return cell(compute(operation, term(one), term(other)))
 
     return value
