@@ -241,6 +241,7 @@ class Run:
         self.steps = 0
         self.made: list[MadeFact] = []
         self.views = Views()
+        self.breaks: set[tuple[Triple, int]] = set()
         self.serials: dict[FactKey | ViewKey, int] = {}
         self.queue: list[Queued] = []
         self.seen: dict[int, set[tuple[object, ...]]] = {number: set() for number in range(len(self.statements))}
@@ -507,7 +508,8 @@ class Run:
         """The views, and their ONENDs: named views, then unnamed ones, by pattern, start, triple or mapping."""
         before, self.patterns.due = self.views, set()
         moment = Moment(tuple(made.fact for made in self.made), self.now, len(self.patterns.turns))
-        self.views = Views(derived_facts(self.patterns, self.strata, moment))
+        self.views = Views(derived_facts(self.patterns, self.strata, moment, self.breaks))
+        self.breaks |= {(triple, self.now) for triple, _ in before.open_keys() - self.views.open_keys()}
         whole = replace(moment, facts=self.facts)
         self.views.unnamed = {pattern: [*current(self.patterns, pattern, whole)] for pattern in self.composite}
         for pattern in self.selected:

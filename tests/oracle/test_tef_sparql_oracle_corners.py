@@ -11,6 +11,7 @@ from oracle.tef_sparql_notation import (
     fact,
     init,
     onend,
+    onstart,
     pattern,
     replace,
     select,
@@ -148,6 +149,24 @@ def test_tef_42_replace_matches_what_holds_at_the_time() -> None:
     lone = fact("?x v ?z", replace(without("?x f ?y", "?x g ?_"), "?x p ?z"))
     events = "1: a on b\n2: a up c\n3: a p d\n4: a down c\n5: a p e"
     assert all_facts([LIGHT, COUNTER, lone], events, of="f v") == ["a f b 1-5", "a v e 5-"]
+
+
+# Views
+
+
+def test_tef_49_a_view_that_was_not_true_for_a_step_starts_anew() -> None:
+    """`g` starts and ends at 5, and never held (TEF-43)."""
+    view = [LIGHT, COUNTER, fact("?x v ?y", without("?x f ?y", "?x g ?_"))]
+    events = "1: a on b\n5: a up c\n5: a down c\n8: a off b"
+    assert all_facts(view, events, of="v") == ["a v b 1-5", "a v b 5-8"]
+    turns = [select("y s e", onend("?x v ?y[?s,?e]")), select("y", onstart("?x v ?y")), select("y", "?x v ?y")]
+    assert answers([*view, *turns], events) == [
+        *("2: 1 y=b", "3: 1 y=b"),
+        *("1: 5 e=5 s=1 y=b", "2: 5 y=b", "3: 5 y=b"),
+        "1: 8 e=8 s=5 y=b",
+    ]
+    second = [*view, fact("?x w ?y", "?x v ?y")]
+    assert all_facts(second, events, of="w") == ["a w b 1-5", "a w b 5-8"]
 
 
 # Rows
