@@ -62,6 +62,18 @@ def test_tef_39_a_test_inside_without_sees_the_variables_further_to_the_left() -
     assert answers(static, events, "a s 5") == ["2-4 n=7"]
 
 
+def test_tef_39_without_inside_during_sees_the_variables_further_to_the_left() -> None:
+    events = "1: a on b\n1: b up 3\n2: a e 3\n2: a e 7\n4: a p b"
+    other = fact("?x g ?n", since("?x up ?n"))
+    query = select("n", seq("?x e ?n", during("?x p ?y", without("?x f ?y", "?y g ?n"))))
+    assert answers([LIGHT, other, query], events) == ["2-4 n=7"]
+    lasts = select("n", seq("?x e ?n", with_("?x p ?y", without("?x f ?y", "?y g ?n"))))
+    assert answers([LIGHT, other, lasts], "1: a on b\n1: a e 3\n3: b up 3\n2-4: a p b") == ["1-4 n=3"]
+    test = select("n", seq("?x e ?n", during("?x p ?y", also(without("?x f ?y", "?y g ?m , ?m > ?n"), "?x f ?y"))))
+    assert answers([LIGHT, other, test], events) == ["2-4 n=3", "2-4 n=7"]
+    assert answers([LIGHT, other, test], events.replace("2: a e 3", "2: a e 2")) == ["2-4 n=7"]
+
+
 def test_tef_39_and_58_tests_inside_on_see_the_variables_of_replace() -> None:
     top = fact("?x v ?n", since("?x init ?n"), replace("?x v ?o", without("?x e ?n", "?x h ?m , ?m > ?o")))
     events = "1: a set 5\n2: a init 3\n3: a e 4\n4: a init 9\n5: a e 6"
@@ -72,6 +84,12 @@ def test_tef_39_and_58_tests_inside_on_see_the_variables_of_replace() -> None:
         "?x v ?n", since("?x init ?n"), replace("?x v ?o", during("?x e ?n", "?x h ?m[?s,?_] , now() > ?s + ?o"))
     )
     assert all_facts([LEVEL, timed], "1: a set 5\n2: a init 3\n4: a e 4\n5: a e 6", of="v") == ["a v 3 2-5", "a v 6 5-"]
+
+
+def test_tef_39_what_replace_matches_does_not_see_the_variables_of_on() -> None:
+    lone = fact("?x h ?n", since("?x set ?n"), replace(without("?x h ?m", "?y g ?n"), "?x e ?n"))
+    other = fact("?x g ?n", since("?x up ?n"))
+    assert all_facts([lone, other], "1: a set 1\n2: b up 2\n3: a e 3", of="h") == ["a h 1 1-"]
 
 
 def test_tef_38_a_fact_restarts_at_events_judged_with_its_variables() -> None:

@@ -102,8 +102,8 @@ def all_variables(pattern: object) -> frozenset[Variable]:
 
 def _related(pattern: Related, kinds: Kinds, outer: frozenset[Variable]) -> EventNode:
     if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
-        known, steps = _facts_of(pattern.right, pattern.left, outer)
-        return WhileNode(pattern.relation, event_node(pattern.left, kinds, outer), known, steps)
+        child = event_node(pattern.left, kinds, outer)
+        return _while(pattern.relation, child, pattern.right, _away(pattern.left, outer), kinds)
     if _is_static(pattern.left, kinds):  # older than everything
         return _static_first(pattern.left, pattern.right, kinds, outer)
     return _pair(pattern.relation, pattern.left, pattern.right, kinds, outer)
@@ -118,8 +118,43 @@ def _facts_of(
     pattern: TefPattern, events: TefPattern | None, outer: frozenset[Variable]
 ) -> tuple[TefPattern, tuple[Step, ...]]:
     """A fact pattern that goes with events, without the expressions that may have to wait; and these (TEF-58)."""
-    away = outer if events is None else (outer - bound_variables(events)) | _assigned(events)
-    return _lifted(pattern, away)
+    return _lifted(pattern, outer if events is None else _away(events, outer))
+
+
+def _away(events: TefPattern, outer: frozenset[Variable]) -> frozenset[Variable]:
+    """The variables that may have no value yet when events are there."""
+    return (outer - bound_variables(events)) | _assigned(events)
+
+
+def _while(
+    relation: TemporalRelation, child: EventNode, pattern: TefPattern, away: frozenset[Variable], kinds: Kinds
+) -> EventNode:
+    """`E DURING F`, `E WITH F`. If F has a WITHOUT that may have to wait, it waits with E: E DURING (F1 WITHOUT F2) is
+    (E DURING F1) WITHOUT F2, and E DURING (F1, F2) is (E DURING F1) DURING F2."""
+    inner, steps = _lifted(pattern, away)
+    gaps = [node for node in nodes(inner) if isinstance(node, Absent) and not _is_event(node.right, kinds)]
+    if not any(_asked_from(gap, away) for gap in gaps):
+        return WhileNode(relation, child, inner, steps)
+    found: EventNode
+    match inner:
+        case Conjunction():
+            left = _while(relation, child, inner.left, away, kinds)
+            found = _while(relation, left, inner.right, away - bound_variables(inner.left), kinds)
+        case Absent() if not _is_event(inner.right, kinds):
+            further = _asked_from(inner, away)
+            right, more = _lifted(inner.right, further)
+            left = _while(relation, child, inner.left, away, kinds)
+            found = WithoutFactsNode(left, right, further, more, is_at_start=relation is TemporalRelation.WITH)
+        case _:
+            found = WhileNode(relation, child, inner)
+    for step in steps:
+        found = TestNode(found, step.variable, step.expression, step.names)
+    return found
+
+
+def _asked_from(pattern: Absent, away: frozenset[Variable]) -> frozenset[Variable]:
+    """What WITHOUT asks for that may have no value yet."""
+    return all_variables(pattern.right) & (away - bound_variables(pattern.left))
 
 
 def _lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, tuple[Step, ...]]:
@@ -182,6 +217,10 @@ def certain(pattern: TefPattern) -> frozenset[Variable]:
             return certain(pattern.facts)
         case _:
             assert_never(pattern)
+
+
+def _is_event(pattern: TefPattern, kinds: Kinds) -> bool:
+    return kinds.of_pattern(pattern) is Kind.EVENT
 
 
 def _is_static(pattern: TefPattern, kinds: Kinds) -> bool:

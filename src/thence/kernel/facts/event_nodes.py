@@ -209,6 +209,7 @@ class WithoutFactsNode:
     pattern: TefPattern
     outer: frozenset[Variable]
     steps: tuple[Step, ...] = ()
+    is_at_start: bool = False  # it is asked of the start of E alone, as WITH does
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
         found = (self._judged(each, facts) for each in self.child.delta(hand, facts))
@@ -218,7 +219,8 @@ class WithoutFactsNode:
         there = [
             each
             for each in facts.facts(self.pattern, instance.bound, ended=instance.start < facts.now)
-            if each.start <= instance.end and (each.end is None or instance.start < each.end)
+            if each.start <= (instance.start if self.is_at_start else instance.end)
+            and (each.end is None or instance.start < each.end)
         ]
         if not there or not self.outer:
             return None if there else instance

@@ -18,6 +18,7 @@ from thence.algebra.tef_sparql import (
     TefPattern,
     Until,
 )
+from thence.algebra.tef_variables import bound as bound_variables
 from thence.algebra.tef_variables import is_fresh
 from thence.errors import LimitError
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
@@ -266,10 +267,13 @@ class Machine:
             if alone is not None:
                 yield alone.bound, ()
             return
-        for found in list(self.facts.facts(arm.facts, instance.bound, ended=False)):
+        own = bound_variables(arm.facts)  # F sees no other variable of ON, which stands to its right (TEF-39)
+        common = {name: term for name, term in instance.bound.items() if name in own}
+        for found in list(self.facts.facts(arm.facts, common, ended=False)):
             if not found.holds_at(self.facts.now):
                 continue
-            whole = settled(instance._replace(bound=found.bound), self.facts, is_whole=True)
+            joined = instance._replace(bound={**instance.bound, **found.bound})
+            whole = settled(joined, self.facts, is_whole=True)
             if whole is None:
                 continue
             bound: Solution | None = whole.bound
