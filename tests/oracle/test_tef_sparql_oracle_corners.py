@@ -22,7 +22,7 @@ from oracle.tef_sparql_notation import (
     with_,
     without,
 )
-from oracle.tef_sparql_query import Bound, Compare, Condition, Not, Or
+from oracle.tef_sparql_query import Bound, Compare, Condition, Not, Or, Timed
 from oracle.terms import Var, integer
 
 LIGHT = fact("?x f ?y", since("?x on ?y"), until("?x off ?y"))
@@ -185,6 +185,21 @@ def test_tef_49_a_view_that_was_not_true_for_a_step_starts_anew() -> None:
     ]
     second = [*view, fact("?x w ?y", "?x v ?y")]
     assert all_facts(second, events, of="w") == ["a w b 1-5", "a w b 5-8"]
+
+
+def test_tef_49_and_50_an_unnamed_view_that_was_not_true_for_a_step_starts_anew() -> None:
+    lone = without("?x f ?y", "?x g ?_")
+    events = "1: a on b\n5: a up c\n5: a down c\n8: a off b"
+    turns = [
+        select("y s e", onend(Timed(lone, Var("s"), Var("e")))),
+        select("y s", onstart(Timed(lone, Var("s"), Var("e")))),
+        select("y", lone),
+    ]
+    assert answers([LIGHT, COUNTER, *turns], events) == [
+        *("2: 1 s=1 y=b", "3: 1 y=b"),
+        *("1: 5 e=5 s=1 y=b", "2: 5 s=5 y=b", "3: 5 y=b"),
+        "1: 8 e=8 s=5 y=b",
+    ]
 
 
 # Rows

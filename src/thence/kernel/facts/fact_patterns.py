@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, isfinite
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 from thence.algebra.expressions import Comparison, Expression, Variable
 from thence.algebra.patterns import TriplePattern
@@ -40,6 +40,15 @@ ALWAYS = MIN_TIME
 """Since when static triples hold: they are older than everything (TEF-9)."""
 
 
+Origin: TypeAlias = tuple[frozenset[tuple[Variable, Term]], frozenset[tuple[Variable, Term]], tuple[int, ...], int]
+"""Of a match: its mapping, what UNION has dropped, the arms, and the start."""
+
+
+def untimed(pattern: TefPattern) -> TefPattern:
+    """Without `[?s, ?e]` around it."""
+    return pattern.pattern if isinstance(pattern, Times) else pattern
+
+
 class FactInstance(NamedTuple):
     """A match of a fact pattern: it holds from `start` on, until `end`, None being open. `facts` are those it is made
     of, `hidden` is what UNION has dropped, `arms` which arms they are of."""
@@ -53,6 +62,11 @@ class FactInstance(NamedTuple):
 
     def holds_at(self, time: int) -> bool:
         return self.start <= time and (self.end is None or time < self.end)
+
+    @property
+    def origin(self) -> Origin:
+        """What it is, whatever interrupts it (TEF-49)."""
+        return frozenset(self.bound.items()), self.hidden, self.arms, self.start
 
     @property
     def order(self) -> tuple[int, tuple[int, ...]]:

@@ -58,6 +58,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
     turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
     composite = [each for each in turns if not is_simple(each.facts)]
     named = [*(pattern for each in views for pattern in each.patterns), *(p for each in selects for p in each.patterns)]
+    unnamed = [each.facts for each in composite] + [pattern for each in selects for pattern in each.patterns]
     made = Machine(
         file=file,
         kinds=kinds,
@@ -71,6 +72,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactEvaluation) -> Machine:
         absent_events=_absent_events(file, kinds),
         has_starts=any(isinstance(each, OnStart) for each in turns),
         starts_of=_asked(each.facts for each in turns if isinstance(each, OnStart)),
+        since={pattern: {} for pattern in unnamed if _may_restart(pattern, kinds)},
         ends_of=_asked(each.facts for each in turns if isinstance(each, OnEnd)),
     )
     facts.event_times = lambda pattern, bound: _event_times(made, pattern, bound)
@@ -86,6 +88,11 @@ def _asked(patterns: Iterable[TefPattern]) -> frozenset[Term] | None:
             return None
         found.add(triple.predicate)
     return frozenset(found)
+
+
+def _may_restart(pattern: TefPattern, kinds: Kinds) -> bool:
+    """Whether it may be untrue for a step: what it is WITHOUT may start and end at one time (TEF-43, TEF-49)."""
+    return any(isinstance(node, Absent) and kinds.of_pattern(node.right) is not Kind.EVENT for node in nodes(pattern))
 
 
 def _asks_now(pattern: TefPattern) -> bool:

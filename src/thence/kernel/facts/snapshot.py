@@ -14,6 +14,7 @@ from thence.algebra.traversal import nodes
 from thence.errors import InputError
 from thence.kernel.array_checks import require
 from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending
+from thence.kernel.facts.fact_patterns import Origin
 from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.state import FactsState, WaitingTriple, initial_state
 from thence.kernel.saved_terms import saved_term
@@ -41,6 +42,7 @@ def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
             [_instance(each, lambda expression: numbers[expression]) for each in stored.all()]
             for stored in made.stores()
         ],
+        "since": [[_since(origin, time) for origin, time in each.items()] for each in made.since.values()],
         "once": _keys(made.once),
         "seen": _keys(made.seen),
     }
@@ -102,6 +104,12 @@ def _instance(each: EventInstance, number: Callable[[Any], int]) -> list[Any]:
     ]
 
 
+def _since(origin: Origin, time: int) -> list[Any]:
+    bound, hidden, arms, start = origin
+    pairs = [[[name.name, str(term)] for name, term in sorted(each, key=str)] for each in (bound, hidden)]
+    return [*pairs, list(arms), start, time]
+
+
 def _keys(sets: dict[int, set[tuple[Term | None, ...]]]) -> list[list[Any]]:
     return [
         [number, sorted(([None if term is None else str(term) for term in key] for key in keys), key=str)]
@@ -146,6 +154,8 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
     for stored, instances in zip(made.stores(), head["stores"], strict=True):
         for listed in instances:
             stored.add(_read_instance(listed, expressions, known, next_ref))
+    for pattern, listed in zip(made.since, head["since"], strict=True):
+        made.since[pattern] = dict(map(_read_since, listed))
     made.recall()
     made.once, made.seen = _read_keys(head["once"]), _read_keys(head["seen"])
     return state
@@ -199,6 +209,14 @@ def _read_instance(found: Any, expressions: list[Any], known: dict[int, Fact], n
     return EventInstance(
         _read_bound(bound), start, end, tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms), others
     )
+
+
+def _read_since(found: Any) -> tuple[Origin, int]:
+    bound, hidden, arms, start, time = found
+    for each in (start, time, *arms):
+        require(type(each) is int, "a number is none")
+    sides = [frozenset((Variable(str(name)), saved_term(term)) for name, term in some) for some in (bound, hidden)]
+    return (sides[0], sides[1], tuple(arms), start), time
 
 
 def _read_keys(found: Any) -> dict[int, set[tuple[Term | None, ...]]]:

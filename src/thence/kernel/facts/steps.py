@@ -16,6 +16,7 @@ from thence.algebra.tef_sparql import (
     Since,
     TefFile,
     TefPattern,
+    Times,
     Until,
 )
 from thence.algebra.tef_variables import bound as bound_variables
@@ -24,7 +25,7 @@ from thence.errors import LimitError
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
 from thence.kernel.facts.event_instances import EventInstance, Stored, settled
 from thence.kernel.facts.event_nodes import EventNode, stores_of
-from thence.kernel.facts.fact_patterns import ALWAYS, FactEvaluation, FactInstance
+from thence.kernel.facts.fact_patterns import ALWAYS, FactEvaluation, FactInstance, Origin, untimed
 from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.kernel.facts.hands import FactHand, Hand, InstanceHand, TripleHand
 from thence.kernel.facts.statements import EventStatement, FactSelect
@@ -70,6 +71,8 @@ class Machine:
     queued: int = 0  # those of them that statements caused
     latest: int = 1  # the statement that made something last
     held: dict[TefPattern, dict[object, FactInstance]] = field(default_factory=dict)  # unnamed views of ONEND
+    since: dict[TefPattern, dict[Origin, int]] = field(default_factory=dict)
+    """Unnamed views with a WITHOUT: since when each match holds without a break (TEF-49, TEF-50)."""
 
     @property
     def store(self) -> FactStore:
@@ -196,6 +199,9 @@ class Machine:
     def _note_begun(self, now: int) -> None:
         """Unnamed views begin after all facts of a step (TEF-22)."""
         self.steps += 1
+        for pattern, earlier in self.since.items():
+            found = (each.origin for each in self.facts.facts(untimed(pattern), {}) if each.holds_at(now))
+            self.since[pattern] = {origin: earlier.get(origin, now) for origin in found}
         still: dict[object, tuple[tuple[object, ...], TefPattern, FactInstance]] = {}
         for place, pattern in enumerate(self.start_patterns):
             for each in self._open_instances(pattern, now):
@@ -208,9 +214,13 @@ class Machine:
 
     def _ended(self, pattern: TefPattern, instance: FactInstance, now: int) -> FactInstance:
         """The match as it is now that it has ended: its times are bound."""
-        for each in self.facts.facts(pattern, {}):
-            same = all(each.bound.get(name) == term for name, term in instance.bound.items())
-            if same and each.start == instance.start and each.end == now:
+        may_restart = pattern in self.since
+        for each in self.facts.facts(untimed(pattern) if may_restart else pattern, {}):
+            same = all(each.bound.get(name, term) == term for name, term in instance.bound.items())
+            if same and each.end == now and (may_restart or each.start == instance.start):
+                if may_restart and isinstance(pattern, Times):
+                    bound = self.facts.timed(each.bound, pattern, instance.start, now)
+                    return each._replace(bound=instance.bound if bound is None else bound)
                 return each
         return instance._replace(end=now)
 
@@ -221,7 +231,17 @@ class Machine:
             self.queue.append(FactHand(self.keys, fact, False, now))
 
     def _open_instances(self, pattern: TefPattern, now: int) -> list[FactInstance]:
-        return [each for each in self.facts.facts(pattern, {}) if each.holds_at(now)]
+        known = self.since.get(pattern)
+        if known is None:
+            return [each for each in self.facts.facts(pattern, {}) if each.holds_at(now)]
+        found = []
+        for each in self.facts.facts(untimed(pattern), {}):
+            if each.holds_at(now):
+                start, bound = known[each.origin], each.bound
+                timed = self.facts.timed(bound, pattern, start, None) if isinstance(pattern, Times) else bound
+                if timed is not None:
+                    found.append(each._replace(bound=timed, start=start))
+        return found
 
     def _instances(
         self, each: EventStatement, hand: Hand, now: int
