@@ -240,6 +240,7 @@ class WithoutFactsNode:
     pattern: FactNode
     outer: tuple[int, ...]
     late: tuple[LateTest, ...] = ()
+    is_at_start: bool = False  # it is asked of the start of E alone, as WITH does
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = (self._judged(each, facts) for each in self.child.delta(hand, facts))
@@ -249,7 +250,8 @@ class WithoutFactsNode:
         there = [
             each
             for each in self.pattern.find(instance.frame, instance.start, facts)
-            if each.start <= instance.end and (each.end is None or instance.start < each.end)
+            if each.start <= (instance.start if self.is_at_start else instance.end)
+            and (each.end is None or instance.start < each.end)
         ]
         if not there or not self.outer:
             return None if there else instance

@@ -17,11 +17,11 @@ from thence.kernel.facts.event_nodes import EventNode, stores_of
 from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactNode, assigned
 from thence.kernel.facts.fact_queries import EVENTS, NO_CHANGE, TIME, Change
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
-from thence.kernel.facts.frames import Frame, frame_rank, only
+from thence.kernel.facts.frames import Frame, frame_rank, only, over
 from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 from thence.kernel.facts.statements import CompiledArm, CompiledStatement, Concerned, Dispatch, FactSelect
 from thence.kernel.facts.timers import Timers
-from thence.kernel.facts.unnamed_views import UnnamedView, touched
+from thence.kernel.facts.unnamed_views import Continuity, UnnamedView, touched
 from thence.kernel.facts.views import Views
 from thence.program.facts.kinds import Kinds
 from thence.rdf.times import format_time
@@ -72,6 +72,7 @@ class Machine:
     timers: Timers
     absent: tuple[tuple[EventNode, Stored], ...]  # right of `F WITHOUT E`
     has_starts: bool  # whether some pattern has ONSTART
+    has_continuities: bool
     emits_facts: bool  # and constructed events: a file without SELECT (TEF-74)
     max_steps: int = 10_000
     once: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
@@ -100,6 +101,11 @@ class Machine:
         for node, stored in self.absent:
             yield from stores_of(node)
             yield stored
+
+    def continuities(self) -> Iterator[Continuity]:
+        """Of the unnamed views that may start anew, in one order."""
+        queries = [*(view.query for view in self.unnamed), *(query for each in self.selects for query in each.queries)]
+        return (query.continuity for query in queries if query.continuity is not None)
 
     def recall(self) -> None:
         """After a restart: which unnamed views hold, and when time drives a step, follows from the facts."""
@@ -180,6 +186,8 @@ class Machine:
                     for triple in each.head.of(frame, facts.moment):
                         self.store.start(triple, now, each.number)
         self.views.settle_all(facts)
+        for continuity in self.continuities():
+            continuity.note(facts)
         for view in self.unnamed:
             if view.has_starts:
                 view.note_begun(facts, self.steps)
@@ -206,7 +214,7 @@ class Machine:
         if made:
             self._construct(made, now)
         self._end_facts(ended, now)
-        if self.unnamed:
+        if self.unnamed or self.has_continuities:
             self._turn_unnamed(change, now)
         if self.timers.queries or self.selects:
             self.stopped += store.stopped
@@ -276,12 +284,14 @@ class Machine:
     ) -> Iterator[Completed]:
         """An instance with each of the facts that it replaces (TEF-42)."""
         facts = self.facts
-        for match in replaced.find(instance.frame, FOREVER, facts):
+        seen = instance.frame if arm.seen is None else only(instance.frame, arm.seen)
+        for match in replaced.find(seen, FOREVER, facts):
             if not match.holds_at(facts.now):
                 continue
-            frame: Frame | None = match.frame
+            joined = match.frame if arm.seen is None else over(match.frame, instance.frame)
+            frame: Frame | None = joined
             if instance.pending or instance.blocked:
-                whole = settled(instance._replace(frame=match.frame), facts, is_whole=True)
+                whole = settled(instance._replace(frame=joined), facts, is_whole=True)
                 frame = None if whole is None else whole.frame
                 if frame is None:
                     continue
@@ -360,6 +370,10 @@ class Machine:
     def _turn_unnamed(self, change: Change, now: int) -> None:
         """Unnamed views begin and end after all facts of a step (TEF-22)."""
         self.steps += 1
+        changed = self.store.started + self.store.stopped
+        for continuity in self.continuities():
+            if continuity.query.is_touched(changed, change):
+                continuity.note(self.facts)
         concerned = list(touched(self.unnamed, self.facts, change))
         for view in concerned:
             if view.has_starts:
@@ -411,9 +425,9 @@ class Machine:
         for each in self.selects:
             found: dict[tuple[Frame, tuple[int, ...]], None] = {}
             for place, query in enumerate(each.queries):
-                matches = query.began(now, self.facts) if query.is_touched(changed, self.change) else []
-                if now == self.facts.first and not query.needs_facts:  # static triples: TEF-45
-                    every = query.every(now, self.facts)
+                matches = query.began(self.facts) if query.query.is_touched(changed, self.change) else []
+                if now == self.facts.first and not query.query.needs_facts:  # static triples: TEF-45
+                    every = query.open(self.facts)
                     matches += [match for match in every if match.start == ALWAYS and match.holds_at(now)]
                 for match in matches:
                     found[only(match.frame, each.common), (place, *match.arms)] = None
