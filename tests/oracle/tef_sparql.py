@@ -23,9 +23,11 @@ from oracle.tef_sparql_patterns import (
     Match,
     Moment,
     Patterns,
+    Piece,
     Turn,
     instances,
     is_simple,
+    split,
 )
 from oracle.tef_sparql_query import (
     Construct,
@@ -184,6 +186,9 @@ class Queued:
     start: int
 
 
+Origin: TypeAlias = tuple[Pattern, frozenset[tuple[str, Term]], int, tuple[int, ...]]
+"""What an unnamed view is derived from: its pattern, mapping, start and arms, whatever interrupts it."""
+
 ViewKey: TypeAlias = tuple[Pattern, frozenset[tuple[str, Term]], int]
 """A fact of an unnamed view: its pattern, mapping and start (TEF-50)."""
 
@@ -198,11 +203,12 @@ class Views:
     def open_keys(self) -> set[FactKey]:
         return {fact.key for fact in self.facts if fact.end is None}
 
-    def open_unnamed(self) -> set[ViewKey]:
-        return {key for key, held in self.keyed() if held.end is None}
+    def open_unnamed(self, patterns: Iterable[Pattern]) -> set[ViewKey]:
+        return {key for key, held in self.keyed(patterns) if held.end is None}
 
-    def keyed(self) -> Iterator[tuple[ViewKey, Held]]:
-        for pattern, several in self.unnamed.items():
+    def keyed(self, patterns: Iterable[Pattern]) -> Iterator[tuple[ViewKey, Held]]:
+        for pattern in patterns:
+            several = self.unnamed.get(pattern, ())
             for held in several:
                 assert held.start is not None
                 yield (pattern, variables_of(pattern, held.mapping), held.start), held
@@ -235,12 +241,16 @@ class Run:
             number: sum(type(other) is type(each) for other in self.statements[: number + 1])
             for number, each in enumerate(self.statements)
         }
-        self.selected = [each.where for each in program.selects if self.is_fact(each)]
+        selected = [each.where for each in program.selects if self.is_fact(each) and not is_simple(each.where)]
+        self.selected: list[Pattern] = list(dict.fromkeys(selected))
         self.now = self.patterns.first
         self.serial = 0
         self.steps = 0
         self.made: list[MadeFact] = []
         self.views = Views()
+        self.breaks: set[tuple[Triple, int]] = set()
+        self.interruptions: dict[Origin, set[int]] = {}
+        self.parts: set[tuple[Origin, int]] = set()
         self.serials: dict[FactKey | ViewKey, int] = {}
         self.queue: list[Queued] = []
         self.seen: dict[int, set[tuple[object, ...]]] = {number: set() for number in range(len(self.statements))}
@@ -336,7 +346,7 @@ class Run:
         for fact in self.views.facts:
             if fact.start == self.now and fact.end is None:
                 yield self.serials[fact.key], Edge(OnStart, fact)
-        for key in self.views.open_unnamed():
+        for key in self.views.open_unnamed(self.composite):
             if key[2] == self.now:
                 yield self.serials[key], Edge(OnStart, view=key[0], mapping=key[1])
 
@@ -358,11 +368,15 @@ class Run:
         for number, statement in enumerate(self.statements):
             if isinstance(statement, Select) and self.is_fact(statement):
                 found = []
-                for held in current(self.patterns, statement.where, self.moment()):
+                for held in self.selectable(statement.where):
                     if held.start == self.now and held.end is None:
                         mapping = dict(variables_of(statement.where, held.mapping))
                         found.append(Instance(statement.where, self.now, (), mapping, held.arms))
                 self.emit(number, statement, self.first_ones(number, once_each(found)))
+
+    def selectable(self, where: Pattern) -> Iterable[Held]:
+        """Of a composite F, its unnamed view."""
+        return current(self.patterns, where, self.moment()) if is_simple(where) else self.views.unnamed[where]
 
     # The step (TEF-21)
 
@@ -507,14 +521,38 @@ class Run:
         """The views, and their ONENDs: named views, then unnamed ones, by pattern, start, triple or mapping."""
         before, self.patterns.due = self.views, set()
         moment = Moment(tuple(made.fact for made in self.made), self.now, len(self.patterns.turns))
-        self.views = Views(derived_facts(self.patterns, self.strata, moment))
+        self.views = Views(derived_facts(self.patterns, self.strata, moment, self.breaks))
+        self.breaks |= {(triple, self.now) for triple, _ in before.open_keys() - self.views.open_keys()}
         whole = replace(moment, facts=self.facts)
-        self.views.unnamed = {pattern: [*current(self.patterns, pattern, whole)] for pattern in self.composite}
-        for pattern in self.selected:
-            list(current(self.patterns, pattern, whole))  # it is due when a SELECT's comparison with now() is
+        earlier, self.parts = self.parts, set()
+        for pattern in dict.fromkeys((*self.composite, *self.selected)):
+            self.views.unnamed[pattern] = list(self.unnamed(pattern, whole))
+        for origin, _ in earlier - self.parts:
+            self.interruptions.setdefault(origin, set()).add(self.now)
+        for pattern in self.selected:  # it is due when a SELECT's comparison with now() is
+            list(current(self.patterns, pattern, whole))
         ended = [*self.ended_facts(before), *self.ended_unnamed(before)]
         self.number_begun()
         return [Queued(edge, self.now) for edge in ended if self.matters(edge)]
+
+    def unnamed(self, pattern: Pattern, moment: Moment) -> Iterator[Held]:
+        """An unnamed view (TEF-50). It starts anew where it was not true for a step (TEF-49); `[?s, ?e]` around it has
+        the times that it has then."""
+        inner = pattern.pattern if isinstance(pattern, Timed) else pattern
+        for held in current(self.patterns, inner, moment):
+            assert held.start is not None
+            origin = (pattern, frozenset(held.mapping.items()), held.start, held.arms)
+            pieces: list[Piece] = [(held.start, held.end)]
+            for time in sorted(self.interruptions.get(origin, ())):
+                pieces = [part for piece in pieces for part in split(piece, time)]
+            for start, end in pieces:
+                if end is None:
+                    self.parts.add((origin, start))
+                part = replace(held, start=start, end=end)
+                if isinstance(pattern, Timed):
+                    yield from self.patterns.held_timed(part, pattern.start, pattern.end, replace(moment, current=True))
+                else:
+                    yield part
 
     def ended_facts(self, before: Views) -> Iterator[Edge]:
         gone = before.open_keys() - self.views.open_keys()
@@ -531,8 +569,8 @@ class Run:
         return next(number for number, predicate in enumerate(predicates) if predicate == fact.triple[1])
 
     def ended_unnamed(self, before: Views) -> Iterator[Edge]:
-        gone = before.open_unnamed() - self.views.open_unnamed()
-        late = {key: held.late for key, held in self.views.keyed() if held.end == self.now}
+        gone = before.open_unnamed(self.composite) - self.views.open_unnamed(self.composite)
+        late = {key: held.late for key, held in self.views.keyed(self.composite) if held.end == self.now}
         for key in sorted(gone & late.keys(), key=self.view_order):
             pattern, mapping, _ = key
             yield Edge(OnEnd, view=pattern, mapping=mapping | {(name, integer(end)) for name, end in late[key]})
@@ -544,7 +582,9 @@ class Run:
     def number_begun(self) -> None:
         """The order of creation of the views' facts that began now."""
         named = [f.key for f in self.by_statement(self.views.facts) if f.start == self.now and f.end is None]
-        unnamed = sorted((key for key in self.views.open_unnamed() if key[2] == self.now), key=self.view_order)
+        unnamed = sorted(
+            (key for key in self.views.open_unnamed(self.composite) if key[2] == self.now), key=self.view_order
+        )
         begun: list[FactKey | ViewKey] = [*named, *unnamed]
         self.serials = {key: serial for key, serial in self.serials.items() if key in set(begun)}
         for key in begun:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import TypeAlias
 
 from oracle.tef_sparql_expressions import term, value
 from oracle.tef_sparql_kinds import Kinds, construct_kind, is_made, kind_of
-from oracle.tef_sparql_patterns import Bindings, Fact, Held, Moment, Patterns, Piece, merged
+from oracle.tef_sparql_patterns import Bindings, Fact, Held, Moment, Patterns, Piece, merged, split
 from oracle.tef_sparql_query import (
     Construct,
     HeadTriple,
@@ -88,14 +90,20 @@ def instance(slot: Var | Term, mapping: Bindings) -> Term | None:
     return mapping.get(slot.name) if isinstance(slot, Var) else slot
 
 
-def derived_facts(patterns: Patterns, layers: Iterable[Iterable[Construct]], moment: Moment) -> tuple[Fact, ...]:
+Breaks: TypeAlias = AbstractSet[tuple[Triple, int]]
+"""When views ended: one that is true again at that time starts anew (TEF-49)."""
+
+
+def derived_facts(
+    patterns: Patterns, layers: Iterable[Iterable[Construct]], moment: Moment, breaks: Breaks
+) -> tuple[Fact, ...]:
     """All facts of views at a moment whose facts are the made ones, ended ones included."""
     facts: tuple[Fact, ...] = ()
     for layer in layers:
         below, views = replace(moment, facts=moment.facts + facts), tuple(layer)
         found: tuple[Fact, ...] = ()
         for _ in range(ROUNDS):
-            again = derived_once(patterns, views, replace(below, facts=below.facts + found))
+            again = derived_once(patterns, views, replace(below, facts=below.facts + found), breaks)
             if set(again) == set(found):
                 break
             found = again
@@ -105,7 +113,7 @@ def derived_facts(patterns: Patterns, layers: Iterable[Iterable[Construct]], mom
     return facts
 
 
-def derived_once(patterns: Patterns, views: Iterable[Construct], moment: Moment) -> tuple[Fact, ...]:
+def derived_once(patterns: Patterns, views: Iterable[Construct], moment: Moment, breaks: Breaks) -> tuple[Fact, ...]:
     """What the statements derive of these facts. Derivations of one triple that overlap are one fact (TEF-48)."""
     pieces: dict[Triple, list[Piece]] = {}
     for view in views:
@@ -113,7 +121,13 @@ def derived_once(patterns: Patterns, views: Iterable[Construct], moment: Moment)
             for triple in head_triples(view.head, held.mapping, None):
                 assert held.start is not None
                 pieces.setdefault(triple, []).append((held.start, held.end))
-    return tuple(Fact(triple, *piece) for triple, several in pieces.items() for piece in merged(several))
+    found = []
+    for triple, several in pieces.items():
+        whole = merged(several)
+        for time in sorted(time for broken, time in breaks if broken == triple):
+            whole = [part for piece in whole for part in split(piece, time)]
+        found += [Fact(triple, *piece) for piece in whole]
+    return tuple(found)
 
 
 def current(patterns: Patterns, pattern: Pattern, moment: Moment) -> Iterator[Held]:

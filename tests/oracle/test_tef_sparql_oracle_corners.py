@@ -11,6 +11,7 @@ from oracle.tef_sparql_notation import (
     fact,
     init,
     onend,
+    onstart,
     pattern,
     replace,
     select,
@@ -21,7 +22,7 @@ from oracle.tef_sparql_notation import (
     with_,
     without,
 )
-from oracle.tef_sparql_query import Bound, Compare, Condition, Not, Or
+from oracle.tef_sparql_query import Bound, Compare, Condition, Not, Or, Timed
 from oracle.terms import Var, integer
 
 LIGHT = fact("?x f ?y", since("?x on ?y"), until("?x off ?y"))
@@ -61,6 +62,18 @@ def test_tef_39_a_test_inside_without_sees_the_variables_further_to_the_left() -
     assert answers(static, events, "a s 5") == ["2-4 n=7"]
 
 
+def test_tef_39_without_inside_during_sees_the_variables_further_to_the_left() -> None:
+    events = "1: a on b\n1: b up 3\n2: a e 3\n2: a e 7\n4: a p b"
+    other = fact("?x g ?n", since("?x up ?n"))
+    query = select("n", seq("?x e ?n", during("?x p ?y", without("?x f ?y", "?y g ?n"))))
+    assert answers([LIGHT, other, query], events) == ["2-4 n=7"]
+    lasts = select("n", seq("?x e ?n", with_("?x p ?y", without("?x f ?y", "?y g ?n"))))
+    assert answers([LIGHT, other, lasts], "1: a on b\n1: a e 3\n3: b up 3\n2-4: a p b") == ["1-4 n=3"]
+    test = select("n", seq("?x e ?n", during("?x p ?y", also(without("?x f ?y", "?y g ?m , ?m > ?n"), "?x f ?y"))))
+    assert answers([LIGHT, other, test], events) == ["2-4 n=3", "2-4 n=7"]
+    assert answers([LIGHT, other, test], events.replace("2: a e 3", "2: a e 2")) == ["2-4 n=7"]
+
+
 def test_tef_39_and_58_tests_inside_on_see_the_variables_of_replace() -> None:
     top = fact("?x v ?n", since("?x init ?n"), replace("?x v ?o", without("?x e ?n", "?x h ?m , ?m > ?o")))
     events = "1: a set 5\n2: a init 3\n3: a e 4\n4: a init 9\n5: a e 6"
@@ -71,6 +84,12 @@ def test_tef_39_and_58_tests_inside_on_see_the_variables_of_replace() -> None:
         "?x v ?n", since("?x init ?n"), replace("?x v ?o", during("?x e ?n", "?x h ?m[?s,?_] , now() > ?s + ?o"))
     )
     assert all_facts([LEVEL, timed], "1: a set 5\n2: a init 3\n4: a e 4\n5: a e 6", of="v") == ["a v 3 2-5", "a v 6 5-"]
+
+
+def test_tef_39_what_replace_matches_does_not_see_the_variables_of_on() -> None:
+    lone = fact("?x h ?n", since("?x set ?n"), replace(without("?x h ?m", "?y g ?n"), "?x e ?n"))
+    other = fact("?x g ?n", since("?x up ?n"))
+    assert all_facts([lone, other], "1: a set 1\n2: b up 2\n3: a e 3", of="h") == ["a h 1 1-"]
 
 
 def test_tef_38_a_fact_restarts_at_events_judged_with_its_variables() -> None:
@@ -148,6 +167,39 @@ def test_tef_42_replace_matches_what_holds_at_the_time() -> None:
     lone = fact("?x v ?z", replace(without("?x f ?y", "?x g ?_"), "?x p ?z"))
     events = "1: a on b\n2: a up c\n3: a p d\n4: a down c\n5: a p e"
     assert all_facts([LIGHT, COUNTER, lone], events, of="f v") == ["a f b 1-5", "a v e 5-"]
+
+
+# Views
+
+
+def test_tef_49_a_view_that_was_not_true_for_a_step_starts_anew() -> None:
+    """`g` starts and ends at 5, and never held (TEF-43)."""
+    view = [LIGHT, COUNTER, fact("?x v ?y", without("?x f ?y", "?x g ?_"))]
+    events = "1: a on b\n5: a up c\n5: a down c\n8: a off b"
+    assert all_facts(view, events, of="v") == ["a v b 1-5", "a v b 5-8"]
+    turns = [select("y s e", onend("?x v ?y[?s,?e]")), select("y", onstart("?x v ?y")), select("y", "?x v ?y")]
+    assert answers([*view, *turns], events) == [
+        *("2: 1 y=b", "3: 1 y=b"),
+        *("1: 5 e=5 s=1 y=b", "2: 5 y=b", "3: 5 y=b"),
+        "1: 8 e=8 s=5 y=b",
+    ]
+    second = [*view, fact("?x w ?y", "?x v ?y")]
+    assert all_facts(second, events, of="w") == ["a w b 1-5", "a w b 5-8"]
+
+
+def test_tef_49_and_50_an_unnamed_view_that_was_not_true_for_a_step_starts_anew() -> None:
+    lone = without("?x f ?y", "?x g ?_")
+    events = "1: a on b\n5: a up c\n5: a down c\n8: a off b"
+    turns = [
+        select("y s e", onend(Timed(lone, Var("s"), Var("e")))),
+        select("y s", onstart(Timed(lone, Var("s"), Var("e")))),
+        select("y", lone),
+    ]
+    assert answers([LIGHT, COUNTER, *turns], events) == [
+        *("2: 1 s=1 y=b", "3: 1 y=b"),
+        *("1: 5 e=5 s=1 y=b", "2: 5 s=5 y=b", "3: 5 y=b"),
+        "1: 8 e=8 s=5 y=b",
+    ]
 
 
 # Rows

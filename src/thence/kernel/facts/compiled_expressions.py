@@ -6,6 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TypeAlias
 
 from thence.algebra.expressions import (
@@ -21,15 +22,18 @@ from thence.algebra.expressions import (
     Variable,
 )
 from thence.algebra.traversal import nodes
-from thence.kernel.facts.cells import LIMIT, Cell, cell, term, time_cell
+from thence.kernel.facts.cells import LIMIT, Cell, TimeCell, cell, term, time_cell
 from thence.kernel.facts.frames import Frame, Layout
-from thence.match.arithmetic import compute
+from thence.match.arithmetic import compute, written
 from thence.match.context import Context, Solution
 from thence.match.expression_errors import ExpressionError
 from thence.match.expression_evaluator import compare, effective_boolean_value, evaluate, passes
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
+from thence.rdf.numbers import divide
 from thence.rdf.terms import IRI, Literal
 from thence.rdf.times import Domain, time_literal
 from thence.rdf.values import FALSE, TRUE
+from thence.rdf.values import value as literal_value
 
 
 @dataclass(slots=True)
@@ -160,6 +164,7 @@ def _arithmetic(expression: Arithmetic, layout: Layout) -> Value:
     left, right = _value(expression.left, layout), _value(expression.right, layout)
     operation = expression.operation
     direct = _ON_INTEGERS.get(operation)
+    is_division = operation is Operation.DIVIDE
 
     def value(frame: Frame, moment: Moment) -> Cell:
         one, other = left(frame, moment), right(frame, moment)
@@ -167,6 +172,8 @@ def _arithmetic(expression: Arithmetic, layout: Layout) -> Value:
             found: int = direct(one, other)
             if -LIMIT < found < LIMIT:
                 return found
+        if is_division and type(one) is int and type(other) is int and other != 0:
+            return cell(written(divide(one, other)))
         return cell(compute(operation, term(one), term(other)))
 
     return value
@@ -189,6 +196,37 @@ def _truth(expression: Expression, layout: Layout) -> Truth:
 
 
 def _comparison(expression: Compare, layout: Layout) -> Truth:
+    match expression:
+        case Compare(comparison, Arithmetic(Operation.SUBTRACT) as between, Literal() as right):
+            length = _microseconds(right)
+            if length is not None and comparison in _OF_INTEGERS:
+                return _duration_comparison(expression, between, length, layout)
+    return _any_comparison(expression, layout)
+
+
+def _duration_comparison(expression: Compare, between: Arithmetic, length: int, layout: Layout) -> Truth:
+    """`duration(a, b) op length`: times are compared by their microseconds, anything else as SPARQL does."""
+    later, earlier = _value(between.left, layout), _value(between.right, layout)
+    direct, otherwise = _OF_INTEGERS[expression.comparison], _any_comparison(expression, layout)
+
+    def truth(frame: Frame, moment: Moment) -> bool:
+        one, other = later(frame, moment), earlier(frame, moment)
+        if isinstance(one, TimeCell) and isinstance(other, TimeCell):
+            found: bool = direct(one.time - other.time, length)
+            return found
+        return otherwise(frame, moment)
+
+    return truth
+
+
+def _microseconds(literal: Literal) -> int | None:
+    """The length of an xsd:dayTimeDuration; None: it is none of whole microseconds."""
+    found = literal_value(literal) if literal.datatype == XSD_DAY_TIME_DURATION else None
+    exact = Fraction(found.seconds) * 1_000_000 if isinstance(found, Duration) else Fraction(1, 2)
+    return exact.numerator if exact.denominator == 1 else None
+
+
+def _any_comparison(expression: Compare, layout: Layout) -> Truth:
     left, right = _value(expression.left, layout), _value(expression.right, layout)
     comparison = expression.comparison
     direct = _OF_INTEGERS.get(comparison)

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from thence.algebra.expressions import Comparison
 from thence.algebra.tef_sparql import TemporalRelation
+from thence.kernel.facts.compiled_expressions import Truth
 from thence.kernel.facts.event_instances import (
     Blocking,
     EventInstance,
@@ -28,14 +29,19 @@ from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 
 @dataclass(slots=True)
 class TripleNode:
+    """A triple; with its times, if they are written just behind it."""
+
     slots: TripleSlots
     empty: Frame
+    times: TimesSlots | None = None
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         if not isinstance(hand, TripleHand):
             return []
         key, triple, start, end, refs = hand
         frame = self.slots.unified(triple, self.empty)
+        if frame is not None and self.times is not None:
+            frame = self.times.timed(frame, start, end, facts)
         return [] if frame is None else [EventInstance(frame, start, end, (key,), refs)]
 
     def nodes(self) -> tuple[EventNode, ...]:
@@ -181,12 +187,13 @@ class PairNode:
 
 @dataclass(slots=True)
 class WhileNode:
-    """`E DURING F`, `E WITH F` (TEF-30, TEF-31)."""
+    """`E DURING F`, `E WITH F` (TEF-30, TEF-31), and the tests behind it that wait for nothing."""
 
     relation: TemporalRelation
     child: EventNode
     pattern: FactNode
     late: tuple[LateTest, ...] = ()
+    tests: tuple[Truth, ...] = ()
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
@@ -194,24 +201,32 @@ class WhileNode:
             frame, start, end, keys, refs, pending, read, hidden, arms, blocked = instance
             last = end if self.relation is TemporalRelation.DURING else start
             for each in self.pattern.find(frame, last, facts):
-                if each.start <= start and (each.end is None or last < each.end):
-                    late = [one for test in self.late for one in test.waiting(each.frame, (start, last))]
+                if each.start <= start and (each.end is None or last < each.end) and self._passes(each.frame, facts):
+                    if self.late:
+                        late = (one for test in self.late for one in test.waiting(each.frame, (start, last)))
+                        pending = (*instance.pending, *late)
                     made = EventInstance(
                         each.frame,
                         start,
                         end,
                         keys,
                         refs,
-                        (*pending, *late),
+                        pending,
                         read + each.facts,
                         hidden | each.hidden if each.hidden else hidden,
                         arms,
                         blocked,
                     )
-                    joined = settled(made, facts)
+                    joined = settled(made, facts) if made.pending or blocked else made
                     if joined is not None:
                         found.append(joined)
         return found
+
+    def _passes(self, frame: Frame, facts: FactBase) -> bool:
+        for test in self.tests:
+            if not test(frame, facts.moment):
+                return False
+        return True
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)
@@ -225,6 +240,7 @@ class WithoutFactsNode:
     pattern: FactNode
     outer: tuple[int, ...]
     late: tuple[LateTest, ...] = ()
+    is_at_start: bool = False  # it is asked of the start of E alone, as WITH does
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = (self._judged(each, facts) for each in self.child.delta(hand, facts))
@@ -234,7 +250,8 @@ class WithoutFactsNode:
         there = [
             each
             for each in self.pattern.find(instance.frame, instance.start, facts)
-            if each.start <= instance.end and (each.end is None or instance.start < each.end)
+            if each.start <= (instance.start if self.is_at_start else instance.end)
+            and (each.end is None or instance.start < each.end)
         ]
         if not there or not self.outer:
             return None if there else instance

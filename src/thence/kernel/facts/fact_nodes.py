@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from thence.algebra.expressions import Comparison, Variable
 from thence.algebra.tef_sparql import Open, Times, When
 from thence.errors import InputError
-from thence.kernel.facts.cells import Cell, CellTriple, cell, time_cell
+from thence.kernel.facts.cells import LIMIT, Cell, CellTriple, cell, term, time_cell
 from thence.kernel.facts.compiled_expressions import Attempt, Moment, Truth
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
 from thence.kernel.facts.frames import Frame, Layout, with_cell
@@ -133,10 +133,11 @@ class TripleSlots:
 
 @dataclass(slots=True)
 class TripleFactNode:
-    """A triple; of facts or of the background."""
+    """A triple, of facts or of the background; with its times, if they are written just behind it."""
 
     slots: TripleSlots
     static: Cell | None  # the predicate, if it is static
+    times: TimesSlots | None = None
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         (subject, subject_slot), (predicate, predicate_slot), (target, target_slot) = self.slots.positions
@@ -146,20 +147,22 @@ class TripleFactNode:
             predicate = frame[predicate_slot]
         if target is None:
             target = frame[target_slot]
-        unified = self.slots.unified
         if self.static is not None:
-            store = facts.static_facts(self.static)
-            listed = store.matching(subject, predicate, target, FOREVER)
-            return [
-                FactMatch(found, ALWAYS, None, ())
-                for fact in listed
-                if (found := unified(fact.triple, frame)) is not None
-            ]
-        return [
-            FactMatch(found, fact.start, fact.end, (fact,))
-            for fact in facts.store.matching(subject, predicate, target, after)
-            if (found := unified(fact.triple, frame)) is not None
-        ]
+            listed = facts.static_facts(self.static).matching(subject, predicate, target, FOREVER)
+        else:
+            listed = facts.store.matching(subject, predicate, target, after)
+        # the store has looked at subject and predicate, if it knows both
+        is_settled = subject is not None and predicate is not None and target is None
+        before, behind = frame[:target_slot], frame[target_slot + 1 :]
+        unified, times = self.slots.unified, self.times
+        found = []
+        for fact in listed:
+            made = (*before, fact.triple[2], *behind) if is_settled else unified(fact.triple, frame)
+            if made is not None and times is not None:
+                made = times.timed(made, fact.start, fact.end, facts)
+            if made is not None:
+                found.append(FactMatch(made, fact.start, fact.end, (fact,) if self.static is None else ()))
+        return found
 
 
 @dataclass(slots=True)
@@ -190,6 +193,7 @@ class TimesSlots:
     def timed(self, frame: Frame, start: int, end: int | None, facts: FactBase) -> Frame | None:
         """What it binds, or None if it does not fit."""
         first = facts.first if start == ALWAYS else start
+        found: Frame | None
         if self.start_slot >= 0:
             found = _bound_time(frame, self.start_slot, first, facts.domain)
         else:
@@ -211,10 +215,10 @@ def times_slots(times: Times, layout: Layout) -> TimesSlots:
 
 
 def _bound_time(frame: Frame, slot: int, time: int, domain: Domain) -> Frame | None:
-    made = time_cell(time, domain)
+    made = time if domain is Domain.TICKS and -LIMIT < time < LIMIT else time_cell(time, domain)
     known = frame[slot]
     if known is None:
-        return with_cell(frame, slot, made)
+        return (*frame[:slot], made, *frame[slot + 1 :])
     return frame if known == made else None
 
 
@@ -370,15 +374,16 @@ def assigned(frame: Frame, slot: int, value: Cell | None) -> Frame | None:
 
 def limit_of(value: Cell | None, domain: Domain) -> Fraction | None:
     """The time that a value is, perhaps between two ticks; None: it is none that could come."""
-    found: object = value
-    if isinstance(value, Literal):
-        found = value.python
+    own = None if value is None else term(value)
+    if not isinstance(own, Literal):
+        return None
+    found: object = own.python
     if domain is not Domain.TICKS:
         try:
-            time = parse_time(value) if isinstance(value, Literal) else None
+            time = parse_time(own)
         except InputError:
             return None
-        found = None if time is None or time.domain is not domain else time.time
+        found = time.time if time.domain is domain else None
     is_number = type(found) in (int, Decimal) or (isinstance(found, float) and isfinite(found))
     if not is_number or not MIN_TIME < found < MAX_TIME:  # type: ignore[operator]
         return None

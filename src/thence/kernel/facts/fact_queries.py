@@ -65,11 +65,7 @@ class FactQuery:
     needs_facts: bool  # no match is of static triples alone
     has_absence: bool  # it has WITHOUT
     has_events: bool  # it has `F WITHOUT E`
-
-    @property
-    def is_monotone(self) -> bool:
-        """Whether only facts that begin make it begin, and only facts that end make it end."""
-        return not self.is_clocked and not self.has_absence
+    is_monotone: bool  # only facts that begin make it begin, and only facts that end make it end
 
     def every(self, after: int, facts: FactBase) -> list[FactMatch]:
         """All matches, but for those of facts that ended at `after` or earlier."""
@@ -93,7 +89,8 @@ class FactQuery:
     def began(self, now: int, facts: FactBase) -> list[FactMatch]:
         """The matches that began at this instant and hold."""
         if self.is_monotone:
-            found: Iterable[FactMatch] = self.held_with((fact for fact in facts.store.begun if fact.end is None), facts)
+            begun = [fact for fact in facts.store.begun if fact.end is None]
+            found: Iterable[FactMatch] = self.held_with(begun, facts) if begun else ()
         else:
             found = self.every(now, facts)
         return [each for each in found if each.start == now and each.holds_at(now)]
@@ -103,7 +100,10 @@ class FactQuery:
         if (change.is_time and self.is_clocked) or (change.has_events and self.has_events):
             return True
         reads = self.reads
-        return any(reads is None or fact.triple[1] in reads for fact in changed)
+        for fact in changed:
+            if reads is None or fact.triple[1] in reads:
+                return True
+        return False
 
 
 def fact_query(pattern: TefPattern, compiler: PatternCompiler) -> FactQuery:
@@ -123,6 +123,7 @@ def fact_query(pattern: TefPattern, compiler: PatternCompiler) -> FactQuery:
         needs_facts=_needs_facts(pattern, kinds),
         has_absence=bool(absent),
         has_events=any(kinds.of_pattern(each.right) is Kind.EVENT for each in absent),
+        is_monotone=not is_clocked and not absent,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from thence.algebra.expressions import Variable
 from thence.algebra.tef_sparql import HeadTriple
@@ -12,16 +13,16 @@ from thence.kernel.facts.compiled_expressions import Attempt, Moment, attempted
 from thence.kernel.facts.frames import Frame, Layout
 from thence.rdf.terms import IRI, BlankNode, Literal
 
+HeadPart: TypeAlias = tuple[Cell | None, int]
+
 
 @dataclass(slots=True)
 class CompiledTriple:
-    """A triple of a head: each part as a function of a frame. `parts` has a constant or a slot for each, and neither
-    for a computed object."""
+    """A triple of a head: `parts` has a constant or a slot for each, and neither for an object that is computed, by
+    `target`."""
 
-    subject: Attempt
-    predicate: Attempt
     target: Attempt
-    parts: tuple[tuple[Cell | None, int], ...]
+    parts: tuple[HeadPart, HeadPart, HeadPart]
 
     def known(self, frame: Frame) -> list[Cell | None]:
         """The terms of the triple that a frame settles."""
@@ -48,9 +49,16 @@ class Head:
         """The triples that it makes; one whose expression has an error is left out (TEF-59)."""
         found: list[CellTriple] = []
         for each in self.triples:
-            subject, predicate = each.subject(frame, moment), each.predicate(frame, moment)
-            target = each.target(frame, moment)
-            if isinstance(subject, str | BlankNode) and isinstance(predicate, str) and target is not None:
+            (subject, first), (predicate, second), (target, third) = each.parts
+            if first >= 0:
+                subject = frame[first]
+            if second >= 0:
+                predicate = frame[second]
+            if third >= 0:
+                target = frame[third]
+            elif target is None:
+                target = each.target(frame, moment)
+            if isinstance(predicate, str) and isinstance(subject, str | BlankNode) and target is not None:
                 found.append((subject, predicate, target))
         return found
 
@@ -60,14 +68,10 @@ def compiled_head(head: Sequence[HeadTriple], layout: Layout) -> Head:
 
 
 def _compiled(triple: HeadTriple, layout: Layout) -> CompiledTriple:
-    def part(found: object) -> tuple[Cell | None, int]:
+    def part(found: object) -> HeadPart:
         if isinstance(found, Variable):
             return None, layout.slots[found]
         return (cell(found), -1) if isinstance(found, IRI | Literal) else (None, -1)
 
-    return CompiledTriple(
-        attempted(triple.subject, layout),
-        attempted(triple.predicate, layout),
-        attempted(triple.object, layout),
-        (part(triple.subject), part(triple.predicate), part(triple.object)),
-    )
+    parts = (part(triple.subject), part(triple.predicate), part(triple.object))
+    return CompiledTriple(attempted(triple.object, layout), parts)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.tef_sparql import (
+    Absent,
     Assignment,
     ConstructStatement,
     Kind,
@@ -20,6 +21,7 @@ from thence.algebra.tef_sparql import (
     TefPattern,
     TefStatement,
     Test,
+    Times,
     Until,
 )
 from thence.algebra.tef_variables import bound
@@ -28,15 +30,15 @@ from thence.algebra.variables import mentioned
 from thence.kernel.facts.compiled_expressions import Attempt, attempted
 from thence.kernel.facts.event_instances import Stored
 from thence.kernel.facts.event_nodes import EventNode
-from thence.kernel.facts.fact_nodes import FactBase
+from thence.kernel.facts.fact_nodes import FactBase, times_slots
 from thence.kernel.facts.fact_queries import FactQuery, fact_query
 from thence.kernel.facts.frames import Layout, layout
 from thence.kernel.facts.heads import compiled_head
-from thence.kernel.facts.pattern_compiler import PatternCompiler, is_simple
+from thence.kernel.facts.pattern_compiler import PatternCompiler, all_variables, is_simple
 from thence.kernel.facts.statements import CompiledArm, CompiledStatement, Dispatch, FactSelect
 from thence.kernel.facts.steps import Machine
 from thence.kernel.facts.timers import Timers
-from thence.kernel.facts.unnamed_views import UnnamedView
+from thence.kernel.facts.unnamed_views import Continuity, UnnamedQuery, UnnamedView
 from thence.kernel.facts.views import View, Views, view_groups
 from thence.program.facts.kinds import Kinds
 from thence.program.facts.strata import view_strata
@@ -58,12 +60,12 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
             asked += queries
             if isinstance(statement, SelectStatement):
                 common = compiler.layout.slots_of(frozenset.intersection(*map(bound, patterns)))
-                selects.append(FactSelect(compiled, queries, common))
+                selects.append(FactSelect(compiled, tuple(_unnamed_query(each, compiler) for each in patterns), common))
             else:
                 assert compiled.head is not None
                 views.append(View(number, statement, patterns, compiled.head, queries))
     unnamed_views = _unnamed_views(file, kinds, unnamed, absent)
-    asked += [each.query for each in unnamed_views]
+    asked += [each.query.query for each in unnamed_views]
     return Machine(
         file=file,
         kinds=kinds,
@@ -76,6 +78,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         timers=Timers(tuple(each for each in asked if each.is_clocked)),
         absent=tuple(absent),
         has_starts=any(isinstance(node, OnStart) for node in nodes(file.statements)),
+        has_continuities=any(query.continuity is not None for each in selects for query in each.queries),
         emits_facts=not file.selects,
     )
 
@@ -115,7 +118,9 @@ def _arm(place: int, arm: Plain | Since | Until | Replace, compiler: PatternComp
             events, late = _without_late_tests(arm.events)
             node = compiler.events(events, bound(arm.facts))  # they see the variables of F (TEF-58)
             steps = tuple(compiler.waiting(variable, expression) for variable, expression in (*late, *arm.steps))
-            return CompiledArm(place, arm, node, compiler.facts(arm.facts), steps)
+            own = bound(arm.facts)
+            seen = None if all_variables(arm.facts) <= own else compiler.layout.slots_of(own)
+            return CompiledArm(place, arm, node, compiler.facts(arm.facts), steps, seen)
         case Plain():
             return CompiledArm(place, arm, compiler.events(arm.pattern), None, ())
         case Since() | Until():
@@ -157,6 +162,16 @@ def _unnamed_patterns(file: TefFile) -> dict[TefPattern, tuple[int, Layout]]:
     return {pattern: (number, layout(pattern)) for number, pattern in enumerate(composite)}
 
 
+def _unnamed_query(pattern: TefPattern, compiler: PatternCompiler) -> UnnamedQuery:
+    query = fact_query(pattern, compiler)
+    gaps = [node for node in nodes(pattern) if isinstance(node, Absent)]
+    if all(compiler.kinds.of_pattern(gap.right) is Kind.EVENT for gap in gaps):
+        return UnnamedQuery(query, None)
+    inner = pattern.pattern if isinstance(pattern, Times) else pattern
+    times = times_slots(pattern, compiler.layout) if isinstance(pattern, Times) else None
+    return UnnamedQuery(query, Continuity(fact_query(inner, compiler), times))
+
+
 def _unnamed_views(
     file: TefFile,
     kinds: Kinds,
@@ -169,7 +184,7 @@ def _unnamed_views(
     return tuple(
         UnnamedView(
             number,
-            fact_query(pattern, PatternCompiler(kinds, own, unnamed, absent)),
+            _unnamed_query(pattern, PatternCompiler(kinds, own, unnamed, absent)),
             has_starts=pattern in started,
             has_ends=pattern in ended,
         )

@@ -84,7 +84,10 @@ class PatternCompiler:
                 is_static = isinstance(pattern.predicate, IRI) and self.kinds.of(pattern.predicate) is Kind.STATIC
                 return TripleFactNode(slots, slots.positions[1].constant if is_static else None)
             case Times():
-                return TimesFactNode(self.facts(pattern.pattern), times_slots(pattern, self.layout))
+                inner, times = self.facts(pattern.pattern), times_slots(pattern, self.layout)
+                if isinstance(inner, TripleFactNode) and inner.times is None:
+                    return replace(inner, times=times)
+                return TimesFactNode(inner, times)
             case Conjunction():
                 return BothFactsNode(self.facts(pattern.left), self.facts(pattern.right))
             case Either():
@@ -130,7 +133,10 @@ class PatternCompiler:
             case TriplePattern():
                 return TripleNode(self.triple(pattern), self.layout.empty)
             case Times():
-                return TimesNode(self.events(pattern.pattern, outer), times_slots(pattern, self.layout))
+                inner, times = self.events(pattern.pattern, outer), times_slots(pattern, self.layout)
+                if isinstance(inner, TripleNode) and inner.times is None:
+                    return replace(inner, times=times)
+                return TimesNode(inner, times)
             case Conjunction():
                 return self._both(pattern, outer)
             case Related():
@@ -159,8 +165,8 @@ class PatternCompiler:
 
     def _related(self, pattern: Related, outer: frozenset[Variable]) -> EventNode:
         if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
-            node, late = self._facts_with(pattern.right, pattern.left, outer)
-            return WhileNode(pattern.relation, self.events(pattern.left, outer), node, late)
+            child = self.events(pattern.left, outer)
+            return self._while(pattern.relation, child, pattern.right, away_from(pattern.left, outer))
         if self._is_static(pattern.left):  # older than everything
             return self._static_first(pattern.left, pattern.right, outer)
         return self._pair(pattern.relation, pattern.left, pattern.right, outer)
@@ -174,9 +180,39 @@ class PatternCompiler:
     ) -> tuple[FactNode, tuple[LateTest, ...]]:
         """The node of a fact pattern that goes with events, without the expressions that may have to wait; and these
         (TEF-58)."""
-        away = outer if events is None else (outer - bound(events)) | assigned_variables(events)
-        known, late = lifted(pattern, away)
+        known, late = lifted(pattern, outer if events is None else away_from(events, outer))
         return self.facts(known), tuple(self._late(each) for each in late)
+
+    def _while(
+        self, relation: TemporalRelation, child: EventNode, pattern: TefPattern, away: frozenset[Variable]
+    ) -> EventNode:
+        """`E DURING F`, `E WITH F`. If F has a WITHOUT that may have to wait, it waits with E: E DURING (F1 WITHOUT F2)
+        is (E DURING F1) WITHOUT F2, and E DURING (F1, F2) is (E DURING F1) DURING F2."""
+        inner, late = lifted(pattern, away)
+        gaps = [node for node in nodes(inner) if isinstance(node, Absent) and not self._is_event(node.right)]
+        if not any(asked_from(gap, away) for gap in gaps):
+            return WhileNode(relation, child, self.facts(inner), tuple(self._late(each) for each in late))
+        found: EventNode
+        match inner:
+            case Conjunction():
+                left = self._while(relation, child, inner.left, away)
+                found = self._while(relation, left, inner.right, away - bound(inner.left))
+            case Absent() if not self._is_event(inner.right):
+                further = asked_from(inner, away)
+                right, more = lifted(inner.right, further)
+                left = self._while(relation, child, inner.left, away)
+                found = WithoutFactsNode(
+                    left,
+                    self.facts(right),
+                    self.layout.slots_of(further),
+                    tuple(self._late(each) for each in more),
+                    is_at_start=relation is TemporalRelation.WITH,
+                )
+            case _:
+                found = WhileNode(relation, child, self.facts(inner))
+        for each in late:
+            found = TestNode(found, self.waiting(each.variable, each.expression, each.missing))
+        return found
 
     def _late(self, each: Lifted) -> LateTest:
         clock = now_comparison(each.expression) if each.variable is None else None
@@ -193,8 +229,7 @@ class PatternCompiler:
     def _without(self, pattern: Absent, outer: frozenset[Variable]) -> EventNode:
         child = self.events(pattern.left, outer)
         known = bound(pattern.left)
-        away = (outer - known) | assigned_variables(pattern.left)
-        further = self.layout.slots_of(all_variables(pattern.right) & away)
+        further = self.layout.slots_of(all_variables(pattern.right) & away_from(pattern.left, outer))
         if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
             node, late = self._facts_with(pattern.right, pattern.left, outer)
             return WithoutFactsNode(child, node, further, late)
@@ -204,11 +239,15 @@ class PatternCompiler:
 
     def _test(
         self, pattern: TefPattern, variable: Variable | None, expression: Expression, outer: frozenset[Variable]
-    ) -> TestNode:
+    ) -> TestNode | WhileNode:
         """It waits for what is bound further to the left, and for what waits itself; what else has no value has
         none."""
         names = mentioned(expression) & (outer | assigned_variables(pattern))
-        return TestNode(self.events(pattern, outer), self.waiting(variable, expression, names))
+        child = self.events(pattern, outer)
+        if variable is None and not names and isinstance(child, WhileNode):
+            child.tests = (*child.tests, tested(expression, self.layout))
+            return child
+        return TestNode(child, self.waiting(variable, expression, names))
 
     def _turn(self, pattern: TefPattern, starts: bool) -> FactEventNode | MatchEventNode:
         if not is_simple(pattern):
@@ -245,6 +284,9 @@ class PatternCompiler:
 
     def _store(self, names: frozenset[Variable]) -> Stored:
         return Stored(self.layout, self.expressions, self.layout.slots_of(names))
+
+    def _is_event(self, pattern: TefPattern) -> bool:
+        return self.kinds.of_pattern(pattern) is Kind.EVENT
 
     def _is_static(self, pattern: TefPattern) -> bool:
         return self.kinds.of_pattern(pattern) is Kind.STATIC
@@ -285,6 +327,16 @@ def lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, 
             return Conjunction(left, right), late + more
         case _:
             return pattern, ()
+
+
+def away_from(events: TefPattern, outer: frozenset[Variable]) -> frozenset[Variable]:
+    """The variables that may have no value yet when events are there."""
+    return (outer - bound(events)) | assigned_variables(events)
+
+
+def asked_from(pattern: Absent, away: frozenset[Variable]) -> frozenset[Variable]:
+    """What WITHOUT asks for that may have no value yet."""
+    return all_variables(pattern.right) & (away - bound(pattern.left))
 
 
 def assigned_variables(pattern: TefPattern) -> frozenset[Variable]:

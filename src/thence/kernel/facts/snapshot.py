@@ -14,7 +14,9 @@ from thence.kernel.facts.cells import Cell, CellTriple, cell, term
 from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending, Stored
 from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.frames import Frame, Layout
-from thence.kernel.facts.state import FactsState, WaitingTriple, initial_state
+from thence.kernel.facts.state import FactsState, initial_state
+from thence.kernel.facts.steps import WaitingTriple
+from thence.kernel.facts.unnamed_views import Continuity, Origin
 from thence.kernel.saved_terms import saved_term
 from thence.program.facts.program import FactsProgram
 from thence.program.operator import Environment
@@ -34,6 +36,7 @@ def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         "ends": state.times,
         "facts": [_fact(fact) for fact in every],
         "stores": [[_instance(each, stored.layout) for each in stored.all()] for stored in made.stores()],
+        "since": [_since(each) for each in made.continuities()],
         "once": _keys(made.once),
         "seen": _keys(made.seen),
     }
@@ -80,9 +83,20 @@ def _instance(each: EventInstance, layout: Layout) -> list[Any]:
     ]
 
 
+def _since(continuity: Continuity) -> list[Any]:
+    return [
+        [[_saved(each) for each in frame], sorted([slot, str(term(each))] for slot, each in hidden), arms, start, time]
+        for (frame, hidden, arms, start), time in continuity.since.items()
+    ]
+
+
+def _saved(each: Cell | None) -> str | None:
+    return None if each is None else str(term(each))
+
+
 def _keys(sets: dict[int, set[tuple[Cell | None, ...]]]) -> list[list[Any]]:
     return [
-        [number, sorted(([None if each is None else str(term(each)) for each in key] for key in keys), key=str)]
+        [number, sorted(([_saved(each) for each in key] for key in keys), key=str)]
         for number, keys in sorted(sets.items())
     ]
 
@@ -123,6 +137,8 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
     for stored, instances in zip(made.stores(), head["stores"], strict=True):
         for listed in instances:
             stored.add(_read_instance(listed, stored, known, next_ref))
+    for continuity, listed in zip(made.continuities(), head["since"], strict=True):
+        continuity.since = dict(_read_since(each, len(continuity.query.empty)) for each in listed)
     made.recall()
     made.once, made.seen = _read_keys(head["once"]), _read_keys(head["seen"])
     return state
@@ -176,8 +192,18 @@ def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref:
     return EventInstance(own, start, end, tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms), others)
 
 
+def _read_since(found: Any, slots: int) -> tuple[Origin, int]:
+    frame, hidden, arms, start, time = found
+    for each in (start, time, *arms, *(slot for slot, _ in hidden)):
+        require(type(each) is int, "a number is none")
+    require(len(frame) == slots, "a mapping is of another query")
+    dropped = frozenset((slot, cell(saved_term(text))) for slot, text in hidden)
+    return (tuple(map(_read_cell, frame)), dropped, tuple(arms), start), time
+
+
+def _read_cell(text: str | None) -> Cell | None:
+    return None if text is None else cell(saved_term(text))
+
+
 def _read_keys(found: Any) -> dict[int, set[tuple[Cell | None, ...]]]:
-    return {
-        int(number): {tuple(None if text is None else cell(saved_term(text)) for text in key) for key in keys}
-        for number, keys in found
-    }
+    return {int(number): {tuple(map(_read_cell, key)) for key in keys} for number, keys in found}

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import NamedTuple
 
 from thence.algebra.tef_sparql import Absent, Kind, Related, TemporalRelation
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
 from thence.errors import LimitError
-from thence.kernel.facts.cells import Cell, CellTriple, column_cells
+from thence.kernel.facts.cells import Cell, column_cells
 from thence.kernel.facts.compiled_expressions import Moment
 from thence.kernel.facts.event_nodes import forget
 from thence.kernel.facts.fact_nodes import FactBase
 from thence.kernel.facts.fact_store import FactStore
 from thence.kernel.facts.machine_building import machine
-from thence.kernel.facts.steps import Arrived, Machine
+from thence.kernel.facts.steps import Machine, WaitingTriple
 from thence.program.extracted import BindingTable, Extracted
 from thence.program.facts.kinds import Kinds, predicate_kinds
 from thence.program.facts.program import FactsProgram
@@ -25,17 +23,6 @@ from thence.program.tables import OBJECT, PREDICATE, SUBJECT
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
-
-
-class WaitingTriple(NamedTuple):
-    """An event triple, in the order in which it is taken: time, stream, event, place in the event (TEF-19, TEF-20)."""
-
-    end: int
-    stream: int
-    ref: int
-    place: int
-    start: int
-    triple: CellTriple
 
 
 @dataclass(slots=True)
@@ -106,7 +93,7 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
 
 def in_order(waiting: list[WaitingTriple]) -> list[WaitingTriple]:
     """Triples in the order in which they are taken: by end, stream, event, and place in the event (TEF-19, TEF-20)."""
-    return sorted(waiting, key=itemgetter(0, 1, 2, 3))
+    return sorted(waiting)  # no two have one place
 
 
 def _arrived(state: FactsState, stream: int, table: BindingTable) -> list[WaitingTriple]:
@@ -146,9 +133,7 @@ def run(state: FactsState, watermark: int) -> None:
         first = taken
         while taken < len(waiting) and waiting[taken].end <= now:
             taken += 1
-        made.instant(
-            now, [Arrived(each.triple, each.start, each.ref) for each in waiting[first:taken]], is_event=is_event
-        )
+        made.instant(now, waiting[first:taken], is_event=is_event)
         if state.kept_for is not None:
             made.store.forget(now - state.kept_for)
         if state.has_within:

@@ -13,21 +13,23 @@ from thence.kernel.facts.compiled_expressions import Attempt
 from thence.kernel.facts.event_instances import Stored, WaitingExpression
 from thence.kernel.facts.event_nodes import EventNode, FactEventNode, MatchEventNode, TripleNode, leaves_of
 from thence.kernel.facts.fact_nodes import FactNode
-from thence.kernel.facts.fact_queries import FactQuery
 from thence.kernel.facts.frames import Layout
 from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 from thence.kernel.facts.heads import Head
+from thence.kernel.facts.unnamed_views import UnnamedQuery
 
 
 @dataclass(slots=True)
 class CompiledArm:
-    """An arm over events: its node; of REPLACE its facts, and the expressions behind it."""
+    """An arm over events: its node; of REPLACE its facts, and the expressions behind it. `seen` are the slots of F's
+    variables, if it names others: F sees no other variable of ON, which stands to its right (TEF-39)."""
 
     place: int
     arm: Plain | Since | Until | Replace
     node: EventNode
     replaced: FactNode | None
     steps: tuple[WaitingExpression, ...]
+    seen: tuple[int, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -51,7 +53,7 @@ class FactSelect:
     """A SELECT over facts: the arms' patterns (TEF-72), and the slots that all of them bind (TEF-69)."""
 
     statement: CompiledStatement
-    queries: tuple[FactQuery, ...]
+    queries: tuple[UnnamedQuery, ...]
     common: tuple[int, ...]
 
 

@@ -17,22 +17,25 @@ from thence.kernel.facts.event_nodes import EventNode, stores_of
 from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactNode, assigned
 from thence.kernel.facts.fact_queries import EVENTS, NO_CHANGE, TIME, Change
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
-from thence.kernel.facts.frames import Frame, frame_rank, only
+from thence.kernel.facts.frames import Frame, frame_rank, only, over
 from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 from thence.kernel.facts.statements import CompiledArm, CompiledStatement, Concerned, Dispatch, FactSelect
 from thence.kernel.facts.timers import Timers
-from thence.kernel.facts.unnamed_views import UnnamedView, touched
+from thence.kernel.facts.unnamed_views import Continuity, UnnamedView, touched
 from thence.kernel.facts.views import Views
 from thence.program.facts.kinds import Kinds
 from thence.rdf.times import format_time
 
 
-class Arrived(NamedTuple):
-    """An event triple from outside, with its start and its event's ref."""
+class WaitingTriple(NamedTuple):
+    """An event triple, in the order in which it is taken: time, stream, event, place in the event (TEF-19, TEF-20)."""
 
-    triple: CellTriple
-    start: int
+    end: int
+    stream: int
     ref: int
+    place: int
+    start: int
+    triple: CellTriple
 
 
 class Completed(NamedTuple):
@@ -69,6 +72,7 @@ class Machine:
     timers: Timers
     absent: tuple[tuple[EventNode, Stored], ...]  # right of `F WITHOUT E`
     has_starts: bool  # whether some pattern has ONSTART
+    has_continuities: bool
     emits_facts: bool  # and constructed events: a file without SELECT (TEF-74)
     max_steps: int = 10_000
     once: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
@@ -98,6 +102,11 @@ class Machine:
             yield from stores_of(node)
             yield stored
 
+    def continuities(self) -> Iterator[Continuity]:
+        """Of the unnamed views that may start anew, in one order."""
+        queries = [*(view.query for view in self.unnamed), *(query for each in self.selects for query in each.queries)]
+        return (query.continuity for query in queries if query.continuity is not None)
+
     def recall(self) -> None:
         """After a restart: which unnamed views hold, and when time drives a step, follows from the facts."""
         for view in self.unnamed:
@@ -111,7 +120,7 @@ class Machine:
 
     # An instant (TEF-22)
 
-    def instant(self, now: int, triples: Sequence[Arrived], *, is_event: bool) -> None:
+    def instant(self, now: int, triples: Sequence[WaitingTriple], *, is_event: bool) -> None:
         """All that happens at a time: event triples in order. It `is_event` if there was an event, whatever is in
         it."""
         self.facts.begin(now)
@@ -127,7 +136,7 @@ class Machine:
             self._begin(now)
         if self.timer is not None and self.timer <= now:
             self._time_step(now)
-        for triple, start, ref in triples:
+        for _, _, ref, _, start, triple in triples:
             self.keys += 1
             self._step(TripleHand(self.keys, triple, start, now, (ref,)), now)
             if self.queue:
@@ -177,6 +186,8 @@ class Machine:
                     for triple in each.head.of(frame, facts.moment):
                         self.store.start(triple, now, each.number)
         self.views.settle_all(facts)
+        for continuity in self.continuities():
+            continuity.note(facts)
         for view in self.unnamed:
             if view.has_starts:
                 view.note_begun(facts, self.steps)
@@ -199,15 +210,16 @@ class Machine:
         if change is NO_CHANGE and not store.started and not store.stopped:
             self._construct(made, now)
             return
-        ended_views = self.views.settle(self.facts, change)
-        self._construct(made, now)
+        ended += self.views.settle(self.facts, change)
+        if made:
+            self._construct(made, now)
         self._end_facts(ended, now)
-        self._end_facts(ended_views, now)
-        if self.unnamed:
+        if self.unnamed or self.has_continuities:
             self._turn_unnamed(change, now)
         if self.timers.queries or self.selects:
             self.stopped += store.stopped
-            self.change = Change(self.change.is_time or change.is_time, self.change.has_events or change.has_events)
+            if change is not NO_CHANGE:
+                self.change = Change(self.change.is_time or change.is_time, self.change.has_events or change.has_events)
         store.forget_changes()
 
     def _note_absent(self, concerned: Concerned, hand: Hand) -> bool:
@@ -240,7 +252,11 @@ class Machine:
                     continue
                 if arm.replaced is not None:
                     found += self._replacements(own, arm, arm.replaced, instance)
-                elif (whole := settled(instance, self.facts, is_whole=True)) is not None:
+                    continue
+                whole: EventInstance | None = instance
+                if instance.pending or instance.blocked:
+                    whole = settled(instance, self.facts, is_whole=True)
+                if whole is not None:
                     made = Completed(own, arm, whole, whole.frame, ())
                     (ends if isinstance(arm.arm, Until) else found).append(made)
         if len(found) > 1:
@@ -268,12 +284,14 @@ class Machine:
     ) -> Iterator[Completed]:
         """An instance with each of the facts that it replaces (TEF-42)."""
         facts = self.facts
-        for match in replaced.find(instance.frame, FOREVER, facts):
+        seen = instance.frame if arm.seen is None else only(instance.frame, arm.seen)
+        for match in replaced.find(seen, FOREVER, facts):
             if not match.holds_at(facts.now):
                 continue
-            frame: Frame | None = match.frame
+            joined = match.frame if arm.seen is None else over(match.frame, instance.frame)
+            frame: Frame | None = joined
             if instance.pending or instance.blocked:
-                whole = settled(instance._replace(frame=match.frame), facts, is_whole=True)
+                whole = settled(instance._replace(frame=joined), facts, is_whole=True)
                 frame = None if whole is None else whole.frame
                 if frame is None:
                     continue
@@ -317,7 +335,7 @@ class Machine:
         store, moment = self.facts.store, self.facts.moment
         ends = list(effects.ends.values())
         if len(ends) > 1:
-            ends.sort(key=_end_order)
+            ends = _in_order(ends)
         for _, fact in ends:
             if store.end(fact, now):
                 ended.append(fact)
@@ -352,6 +370,10 @@ class Machine:
     def _turn_unnamed(self, change: Change, now: int) -> None:
         """Unnamed views begin and end after all facts of a step (TEF-22)."""
         self.steps += 1
+        changed = self.store.started + self.store.stopped
+        for continuity in self.continuities():
+            if continuity.query.is_touched(changed, change):
+                continuity.note(self.facts)
         concerned = list(touched(self.unnamed, self.facts, change))
         for view in concerned:
             if view.has_starts:
@@ -399,17 +421,18 @@ class Machine:
 
     def _select_facts(self, now: int) -> None:
         """Rows of SELECTs over facts that began at a time and still hold (TEF-72)."""
-        changed = [*self.store.begun, *self.stopped]
+        changed = self.store.begun + self.stopped
         for each in self.selects:
             found: dict[tuple[Frame, tuple[int, ...]], None] = {}
             for place, query in enumerate(each.queries):
-                matches = query.began(now, self.facts) if query.is_touched(changed, self.change) else []
-                if now == self.facts.first and not query.needs_facts:  # static triples: TEF-45
-                    every = query.every(now, self.facts)
+                matches = query.began(self.facts) if query.query.is_touched(changed, self.change) else []
+                if now == self.facts.first and not query.query.needs_facts:  # static triples: TEF-45
+                    every = query.open(self.facts)
                     matches += [match for match in every if match.start == ALWAYS and match.holds_at(now)]
                 for match in matches:
                     found[only(match.frame, each.common), (place, *match.arms)] = None
-            for frame, _ in sorted(found, key=lambda row: (frame_rank(row[0]), row[1])):
+            ordered = sorted(found, key=lambda row: (frame_rank(row[0]), row[1])) if len(found) > 1 else found
+            for frame, _ in ordered:
                 if self._is_first(each.statement, frame):
                     self._select(each.statement, now, now, frame, ())
 
@@ -447,6 +470,12 @@ def _each_once(found: list[Completed]) -> list[Completed]:
     return kept
 
 
-def _end_order(item: tuple[Completed, Fact]) -> tuple[object, ...]:
-    each, fact = item
-    return each.statement.number, each.instance.start, each.instance.keys, triple_rank(fact.triple)
+def _in_order(ends: list[tuple[Completed, Fact]]) -> list[tuple[Completed, Fact]]:
+    """Facts that end, by statement, then start and positions of what ends them, then triple (TEF-21)."""
+
+    def place(item: tuple[Completed, Fact]) -> tuple[int, int, tuple[int, ...]]:
+        return item[0].statement.number, item[0].instance.start, item[0].instance.keys
+
+    if len({place(each) for each in ends}) < len(ends):  # else no triples need be compared
+        ends.sort(key=lambda each: triple_rank(each[1].triple))
+    return sorted(ends, key=place)

@@ -136,7 +136,8 @@ def _settle_changed(group: ViewGroup, facts: FactBase) -> list[Fact]:
     """Derive again what the facts that changed in this step may concern; the views that ended."""
     store, now = facts.store, facts.now
     started, stopped = [fact for fact in store.started if fact.end is None], list(store.stopped)
-    concerned: dict[CellTriple, None] = {}
+    derived: dict[CellTriple, int] = {}  # by facts that started, each with the statement's number
+    concerned: dict[CellTriple, None] = {}  # views that lost a derivation, perhaps
     for view in group.views:
         for query in view.queries:
             for frame in query.frames(stopped):
@@ -145,18 +146,21 @@ def _settle_changed(group: ViewGroup, facts: FactBase) -> list[Fact]:
                     held = store.matching(subject, predicate, target, FOREVER)
                     concerned.update((fact.triple, None) for fact in held if fact.is_view)
             for match in query.held_with(started, facts):
-                concerned.update((triple, None) for triple in view.head.of(match.frame, facts.moment))
+                for triple in view.head.of(match.frame, facts.moment):
+                    derived.setdefault(triple, view.number)
     ended = []
     for triple in concerned:
-        known = next((fact for fact in store.open.get(triple, ()) if fact.is_view), None)
+        known = next(fact for fact in store.open[triple] if fact.is_view)
         starts = list(_derivations(group, triple, facts))
-        goes_on = known is not None and (known.start == now or any(start < now for start, _ in starts))
-        if starts and goes_on:
+        if starts and (known.start == now or any(start < now for start, _ in starts)):
             continue
-        if known is not None and store.end(known, now):
+        if store.end(known, now):
             ended.append(known)
         if starts:
             store.start(triple, now, starts[0][1], is_view=True)
+    for triple, number in derived.items():
+        if triple not in store.open:
+            store.start(triple, now, number, is_view=True)
     return ended
 
 
