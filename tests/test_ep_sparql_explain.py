@@ -430,6 +430,22 @@ def test_a_select_has_the_rules_that_it_reads_and_no_others() -> None:
     assert "Join tree of SELECT 2" in explained(query).splitlines()
 
 
+def test_selects_that_read_rules_are_one_stage() -> None:
+    query = """
+        CONSTRUCT { ?x q ?y } { ?x p ?y }
+        SELECT ?y { ?x p ?y }
+        SELECT ?x { ?x q ?y }
+        SELECT ?z ?x { ?x q ?z } ORDER BY ?z
+        SELECT ?w ?x { ?x q ?w }"""
+    stages = json.loads(explained(query, "json"))["stages"]
+    assert [[each["name"] for each in stage["statements"]] for stage in stages] == [
+        ["SELECT 1"],
+        ["CONSTRUCT 1", "SELECT 2", "SELECT 4"],
+        ["CONSTRUCT 1", "SELECT 3"],
+    ]
+    assert stages[1]["output"] == ["?x", "?w"]
+
+
 def test_reasoning_and_a_policy_are_shown() -> None:
     reasoned = explain(compile_query(parse("SELECT ?x { ?x p ?y }"), reasoning=True)).splitlines()
     assert "Reasoning: RDFS" in reasoned
@@ -476,6 +492,6 @@ def test_what_is_said_to_be_kept_for_a_time_is_gone_when_all_is_closed(case: Cas
             left = [int(np.count_nonzero(table.end != NO_END)) for table in node_tables(state)]
             if isinstance(program.network.nodes[number], Combine | OptionalCombine):
                 for kept, count in zip(facts.keeps, left, strict=False):
-                    assert not count or kept.grows
+                    assert not count or kept.grows or kept.lifetime is Lifetime.FOR_EVER
             elif not any(each.lifetime is Lifetime.FOR_EVER for each in facts.keeps):
                 assert not any(left)

@@ -233,3 +233,33 @@ def test_constructed_events_can_be_read_as_an_event_file(format: str) -> None:
     assert [(each.id, each.start, each.end, set(each.triples)) for each in again] == [
         (each.id, each.start, each.end, set(each.triples)) for each in made
     ]
+
+
+SHARING = """
+CONSTRUCT { ?house :rose ?more } WHERE {
+  { ?house :watts ?less } SEQ { ?house :watts ?more } FILTER(?more > ?less)
+}
+SELECT ?house ?to WHERE { ?house :rose ?to }
+SELECT ?watts WHERE { :h2 :watts ?watts }
+SELECT (COUNT(?to) AS ?rises) ?house WHERE { ?house :rose ?to } GROUP BY ?house
+"""
+
+
+def test_selects_that_share_rules_have_their_own_columns_and_numbers() -> None:
+    """EP-82: one stage evaluates them, and its rows are told apart."""
+    query = parsed(SHARING)
+    assert [stage.program.output.columns for stage in query.dataflow().stages] == [
+        ("house", "to", "rises"),
+        ("watts",),
+    ]
+    rows = [
+        (1, 1, 3, {"house": "h1", "to": "700"}),
+        (3, 1, 3, {"house": "h1", "rises": "1"}),
+        (2, 3, 3, {"watts": "100"}),
+    ]
+    found = matches(SHARING)
+    assert sorted(map(str, map(shown, found))) == sorted(map(str, rows))
+    assert len({match.id for match in found}) == 3
+    engine = query.engine()
+    pushed = [match for event in EVENTS for match in engine.push(event)] + engine.close()
+    assert {match.id for match in pushed} == {match.id for match in found}

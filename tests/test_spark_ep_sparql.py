@@ -176,7 +176,6 @@ def test_random_cases_in_batch_are_those_of_the_definitions(spark: SparkSession,
     reasoning = "rdfs" if case.reasoning else None
     found = query.dataframe(frame, background=background, reasoning=reasoning, terms="struct").collect()
     expected = Counter(shown(row, sliced=True) for row in told_rows)
-    several = len(selects(case.file)) > 1
-    assert expected == Counter(
-        spark_row(row.asDict(recursive=True), row.query if several else 1, case.events, True) for row in found
-    ), text(case.file)
+    assert expected == Counter(spark_row(row.asDict(recursive=True), case.events, True) for row in found), text(
+        case.file
+    )

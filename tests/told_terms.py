@@ -35,12 +35,13 @@ def engine_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> object:
     """A term of the engine. Blank nodes are those of the event at a position; its id is the first that it has."""
     match term:
         case engine.IRI(value):
+            for prefix, namespace in (("rdf:", engine.RDF), ("rdfs:", engine.RDFS)):
+                if value.startswith(namespace):
+                    return "iri", prefix + value.removeprefix(namespace)
             return "iri", value.removeprefix(NAMESPACE)
         case engine.BlankNode(label):
             if label.startswith("rule"):
                 return "blank", "made"
-            if label.startswith("bg-"):  # of the background
-                return "blank", label.partition("_")[2], ""
             _, position, own = label.split("_", 2)
             return "blank", own, events[int(position)][0]
         case engine.Literal(lexical, datatype):

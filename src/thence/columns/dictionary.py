@@ -30,7 +30,19 @@ class Terms:
     IRI(value='http://example.org/')
     """
 
-    __slots__ = ("_bits", "_cache", "_classified", "_exact", "_tags", "count", "ends", "hashes", "slots", "text")
+    __slots__ = (
+        "_bits",
+        "_cache",
+        "_classified",
+        "_exact",
+        "_found",
+        "_tags",
+        "count",
+        "ends",
+        "hashes",
+        "slots",
+        "text",
+    )
 
     def __init__(self) -> None:
         self.count = 0
@@ -43,6 +55,7 @@ class Terms:
         self._classified = 0
         self._exact: tuple[NDArray[np.uint16], NDArray[np.int64]] = np.empty(0, np.uint16), np.empty(0, np.int64)
         self._cache: dict[int, Term] = {}
+        self._found: dict[Term, int] = {}
 
     def __len__(self) -> int:
         return self.count
@@ -112,8 +125,13 @@ class Terms:
         return np.maximum(ids, UNBOUND).astype(np.int32)
 
     def find(self, term: Term) -> int:
-        """The id of a term, or UNBOUND if it is not here."""
-        return int(self.find_all([term])[0])
+        """The id of a term, or UNBOUND if it is not here. Once found it is known: patterns ask for few, and often."""
+        known = self._found.get(term)
+        if known is None:
+            known = int(self.find_all([term])[0])
+            if known != UNBOUND:
+                self._found[term] = known
+        return known
 
     def import_all(self, other: Terms, ids: NDArray[np.int32]) -> NDArray[np.int32]:
         """The ids here of some terms of another dictionary, entered where new."""

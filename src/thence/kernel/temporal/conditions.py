@@ -28,6 +28,9 @@ from thence.rdf.values import FALSE, TRUE, literal
 
 MICROSECONDS = 1_000_000
 
+_FEW = 4
+"""Rows for which an expression is evaluated one by one: for so few, columns take more time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -72,6 +75,9 @@ class Scope:
     def _passes(
         self, expression: Expression, variables: Sequence[Variable], rows: IntervalTable, flags: Mapping[Variable, Ids]
     ) -> NDArray[np.bool_]:
+        if len(rows) <= _FEW and not makes_nodes(expression):
+            few = self._few(expression, variables, rows, flags)
+            return np.array([passes_row(expression, solution, self.context) for solution in few], np.bool_)
         columns = self._columns(expression, variables, rows, flags)
         if not makes_nodes(expression):
             return columns.holds(expression)
@@ -88,11 +94,23 @@ class Scope:
         origin: Origin,
     ) -> Ids:
         """The term in each row; UNBOUND for an error."""
+        if len(rows) <= _FEW and not makes_nodes(expression):
+            few = self._few(expression, variables, rows, flags)
+            return self.terms.add_all([attempt(expression, solution, self.context) for solution in few])
         columns = self._columns(expression, variables, rows, flags)
         if not makes_nodes(expression):
             return columns.ids(expression)
         solutions = self._one_by_one(columns.solutions, rows, origin)
         return self.terms.add_all([attempt(expression, *row) for row in solutions])
+
+    def _few(
+        self, expression: Expression, variables: Sequence[Variable], rows: IntervalTable, flags: Mapping[Variable, Ids]
+    ) -> Iterator[Solution]:
+        """The rows as mappings of what an expression reads."""
+        columns = self._columns(expression, variables, rows, flags).solutions.columns
+        named = [(name, ids.tolist()) for name, ids in columns.items() if isinstance(name, Variable)]
+        for row in range(len(rows)):
+            yield {name: self.terms[ids[row]] for name, ids in named if ids[row] != UNBOUND}
 
     def _one_by_one(
         self, table: SolutionTable, rows: IntervalTable, origin: Origin

@@ -77,7 +77,7 @@ def _data(program: TemporalProgram, written: str, facts: NetworkFacts) -> dict[s
         "policy": _policy(program),
         "key": [f"?{name}" for name in key.names],
         "one_shard": key.reason or None,
-        "output": [name for each in facts.statements for name in each.emits] if program.query else "derived events",
+        "output": _emitted(facts) if program.query else "derived events",
         "statements": [asdict(each) for each in facts.statements],
         "nodes": [_node_data(node) for node in facts.nodes],
         "unbounded": [{"node": node.number, "keeps": kept.what} for node, kept in _unbounded(facts)],
@@ -180,9 +180,14 @@ def _clauses(program: TemporalProgram, facts: NetworkFacts) -> Iterator[str]:
     yield f"State: {_state(facts)}"
 
 
+def _emitted(facts: NetworkFacts) -> list[str]:
+    """The columns of all SELECTs."""
+    return list(dict.fromkeys(name for each in facts.statements for name in each.emits))
+
+
 def _output(program: TemporalProgram, facts: NetworkFacts) -> str:
     emitted = "a row" if program.query else "an event with the new triples of a solution"
-    names = " ".join(name for each in facts.statements for name in each.emits)
+    names = " ".join(_emitted(facts))
     waiting = [f"{node.number}" for node in facts.nodes if node.waits is not None]
     who = f"nodes {_listed(waiting)} let" if len(waiting) > 1 else f"node {waiting[0]} lets" if waiting else ""
     later = f", or when {who} it pass" if waiting else ""

@@ -55,6 +55,7 @@ from thence.program.temporal.network import (
     Timeless,
     Without,
 )
+from thence.rdf.terms import IRI
 
 NodeState = (
     CombineState
@@ -240,6 +241,8 @@ class Evaluation:
     def run(self, number: int, closed: int) -> IntervalTable:
         """The new solutions of a statement, from what is in its inbox and from what is closed."""
         statement, inbox = self.network.statements[number], self.inboxes[number]
+        if inbox.is_empty and not any(map(_waits, self.states[statement.first : statement.root + 1])):
+            return no_rows(self.network.nodes[statement.root])
         self.inboxes[number] = Inbox()
         batch = joined_triples(inbox.triples) if inbox.triples else None
         return self._pass(range(statement.first, statement.root + 1), inbox, batch, closed)
@@ -260,6 +263,9 @@ class Evaluation:
         for number in numbers:
             node, state = nodes[number], self.states[number]
             below = [deltas[each] for each in inputs_of(node)]
+            if below and not any(map(len, below)) and not _waits(state):
+                deltas[number] = no_rows(node)
+                continue
             match state:
                 case None if isinstance(node, Either):
                     found = either(node, nodes, below)
@@ -386,10 +392,18 @@ class Evaluation:
     def _feed(self, triples: TripleBatch, first: int = 0) -> None:
         """Give derived triples to all statements that may read them, from the `first` on."""
         triples = self.entailed(triples)
-        if len(triples):
-            for number, statement in enumerate(self.network.statements[first:], first):
-                if any(isinstance(node, Scan | PathScan) for node in self._nodes(statement)):
-                    self.inboxes[number].triples.append(triples)
+        if not len(triples):
+            return
+        made = set(triples.predicates.tolist())
+        for number, statement in enumerate(self.network.statements[first:], first):
+            leaves = [node for node in self._nodes(statement) if isinstance(node, Scan | PathScan)]
+            if any(self._may_read(leaf, made) for leaf in leaves):
+                self.inboxes[number].triples.append(triples)
+
+    def _may_read(self, leaf: Scan | PathScan, predicates: set[int]) -> bool:
+        """Whether a leaf may match a triple with one of these predicates."""
+        predicate = leaf.pattern.predicate if isinstance(leaf, Scan) else None
+        return not isinstance(predicate, IRI) or self.scope.terms.find(predicate) in predicates
 
     def _nodes(self, statement: Statement) -> Sequence[Node]:
         return self.network.nodes[statement.first : statement.root + 1]
@@ -407,6 +421,17 @@ class Evaluation:
             if state is not None:
                 state.evict(closed)
         self.known = self.known.take(self.known.end >= closed)
+
+
+def _waits(state: NodeState | None) -> bool:
+    """Whether a node has solutions that may leave it only because an instant is closed."""
+    match state:
+        case OptionalState():
+            return len(state.mandatory) > 0
+        case WithoutState() | ConditionState() | SummaryState():
+            return len(state.waiting) > 0
+        case _:
+            return False
 
 
 def _useful(rows: IntervalTable, longest: int) -> IntervalTable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -55,7 +56,9 @@ def no_rows(node: Node) -> IntervalTable:
     return empty(len(node.variables), len(node.places))
 
 
+@lru_cache(maxsize=256)
 def empty(variables: int, places: int) -> IntervalTable:
+    """No solutions: the same table each time, since it is asked for at every step of every node."""
     none = np.empty(0, np.int64)
     return IntervalTable(none, none, np.empty((variables, 0), np.int32), np.empty((places, 0), np.int64))
 

@@ -13,7 +13,7 @@ from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.term_ids import values_of_ids
 from thence.kernel.temporal import snapshot
-from thence.kernel.temporal.interval_table import NO_END, is_event
+from thence.kernel.temporal.interval_table import NO_END, chosen_columns, is_event
 from thence.kernel.temporal.state import Emitted, TemporalState, begin, compacted, initial_state, step_network
 from thence.program.description import Description
 from thence.program.extracted import Extracted
@@ -86,7 +86,8 @@ class TemporalOperator:
 def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: int) -> Solutions:
     """Rows as the host takes them: certain when they end (EP-42). `rank` counts the rows before them."""
     rows, output = emitted.rows, program.output
-    columns = tuple(values_of_ids(ids, terms) for ids in rows.ids)
+    ids = rows.ids if emitted.triples is not None else chosen_columns(rows.ids, _columns(program, emitted.query))
+    columns = tuple(values_of_ids(each, terms) for each in ids)
     compute = None
     identity = columns
     if emitted.triples is not None:
@@ -109,6 +110,14 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: i
         rank=rank + np.arange(len(rows)) if _is_ordered(program) else None,
         queries=np.full(len(rows), emitted.query) if is_numbered(output) else None,
     )
+
+
+def _columns(program: TemporalProgram, query: int) -> list[int]:
+    """Which column of a SELECT's rows is each of the output's, which several may share; -1 for those of others."""
+    network = program.network
+    (root,) = (each.root for each in network.statements if not each.is_rule and each.number == query)
+    own = [name.name for name in network.nodes[root].variables]
+    return [own.index(name) if name in own else -1 for name in program.output.columns]
 
 
 def _is_ordered(program: TemporalProgram) -> bool:

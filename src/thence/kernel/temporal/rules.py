@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,5 +86,6 @@ def _filled(
 def _is_kind(ids: Ids, kinds: tuple[int, ...], terms: Terms) -> NDArray[np.bool_]:
     if not len(terms):
         return np.zeros(len(ids), np.bool_)
-    found: NDArray[np.bool_] = np.isin(terms.tags[ids] & KIND_MASK, kinds) & (ids != UNBOUND)
+    own = terms.tags[ids] & KIND_MASK
+    found: NDArray[np.bool_] = reduce(np.logical_or, [own == kind for kind in kinds]) & (ids != UNBOUND)
     return found

@@ -301,7 +301,8 @@ def step_network(
     else:
         for closed in _pieces(evaluation, watermark):
             if program.query:
-                yield from (Emitted(program.query, rows) for _, rows in evaluation.bulk(closed))
+                statements = evaluation.network.statements
+                yield from (Emitted(statements[number].number, rows) for number, rows in evaluation.bulk(closed))
             else:  # one rule, which does not read what it derives
                 yield from _with_triples(evaluation.network.statements[0].number, *evaluation.alone(closed))
             evaluation.evict(closed)
@@ -353,7 +354,7 @@ def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) 
         closed = time + 1 if time < watermark else watermark
         for number, rows, derived in evaluation.instant(time, closed):
             if derived is None:
-                yield Emitted(program.query, rows)
+                yield Emitted(evaluation.network.statements[number].number, rows)
             elif not program.query:
                 yield from _with_triples(evaluation.network.statements[number].number, rows, derived)
         if not count % _EVICTED:

@@ -1,4 +1,5 @@
-"""Files of EP-SPARQL → dataflow: a stage for each SELECT, with the rules that feed it; or one of the rules alone."""
+"""Files of EP-SPARQL → dataflow: a stage for each SELECT, and one for all that read rules, with these rules; or one of
+the rules alone."""
 
 from __future__ import annotations
 
@@ -41,29 +42,47 @@ def compile_query(
         check_policy(file)
     elif optimise:  # a policy judges a group's filters on the whole chain (EP-69)
         file = replace(file, statements=tuple(map(push_group_filters, file.statements)))
-    selects = range(1, len(file.selects) + 1)
-    programs = [replace(_program(file, query, reasoning, policy), file=written) for query in selects or (0,)]
+    stages = _stages(file, reasoning) or [()]
+    programs = [replace(_program(file, queries, reasoning, policy), file=written) for queries in stages]
     warned = dict.fromkeys(each for program in programs for each in state_warnings(program.network))
     return Dataflow(tuple(Stage(program, TemporalOperator()) for program in programs), tuple(warned))
 
 
-def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> TemporalProgram:
-    """One SELECT with the rules that it reads; the rules alone, if `query` is 0."""
-    drafts = list(_numbered(file, query))
+def _stages(file: RuleFile, reasoning: bool) -> list[tuple[int, ...]]:
+    """The SELECTs of each stage, by number. Those that read rules are one stage, so that these are evaluated once; the
+    others may have a shard key each. Rows that ORDER BY orders are not mixed with others."""
+    alone: list[tuple[int, ...]] = []
+    shared: list[int] = []
+    for query, select in enumerate(file.selects, 1):
+        if not select.modifiers.order and len(_needed(file, (query,), reasoning)) > 1:
+            shared.append(query)
+        else:
+            alone.append((query,))
+    return sorted([*alone, tuple(shared)] if shared else alone)
+
+
+def _needed(file: RuleFile, queries: tuple[int, ...], reasoning: bool) -> list[tuple[int, Select | Construct]]:
+    """Some SELECTs with the rules that they read; the rules alone, if there are none."""
+    drafts = list(_numbered(file, queries))
+    if reasoning or not queries:  # what a schema entails is known only with the background
+        return drafts
     whole = _translated(file, drafts, reasoning)
     found = dependencies(whole.nodes, whole.statements, _without_background)
-    needed = read_by(len(drafts) - 1, found) if query and not reasoning else set(range(len(drafts)))
-    drafts = [each for number, each in enumerate(drafts) if number in needed]
-    whole = _translated(file, drafts, reasoning)
-    network = _ordered(whole, reasoning, keeps_rounds=query == 0, prunes=not selects_by(policy))
-    select = file.selects[query - 1] if query else None
+    needed = set[int]().union(*(read_by(len(file.rules) + place, found) for place in range(len(queries))))
+    return [each for number, each in enumerate(drafts) if number in needed]
+
+
+def _program(file: RuleFile, queries: tuple[int, ...], reasoning: bool, policy: str) -> TemporalProgram:
+    """Some SELECTs with the rules that they read; the rules alone, if there are none."""
+    whole = _translated(file, _needed(file, queries, reasoning), reasoning)
+    network = _ordered(whole, reasoning, keeps_rounds=not queries, prunes=not selects_by(policy))
     output: Output = DerivedTriples(numbered=len(file.rules) > 1)
-    if select is not None:
+    if queries:
         output = term_rows([name.name for name in _names(network)], numbered=len(file.selects) > 1)
     tables = tuple(whole.translation.tables)
     return TemporalProgram(
         file=file,
-        query=query,
+        queries=queries,
         network=network,
         tables=tables,
         shard_key=shard_key(network, tables, policy),
@@ -76,9 +95,9 @@ def _program(file: RuleFile, query: int, reasoning: bool, policy: str) -> Tempor
 
 
 def _names(network: Network) -> tuple[Variable, ...]:
-    """The columns of the SELECT."""
-    (root,) = (each.root for each in network.statements if not each.is_rule)
-    return network.nodes[root].variables
+    """The columns of the SELECTs, those of the first one first."""
+    roots = sorted((each.number, each.root) for each in network.statements if not each.is_rule)
+    return tuple(dict.fromkeys(name for _, root in roots for name in network.nodes[root].variables))
 
 
 class _Whole:
@@ -93,10 +112,10 @@ class _Whole:
         return self.translation.nodes
 
 
-def _numbered(file: RuleFile, query: int) -> Iterator[tuple[int, Select | Construct]]:
-    """The rules with their numbers, then the SELECT."""
+def _numbered(file: RuleFile, queries: tuple[int, ...]) -> Iterator[tuple[int, Select | Construct]]:
+    """The rules with their numbers, then some SELECTs."""
     yield from enumerate(file.rules, 1)
-    if query:
+    for query in queries:
         yield query, file.selects[query - 1]
 
 

@@ -19,10 +19,10 @@ from thence.rdf.terms import Term
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TemporalProgram:
-    """One SELECT of a file with the rules that feed it, or the rules alone."""
+    """SELECTs of a file with the rules that feed them, or the rules alone."""
 
     file: RuleFile
-    query: int  # the number of the SELECT, from 1; 0: the rules are the output
+    queries: tuple[int, ...]  # the numbers of the SELECTs, from 1; none: the rules are the output
     network: Network
     tables: tuple[Table, ...]
     shard_key: ShardKey
@@ -31,6 +31,11 @@ class TemporalProgram:
     streams: tuple[Stream, ...]
     policy: str = "unrestricted"
     chain: SeqChain | None = None  # what the policy selects from; None: it is unrestricted
+
+    @property
+    def query(self) -> int:
+        """The number of its first SELECT; 0: the rules are the output."""
+        return self.queries[0] if self.queries else 0
 
     @property
     def namespace(self) -> str:
@@ -77,5 +82,5 @@ def _waits(node: object) -> bool:
 
 @lru_cache(maxsize=16)
 def _fingerprint(program: TemporalProgram) -> str:
-    described = (program.file.statements, program.query, program.network, program.tables, program.policy)
+    described = (program.file.statements, program.queries, program.network, program.tables, program.policy)
     return hashlib.sha256(repr((described, program.shard_key)).encode()).hexdigest()
