@@ -261,7 +261,8 @@ def made(number: Callable[[int, int], int], options: Options) -> Case:
     if reasoning:
         background += tuple(triple for triple in SCHEMAS if outline.chance(65))
     background = tuple(triple for triple in dict.fromkeys(background) if not isinstance(triple[0], Blank))
-    named = (("g", tuple(stream.triple() for _ in range(outline.number(1, 4)))),) if graphs else None
+    in_graph = (stream.triple() for _ in range(outline.number(1, 4) if graphs else 0))
+    named = (("g", tuple(triple for triple in in_graph if not isinstance(triple[0], Blank))),) if graphs else None
     if graphs and background and outline.chance(30):
         named = None  # the unnamed background answers
     return Case(tuple(file), stream.events(options.most_events), background, named, reasoning)

@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.term_ids import values_of_ids
+from thence.columns.term_values import ValueColumn
+from thence.columns.value_kinds import INTEGER
 from thence.kernel.temporal import snapshot
-from thence.kernel.temporal.interval_table import NO_END, is_event
+from thence.kernel.temporal.interval_table import DERIVED, NO_END, IntervalTable, is_event
 from thence.kernel.temporal.state import Emitted, TemporalState, begin, compacted, initial_state, step_network
 from thence.program.description import Description
 from thence.program.extracted import Extracted
 from thence.program.operator import Environment, Expired
 from thence.program.output import is_numbered
 from thence.program.solutions import Cell, Deferred, EventLists, Solutions
-from thence.program.temporal.network import Summarise
+from thence.program.temporal.network import PathScan, Summarise
 from thence.program.temporal.program import TemporalProgram
 
 Ints = NDArray[np.int64]
@@ -81,12 +83,19 @@ class TemporalOperator:
 def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: int) -> Solutions:
     """Rows as the host takes them: certain when they end (EP-42). `rank` counts the rows before them."""
     rows, output = emitted.rows, program.output
-    columns = tuple(values_of_ids(ids, terms) for ids in rows.ids)
+    shown = len(rows.ids) if emitted.triples is not None else len(output.columns)
+    columns = tuple(values_of_ids(ids, terms) for ids in rows.ids[:shown])
     compute = None
-    identity = columns
+
+    def identity() -> tuple[ValueColumn, ...]:
+        hidden = tuple(values_of_ids(ids, terms) for ids in rows.ids[shown:])
+        if emitted.triples is None:
+            return columns + hidden + _derived_parts(program, rows)
+        missing = _most_variables(program) - len(columns)
+        return columns + (values_of_ids(np.full(len(rows), UNBOUND), terms),) * missing
+
     if emitted.triples is not None:
         listed = emitted.triples
-        identity += (values_of_ids(np.full(len(rows), UNBOUND), terms),) * (_most_variables(program) - len(columns))
 
         def compute(number: int) -> Mapping[str, Cell]:
             return {"triples": tuple(terms[each] for each in listed[number])}
@@ -100,7 +109,7 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: i
         events=Deferred(lambda: _event_lists(rows.refs)),
         columns=columns if emitted.triples is None else None,
         compute=compute,
-        identity=lambda: identity,
+        identity=identity,
         rank=rank + np.arange(len(rows)) if _is_ordered(program) else None,
         queries=np.full(len(rows), emitted.query) if is_numbered(output) else None,
     )
@@ -114,6 +123,17 @@ def _is_ordered(program: TemporalProgram) -> bool:
         return True
     roots = [network.nodes[each.root] for each in network.statements if not each.is_rule]
     return any(isinstance(root, Summarise) and root.select.modifiers.order for root in roots)
+
+
+def _derived_parts(program: TemporalProgram, rows: IntervalTable) -> tuple[ValueColumn, ...]:
+    """For each place of the pattern, which derived triple fills it. Where these are numbered, it is left out: the
+    numbers depend on what else is derived."""
+    statements = program.network.statements
+    numbered = any(isinstance(node, PathScan) for node in program.network.nodes)
+    if numbered or not any(each.is_rule for each in statements):
+        return ()
+    tags = np.full(len(rows), INTEGER, np.uint16)
+    return tuple(ValueColumn(tags, np.where(refs >= DERIVED, refs, 0)) for refs in rows.refs)
 
 
 def _most_variables(program: TemporalProgram) -> int:

@@ -125,8 +125,8 @@ class Translation:
             case _:
                 assert_never(pattern)
 
-    def select(self, select: Select) -> int:
-        """The rows of a SELECT."""
+    def select(self, select: Select, *, is_statement: bool = False) -> int:
+        """The rows of a SELECT; those of a statement are told apart by what they hide, too."""
         node = self.pattern(select.where)
         if select.modifiers.values is not None:
             node = self._pair(Relation.ANY, node, self._timeless(select.modifiers.values))
@@ -146,7 +146,10 @@ class Translation:
         shown = _columns_of(names, below.variables)
         bound = frozenset(names) & self.bound[node]
         places = () if select.distinct else below.places  # merged rows list no events (EP-6)
-        return self._add(Project(node, shown, select.distinct, names, places), bound)
+        hidden: tuple[int, ...] = ()
+        if is_statement and not select.distinct:
+            hidden = tuple(place for place in range(len(below.variables)) if place not in shown)
+        return self._add(Project(node, shown, select.distinct, names, places, hidden), bound)
 
     # Leaves
 
