@@ -450,13 +450,14 @@ def is_plain_join(pattern: Pattern) -> bool:
 
 def join_keys(left: Sequence[Variable], right: Sequence[Variable], bound: frozenset[Variable]) -> JoinKeys:
     """The shared variables as columns of both sides, those that are bound on both first."""
-    shared = sorted((name for name in left if name in right), key=lambda name: name not in bound)
+    shared = sorted(set(left).intersection(right), key=lambda name: (name not in bound, left.index(name)))
     certain = sum(name in bound for name in shared)
     return JoinKeys(tuple(left.index(name) for name in shared), tuple(right.index(name) for name in shared), certain)
 
 
 def _columns_of(names: Sequence[Variable], known: Sequence[Variable]) -> tuple[int, ...]:
-    return tuple(known.index(name) if name in known else -1 for name in names)
+    places = {name: place for place, name in enumerate(known)}
+    return tuple(places.get(name, -1) for name in names)
 
 
 def _always_in(values: Values) -> frozenset[Variable]:
