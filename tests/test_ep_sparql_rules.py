@@ -260,3 +260,10 @@ def test_different_rows_have_different_ids(text: str, count: int) -> None:
     ]
     found = list(query(text).match([event(*each) for each in graphs]))
     assert len(found) == count == len({match.id for match in found})
+
+
+def test_groups_count_among_what_the_state_holds() -> None:
+    counted = query("SELECT ?y (COUNT(*) AS ?n) { ?x :p ?y } GROUP BY ?y")
+    assert len(list(counted.match(prices(*range(20)), max_runs=20))) == 20
+    with pytest.raises(LimitError, match="max_runs"):
+        list(counted.match(prices(*range(21)), max_runs=20))
