@@ -253,3 +253,30 @@ def test_an_exists_in_an_exists_is_judged_on_the_group_it_stands_in() -> None:
     assert [match.bindings["n"].python for match in asked.match(events)] == [5]
     later = [event(1, ":a :q :k ."), event(2, ":c :r :k ."), event(3, ":c :p 5 .")]
     assert not list(asked.match(later))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("SELECT ?x { ?x :p ?n }", 2),  # one event, two triples
+        ("SELECT ?x { ?x :p ?n . ?x :p ?m }", 4),
+        ("SELECT ?x { ?x :p/:q ?y }", 2),
+        ("CONSTRUCT { :k :s :v } WHERE { { ?a :r ?b } SEQ { ?c :r ?d } } SELECT ?x { ?x :o ?y . :k :s :v }", 3),
+    ],
+)
+def test_different_rows_have_different_ids(text: str, count: int) -> None:
+    """EP-4: rows of equal values and events differ in what they hide, or in the interval of a derived triple."""
+    graphs = [
+        (0, ":a :o :b ."),
+        (1, ":a :p :b , :c . :b :q 1 . :c :q 1 ."),
+        *((time, ":a :r :b .") for time in (2, 3, 4)),
+    ]
+    found = list(query(text).match([event(*each) for each in graphs]))
+    assert len(found) == count == len({match.id for match in found})
+
+
+def test_groups_count_among_what_the_state_holds() -> None:
+    counted = query("SELECT ?y (COUNT(*) AS ?n) { ?x :p ?y } GROUP BY ?y")
+    assert len(list(counted.match(prices(*range(20)), max_runs=20))) == 20
+    with pytest.raises(LimitError, match="max_runs"):
+        list(counted.match(prices(*range(21)), max_runs=20))

@@ -310,7 +310,7 @@ class _Diagram:
         network = self.program.network
         node = network.nodes[leaf.number - 1]
         is_derived = isinstance(node, Scan | PathScan) and is_fed(node, network.statements, reasoning=network.reasoning)
-        return _CLOSURE if is_derived else None
+        return _CLOSURE if is_derived and self.has_closure else None
 
 
 def _is_box(node: NodeFacts) -> bool:

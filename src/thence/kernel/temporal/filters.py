@@ -107,7 +107,8 @@ class ProjectState:
     def step(self, deltas: Sequence[IntervalTable], closed: int, scope: Scope) -> IntervalTable:
         (rows,) = deltas
         refs = rows.refs[:0] if self.node.distinct else rows.refs
-        shown = IntervalTable(rows.start, rows.end, chosen_columns(rows.ids, self.node.columns), refs)
+        columns = (*self.node.columns, *self.node.hidden)
+        shown = IntervalTable(rows.start, rows.end, chosen_columns(rows.ids, columns), refs)
         if not self.node.distinct or not len(shown):
             return shown
         shown = shown.take(first_of_each(shown, self.waiting))

@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.term_ids import values_of_ids
+from thence.columns.term_values import ValueColumn
+from thence.columns.value_kinds import INTEGER
 from thence.kernel.temporal import snapshot
-from thence.kernel.temporal.interval_table import NO_END, chosen_columns, is_event
+from thence.kernel.temporal.interval_table import DERIVED, NO_END, IntervalTable, chosen_columns, is_event
 from thence.kernel.temporal.state import Emitted, TemporalState, begin, compacted, initial_state, step_network
 from thence.program.description import Description
 from thence.program.extracted import Extracted
 from thence.program.operator import Environment, Expired
 from thence.program.output import is_numbered
 from thence.program.solutions import Cell, Deferred, EventLists, Solutions
-from thence.program.temporal.network import Summarise
+from thence.program.temporal.network import PathScan, Project, Summarise
 from thence.program.temporal.program import TemporalProgram
 
 Ints = NDArray[np.int64]
@@ -89,10 +91,17 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: i
     ids = rows.ids if emitted.triples is not None else chosen_columns(rows.ids, _columns(program, emitted.query))
     columns = tuple(values_of_ids(each, terms) for each in ids)
     compute = None
-    identity = columns
+
+    def identity() -> tuple[ValueColumn, ...]:
+        nothing = values_of_ids(np.full(len(rows), UNBOUND), terms)
+        if emitted.triples is not None:
+            return columns + (nothing,) * (_most_variables(program) - len(columns))
+        shown = len(program.network.nodes[_root(program, emitted.query)].variables)
+        parts = tuple(values_of_ids(each, terms) for each in rows.ids[shown:]) + _derived_parts(program, rows)
+        return columns + parts + (nothing,) * (_most_parts(program) - len(parts))
+
     if emitted.triples is not None:
         listed = emitted.triples
-        identity += (values_of_ids(np.full(len(rows), UNBOUND), terms),) * (_most_variables(program) - len(columns))
 
         def compute(number: int) -> Mapping[str, Cell]:
             return {"triples": tuple(terms[each] for each in listed[number])}
@@ -106,7 +115,7 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: i
         events=Deferred(lambda: _event_lists(rows.refs)),
         columns=columns if emitted.triples is None else None,
         compute=compute,
-        identity=lambda: identity,
+        identity=identity,
         rank=rank + np.arange(len(rows)) if _is_ordered(program) else None,
         queries=np.full(len(rows), emitted.query) if is_numbered(output) else None,
     )
@@ -114,10 +123,13 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: i
 
 def _columns(program: TemporalProgram, query: int) -> list[int]:
     """Which column of a SELECT's rows is each of the output's, which several may share; -1 for those of others."""
-    network = program.network
-    (root,) = (each.root for each in network.statements if not each.is_rule and each.number == query)
-    own = [name.name for name in network.nodes[root].variables]
+    own = [name.name for name in program.network.nodes[_root(program, query)].variables]
     return [own.index(name) if name in own else -1 for name in program.output.columns]
+
+
+def _root(program: TemporalProgram, query: int) -> int:
+    (root,) = (each.root for each in program.network.statements if not each.is_rule and each.number == query)
+    return root
 
 
 def _is_ordered(program: TemporalProgram) -> bool:
@@ -128,6 +140,24 @@ def _is_ordered(program: TemporalProgram) -> bool:
         return True
     roots = [network.nodes[each.root] for each in network.statements if not each.is_rule]
     return any(isinstance(root, Summarise) and root.select.modifiers.order for root in roots)
+
+
+def _derived_parts(program: TemporalProgram, rows: IntervalTable) -> tuple[ValueColumn, ...]:
+    """For each place of the pattern, which derived triple fills it. Where these are numbered, it is left out: the
+    numbers depend on what else is derived."""
+    statements = program.network.statements
+    numbered = any(isinstance(node, PathScan) for node in program.network.nodes)
+    if numbered or not any(each.is_rule for each in statements):
+        return ()
+    tags = np.full(len(rows), INTEGER, np.uint16)
+    return tuple(ValueColumn(tags, np.where(refs >= DERIVED, refs, 0)) for refs in rows.refs)
+
+
+def _most_parts(program: TemporalProgram) -> int:
+    """Of any SELECT, how many hidden columns and places tell its rows apart: rows of several come together."""
+    nodes = program.network.nodes
+    roots = [nodes[each.root] for each in program.network.statements if not each.is_rule]
+    return max(len(each.places) + (len(each.hidden) if isinstance(each, Project) else 0) for each in roots)
 
 
 def _most_variables(program: TemporalProgram) -> int:

@@ -307,6 +307,7 @@ def step_network(
                 yield from _with_triples(evaluation.network.statements[0].number, *evaluation.alone(closed))
             evaluation.evict(closed)
     stored = sum(len(table) for table in state.tables())
+    stored += sum(len(each.groups) for each in evaluation.states if isinstance(each, SummaryState))
     if stored > environment.max_runs:
         raise LimitError(
             f"The state holds {stored:,} solutions, more than max_runs={environment.max_runs:,}. "

@@ -129,7 +129,7 @@ def _translated(file: RuleFile, drafts: list[tuple[int, Select | Construct]], re
             known = tuple(translation.scan(triple) for triple in each.template if _can_be_known(triple))
         first = len(translation.nodes)
         if isinstance(each, Select):
-            root = translation.select(each)
+            root = translation.select(each, is_statement=True)
             whole.statements.append(Statement(number, first, root))
         else:
             plain = each.modifiers == Modifiers()

@@ -125,8 +125,8 @@ class Translation:
             case _:
                 assert_never(pattern)
 
-    def select(self, select: Select) -> int:
-        """The rows of a SELECT."""
+    def select(self, select: Select, *, is_statement: bool = False) -> int:
+        """The rows of a SELECT; those of a statement are told apart by what they hide, too."""
         node = self.pattern(select.where)
         if select.modifiers.values is not None:
             node = self._pair(Relation.ANY, node, self._timeless(select.modifiers.values))
@@ -146,7 +146,10 @@ class Translation:
         shown = _columns_of(names, below.variables)
         bound = frozenset(names) & self.bound[node]
         places = () if select.distinct else below.places  # merged rows list no events (EP-6)
-        return self._add(Project(node, shown, select.distinct, names, places), bound)
+        hidden: tuple[int, ...] = ()
+        if is_statement and not select.distinct:
+            hidden = tuple(place for place in range(len(below.variables)) if place not in shown)
+        return self._add(Project(node, shown, select.distinct, names, places, hidden), bound)
 
     # Leaves
 
@@ -450,13 +453,14 @@ def is_plain_join(pattern: Pattern) -> bool:
 
 def join_keys(left: Sequence[Variable], right: Sequence[Variable], bound: frozenset[Variable]) -> JoinKeys:
     """The shared variables as columns of both sides, those that are bound on both first."""
-    shared = sorted((name for name in left if name in right), key=lambda name: name not in bound)
+    shared = sorted(set(left).intersection(right), key=lambda name: (name not in bound, left.index(name)))
     certain = sum(name in bound for name in shared)
     return JoinKeys(tuple(left.index(name) for name in shared), tuple(right.index(name) for name in shared), certain)
 
 
 def _columns_of(names: Sequence[Variable], known: Sequence[Variable]) -> tuple[int, ...]:
-    return tuple(known.index(name) if name in known else -1 for name in names)
+    places = {name: place for place, name in enumerate(known)}
+    return tuple(places.get(name, -1) for name in names)
 
 
 def _always_in(values: Values) -> frozenset[Variable]:
