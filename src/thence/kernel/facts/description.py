@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from thence.algebra.show import show
-from thence.algebra.tef_sparql import ConstructStatement, Kind, OnInit, Plain, Replace, SelectStatement, Since, Until
-from thence.program.description import Arrow, Box, Description, single_shard_text, streams_data
-from thence.program.facts.kinds import predicate_kinds
-from thence.program.facts.program import FactsProgram
+from collections.abc import Iterator
 
-_LONGEST = 60  # characters of a label
+from thence.algebra.patterns import TriplePattern
+from thence.algebra.show import show
+from thence.algebra.tef_sparql import (
+    ConstructStatement,
+    Kind,
+    OnEnd,
+    OnInit,
+    OnStart,
+    Plain,
+    Replace,
+    SelectStatement,
+    Since,
+    TefStatement,
+    Until,
+)
+from thence.program.description import Arrow, Box, Description, single_shard_text, streams_data
+from thence.program.facts.kinds import Kinds, predicate_kinds
+from thence.program.facts.program import FactsProgram
+from thence.rdf.terms import IRI
+
 _VERBS = {Since: "starts", Until: "ends", Replace: "replaces", OnInit: "starts at first", Plain: "derives"}
 
 
 def describe(program: FactsProgram) -> Description:
     """A compiled file."""
     written = show(program.file)
-    kinds = predicate_kinds(program.file, None).predicates
-    by_kind = {kind: sorted(str(name) for name, each in kinds.items() if each.kind is kind) for kind in Kind}
+    kinds = predicate_kinds(program.file, None)
+    by_kind = {kind: sorted(str(name) for name, each in kinds.predicates.items() if each.kind is kind) for kind in Kind}
     changes = [
         f"statement {number}: {_VERBS[type(arm)]} {_heads(statement)}"
         for number, statement in enumerate(program.file.statements, 1)
@@ -35,7 +50,7 @@ def describe(program: FactsProgram) -> Description:
         *selects,
         f"key: {single_shard_text(program.shard_key)}",
     ]
-    boxes, arrows = _diagram(program)
+    boxes, arrows = _diagram(program, kinds)
     return Description(
         text=(*written.splitlines(), "", *lines),
         data={
@@ -56,16 +71,71 @@ def _heads(statement: ConstructStatement) -> str:
     return ", ".join(dict.fromkeys(str(each.predicate) for each in statement.head))
 
 
-def _diagram(program: FactsProgram) -> tuple[list[Box], list[Arrow]]:
-    boxes, arrows = [], []
-    for number, statement in enumerate(program.file.statements, 1):
-        if isinstance(statement, ConstructStatement):
-            label = f"{number}: CONSTRUCT {_heads(statement)}"
-        else:
-            label = f"{number}: SELECT {' '.join(map(str, statement.variables))}"
-        boxes.append(Box(number, label[:_LONGEST]))
-        verbs = dict.fromkeys(_VERBS[type(arm)] for arm in statement.arms)
-        arrows.append(Arrow(None, (number,), (", ".join(verbs),)))
-        if isinstance(statement, SelectStatement):
-            arrows.append(Arrow(number, (), ("rows",), emits=True))
+def _diagram(program: FactsProgram, kinds: Kinds) -> tuple[list[Box], list[Arrow]]:
+    """Statements and facts are boxes. Arrows say which events and facts a statement reads, and what it starts, ends,
+    replaces or derives."""
+    statements = program.file.statements
+    makes = [_made(each) for each in statements]
+    facts = [each for each in dict.fromkeys(sum(makes, ())) if kinds.of(each) is Kind.FACT]
+    numbers = {each: len(statements) + place for place, each in enumerate(facts, 1)}
+    last = len(statements) + len(facts) + 1  # SELECTs stand at the right
+    boxes = [
+        Box(number, _label(number, each), layer=last if isinstance(each, SelectStatement) else None)
+        for number, each in enumerate(statements, 1)
+    ]
+    boxes += [Box(number, f"fact {name}") for name, number in numbers.items()]
+    arrows: list[Arrow] = []
+    for number, statement in enumerate(statements, 1):
+        reads = dict.fromkeys(_read(statement.arms))
+        events = [name for name, _ in reads if name not in numbers and kinds.of(name) is Kind.EVENT]
+        makers = {name: [maker for maker, made in enumerate(makes, 1) if name in made] for name in events}
+        if not reads or any(not found for found in makers.values()):
+            outside = ", ".join(str(name) for name, found in makers.items() if not found)
+            arrows.append(Arrow(None, (number,), (outside,)))
+        arrows += [Arrow(maker, (number,), (f"event {name}",)) for name in makers for maker in makers[name]]
+        for name in numbers:
+            words = [word for read, word in reads if read == name]
+            if words:
+                arrows.append(Arrow(numbers[name], (number,), (", ".join(words),)))
+        made = tuple(numbers[name] for name in makes[number - 1] if name in numbers)
+        if made:
+            verbs = ", ".join(dict.fromkeys(_VERBS[type(arm)] for arm in statement.arms))
+            arrows.append(Arrow(number, made, (verbs,) * len(made), lines=(verbs,)))
+        is_output = isinstance(statement, SelectStatement) or not (program.file.selects or made)
+        if is_output:
+            arrows.append(Arrow(number, (), ("rows" if program.file.selects else "events",), emits=True))
+    if not program.file.selects:
+        arrows += [Arrow(number, (), ("when it ends",), emits=True) for number in numbers.values()]
     return boxes, arrows
+
+
+def _label(number: int, statement: TefStatement) -> str:
+    if isinstance(statement, ConstructStatement):
+        return f"{number}: CONSTRUCT {_heads(statement)}"
+    return f"{number}: SELECT {' '.join(map(str, statement.variables))}"
+
+
+def _made(statement: TefStatement) -> tuple[IRI, ...]:
+    if not isinstance(statement, ConstructStatement):
+        return ()
+    return tuple(dict.fromkeys(each.predicate for each in statement.head if isinstance(each.predicate, IRI)))
+
+
+def _read(pattern: object, word: str = "read") -> Iterator[tuple[IRI, str]]:
+    """The predicates that patterns read, and what of them."""
+    waiting = [(pattern, word)]
+    while waiting:
+        found, word = waiting.pop()
+        match found:
+            case TriplePattern():
+                if isinstance(found.predicate, IRI):
+                    yield found.predicate, word
+            case OnStart():
+                waiting.append((found.facts, "its start"))
+            case OnEnd():
+                waiting.append((found.facts, "its end"))
+            case tuple():
+                waiting.extend((each, word) for each in reversed(found))
+            case _:
+                names: dict[str, object] = getattr(found, "__dataclass_fields__", {})
+                waiting.extend((getattr(found, name), word) for name in reversed(names))
