@@ -54,9 +54,10 @@ class SolutionStore:
         return IntervalTable(self._start[:count], self._end[:count], self._ids[:, :count], self._refs[:, :count])
 
     def add(self, rows: IntervalTable) -> None:
-        first = self.count
-        self._append(rows)
-        self._index(first, self.count)
+        if len(rows):
+            first = self.count
+            self._append(rows)
+            self._index(first, self.count)
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Evict the rows for which `mask` is false."""
@@ -99,8 +100,7 @@ class SolutionStore:
         ones, by the row. `keys` are their columns of the shared variables. Pairs that last longer than `longest` are
         left out."""
         if not len(rows) or not self.count:
-            none = np.empty(0, np.int64)
-            return none, none
+            return _no_pairs()
         return _limited(
             _pairs(
                 np.ascontiguousarray(rows.ids[list(keys)]),
@@ -126,8 +126,12 @@ class SolutionStore:
     ) -> tuple[Ints, Ints]:
         """Add left solutions of a SEQ, and return what `pairs` does of right ones. Both go in the order of time: those
         that are too late to be left of a row are not in its chain yet."""
+        added = _sorted(added, added.end)
+        if not len(rows) or not self.count + len(added):
+            self.add(added)
+            return _no_pairs()
         first = self.count
-        self._append(_sorted(added, added.end))
+        self._append(added)
         order = None if _is_sorted(rows.start) else np.argsort(rows.start, kind="stable")
         ordered = rows if order is None else rows.take(order)
         news, olds = _limited(
@@ -184,6 +188,11 @@ class SolutionStore:
                 self._following,
                 self._latest,
             )
+
+
+def _no_pairs() -> tuple[Ints, Ints]:
+    none = np.empty(0, np.int64)
+    return none, none
 
 
 def _is_sorted(times: Ints) -> bool:
