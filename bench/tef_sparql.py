@@ -218,7 +218,7 @@ def averages(options: argparse.Namespace, console: Console) -> None:
     table.caption = "facts: TEF-SPARQL. events: EP-SPARQL, of the first n prices alone; what it stores grows further."
     sizes: list[tuple[int, int, int]] = []
     for within in (2, 5, 10, 15, 20, 25, 30, 35, 40):
-        told = prices(400 + 4 * within, within)
+        told = prices(2000, within)
         facts, other = facts_average(told), events_average(told[:within])
         beside = seconds(lambda: plain_average(told))  # noqa: B023
         expected = plain_average(told)

@@ -12,7 +12,7 @@ from random import Random
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from oracle.tef_sparql import Constructed, FactRow, GivenEvent, Row, Run, constructed, facts, rows
+from oracle.tef_sparql import Constructed, FactRow, GivenEvent, Row, Run, TooManySteps, constructed, facts, rows
 from oracle.tef_sparql_kinds import kinds
 from oracle.tef_sparql_legal import is_legal
 from oracle.tef_sparql_query import TYPE, Kind, Program, Slot, TriplePattern, every
@@ -32,7 +32,8 @@ from oracle.tef_sparql_statements import (
     X,
     Y,
 )
-from oracle.terms import Iri, Literal, Term, Triple
+from oracle.tef_sparql_views import TooManyRounds
+from oracle.terms import Blank, Iri, Literal, Term, Triple
 
 __all__ = [
     "LIMIT",
@@ -49,6 +50,9 @@ __all__ = [
 
 LIMIT = 40
 """Steps at one time, time-driven steps without an event, or facts, that a case may have; `TooManySteps` beyond."""
+
+
+BLANKS = (Blank("u"), Blank("v"))
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,15 @@ class Data:
             choices = CLASSES
         return (subject, pattern.predicate, self.term(pattern.object, choices, assignment))
 
+    def local(self, triple: Triple) -> Triple:
+        """The triple, perhaps with a blank node for a thing."""
+        subject, predicate, target = triple
+        if self.maker.options.blank_nodes and self.maker.chance(2):
+            subject = self.maker.pick(BLANKS)
+        if self.maker.options.blank_nodes and isinstance(target, Iri) and self.maker.chance(2):
+            target = self.maker.pick(BLANKS)
+        return (subject, predicate, target)
+
     def term(self, slot: Slot, terms: Sequence[Term], assignment: dict[str, Term]) -> Term:
         """A constant as it is; a variable's assigned value, or any other."""
         found: Term = self.maker.pick(terms)
@@ -137,7 +150,7 @@ class Data:
             found += self.planned()
         for _ in range(maker.pick((2, 3, 1, 4, 0, most))):
             end = maker.number(0, LAST_TIME)
-            triples = dict.fromkeys(self.triple() for _ in range(maker.pick((1, 1, 1, 2))))
+            triples = dict.fromkeys(self.local(self.triple()) for _ in range(maker.pick((1, 1, 1, 2, 3))))
             found.append((self.start(end), end, tuple(triples)))
         if maker.chance(25):
             found = [found.pop(maker.number(0, len(found) - 1)) for _ in range(len(found))]
@@ -146,11 +159,14 @@ class Data:
     def planned(self) -> Iterator[tuple[int, int, tuple[Triple, ...]]]:
         maker = self.maker
         assignment, time = maker.pick(self.assignments), 0
-        for pattern in self.patterns[: maker.pick((4, 5, 6, 3))]:
+        wanted = list(self.patterns)
+        while len(wanted) > maker.pick((5, 6, 7, 4)):  # those of SELECTs come last
+            del wanted[maker.number(0, max(0, len(wanted) - 3))]
+        for pattern in wanted:
             if maker.chance(15):
                 assignment = maker.pick(self.assignments)
             time = min(LAST_TIME, time + maker.pick((1, 1, 0, 2, 1)))
-            yield self.start(time), time, (self.instance(pattern, assignment),)
+            yield self.start(time), time, (self.local(self.instance(pattern, assignment)),)
 
     def start(self, end: int) -> int:
         far = self.maker.options.intervals and self.maker.chance(15)
@@ -169,19 +185,40 @@ class Data:
         return tuple(dict.fromkeys(found))
 
 
-def made(maker: Maker) -> Case:
-    """A case, legal most of the time."""
+def made(maker: Maker) -> Case | None:
+    """A case; None if its program is not legal. What has no answer tells little: its data are drawn again, and few of
+    those that have none then stay."""
     program = maker.program()
-    data = Data(maker, program)
-    background = data.background() if maker.static else ()
-    return Case(program, data.events(maker.options.most_events), background)
+    for _ in range(TRIES):
+        data = Data(maker, program)
+        background = data.background() if maker.static else ()
+        found = Case(program, data.events(maker.options.most_events), background)
+        if not (program.constructs or program.selects) or not is_legal(program, background):
+            return None
+        if is_telling(found):
+            return found
+    return found if maker.chance(30) else None
+
+
+TRIES = 2
+"""How often data are drawn for a program, before it may have no answer."""
+
+
+def is_telling(case: Case) -> bool:
+    """Has it an answer?"""
+    try:
+        run = whole(case)
+    except (TooManySteps, TooManyRounds):
+        return False
+    return bool(run.rows if case.program.selects else run.facts or run.constructed)
 
 
 @st.composite
 def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     """Legal cases."""
     found = made(Maker(lambda least, most: draw(st.integers(least, most)), options))
-    assume(is_legal(found.program, found.background))
+    assume(found is not None)
+    assert found is not None
     return found
 
 
@@ -190,5 +227,5 @@ def random_cases(seed: int, options: Options = Options()) -> Iterator[Case]:  # 
     random = Random(seed)
     while True:
         found = made(Maker(random.randint, options))
-        if is_legal(found.program, found.background):
+        if found is not None:
             yield found

@@ -6,7 +6,8 @@ h of numbers; views v, w likewise. s is static. Of the variables, x, y, z are th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from oracle.tef_sparql_query import (
     Arithmetic,
     Before,
     Bound,
+    Coalesce,
     Compare,
     Condition,
     Conjunction,
@@ -49,9 +51,8 @@ from oracle.tef_sparql_query import (
     With,
     Without,
     bound,
-    every,
 )
-from oracle.terms import Iri, Var, integer
+from oracle.terms import Iri, Var, decimal, integer
 
 P, Q, E, C, D, F, G, H, V, W, S = (Iri(name) for name in "pqecdfghvws")
 OF_NUMBERS = frozenset({E, D, H, W})
@@ -82,6 +83,7 @@ class Options:
     once: bool = True
     streams: bool = True
     intervals: bool = True
+    blank_nodes: bool = True
     depth: int = 2
     most_events: int = 8
 
@@ -89,7 +91,8 @@ class Options:
 class Maker:
     """Draws a program. `number(least, most)` draws an integer; all else is drawn by it, and 0 is the simplest choice.
 
-    `facts` and `events` are the predicates that patterns may have; `static`: may they have s?
+    `facts` and `events` are the predicates that patterns may have; `static`: may they have s? `left` are the names that
+    are bound to the left of what is drawn.
     """
 
     def __init__(self, number: Callable[[int, int], int], options: Options) -> None:
@@ -99,6 +102,26 @@ class Maker:
         self.events: tuple[Iri, ...] = (P, Q, E)
         self.facts: tuple[Iri, ...] = ()
         self.static = False
+        self.left: frozenset[str] = frozenset()
+
+    @contextmanager
+    def right_of(self, pattern: Pattern) -> Iterator[None]:
+        """What is drawn inside stands to the right of a pattern (TEF-58)."""
+        before, self.left = self.left, self.left | bound(pattern, self.left)
+        yield
+        self.left = before
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """What is drawn inside sees no names from outside."""
+        before, self.left = self.left, frozenset()
+        yield
+        self.left = before
+
+    def names(self, pattern: Pattern) -> list[str]:
+        """The names that an expression behind a pattern may use: its own, or those further to the left too."""
+        further = self.left if self.left and self.chance(40) else frozenset()
+        return sorted(bound(pattern, self.left) | further)
 
     def pick(self, choices: Sequence[Any]) -> Any:
         return choices[self.number(0, len(choices) - 1)]
@@ -140,7 +163,7 @@ class Maker:
         if ends:
             end = Var(self.fresh("t")) if self.chance(90) else self.number(0, LAST_TIME)
             return Timed(pattern, start, end)
-        return Timed(pattern, start, FRESH if self.chance(75) else Forever.OPEN)
+        return Timed(pattern, start, self.pick((FRESH, FRESH, FRESH, Var(self.fresh("t")), Forever.OPEN)))
 
     # Event patterns
 
@@ -176,17 +199,23 @@ class Maker:
     def edge(self, facts: Sequence[Iri], need: tuple[Var, ...]) -> Pattern:
         inner: Pattern = self.triple(facts, need)
         is_end = self.chance(50)
-        if self.chance(20):
-            inner = self.fact_over(inner, need)
+        if not need and self.chance(5):
+            inner = TriplePattern(X, Var("u"), self.pick((FRESH, Y)))
+        elif self.chance(20):
+            with self.alone():
+                inner = self.fact_over(inner, need)
+            if self.options.times and self.chance(20):
+                inner = self.timed(inner, ends=is_end)
         elif self.options.times and self.chance(30):
             inner = self.timed(inner, ends=is_end)
         return OnEnd(inner) if is_end else OnStart(inner)
 
     def sequence(self, depth: int, need: tuple[Var, ...]) -> Pattern:
         node = self.pick((Seq, Seq, Before, Conjunction))
-        left, right = self.event(depth, need), self.event(depth)
-        if self.chance(30):
-            left, right = right, left
+        first, second = (need, ()) if not self.chance(30) else ((), need)
+        left = self.event(depth, first)
+        with self.right_of(left):
+            right = self.event(depth, second)
         found: Pattern = node(left, right)
         return found
 
@@ -198,42 +227,48 @@ class Maker:
                 inner = self.triple(facts, need)
                 timed = self.timed(inner, ends=False) if self.options.times and self.chance(20) else inner
                 return self.maybe_tested(node(self.event(depth, need[:1]), timed))
-        fact = self.fact(min(depth, self.pick((0, 0, 1))))
-        found: Pattern = node(self.event(depth, need), fact)
-        return self.maybe_tested(found)
+        event = self.event(depth, need)
+        with self.right_of(event):
+            fact = self.fact(min(depth, self.pick((0, 0, 1))))
+            if self.chance(4):
+                fact = TriplePattern(X, Var("u"), FRESH)
+        return self.maybe_tested(node(event, fact))
 
     def maybe_tested(self, pattern: Pattern) -> Pattern:
         tested = self.options.conditions and self.chance(20)
-        return Condition(pattern, self.test(sorted(bound(pattern)), over_events=True)) if tested else pattern
+        return Condition(pattern, self.test(self.names(pattern), over_events=True)) if tested else pattern
 
     def without_event(self, depth: int, need: tuple[Var, ...]) -> Pattern:
         left = self.pick((self.sequence, self.sequence, self.event))(depth, need)
-        right = self.event(self.pick((0, 0, depth)))
-        if self.options.conditions and self.chance(20):
-            names = sorted(bound(left) | bound(right))
-            right = Condition(right, self.test(names, over_events=True))
+        with self.right_of(left):
+            right = self.event(self.pick((0, 0, depth)))
+            if self.options.conditions and self.chance(20):
+                right = Condition(right, self.test(self.names(right), over_events=True))
         return Without(left, right)
 
     def event_union(self, depth: int, need: tuple[Var, ...]) -> Pattern:
-        """Arms of different predicates: whether one event that fills both is one row, is open."""
         if need:
-            left, right = self.event(depth, need), self.event(0, need)
-            common = {each.predicate for each in every(TriplePattern, left)} & {
-                each.predicate for each in every(TriplePattern, right)
-            }
-            return left if common else Union(left, right)
+            return Union(self.event(depth, need), self.event(0, need))
         return Union(TriplePattern(X, P, Y), TriplePattern(self.pick((X, Y)), Q, self.pick((Y, Z, X))))
 
     def tested_event(self, depth: int, need: tuple[Var, ...]) -> Pattern:
         inner = self.event(depth, need)
-        names = sorted(bound(inner))
+        names = self.names(inner)
         if self.chance(25):
             return Condition(inner, self.binding(names, now=True))
         return Condition(inner, self.test(names, over_events=True))
 
     def static_event(self, depth: int, need: tuple[Var, ...]) -> Pattern:
-        inner, static = self.event(depth, need), self.static_triple()
+        inner, static = self.event(depth, need), self.static_pattern()
         return Conjunction(static, inner) if self.chance(30) else Conjunction(inner, static)
+
+    def static_pattern(self) -> Pattern:
+        found: Pattern = self.static_triple()
+        if self.options.unions and self.chance(10):
+            found = Union(found, self.static_triple())
+        if self.options.times and self.chance(8):
+            found = self.timed(found, ends=False)
+        return found
 
     def static_triple(self) -> TriplePattern:
         if self.chance(20):
@@ -253,15 +288,19 @@ class Maker:
     def fact(self, depth: int, need: tuple[Var, ...] = ()) -> Pattern:
         """A fact pattern that binds what is needed."""
         inner: Pattern = self.triple(self.facts, need)
-        return inner if depth == 0 or self.chance(20) else self.fact_over(inner, need, depth - 1)
+        if depth == 0 or self.chance(20):
+            return self.timed(inner, ends=False) if self.options.times and self.chance(10) else inner
+        return self.fact_over(inner, need, depth - 1)
 
     def fact_over(self, inner: Pattern, need: tuple[Var, ...], depth: int = 0) -> Pattern:
         """An operator over a fact pattern."""
         choices: list[Callable[[Pattern, tuple[Var, ...], int], Pattern]] = [self.fact_and] * 4
         if self.options.negation:
             choices += [self.fact_without_fact] * 2 + [self.fact_without_event] * 2
-        if self.options.unions and need:
+        if self.options.unions:
             choices += [self.fact_union]
+        if self.options.times:
+            choices += [self.timed_fact]
         if self.options.conditions:
             choices += [self.tested_fact] * 2
         if self.options.timers:
@@ -272,41 +311,53 @@ class Maker:
         return found
 
     def fact_and(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
-        other = self.fact(depth)
-        return Conjunction(other, inner) if self.chance(30) else Conjunction(inner, other)
+        if self.chance(30):
+            return Conjunction(self.fact(depth), inner)
+        with self.right_of(inner):
+            return Conjunction(inner, self.tested(self.fact(depth)))
+
+    def tested(self, inner: Pattern) -> Pattern:
+        """A fact pattern, perhaps with a test."""
+        if not self.options.conditions or not self.chance(15):
+            return inner
+        return Condition(inner, self.test(self.names(inner), over_events=False))
+
+    def timed_fact(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
+        return self.timed(self.fact_over(inner, need, 0), ends=False)
 
     def fact_without_fact(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
-        return Without(inner, self.fact(depth))
+        with self.right_of(inner):
+            return Without(inner, self.tested(self.fact(depth)))
 
     def fact_without_event(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
-        right = self.triple(self.events, need[:1]) if self.chance(70) else self.event(depth)
-        return Without(inner, right)
+        with self.right_of(inner):
+            return Without(inner, self.triple(self.events, need[:1]) if self.chance(70) else self.event(depth))
 
     def fact_union(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
         return Union(inner, self.fact(depth, need))
 
     def tested_fact(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
-        names = sorted(bound(inner))
+        names = self.names(inner)
         if self.chance(20):
             return Condition(inner, self.binding(names, now=False))
         return Condition(inner, self.test(names, over_events=False))
 
     def clipped(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
         """A comparison with now(): a timer."""
-        numbers = [name for name in bound(inner) if is_number(Var(name))]
+        numbers = [name for name in self.names(inner) if is_number(Var(name))]
         if numbers and self.chance(40):
             base = Var(self.pick(sorted(numbers)))
         else:
             base = Var(self.fresh("t"))
             inner = Timed(inner, base, FRESH)
-        limit: Expression = Arithmetic("+", base, integer(self.pick((1, 2, 3, 0, 4))))
+        limit: Expression = Arithmetic("+", base, self.pick((*map(integer, (1, 2, 3, 0, 4)), decimal("1.5"))))
         operator = self.pick((">", ">=", "<", "<=", "=", "!=", ">", ">="))
         if self.chance(15):
             return Condition(inner, Compare(operator, limit, Now()))
         return Condition(inner, Compare(operator, Now(), limit))
 
     def static_fact(self, inner: Pattern, need: tuple[Var, ...], depth: int) -> Pattern:
-        return Conjunction(inner, self.static_triple())
+        return Conjunction(inner, self.static_pattern())
 
     # Expressions
 
@@ -321,7 +372,7 @@ class Maker:
             left = self.pick(numbers)
             right = self.pick((*numbers, *NUMBERS))
             if self.chance(25):
-                right = Arithmetic(self.pick(("+", "-", "*")), right, self.pick(NUMBERS))
+                right = Arithmetic(self.pick(("+", "-", "*", "/")), right, self.pick((*NUMBERS, integer(0))))
             found = Compare(self.pick((">", "<", ">=", "<=", "!=", "=")), left, right)
         elif things:
             found = Compare(self.pick(("!=", "!=", "=")), self.pick(things), self.pick((*things, *THINGS)))
@@ -331,8 +382,8 @@ class Maker:
             return Not(found)
         if self.chance(8):
             return self.pick((And, Or))(found, self.test(names, over_events=False))  # type: ignore[no-any-return]
-        if numbers and self.chance(3):
-            return Bound(self.pick(numbers))
+        if numbers and self.chance(5):
+            return self.pick((Bound(self.pick(numbers)), Not(Bound(self.pick(numbers)))))  # type: ignore[no-any-return]
         return found
 
     def binding(self, names: Sequence[str], *, now: bool) -> Expression:
@@ -341,6 +392,10 @@ class Maker:
         if now and self.chance(30):
             numbers = [Now()]
         base = self.pick(numbers) if numbers else self.pick(NUMBERS)
+        if numbers and self.chance(10):
+            base = Coalesce((base, self.pick(NUMBERS)))
+        if self.chance(10):  # an error, or a decimal
+            return Compare("=", Var(self.fresh()), Arithmetic("/", base, self.pick((integer(2), integer(0)))))
         return Compare("=", Var(self.fresh()), Arithmetic(self.pick(("+", "*", "-")), base, self.pick(NUMBERS)))
 
     # Statements
@@ -364,7 +419,7 @@ class Maker:
 
     def thing_arms(self, predicate: Iri) -> list[Pattern]:
         arms: list[Pattern] = [Since(self.event(self.depth(), (X, Y)))]
-        old = TriplePattern(X, predicate, Z)
+        triple = TriplePattern(X, predicate, Z)
         while self.chance(70) and len(arms) < 4:
             choice = self.number(0, 9)
             if choice <= 2:
@@ -372,7 +427,9 @@ class Maker:
             elif choice <= 4:
                 arms.append(Until(During(self.event(0, (X,)), TriplePattern(X, predicate, Y))))
             elif choice <= 7:
-                on = self.event(self.depth(), (X, Y))
+                old = self.replaced(triple)
+                with self.right_of(old):
+                    on = self.event(self.depth(), (X, Y))
                 if self.chance(50):
                     on = Condition(on, Compare("!=", Y, Z))
                 arms.append(Replace(old, on))
@@ -382,8 +439,24 @@ class Maker:
                 arms.append(Since(self.event(0, (X, Y))))
         return arms
 
+    def replaced(self, triple: TriplePattern) -> Pattern:
+        """What REPLACE matches: a triple, and sometimes more."""
+        choices: list[Callable[[Pattern, tuple[Var, ...], int], Pattern]] = []
+        if self.options.negation:
+            choices += [self.fact_without_fact, self.fact_without_event]
+        if self.options.timers:
+            choices += [self.clipped]
+        if self.options.conditions:
+            choices += [self.tested_fact]
+        if self.static:
+            choices += [self.static_fact]
+        found: Pattern = triple
+        if choices and self.chance(15):
+            found = self.pick(choices)(triple, (X,), 0)
+        return found
+
     def number_arms(self, predicate: Iri) -> list[Pattern]:
-        zero, old = integer(0), TriplePattern(X, predicate, M)
+        zero, triple = integer(0), TriplePattern(X, predicate, M)
         arms: list[Pattern] = []
         if self.static and self.chance(60):
             arms.append(OnInit(Condition(TriplePattern(X, S, FRESH), Compare("=", N, zero))))
@@ -394,12 +467,16 @@ class Maker:
         while self.chance(75) and len(arms) < 4:
             choice = self.number(0, 9)
             more: Expression = Compare("=", N, Arithmetic(self.pick(("+", "+", "-")), M, integer(1)))
-            if choice <= 3:
-                arms.append(Replace(old, Condition(self.event(self.depth(), (X,)), more)))
-            elif choice <= 5:
-                arms.append(Condition(Replace(old, self.event(0, (X,))), more))
-            elif choice <= 7:
-                arms.append(Replace(old, self.event(self.depth(), (X, N))))
+            old = self.replaced(triple)
+            if choice <= 7:
+                with self.right_of(old):
+                    on = self.event(0 if choice in (4, 5) else self.depth(), (X, N) if choice > 5 else (X,))
+                if choice <= 3:
+                    arms.append(Replace(old, Condition(on, more)))
+                elif choice <= 5:
+                    arms.append(Condition(Replace(old, on), more))
+                else:
+                    arms.append(Replace(old, on))
             else:
                 arms.append(Until(During(self.event(0, (X,)), TriplePattern(X, predicate, N))))
         return arms
@@ -431,7 +508,10 @@ class Maker:
         if self.chance(15):
             head.append(HeadTriple(X, predicate, integer(1) if predicate in OF_NUMBERS else self.pick((X, *THINGS))))
         elif predicate in OF_NUMBERS and self.chance(20):
-            head = [HeadTriple(X, predicate, Arithmetic("+", N, self.pick((integer(1), Now()))))]
+            more = self.pick(
+                (Arithmetic("+", N, integer(1)), Arithmetic("+", N, Now()), Arithmetic("/", N, integer(0)))
+            )
+            head = [HeadTriple(X, predicate, more), *(head if self.chance(30) else [])]
         within = self.number(0, 5) if self.chance(10) else None
         once = self.once(sorted(bound(where)))
         return Construct(Kind.EVENT if self.chance(80) else None, tuple(head), where, once, within)
@@ -441,7 +521,11 @@ class Maker:
         if not plain or not self.options.once or not self.chance(15):
             return None
         chosen = tuple(dict.fromkeys(self.pick(plain) for _ in range(self.pick((1, 1, 2)))))
-        return Once(chosen, (Now(),) if self.chance(25) else ())
+        numbers = [Var(name) for name in plain if is_number(Var(name))]
+        expressions: tuple[Expression, ...] = (Now(),) if self.chance(25) else ()
+        if numbers and self.chance(10):
+            expressions = (Arithmetic("*", self.pick(numbers), integer(0)),)
+        return Once(chosen, expressions)
 
     def select(self) -> Select:
         over_facts = bool(self.facts) and self.chance(40)

@@ -93,7 +93,7 @@ def _slot(slot: int) -> Attempt:
     return lambda frame, moment: frame[slot]
 
 
-def tested(expression: Expression, layout: Layout) -> Truth:
+def truth_of(expression: Expression, layout: Layout) -> Truth:
     """Whether a condition is true; an error is as good as false."""
     if not _is_direct(expression):
         solution = _solution(expression, layout)

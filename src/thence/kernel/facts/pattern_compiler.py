@@ -25,7 +25,7 @@ from thence.algebra.tef_variables import bound
 from thence.algebra.traversal import nodes
 from thence.algebra.variables import mentioned
 from thence.kernel.facts.cells import cell
-from thence.kernel.facts.compiled_expressions import attempted, tested
+from thence.kernel.facts.compiled_expressions import attempted, truth_of
 from thence.kernel.facts.event_instances import AbsentEvents, Stored, WaitingExpression
 from thence.kernel.facts.event_nodes import (
     EitherNode,
@@ -95,8 +95,8 @@ class PatternCompiler:
             case Test():
                 child, clock = self.facts(pattern.pattern), now_comparison(pattern.condition)
                 if clock is None:
-                    return TestFactNode(child, tested(pattern.condition, self.layout))
-                limit, truth = attempted(clock[1], self.layout), tested(pattern.condition, self.layout)
+                    return TestFactNode(child, truth_of(pattern.condition, self.layout))
+                limit, truth = attempted(clock[1], self.layout), truth_of(pattern.condition, self.layout)
                 return ClockNode(child, clock[0], limit, truth)
             case Assignment():
                 value = attempted(pattern.expression, self.layout)
@@ -245,7 +245,7 @@ class PatternCompiler:
         names = mentioned(expression) & (outer | assigned_variables(pattern))
         child = self.events(pattern, outer)
         if variable is None and not names and isinstance(child, WhileNode):
-            child.tests = (*child.tests, tested(expression, self.layout))
+            child.tests = (*child.tests, truth_of(expression, self.layout))
             return child
         return TestNode(child, self.waiting(variable, expression, names))
 
@@ -277,7 +277,7 @@ class PatternCompiler:
     ) -> WaitingExpression:
         """An expression that may wait for variables further to the left."""
         slot = -1 if variable is None else self.layout.slots[variable]
-        truth, value = tested(expression, self.layout), attempted(expression, self.layout)
+        truth, value = truth_of(expression, self.layout), attempted(expression, self.layout)
         made = WaitingExpression(len(self.expressions), self.layout.slots_of(names), slot, truth, value)
         self.expressions.append(made)
         return made

@@ -1,0 +1,114 @@
+"""TEF-SPARQL's state: what is stored follows from what holds, and not from how many events came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+
+import thence
+from thence.columns.event_batch import encode
+from thence.io.background_data import load_background
+from thence.kernel.facts.fact_nodes import FactBase, FactMatch, FactNode
+from thence.kernel.facts.frames import Frame
+from thence.kernel.facts.state import FactsState
+from thence.local.flow import LocalFlow
+from thence.match.background import NO_BACKGROUND, Background
+from thence.program.operator import Environment
+from thence.query.query import CompileOptions
+
+pytestmark = pytest.mark.numba
+
+EX = "http://example.org/"
+AVERAGE = Path(__file__).parent.parent / "examples" / "tef_sparql" / "average.tefsparql"
+
+
+def flow_of(text: str, background: Background = NO_BACKGROUND) -> LocalFlow:
+    return LocalFlow(thence.parse(text, language="tef-sparql").dataflow(CompileOptions()), Environment(background))
+
+
+def stored_after_each(flow: LocalFlow, events: list[thence.Event]) -> list[int]:
+    found = []
+    for event in events:
+        batch = encode([event], stream="events")
+        list(flow.feed({"events": [batch]}, int(batch.ends[-1]) + 1))
+        state = flow.hosts[0].state
+        assert isinstance(state, FactsState)
+        found.append(state.stored)
+    return found
+
+
+@pytest.mark.parametrize("members", [3, 10, 25])
+def test_the_average_of_ten_days_stores_its_members_and_a_constant(members: int) -> None:
+    """Section 5.2: N + 7 triples at most. Here the sum, the count and the average."""
+    tickers = ox.Store()
+    tickers.load(f"<{EX}ACME> a <{EX}Ticker> .".encode(), format=ox.RdfFormat.TURTLE)
+    begun, apart = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=10) / (members - 0.5)
+    events = [
+        thence.Event(begun + apart * number, {"type": "Price", "subject": "ACME", "hasStockPrice": number})
+        for number in range(3 * members)
+    ]
+    flow = flow_of(AVERAGE.read_text(encoding="utf-8"), Background(load_background(tickers)))
+    assert stored_after_each(flow, events) == [min(number, members) + 3 for number in range(1, 3 * members + 1)]
+
+
+def test_counters_store_one_fact_each() -> None:
+    """TEF-42: what REPLACE ends is not kept, since no pattern may ask for it."""
+    text = """CONSTRUCT FACT ?channel viewers ?n
+      WHERE (SINCE ?channel opens ?_, ?n = 0) UNION (REPLACE ?channel viewers ?m ON ?_ joins ?channel, ?n = ?m + 1)
+    SELECT ?channel WHERE ?channel viewers 40"""
+    events = [thence.Event(tick, f"<{EX}c{tick}> <{EX}opens> <{EX}x> .") for tick in range(3)]
+    events += [thence.Event(tick, f"<{EX}v> <{EX}joins> <{EX}c{tick % 3}> .") for tick in range(3, 60)]
+    assert stored_after_each(flow_of(text), events) == [1, 2] + [3] * 58
+
+
+def test_keys_of_once_per_bound_what_it_remembers() -> None:
+    """TEF-73"""
+    flow = flow_of("SELECT ?x ONCE PER ?x WHERE ?x p ?y")
+    stored_after_each(flow, [thence.Event(tick, f"<{EX}a{tick % 4}> <{EX}p> {tick} .") for tick in range(40)])
+    assert [len(keys) for keys in flow.hosts[0].state.machine.once.values()] == [4]
+
+
+def test_timers_of_facts_that_ended_are_dropped() -> None:
+    """TEF-64: each price replaces the one before it, whose timer is far away."""
+    text = """CONSTRUCT FACT ?x price ?n WHERE SINCE ?x opens ?n UNION REPLACE ?x price ?m ON ?x sells ?n
+    SELECT ?x WHERE ?x price ?n[?s, ?_], now() > ?s + 100000"""
+    events = [thence.Event(0, f"<{EX}a> <{EX}opens> 0 .")]
+    events += [thence.Event(tick, f"<{EX}a> <{EX}sells> {tick} .") for tick in range(1, 400)]
+    flow = flow_of(text)
+    stored_after_each(flow, events)
+    machine = flow.hosts[0].state.machine
+    assert machine.timer == 399 + 100001
+    assert len(machine.timers.heap) < 150
+
+
+@dataclass
+class CountingNode:
+    """Counts the matches that a node gives."""
+
+    node: FactNode
+    count: int = 0
+
+    def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        found = self.node.find(frame, after, facts)
+        self.count += len(found)
+        return found
+
+
+def test_a_view_is_derived_again_only_for_what_changed() -> None:
+    """TEF-47: the facts of other subjects are not asked for."""
+    text = """CONSTRUCT FACT ?x f ?n WHERE SINCE ?x p ?n
+    CONSTRUCT FACT ?x g ?n WHERE SINCE ?x q ?n
+    CONSTRUCT FACT ?x both ?m WHERE ?x f ?n, ?x g ?k, ?m = ?n + ?k
+    SELECT ?x ?m WHERE ?x both ?m"""
+    events = [thence.Event(tick, f"<{EX}a{tick}> <{EX}p> {tick} . <{EX}a{tick}> <{EX}q> 1 .") for tick in range(1, 30)]
+    flow = flow_of(text)
+    stored_after_each(flow, events[:-1])
+    machine = flow.hosts[0].state.machine
+    (query,) = (query for stratum in machine.views.strata for group in stratum for query in group.views[0].queries)
+    query.node = counting = CountingNode(query.node)
+    assert stored_after_each(flow, events[-1:]) == [3 * 29]
+    assert counting.count == 1
