@@ -280,3 +280,12 @@ def test_groups_count_among_what_the_state_holds() -> None:
     assert len(list(counted.match(prices(*range(20)), max_runs=20))) == 20
     with pytest.raises(LimitError, match="max_runs"):
         list(counted.match(prices(*range(21)), max_runs=20))
+
+
+@pytest.mark.parametrize(
+    ("graph", "found"), [(":a :p 3 .", 1), (":c :r :d . :a :p 3 .", 1), (":d :r :c . :a :p 3 .", 0)]
+)
+def test_a_zero_length_pair_of_what_exists_puts_in_is_timeless(graph: str, found: int) -> None:
+    """EP-65: so it is not simultaneous with an event, though one holds its term."""
+    asked = query("SELECT ?x { ?x :q ?x FILTER NOT EXISTS { { ?y :p ?m } EQUALS { ?z :r* ?x } } }")
+    assert len(list(asked.match([event(1, ":c :q :c ."), event(1, graph)]))) == found

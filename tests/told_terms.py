@@ -17,6 +17,7 @@ from thence.rdf import terms as engine
 from thence.runtime import saved_state
 
 NAMESPACE = "http://example.org/"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 
 
 def told_term(term: Term) -> object:
@@ -35,10 +36,7 @@ def engine_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> object:
     """A term of the engine. Blank nodes are those of the event at a position; its id is the first that it has."""
     match term:
         case engine.IRI(value):
-            for prefix, namespace in (("rdf:", engine.RDF), ("rdfs:", engine.RDFS)):
-                if value.startswith(namespace):
-                    return "iri", prefix + value.removeprefix(namespace)
-            return "iri", value.removeprefix(NAMESPACE)
+            return "iri", shortened(value)
         case engine.BlankNode(label):
             if label.startswith("rule"):
                 return "blank", "made"
@@ -47,6 +45,14 @@ def engine_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> object:
         case engine.Literal(lexical, datatype):
             kind = datatype.partition("#")[2]
             return kind, (Fraction(Decimal(lexical)) if kind in ("integer", "decimal") else lexical)
+
+
+def shortened(iri: str) -> str:
+    """An IRI as the oracles write it."""
+    for prefix, namespace in (("", NAMESPACE), ("rdf:", engine.RDF), ("rdfs:", RDFS)):
+        if iri.startswith(namespace):
+            return prefix + iri.removeprefix(namespace)
+    return iri
 
 
 def restart(flow: LocalFlow) -> None:

@@ -30,6 +30,7 @@ from thence.kernel.temporal.leaves import (
     appended_triples,
     background_pairs,
     joined_triples,
+    not_among,
     path_solutions,
     scanned_triples,
     timeless_solutions,
@@ -296,7 +297,9 @@ class Evaluation:
                 timed = batch.take(batch.end != NO_END)
                 parts.append(path_solutions(node, timed, self.graphs, self.scope))
             if is_timeless:
-                parts.append(background_pairs(node, self.graphs, self.scope, state.waiting))
+                timeless = background_pairs(node, self.graphs, self.scope, state.waiting)
+                parts = [not_among(part, timeless) for part in parts]  # what EXISTS put in is timeless (EP-64, EP-65)
+                parts.append(timeless)
         elif batch is not None:
             parts.append(scanned_triples(node.pattern, node.variables, batch, self.scope.terms))
         return concatenated(parts)

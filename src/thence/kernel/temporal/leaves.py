@@ -272,6 +272,14 @@ def background_pairs(node: PathScan, graphs: PathGraphs, scope: Scope, emitted: 
     return timeless(np.ascontiguousarray(ids), 1)
 
 
+def not_among(rows: IntervalTable, others: IntervalTable) -> IntervalTable:
+    """The rows whose terms no other row has, whatever the intervals."""
+    if not len(rows) or not len(others):
+        return rows
+    known = set(map(tuple, others.ids.T.tolist()))
+    return rows.take(np.array([each not in known for each in map(tuple, rows.ids.T.tolist())], np.bool_))
+
+
 def _alone(pattern: PathPattern, node: PathScan, graphs: PathGraphs, scope: Scope) -> frozenset[tuple[int, ...]]:
     if scope.outer:  # of one solution under test: not asked again
         return _pairs(pattern, node.variables, list(graphs.triples), scope)

@@ -13,7 +13,7 @@ from thence.columns.array_codec import ArrayReader
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.term_ids import values_of_ids
 from thence.columns.term_values import ValueColumn
-from thence.columns.value_kinds import INTEGER
+from thence.columns.value_kinds import BLANK, INTEGER, NONE
 from thence.kernel.temporal import snapshot
 from thence.kernel.temporal.interval_table import DERIVED, NO_END, IntervalTable, chosen_columns, is_event
 from thence.kernel.temporal.state import Emitted, TemporalState, begin, compacted, initial_state, step_network
@@ -97,7 +97,8 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: i
         if emitted.triples is not None:
             return columns + (nothing,) * (_most_variables(program) - len(columns))
         shown = len(program.network.nodes[_root(program, emitted.query)].variables)
-        parts = tuple(values_of_ids(each, terms) for each in rows.ids[shown:]) + _derived_parts(program, rows)
+        hidden = tuple(_without_blank_nodes(values_of_ids(each, terms)) for each in rows.ids[shown:])
+        parts = hidden + _derived_parts(program, rows)
         return columns + parts + (nothing,) * (_most_parts(program) - len(parts))
 
     if emitted.triples is not None:
@@ -140,6 +141,11 @@ def _is_ordered(program: TemporalProgram) -> bool:
         return True
     roots = [network.nodes[each.root] for each in network.statements if not each.is_rule]
     return any(isinstance(root, Summarise) and root.select.modifiers.order for root in roots)
+
+
+def _without_blank_nodes(column: ValueColumn) -> ValueColumn:
+    """Hidden blank nodes tell no rows apart: those without a label are named by how the file is read."""
+    return ValueColumn(np.where(column.tags == BLANK, np.uint16(NONE), column.tags), column.bits)
 
 
 def _derived_parts(program: TemporalProgram, rows: IntervalTable) -> tuple[ValueColumn, ...]:

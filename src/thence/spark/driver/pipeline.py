@@ -7,7 +7,7 @@ stateful operator whose key is the shard. The first half is the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain, count
 from typing import Any
@@ -184,18 +184,21 @@ def stage_rows(
         observer = read or _numbered(settings.named(READ), number)
         packed = packed.observe(observer, F.expr("coalesce(sum(events), 0) AS events"))
     writer = RowWriter(stage, domain.known, settings.terms, settings.problems or ordered, ordered, types, texts)
+    environment = Environment(
+        background,
+        max_runs=settings.max_runs,
+        max_rounds=settings.max_rounds,
+        max_steps=settings.max_steps,
+        running=streaming,
+        keeps_expired=settings.timed_out,
+    )
+    # what the background makes of the query is an error here, not in a worker (BAD-1, EP-53)
+    stage.operator.initial(stage.program, replace(environment, background=Background(background.data)))
     answering = Answering(
         writer,
         tuple(name for name in sent if name not in dataflow.derived),
         shards,
-        Environment(
-            background,
-            max_runs=settings.max_runs,
-            max_rounds=settings.max_rounds,
-            max_steps=settings.max_steps,
-            running=streaming,
-            keeps_expired=settings.timed_out,
-        ),
+        environment,
         number,
         frozenset(name for name in own if dataflow.reporter(name) == number),
         lateness=settings.lateness,
