@@ -276,7 +276,7 @@ class RowView(View):
 
     def changes(self, step: Step) -> IntervalTable:
         rows = self._inner.changes(step)
-        if self._pattern is ROWS or not len(rows):
+        if self._pattern == ROWS or not len(rows):
             return _chosen(self._inner, rows, self.columns)
         table = solution_table(self._inner.columns, rows).with_column(_NUMBER, np.arange(len(rows), dtype=np.int32))
         streams = StreamData(step.default.terms, step.windows, (), {ROWS: table})
