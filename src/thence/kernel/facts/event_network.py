@@ -84,6 +84,9 @@ def _test(
 
 
 def _without(pattern: Absent, kinds: Kinds, outer: frozenset[Variable]) -> EventNode:
+    sides = None if _is_event(pattern.right, kinds) else _split(pattern.right, pattern.left, outer)
+    if sides is not None:
+        return _without(Absent(Absent(pattern.left, sides[0]), sides[1]), kinds, outer)
     child = event_node(pattern.left, kinds, outer)
     known = bound_variables(pattern.left)
     further = all_variables(pattern.right) & ((outer - known) | _assigned(pattern.left))
@@ -102,6 +105,10 @@ def all_variables(pattern: object) -> frozenset[Variable]:
 
 def _related(pattern: Related, kinds: Kinds, outer: frozenset[Variable]) -> EventNode:
     if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
+        if (sides := _split(pattern.right, pattern.left, outer)) is not None:
+            one, other = (_related(replace(pattern, right=side), kinds, outer) for side in sides)
+            common = bound_variables(pattern.left) | bound_variables(pattern.right)
+            return EitherNode(one, other, common, is_of_facts=True)
         child = event_node(pattern.left, kinds, outer)
         return _while(pattern.relation, child, pattern.right, _away(pattern.left, outer), kinds)
     if _is_static(pattern.left, kinds):  # older than everything
@@ -119,6 +126,17 @@ def _facts_of(
 ) -> tuple[TefPattern, tuple[Step, ...]]:
     """A fact pattern that goes with events, without the expressions that may have to wait; and these (TEF-58)."""
     return _lifted(pattern, outer if events is None else _away(events, outer))
+
+
+def _split(pattern: TefPattern, events: TefPattern, outer: frozenset[Variable]) -> tuple[TefPattern, TefPattern] | None:
+    """The sides of a UNION of facts that has expressions which may have to wait: each side waits by itself. None if it
+    has none, or if a variable that UNION drops would join one outside."""
+    if not isinstance(pattern, Either):
+        return None
+    sides = (pattern.left, pattern.right)
+    dropped = frozenset().union(*map(bound_variables, sides)) - bound_variables(pattern)
+    waits = any(_lifted(side, _away(events, outer))[1] for side in sides)
+    return sides if waits and not dropped & (outer | bound_variables(events)) else None
 
 
 def _away(events: TefPattern, outer: frozenset[Variable]) -> frozenset[Variable]:

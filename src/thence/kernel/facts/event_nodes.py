@@ -323,6 +323,7 @@ class EitherNode:
     left: EventNode
     right: EventNode
     common: frozenset[Variable]
+    is_of_facts: bool = False  # its arms are the same events, and facts are no part of a match (TEF-71)
 
     def delta(self, hand: Hand, facts: FactEvaluation) -> list[EventInstance]:
         sides = (self.left.delta(hand, facts), self.right.delta(hand, facts))
@@ -331,7 +332,8 @@ class EitherNode:
     def _kept(self, instance: EventInstance, arm: int) -> EventInstance:
         kept = {name: term for name, term in instance.bound.items() if name in self.common}
         dropped = frozenset(item for item in instance.bound.items() if item[0] not in self.common)
-        return instance._replace(bound=kept, hidden=instance.hidden | dropped, arms=(arm, *instance.arms))
+        arms = instance.arms if self.is_of_facts else (arm, *instance.arms)
+        return instance._replace(bound=kept, hidden=instance.hidden | dropped, arms=arms)
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.left, self.right)
