@@ -250,6 +250,11 @@ def test_tef_72_static_triples_begin_with_the_first_event() -> None:
     assert all_facts(fact("?x f ?y", "?x s ?y"), "3: q p b\n5: a p b", "a s b") == ["a f b 3-"]
 
 
+def test_tef_75_two_selects_that_are_equal_are_two() -> None:
+    twice = [select("x", "?x p ?y"), select("x", "?x p ?y")]
+    assert answers(twice, "1: a p b") == ["1: 1 x=a", "2: 1 x=a"]
+
+
 # Windows
 
 

@@ -412,7 +412,7 @@ class Machine:
             if key in known:
                 return
             known.add(key)
-        query = self.file.selects.index(statement) + 1
+        query = sum(isinstance(each, SelectStatement) for each in self.file.statements[:number])
         self.emitted.append(EmittedRow(query, self.facts.now, start, end, row, refs))
 
     # Time-driven steps (TEF-64)
