@@ -74,6 +74,16 @@ def test_tef_39_without_inside_during_sees_the_variables_further_to_the_left() -
     assert answers([LIGHT, other, test], events.replace("2: a e 3", "2: a e 2")) == ["2-4 n=7"]
 
 
+def test_tef_58_tests_inside_a_union_of_facts_see_the_variables_further_to_the_left() -> None:
+    events = "1: a set 5\n2: a e 3\n2: a e 7\n3: c on b\n4: a p b\n4: c e 9\n5: c p b"
+    either = union("?x h ?m , ?m > ?n", "?x f ?y")
+    assert answers([LEVEL, LIGHT, select("n", seq("?x e ?n", during("?x p ?_", either)))], events) == [
+        "2-4 n=3",
+        "4-5 n=9",
+    ]
+    assert answers([LEVEL, LIGHT, select("n", seq("?x e ?n", without("?x p ?_", either)))], events) == ["2-4 n=7"]
+
+
 def test_tef_39_and_58_tests_inside_on_see_the_variables_of_replace() -> None:
     top = fact("?x v ?n", since("?x init ?n"), replace("?x v ?o", without("?x e ?n", "?x h ?m , ?m > ?o")))
     events = "1: a set 5\n2: a init 3\n3: a e 4\n4: a init 9\n5: a e 6"
@@ -238,6 +248,11 @@ def test_tef_72_static_triples_begin_with_the_first_event() -> None:
     """TEF-45: the paper's 0 is this time."""
     assert answers(select("x", "?x s ?y"), "3: q p b\n5: a p b", "a s b") == ["3 x=a"]
     assert all_facts(fact("?x f ?y", "?x s ?y"), "3: q p b\n5: a p b", "a s b") == ["a f b 3-"]
+
+
+def test_tef_75_two_selects_that_are_equal_are_two() -> None:
+    twice = [select("x", "?x p ?y"), select("x", "?x p ?y")]
+    assert answers(twice, "1: a p b") == ["1: 1 x=a", "2: 1 x=a"]
 
 
 # Windows

@@ -362,6 +362,7 @@ class EitherNode:
     left: EventNode
     right: EventNode
     common: tuple[int, ...]
+    is_of_facts: bool = False  # its arms are the same events, and facts are no part of a match (TEF-71)
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         sides = (self.left.delta(hand, facts), self.right.delta(hand, facts))
@@ -372,7 +373,8 @@ class EitherNode:
             (slot, each) for slot, each in enumerate(instance.frame) if each is not None and slot not in self.common
         )
         kept = only(instance.frame, self.common)
-        return instance._replace(frame=kept, hidden=instance.hidden | dropped, arms=(arm, *instance.arms))
+        arms = instance.arms if self.is_of_facts else (arm, *instance.arms)
+        return instance._replace(frame=kept, hidden=instance.hidden | dropped, arms=arms)
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.left, self.right)

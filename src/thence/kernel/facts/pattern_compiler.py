@@ -165,6 +165,10 @@ class PatternCompiler:
 
     def _related(self, pattern: Related, outer: frozenset[Variable]) -> EventNode:
         if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
+            if (sides := split_union(pattern.right, pattern.left, outer)) is not None:
+                one, other = (self._related(replace(pattern, right=side), outer) for side in sides)
+                common = self.layout.slots_of(bound(pattern.left) | bound(pattern.right))
+                return EitherNode(one, other, common, is_of_facts=True)
             child = self.events(pattern.left, outer)
             return self._while(pattern.relation, child, pattern.right, away_from(pattern.left, outer))
         if self._is_static(pattern.left):  # older than everything
@@ -227,6 +231,9 @@ class PatternCompiler:
         return PairNode(relation, one, other, self._store(names), self._store(names))
 
     def _without(self, pattern: Absent, outer: frozenset[Variable]) -> EventNode:
+        sides = None if self._is_event(pattern.right) else split_union(pattern.right, pattern.left, outer)
+        if sides is not None:
+            return self._without(Absent(Absent(pattern.left, sides[0]), sides[1]), outer)
         child = self.events(pattern.left, outer)
         known = bound(pattern.left)
         further = self.layout.slots_of(all_variables(pattern.right) & away_from(pattern.left, outer))
@@ -327,6 +334,19 @@ def lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, 
             return Conjunction(left, right), late + more
         case _:
             return pattern, ()
+
+
+def split_union(
+    pattern: TefPattern, events: TefPattern, outer: frozenset[Variable]
+) -> tuple[TefPattern, TefPattern] | None:
+    """The sides of a UNION of facts that has expressions which may have to wait: each side waits by itself. None if it
+    has none, or if a variable that UNION drops would join one outside."""
+    if not isinstance(pattern, Either):
+        return None
+    sides = (pattern.left, pattern.right)
+    dropped = (bound(pattern.left) | bound(pattern.right)) - bound(pattern)
+    waits = any(lifted(side, away_from(events, outer))[1] for side in sides)
+    return sides if waits and not dropped & (outer | bound(events)) else None
 
 
 def away_from(events: TefPattern, outer: frozenset[Variable]) -> frozenset[Variable]:
