@@ -46,6 +46,18 @@ class Feature(Enum):
     TIMED_OUT = "timed_out"
 
 
+class TieOrder(Enum):
+    """What a program asks of the events of a stream that end at one time: their source order is that of their positions
+    (file and line, or the order of a list), or of their ids where there is no position (C-5)."""
+
+    ANY = "any"
+    """No answer depends on it."""
+    SOURCE = "source"
+    """Of the events of one step, refs ascend in source order, and so do the rows of tables."""
+    COMPLETE = "complete"
+    """And a step has all events of a time (TEF-17): on Spark they wait until the watermark has passed it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShardKey:
     """How events are sharded: those that differ in the key never meet. Without `names`, all events meet in one shard,
@@ -110,6 +122,11 @@ class Program(Protocol):
     @property
     def broadcasts_times(self) -> bool:
         """Whether every shard needs the times of all events of all streams, those that match nothing included."""
+        ...
+
+    @property
+    def tie_order(self) -> TieOrder:
+        """In which order it takes events of one time (C-7)."""
         ...
 
     @property

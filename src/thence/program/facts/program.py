@@ -9,7 +9,7 @@ from functools import lru_cache
 from thence.algebra.patterns import Pattern
 from thence.algebra.streams import Stream
 from thence.algebra.tef_sparql import TefFile
-from thence.program.operator import Feature, ShardKey
+from thence.program.operator import Feature, ShardKey, TieOrder
 from thence.program.output import Output
 from thence.program.tables import Table
 from thence.rdf.terms import Term
@@ -53,6 +53,11 @@ class FactsProgram:
     def broadcasts_times(self) -> bool:
         """Facts of ON INIT start with the first event, whatever is in it (TEF-45)."""
         return True
+
+    @property
+    def tie_order(self) -> TieOrder:
+        """Triples are taken one at a time (TEF-17 to TEF-20)."""
+        return TieOrder.COMPLETE
 
     @property
     def background_patterns(self) -> tuple[Pattern, ...]:

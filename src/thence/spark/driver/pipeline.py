@@ -22,7 +22,7 @@ from thence.errors import InputError
 from thence.kernel.attributes import predicates_read
 from thence.match.background import Background
 from thence.program.dataflow import Dataflow
-from thence.program.operator import Environment, Program
+from thence.program.operator import Environment, Program, TieOrder
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.runtime.time_domain import TimeDomain
@@ -146,7 +146,12 @@ def stage_rows(
     decoders: dict[str, Decoder | SplitReader | ScanReader | DerivedReader] = {
         name: reader for name, reader in inputs.readers.items() if name in sent
     }
-    wholes = {name: _decoder(name, frame, settings) for name, frame in sent.items() if name not in decoders}
+    ordered_ties = program.tie_order is not TieOrder.ANY
+    wholes = {
+        name: _decoder(name, frame, settings, positions=ordered_ties and name in own)
+        for name, frame in sent.items()
+        if name not in decoders
+    }
     for name, whole in wholes.items():
         if name in dataflow.derived:
             decoders[name] = DerivedReader(whole, reports=dataflow.reporter(name) == number)
@@ -271,10 +276,11 @@ def is_streaming(frames: Mapping[str, DataFrame]) -> bool:
     return kinds.pop()
 
 
-def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
+def _decoder(name: str, frame: DataFrame, settings: Settings, *, positions: bool = False) -> Decoder:
     schema = to_arrow_schema(frame.schema, timezone="UTC")
     columns = (settings.columns or {}).get(name, {})
-    return decoder(name, schema, namespace=settings.namespaces.get(name, settings.namespace), columns=columns)
+    whole = decoder(name, schema, namespace=settings.namespaces.get(name, settings.namespace), columns=columns)
+    return whole if positions else whole.without_positions()
 
 
 def _typed_columns(frame: DataFrame, whole: Decoder) -> Types | None:

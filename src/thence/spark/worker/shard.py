@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thence.columns.texts import Texts, concatenate_texts
 from thence.kernel.array_checks import check_array, check_texts, require
 from thence.program.dataflow import Stage
-from thence.program.operator import NEVER, Environment
+from thence.program.operator import NEVER, Environment, TieOrder
 from thence.rdf.times import Domain
 from thence.runtime import saved_state
 from thence.runtime.event_log import IdLog
@@ -22,6 +22,7 @@ from thence.runtime.ordering import Ordered
 from thence.runtime.watermark import Watermark
 from thence.spark.worker.chunks import Chunk, merge_chunks, pack_chunk, unpack_chunk
 from thence.spark.worker.equal_events import Ordinals
+from thence.spark.worker.source_order import source_order
 
 
 @dataclass(slots=True)
@@ -66,8 +67,10 @@ class Shard:
         self.waiting = rest
         terms = self.host.prepare()
         ready = self.ordinals.told_apart(ready)
-        extracted = merge_chunks(self.stage.program, ready, terms, self.log.next_ref)
-        self.log.add(concatenate_texts([chunk.ids for chunk in ready]))
+        program, ids = self.stage.program, concatenate_texts([chunk.ids for chunk in ready])
+        order = None if program.tie_order is TieOrder.ANY else source_order(program, ready, ids)
+        extracted = merge_chunks(program, ready, terms, self.log.next_ref, order)
+        self.log.add(ids if order is None else ids.take(order))
         return self.host.emit(extracted, watermark, latest=latest, domain=domain, ordered=False)
 
     def evict(self) -> None:
