@@ -34,7 +34,7 @@ class Numbered:
 
     stream: str
     events: tuple[Event, ...]
-    positions: tuple[int, ...] | None
+    positions: tuple[int, ...] | None = None
 
     def read(self, record: pa.RecordBatch) -> Iterator[Batch | SourcedBatch | BadEvent]:
         numbers = record.column("number").to_pylist()
@@ -97,7 +97,7 @@ class Pipeline:
         for numbers in cut:
             rows = self._packed(numbers, streaming=True)
             for shard in range(self.shards):
-                state = answering.shard()
+                state = answering.shard(shard)
                 if shard in saved:
                     state.load(kept(saved[shard]), self.shards)
                 own = [row for row in rows if row["shard"] == shard]

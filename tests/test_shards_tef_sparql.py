@@ -25,7 +25,8 @@ from test_tef_sparql_agrees import is_read
 from thence.io.background_data import load_background
 from thence.match.background import NO_BACKGROUND, Background
 from thence.program.output import OPEN_END
-from told_terms import store_of, told_term
+from thence.program.tables import SUBJECT
+from told_terms import NAMESPACE, store_of, told_term
 
 pytestmark = pytest.mark.numba
 
@@ -53,6 +54,34 @@ def seeded_cases(seed: int, *, telling: int, others: int) -> Iterator[Case]:
             continue
         if not telling and not others:
             return
+
+
+@cache
+def cases_with_a_key(seed: int, count: int) -> tuple[Case, ...]:
+    """Cases that fall apart by key, and have rows or facts of several."""
+    found: list[Case] = []
+    drawn = 0
+    for case in random_cases(seed):
+        if case.program.statements and case.events and is_read(case):
+            drawn += 1
+            if program_of(case).shard_key.names and len(keys_of(case)) > 1:
+                found.append(case)
+        if len(found) == count:
+            break
+    assert drawn < 20 * count  # they are not rare
+    return tuple(found)
+
+
+def program_of(case: Case) -> Any:
+    (stage,) = thence.parse(text(case.program), language="tef-sparql").dataflow().stages
+    return stage.program
+
+
+def keys_of(case: Case) -> set[object]:
+    """The keys of the triples that have one."""
+    places = {predicate.value: 0 if at == SUBJECT else 2 for predicate, at in program_of(case).key_positions}
+    triples = [triple for each in case.events for triple in each.triples]
+    return {triple[places[name]] for triple in triples if (name := NAMESPACE + triple[1].name) in places}  # type: ignore[union-attr]
 
 
 def is_telling(case: Case) -> bool:
@@ -162,6 +191,38 @@ def test_finite_input_gives_the_rows_of_the_definitions_and_of_one_process(seed:
             assert shown(rows, shuffled) == told(run.rows), text(case.program)
         if not has_blank_nodes(case):
             assert with_ids(rows) == in_one_process(query, case), text(case.program)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_shards_by_the_inferred_key_give_what_one_shard_gives(seed: int) -> None:
+    random = Random(seed)
+    for case in cases_with_a_key(seed, 6):
+        shuffled = random.sample(case.events, len(case.events))
+        try:
+            run = whole(case)
+        except TooManySteps:
+            continue
+        query, one = pipeline(case, shuffled, 1, positions=True)
+        if query.constructs:
+            continue
+        alone = one.batch()
+        for shards in (2, 3, 7):
+            _, several = pipeline(case, shuffled, shards, positions=True)
+            rows = several.batch()
+            assert with_ids(rows) == with_ids(alone), text(case.program)
+            if case.program.selects:
+                assert shown(rows, shuffled) == told(run.rows), text(case.program)
+        cuts = sorted(random.choices(range(len(case.events) + 1), k=3))
+        batches = [range(low, high) for low, high in pairwise([0, *cuts, len(case.events)])]
+        streamed = [
+            with_ids(pipeline(case, in_time(shuffled), shards, positions=True)[1].micro_batches(batches))
+            for shards in (1, 2, 4)
+        ]
+        assert streamed[0] == streamed[1] == streamed[2], text(case.program)
+
+
+def in_time(events: Sequence[GivenEvent]) -> list[GivenEvent]:
+    return sorted(events, key=lambda each: each.end)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -22,7 +22,7 @@ from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.output import Output
 from thence.program.solutions import Solutions
-from thence.rdf.terms import Term
+from thence.rdf.terms import IRI, Term
 
 if TYPE_CHECKING:
     from thence.columns.array_codec import ArrayReader
@@ -62,11 +62,13 @@ class TieOrder(Enum):
 class ShardKey:
     """How events are sharded: those that differ in the key never meet. Without `names`, all events meet in one shard,
     and `reason` says why. `routes` has, for each of the program's tables, the columns that the key is in; None for a
-    table that nothing reads."""
+    table that nothing reads. All events meet in one shard, too, where the background has a predicate that is in
+    `unless`."""
 
     names: tuple[str, ...]
     routes: tuple[tuple[int, ...] | None, ...]
     reason: str = ""
+    unless: tuple[IRI, ...] = ()
 
 
 def one_shard(tables: int, reason: str) -> ShardKey:
@@ -156,6 +158,7 @@ class Environment:
     running: bool = False
     max_rounds: int = 1000  # of rules at one time
     max_steps: int = 10_000  # at one time, and driven by time without an event (TEF-27)
+    shard: tuple[int, int] = (0, 1)  # which of how many
     keeps_history: bool = False  # facts that have ended can be asked for
     keeps_expired: bool = False  # partial matches that time out are kept until `expire` returns them
 

@@ -9,6 +9,7 @@ from thence.algebra.patterns import TriplePattern
 from thence.algebra.tef_sparql import Absent, ConstructStatement, Kind, Related, TemporalRelation
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
+from thence.columns.shard_codes import shard_of_term
 from thence.columns.term_values import term_of
 from thence.errors import LimitError
 from thence.kernel.facts.fact_patterns import FactEvaluation
@@ -60,7 +61,16 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     facts = FactEvaluation(FactStore(), static, kinds, environment.context, lambda *_: [])
     made = machine(program.file, kinds, facts)
     made.max_steps = environment.max_steps
+    if environment.shard[1] > 1:
+        made.owns = lambda triple: _belongs(triple, program, environment)
     return FactsState(Terms(), made, environment.keeps_history or _keeps_ended(program, kinds))
+
+
+def _belongs(triple: Triple, program: FactsProgram, environment: Environment) -> bool:
+    """Whether a fact of ON INIT, which every shard could make, is this one's by its key."""
+    number, shards = environment.shard
+    is_subject = (triple.predicate, SUBJECT) in program.key_positions
+    return shard_of_term(triple.subject if is_subject else triple.object, shards) == number
 
 
 def _keeps_ended(program: FactsProgram, kinds: Kinds) -> bool:
@@ -83,7 +93,7 @@ def _keeps_ended(program: FactsProgram, kinds: Kinds) -> bool:
 
 def take(program: FactsProgram, state: FactsState, extracted: Extracted, environment: Environment) -> None:
     """Enter event triples."""
-    if extracted.events:
+    if extracted.events or len(extracted.times):
         state.machine.facts.domain = Domain(extracted.domain)
     state.times = sorted({*state.times, *extracted.times.tolist()})
     kinds = state.machine.kinds
@@ -118,9 +128,13 @@ def run(state: FactsState, watermark: int) -> None:
             break
         if state.times and state.times[0] == now:
             state.times.pop(0)
+            made.idle_steps = 0  # of whichever shard the event is
         count = 0
         while count < len(state.waiting) and state.waiting[count].end <= now:
             count += 1
+        if not count and made.is_begun and (made.timer is None or made.timer > now):
+            made.facts.begin(now)  # events of other shards, or without event triples: nothing begins or ends
+            continue
         some, state.waiting = state.waiting[:count], state.waiting[count:]
         made.instant(now, [(each.triple, each.start, each.ref) for each in some])
         if not state.keeps_ended:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -131,6 +131,7 @@ class Machine:
     timers: tuple[Test, ...]
     absent_events: dict[TefPattern, tuple[EventNode, Stored]]  # right of `F WITHOUT E`
     max_steps: int = 10_000
+    owns: Callable[[Triple], bool] = lambda _: True  # whether a fact belongs to this shard
     once: dict[int, set[tuple[Term | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
     seen: dict[int, set[tuple[Term | None, ...]]] = field(default_factory=dict)  # by statement: DISTINCT
     keys: int = 0  # events that were taken
@@ -217,7 +218,8 @@ class Machine:
                             if once is not None and not self._is_first(number, once, found.bound):
                                 continue
                             for triple in head_triples(statement.head, found.bound, self.facts.context):
-                                self.store.start(triple, now, number)
+                                if self.owns(triple):
+                                    self.store.start(triple, now, number)
         self.views.settle(self.facts, now)
         self._note_begun(now)
 

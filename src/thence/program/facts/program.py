@@ -11,7 +11,7 @@ from thence.algebra.streams import Stream
 from thence.algebra.tef_sparql import TefFile
 from thence.program.operator import Feature, ShardKey, TieOrder
 from thence.program.output import Output
-from thence.program.tables import Table
+from thence.program.tables import KeyPositions, Table
 from thence.rdf.terms import Term
 
 
@@ -23,6 +23,7 @@ class FactsProgram:
     tables: tuple[Table, ...]  # one for each stream, in the order of FROM STREAM: all triples
     shard_key: ShardKey
     output: Output
+    key_positions: KeyPositions = ()
 
     @property
     def streams(self) -> tuple[Stream, ...]:

@@ -17,6 +17,7 @@ from thence.algebra.expressions import Variable
 from thence.columns.array_codec import ArrayReader, pack_arrays, unpack_arrays
 from thence.columns.dictionary import Terms
 from thence.columns.fingerprints import as_hexadecimal, from_hexadecimal
+from thence.columns.shard_codes import shards_of
 from thence.columns.term_values import ValueColumn
 from thence.columns.texts import Texts
 from thence.columns.value_columns import holds_term_id
@@ -66,9 +67,10 @@ class Chunk:
         """The earliest time that it speaks of."""
         return min(int(times[0]) for times in (self.ends, self.others) if len(times))
 
-    def before(self, time: int) -> tuple[Chunk, Chunk]:
-        """What is before a time, and the rest."""
-        cut, other = int(np.searchsorted(self.ends, time)), int(np.searchsorted(self.others, time))
+    def before(self, time: int, *, heard: int | None = None) -> tuple[Chunk, Chunk]:
+        """What is before a time, and the rest. Of the times of all events, those before `heard`, if it is given."""
+        cut = int(np.searchsorted(self.ends, time))
+        other = int(np.searchsorted(self.others, time if heard is None else heard))
         return self._part(0, cut, 0, other), self._part(cut, len(self.ends), other, len(self.others))
 
     def _part(self, first: int, last: int, other_first: int, other_last: int) -> Chunk:
@@ -156,16 +158,7 @@ def _shards(program: Program, table: int, rows: BindingTable, terms: Terms, shar
     if route is None:
         return np.empty(0, np.int64)
     columns = list(rows.columns.values())
-    code = np.zeros(len(rows), np.uint64)
-    for number in route:
-        values = columns[number]
-        bits = values.bits.astype(np.uint64)
-        named = _named(values)
-        if named.any():
-            bits[named] = terms.hashes[values.bits[named]]
-        code = (code ^ bits ^ (values.tags.astype(np.uint64) << np.uint64(48))) * np.uint64(0x9E3779B97F4A7C15)
-        code ^= code >> np.uint64(29)
-    return (code % np.uint64(shards)).astype(np.int64)
+    return shards_of([columns[number] for number in route], len(rows), terms, shards)
 
 
 def _vocabulary(tables: Sequence[BindingTable], terms: Terms) -> tuple[tuple[BindingTable, ...], Texts]:

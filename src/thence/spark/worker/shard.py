@@ -54,14 +54,20 @@ class Shard:
         return [later for _, later in cut], [late for late, _ in cut if len(late)]
 
     def emit(
-        self, before: int, watermark: int, *, latest: int | None = None, domain: Domain | None = None
+        self,
+        before: int,
+        watermark: int,
+        *,
+        heard: int | None = None,
+        latest: int | None = None,
+        domain: Domain | None = None,
     ) -> Iterator[Ordered]:
         """The rows that are certain once all events before a time are taken, and none before the watermark will come.
-        Their events' ids are known until the next step. `latest` is the time of the latest event of all shards,
-        `domain` the kind of time."""
+        Their events' ids are known until the next step. The times of all events are known before `heard`, if that is
+        another time. `latest` is the time of the latest event of all shards, `domain` the kind of time."""
         ready, rest = [], []
         for chunk in self.waiting:
-            first, last = (chunk, None) if before == NEVER else chunk.before(before)
+            first, last = (chunk, None) if before == NEVER else chunk.before(before, heard=heard)
             ready += [first] if len(first) or len(first.others) else []
             rest += [last] if last is not None and (len(last) or len(last.others)) else []
         self.waiting = rest

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Protocol
 
@@ -231,15 +231,16 @@ class Answering:
     idle: frozenset[str] = frozenset()
     idle_after: int | None = None
 
-    def shard(self) -> Shard:
+    def shard(self, number: int = 0) -> Shard:
         watermark = Watermark(self.streams, self.lateness, self.idle, self.idle_after)
-        return Shard(self.writer.stage, watermark, self.environment, self.number)
+        environment = replace(self.environment, shard=(number, self.shards))
+        return Shard(self.writer.stage, watermark, environment, self.number)
 
     # Finite input: chunks come in the order of their first times
 
     def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _, rows in groupby(_rows(records), key=lambda row: row["shard"]):
-            yield from self._all(self.shard(), rows)
+        for number, rows in groupby(_rows(records), key=lambda row: int(row["shard"])):
+            yield from self._all(self.shard(number), rows)
 
     def _all(self, shard: Shard, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
         latest: int | None = None
@@ -256,10 +257,10 @@ class Answering:
         yield from self._emitted(shard, NEVER, NEVER, latest)
 
     def _emitted(
-        self, shard: Shard, before: int, watermark: int, latest: int | None = None
+        self, shard: Shard, before: int, watermark: int, latest: int | None = None, heard: int | None = None
     ) -> Iterator[pa.RecordBatch]:
         writer, domain = self.writer, self.writer.domain
-        found = shard.emit(before, watermark, latest=latest, domain=domain)
+        found = shard.emit(before, watermark, heard=heard, latest=latest, domain=domain)
         if writer.stage.makes_events:
             yield from writer.events(shard.host.derive(found, domain), shard.host)
         else:
@@ -296,7 +297,7 @@ class Answering:
         now = shard.watermark.now
         if now is not None:  # where ties are taken in order, more of this time may come
             whole = self.writer.stage.program.tie_order is TieOrder.COMPLETE
-            yield from self._emitted(shard, now if whole else now + 1, now)
+            yield from self._emitted(shard, now if whole else now + 1, now, heard=now + 1)
 
     def _late(self, shard: Shard, chunk: Chunk) -> pa.RecordBatch:
         now, domain = shard.watermark.now, self.writer.domain
