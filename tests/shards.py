@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from thence.columns.column_batch import Batch
@@ -18,6 +19,7 @@ from thence.program.operator import Environment, Operator, Program
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
 from thence.runtime.time_domain import TimeDomain
+from thence.spark.sources.source_positions import SourcedBatch
 from thence.spark.worker.output_rows import RowWriter
 from thence.spark.worker.stages import Answering, Packing
 
@@ -27,17 +29,23 @@ Given = Sequence[tuple[str, Event]]
 
 @dataclass(frozen=True)
 class Numbered:
-    """Decodes rows that are numbers of events; an event's number keeps its blank nodes apart."""
+    """Decodes rows that are numbers of events; an event's number keeps its blank nodes apart. `positions` are where
+    each event stood at the source; without, ids order events of one time."""
 
     stream: str
     events: tuple[Event, ...]
+    positions: tuple[int, ...] | None = None
 
-    def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent]:
+    def read(self, record: pa.RecordBatch) -> Iterator[Batch | SourcedBatch | BadEvent]:
         numbers = record.column("number").to_pylist()
         begins = [place for place, number in enumerate(numbers) if not place or number != numbers[place - 1] + 1]
         for first, last in pairwise([*begins, len(numbers)]):
             events = [self.events[number] for number in numbers[first:last]]
-            yield encode(events, stream=self.stream, first=numbers[first])
+            batch = encode(events, stream=self.stream, first=numbers[first])
+            if self.positions is None:
+                yield batch
+            else:
+                yield SourcedBatch(batch, "", np.array(self.positions)[numbers[first:last]])
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,8 @@ class Pipeline:
     lateness: int = 0
     partial: bool = False
     operator: Operator[Any, Any] = field(default_factory=AutomatonOperator)
+    positions: tuple[int, ...] | None = None
+    max_steps: int = 10_000
     saved: dict[int, bytes] = field(default_factory=dict)  # the shards' states, after the last micro-batch
 
     @property
@@ -67,7 +77,7 @@ class Pipeline:
             RowWriter(self.stage, Domain.TICKS, "struct", problems=True),
             streams,
             self.shards,
-            Environment(self.background, keeps_expired=self.partial, running=running),
+            Environment(self.background, keeps_expired=self.partial, running=running, max_steps=self.max_steps),
             lateness=self.lateness,
         )
 
@@ -87,7 +97,7 @@ class Pipeline:
         for numbers in cut:
             rows = self._packed(numbers, streaming=True)
             for shard in range(self.shards):
-                state = answering.shard()
+                state = answering.shard(shard)
                 if shard in saved:
                     state.load(kept(saved[shard]), self.shards)
                 own = [row for row in rows if row["shard"] == shard]
@@ -101,7 +111,7 @@ class Pipeline:
         wanted = list(numbers)
         for stream in self.program.streams:
             own = [number for number in wanted if self.events[number][0] == stream.name]
-            decoder = Numbered(stream.name, tuple(event for _, event in self.events))
+            decoder = Numbered(stream.name, tuple(event for _, event in self.events), self.positions)
             domain = TimeDomain(Domain.TICKS, "the test")
             packing = Packing(
                 self.program, stream.name, decoder, domain, self.shards, streaming, False, self.background

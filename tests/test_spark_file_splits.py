@@ -164,7 +164,7 @@ def decoded(path: Path, domain: Domain) -> Iterator[Event | BadEvent]:
     for part in split_file(str(path), stream=path.name, split=100):
         for record in split_rows(part, domain, namespace=X, limits=LIMITS):
             for each in reads.read(record):
-                yield from [each] if isinstance(each, BadEvent) else each
+                yield from [each] if isinstance(each, BadEvent) else each.batch  # type: ignore[union-attr]
 
 
 PROV = "@prefix prov: <http://www.w3.org/ns/prov#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import thence
@@ -57,6 +59,17 @@ def test_a_fact_on_the_stream_makes_a_bad_event() -> None:
     found = list(thence.parse(HOMES).match(events, problems=True))
     (problem,) = (each for each in found if isinstance(each, thence.Problem))
     assert problem.problem == "bad" and "is a fact" in problem.reason
+
+
+def test_a_predicate_that_the_background_has_is_no_fact_on_the_stream(tmp_path: Path) -> None:
+    """TEF-4, TEF-10: CONSTRUCT FACT would make it a fact; with this background it is static, and ignored."""
+    (tmp_path / "likes.nt").write_text(f"<{EX}a> <{EX}likes> <{EX}b> .\n")
+    query = thence.parse("CONSTRUCT FACT ?x knows ?y WHERE ?x likes ?y")
+    events = [event(5, "likes", "rome")]
+    (found,) = query.match(events, background=str(tmp_path / "likes.nt"), problems=True)
+    assert isinstance(found, thence.Match) and (found.start, found.fact) == (5, f"<{EX}a> <{EX}knows> <{EX}b> .")
+    (problem,) = query.match(events, problems=True)
+    assert isinstance(problem, thence.Problem)
 
 
 def test_steps_without_end_are_stopped() -> None:

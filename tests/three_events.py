@@ -21,7 +21,7 @@ from thence.columns.texts import Texts
 from thence.kernel.array_checks import check_array, check_within, require
 from thence.program.dataflow import Dataflow, one_stage
 from thence.program.description import Arrow, Box, Description
-from thence.program.operator import Environment, Expired, Feature, ShardKey
+from thence.program.operator import Environment, Expired, Feature, ShardKey, TieOrder
 from thence.program.output import Distinct, term_rows
 from thence.program.solutions import Deferred, EventLists, Solutions
 from thence.program.tables import Table
@@ -46,6 +46,7 @@ class ThreeEvents:
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.TIMED_OUT})
     constants = background_patterns = ()
     waits_for_time, ends_with_input, broadcasts_times = True, False, False
+    tie_order = TieOrder.ANY
 
     @property
     def output(self) -> Any:

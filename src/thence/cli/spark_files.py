@@ -17,6 +17,7 @@ from thence.errors import InputError
 from thence.io.event_files import is_parquet
 from thence.local.inputs import StreamInput, stream_inputs
 from thence.rdf.times import Domain
+from thence.spark.sources.source_positions import BESIDE_ATTRIBUTES, file_rank
 from thence.spark.sources.split_reader import SplitReader, domain_of, file_splits
 
 if TYPE_CHECKING:
@@ -103,10 +104,17 @@ def finite_input(
     for each in files:
         if each.are_tables_of_spark:
             found.frames[each.stream] = _united(
-                [_with_ids(spark.read.parquet(_full(path)), F.lit(label)) for path, label in each.labels.items()]
+                [
+                    _with_ids(spark.read.parquet(_full(path)), F.lit(label), F.lit(file_rank(number)))
+                    for number, (path, label) in enumerate(each.labels.items())
+                ]
             )
             continue
-        parts = tuple(part for path, label in each.labels.items() for part in file_splits(_full(path), label=label))
+        parts = tuple(
+            part
+            for number, (path, label) in enumerate(each.labels.items())
+            for part in file_splits(_full(path), label=label, number=number)
+        )
         found.readers[each.stream] = SplitReader(parts, namespace, domains.get(each.stream))
         rows = max(1, len(parts))  # of an empty DataFrame, Spark would leave out all that follows, and tell no counts
         found.frames[each.stream] = spark.range(0, rows, 1, rows)
@@ -132,8 +140,10 @@ def growing_input(
         {
             name: _united(
                 [
-                    _growing(spark, name, path, several=len(paths) > 1, namespace=namespace, domain=domain)
-                    for path in paths
+                    _growing(
+                        spark, name, path, several=len(paths) > 1, namespace=namespace, domain=domain, number=number
+                    )
+                    for number, path in enumerate(paths)
                 ]
             )
             for name, paths in streams.items()
@@ -142,7 +152,7 @@ def growing_input(
 
 
 def _growing(
-    spark: SparkSession, stream: str, path: str, *, several: bool, namespace: str, domain: TimeDomain
+    spark: SparkSession, stream: str, path: str, *, several: bool, namespace: str, domain: TimeDomain, number: int
 ) -> DataFrame:
     if not os.path.exists(path):
         raise InputError(f"{path}: no such file or folder")
@@ -156,7 +166,9 @@ def _growing(
     if now and all(map(is_parquet, now)):
         frame = spark.readStream.schema(spark.read.parquet(_full(path)).schema).parquet(_full(path))
         name = F.element_at(F.split(F.col("_metadata.file_path"), "/"), -1)
-        return _with_ids(frame, F.concat(F.lit(f"{label}/"), name) if os.path.isdir(path) else F.lit(label))
+        if not os.path.isdir(path):
+            return _with_ids(frame, F.lit(label), F.lit(file_rank(number)))
+        return _with_ids(frame, F.concat(F.lit(f"{label}/"), name), F.concat(F.lit(file_rank(number)), name))
     if any(map(is_parquet, now)):
         raise InputError(f"{path} has Parquet files and others. Try: a folder for each, and --stream for both")
     told = domain_of([(each, label) for each in now], namespace=namespace)
@@ -168,6 +180,7 @@ def _growing(
             "start once there is one"
         )
     source = spark.readStream.format("thence").option("stream", label).option("namespace", namespace)
+    source = source.option("rank", str(number + 1))
     return source.option("time", _TIMES[domain.domain]).load(_full(path))
 
 
@@ -179,8 +192,11 @@ def _united(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(DataFrame.unionByName, frames)
 
 
-def _with_ids(frame: DataFrame, label: Any) -> DataFrame:
-    """A table of a file whose rows have ids: their own, or what is before their number in the file."""
+def _with_ids(frame: DataFrame, label: Any, rank: Any) -> DataFrame:
+    """A table of a file whose rows have ids: their own, or what is before their number in the file. `rank` orders the
+    files of the stream."""
+    line = F.col("_metadata.row_index")
+    frame = frame.withColumn(BESIDE_ATTRIBUTES, F.struct(rank.alias("file"), line.alias("line")))
     number = F.concat(label, F.lit(":"), (F.col("_metadata.row_index") + 1).cast("string"))
     if "id" not in frame.columns:
         return frame.withColumn("id", number)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from thence.algebra.expressions import Variable
 from thence.algebra.patterns import TriplePattern
 from thence.columns.column_batch import Batch
 from thence.columns.dictionary import Terms
@@ -25,8 +27,21 @@ from thence.program.extracted import (
     times_of,
 )
 from thence.program.operator import Program
-from thence.program.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, Attributes, EntailedTriples, Table
+from thence.program.tables import (
+    KEY,
+    OBJECT,
+    PREDICATE,
+    SUBJECT,
+    AllTriples,
+    Attributes,
+    EntailedTriples,
+    KeyPositions,
+    Table,
+)
+from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
+
+Ids = NDArray[np.int32]
 
 
 def extract(
@@ -58,7 +73,7 @@ def _extracted(
         case Attributes():
             return attribute_bindings(table, arrived, terms, context, refused)
         case AllTriples():
-            return _triples(table, table.pattern, arrived, terms, refused)
+            return _triples(table, table.pattern, arrived, terms, background, refused)
         case EntailedTriples():
             return _entailed(table, table.pattern.pattern, arrived, terms, background)
         case _:
@@ -66,9 +81,15 @@ def _extracted(
 
 
 def _triples(
-    table: Table, wanted: AllTriples, arrived: Sequence[ArrivedBatch], terms: Terms, refused: dict[int, str]
+    table: Table,
+    wanted: AllTriples,
+    arrived: Sequence[ArrivedBatch],
+    terms: Terms,
+    background: Background,
+    refused: dict[int, str],
 ) -> BindingTable:
     """The triples of events, in document order."""
+    rejected = [name for name in wanted.rejected if name not in wanted.open or not _has(background, name)]
     parts = []
     for each in arrived:
         if each.stream != table.stream:
@@ -76,18 +97,34 @@ def _triples(
         batch = each.batch.as_events()
         ids = {SUBJECT: batch.subjects, PREDICATE: batch.predicates, OBJECT: batch.objects}
         events = batch.event_of_triple.astype(np.int64)
-        if wanted.rejected:
-            bad = np.isin(batch.predicates, batch.terms.find_all(wanted.rejected))
+        if rejected:
+            bad = np.isin(batch.predicates, batch.terms.find_all(rejected))
             for row in np.flatnonzero(bad)[::-1].tolist():
                 fact = batch.terms[int(batch.predicates[row])]
                 refused[each.first_ref + int(events[row])] = f"{fact} is a fact, and facts are not on the stream"
             kept = np.flatnonzero(~np.isin(events, events[bad]))
             events, ids = events[kept], {name: column[kept] for name, column in ids.items()}
+        if wanted.keys:
+            kept, keys = _keyed(wanted.keys, batch.terms, ids)
+            events, ids = events[kept], {name: column[kept] for name, column in ids.items()} | {KEY: keys}
         columns = {name: values_of(ids[name], batch.terms, terms) for name in table.variables}
         refs = (each.first_ref + events).reshape(-1, 1)
         times = batch.starts[events], batch.ends[events]
         parts.append(BindingTable(*times, refs, columns, np.ones(len(events), np.bool_)))
     return concatenate_bindings(parts, table.variables)
+
+
+def _has(background: Background, predicate: IRI) -> bool:
+    graph = background.data.unnamed
+    return graph is not None and bool((graph.predicates == graph.terms.find(predicate)).any())
+
+
+def _keyed(keys: KeyPositions, terms: Terms, ids: dict[Variable, Ids]) -> tuple[NDArray[np.int64], Ids]:
+    """The triples that have a key, and these."""
+    known = terms.find_all(predicate for predicate, _ in keys)
+    is_subject = np.isin(ids[PREDICATE], known[[position == SUBJECT for _, position in keys]])
+    kept = np.flatnonzero(is_subject | np.isin(ids[PREDICATE], known))
+    return kept, np.where(is_subject, ids[SUBJECT], ids[OBJECT])[kept]
 
 
 def _entailed(

@@ -22,7 +22,7 @@ from thence.match import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.output import Output
 from thence.program.solutions import Solutions
-from thence.rdf.terms import Term, Triple
+from thence.rdf.terms import IRI, Term, Triple
 
 if TYPE_CHECKING:
     from thence.columns.array_codec import ArrayReader
@@ -46,15 +46,29 @@ class Feature(Enum):
     TIMED_OUT = "timed_out"
 
 
+class TieOrder(Enum):
+    """What a program asks of the events of a stream that end at one time: their source order is that of their positions
+    (file and line, or the order of a list), or of their ids where there is no position (C-5)."""
+
+    ANY = "any"
+    """No answer depends on it."""
+    SOURCE = "source"
+    """Of the events of one step, refs ascend in source order, and so do the rows of tables."""
+    COMPLETE = "complete"
+    """And a step has all events of a time (TEF-17): on Spark they wait until the watermark has passed it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShardKey:
     """How events are sharded: those that differ in the key never meet. Without `names`, all events meet in one shard,
     and `reason` says why. `routes` has, for each of the program's tables, the columns that the key is in; None for a
-    table that nothing reads."""
+    table that nothing reads. All events meet in one shard, too, where the background has a predicate that is in
+    `unless`."""
 
     names: tuple[str, ...]
     routes: tuple[tuple[int, ...] | None, ...]
     reason: str = ""
+    unless: tuple[IRI, ...] = ()
 
 
 def one_shard(tables: int, reason: str) -> ShardKey:
@@ -113,6 +127,11 @@ class Program(Protocol):
         ...
 
     @property
+    def tie_order(self) -> TieOrder:
+        """In which order it takes events of one time (C-7)."""
+        ...
+
+    @property
     def background_patterns(self) -> tuple[Pattern, ...]:
         """Patterns that read the background, beside those of `tables`."""
         ...
@@ -139,6 +158,7 @@ class Environment:
     running: bool = False
     max_rounds: int = 1000  # of rules at one time
     max_steps: int = 10_000  # at one time, and driven by time without an event (TEF-27)
+    shard: tuple[int, int] = (0, 1)  # which of how many
     keeps_history: bool = False  # facts that have ended can be asked for
     keeps_expired: bool = False  # partial matches that time out are kept until `expire` returns them
 

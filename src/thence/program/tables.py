@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from thence.algebra.patterns import Pattern, TriplePattern
 from thence.algebra.sase import Name
 from thence.rdf.terms import IRI
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
+
+KeyPositions: TypeAlias = tuple[tuple[IRI, Variable], ...]
+"""By predicate where the shard key of its triples is: SUBJECT or OBJECT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,13 @@ class Attributes:
 @dataclass(frozen=True, slots=True)
 class AllTriples:
     """The triples of each event themselves, in document order, as rows of SUBJECT, PREDICATE and OBJECT. An event with
-    a predicate that is `rejected` is a bad one (TEF-10)."""
+    a predicate that is `rejected` is a bad one (TEF-10), unless it is `open` and the background has it, which makes it
+    static (TEF-4). With `keys`, only triples of these predicates, and beside them
+    KEY: the subject or the object, as their predicate says."""
 
     rejected: tuple[IRI, ...] = ()
+    open: tuple[IRI, ...] = ()
+    keys: KeyPositions = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,8 @@ class EntailedTriples:
 
 
 SUBJECT, PREDICATE, OBJECT = Variable("subject"), Variable("predicate"), Variable("object")
+KEY = Variable("key")
+TRIPLE_COLUMNS = (SUBJECT, PREDICATE, OBJECT)
 """The columns of a table of triples."""
 
 

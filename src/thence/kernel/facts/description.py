@@ -22,6 +22,7 @@ from thence.algebra.tef_sparql import (
 from thence.program.description import Arrow, Box, Description, single_shard_text, streams_data
 from thence.program.facts.kinds import Kinds, predicate_kinds
 from thence.program.facts.program import FactsProgram
+from thence.program.tables import OBJECT, SUBJECT
 from thence.rdf.terms import IRI
 
 _VERBS = {Since: "starts", Until: "ends", Replace: "replaces", OnInit: "starts at first", Plain: "derives"}
@@ -48,7 +49,7 @@ def describe(program: FactsProgram) -> Description:
         *(f"{kind.value} predicates: {', '.join(listed)}" for kind, listed in by_kind.items() if listed),
         *changes,
         *selects,
-        f"key: {single_shard_text(program.shard_key)}",
+        f"key: {_key(program)}",
     ]
     boxes, arrows = _diagram(program, kinds)
     return Description(
@@ -59,12 +60,28 @@ def describe(program: FactsProgram) -> Description:
             "engine": "facts",
             "kinds": {kind.value: listed for kind, listed in by_kind.items()},
             "statements": [*changes, *selects],
+            "key": list(program.shard_key.names),
             "one_shard": program.shard_key.reason,
         },
         boxes=tuple(boxes),
         arrows=tuple(arrows),
         end="rows" if program.file.selects else "facts and events",
     )
+
+
+def _key(program: FactsProgram) -> str:
+    """By what events are sharded: the subject of some predicates, the object of others."""
+    key = program.shard_key
+    if not key.names:
+        return single_shard_text(key)
+    by_position = {
+        position.name: ", ".join(str(name) for name, own in program.key_positions if own == position)
+        for position in (SUBJECT, OBJECT)
+    }
+    shown = "; ".join(f"the {position} of {listed}" for position, listed in by_position.items() if listed)
+    if not key.unless:
+        return shown
+    return f"{shown} (one shard if the background has one of {', '.join(map(str, key.unless))})"
 
 
 def _heads(statement: ConstructStatement) -> str:

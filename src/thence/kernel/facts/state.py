@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from thence.algebra.tef_sparql import Absent, Kind, Related, TemporalRelation
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
+from thence.columns.shard_codes import shard_of_term
 from thence.errors import LimitError
-from thence.kernel.facts.cells import Cell, column_cells
+from thence.kernel.facts.cells import Cell, CellTriple, column_cells, term
 from thence.kernel.facts.compiled_expressions import Moment
 from thence.kernel.facts.event_nodes import forget
 from thence.kernel.facts.fact_nodes import FactBase
@@ -50,10 +51,20 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     moment = Moment(0, Domain.TICKS, environment.context)
     made = machine(program.file, kinds, FactBase(FactStore(), static, environment.context, moment))
     made.max_steps, made.views.max_rounds = environment.max_steps, environment.max_rounds
+    if environment.shard[1] > 1:
+        made.owns = lambda triple: _belongs(triple, program, environment)
     kept_for = None if environment.keeps_history else _kept_for(program, kinds)
     made.store.keeps_ended = kept_for != 0 or any(each.has_ends for each in made.unnamed)
     has_within = any(each.within is not None for each in program.file.statements)
     return FactsState(Terms(), made, kept_for, has_within)
+
+
+def _belongs(triple: CellTriple, program: FactsProgram, environment: Environment) -> bool:
+    """Whether a fact of ON INIT, which every shard could make, is this one's by its key."""
+    number, shards = environment.shard
+    subject, predicate, target = triple
+    is_subject = (term(predicate), SUBJECT) in program.key_positions
+    return shard_of_term(term(subject if is_subject else target), shards) == number
 
 
 def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
@@ -77,7 +88,7 @@ def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
 
 def take(program: FactsProgram, state: FactsState, extracted: Extracted, environment: Environment) -> None:
     """Enter event triples."""
-    if extracted.events:
+    if extracted.events or len(extracted.times):
         state.machine.facts.domain = Domain(extracted.domain)
     state.times = sorted({*state.times, *extracted.times.tolist()})
     arrived: list[WaitingTriple] = []
@@ -133,6 +144,10 @@ def run(state: FactsState, watermark: int) -> None:
         first = taken
         while taken < len(waiting) and waiting[taken].end <= now:
             taken += 1
+        if first == taken and made.is_begun and (made.timer is None or made.timer > now):
+            made.idle_steps = 0  # an event of another shard, or without event triples: nothing begins or ends
+            made.facts.begin(now)
+            continue
         made.instant(now, waiting[first:taken], is_event=is_event)
         if state.kept_for is not None:
             made.store.forget(now - state.kept_for)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -75,6 +75,7 @@ class Machine:
     has_continuities: bool
     emits_facts: bool  # and constructed events: a file without SELECT (TEF-74)
     max_steps: int = 10_000
+    owns: Callable[[CellTriple], bool] = lambda _: True  # whether a fact belongs to this shard
     once: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
     seen: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: DISTINCT
     keys: int = 0  # events that were taken
@@ -184,7 +185,8 @@ class Machine:
                 if self._is_first(each, frame):
                     assert each.head is not None
                     for triple in each.head.of(frame, facts.moment):
-                        self.store.start(triple, now, each.number)
+                        if self.owns(triple):
+                            self.store.start(triple, now, each.number)
         self.views.settle_all(facts)
         for continuity in self.continuities():
             continuity.note(facts)

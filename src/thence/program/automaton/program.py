@@ -16,7 +16,7 @@ from thence.algebra.show import show
 from thence.algebra.spaseq import LateGraph, SequenceQuery
 from thence.algebra.streams import Stream
 from thence.program.automaton.nfa import ANEW, STRICT, Automaton
-from thence.program.operator import Feature, ShardKey
+from thence.program.operator import Feature, ShardKey, TieOrder
 from thence.program.output import Output
 from thence.program.tables import Attributes, Table
 from thence.rdf.terms import Term
@@ -139,6 +139,11 @@ class SequenceProgram:
     def broadcasts_times(self) -> bool:
         """Under strict contiguity without partitions any event of any stream may break a run."""
         return () in self.contiguous and bool((self.automaton.selection == STRICT).any())
+
+    @property
+    def tie_order(self) -> TieOrder:
+        """Events of one time never follow each other (C-6)."""
+        return TieOrder.ANY
 
     @property
     def background_patterns(self) -> tuple[Pattern, ...]:

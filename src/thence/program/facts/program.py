@@ -9,9 +9,9 @@ from functools import lru_cache
 from thence.algebra.patterns import Pattern
 from thence.algebra.streams import Stream
 from thence.algebra.tef_sparql import TefFile
-from thence.program.operator import Feature, ShardKey
+from thence.program.operator import Feature, ShardKey, TieOrder
 from thence.program.output import Output
-from thence.program.tables import Table
+from thence.program.tables import KeyPositions, Table
 from thence.rdf.terms import Term
 
 
@@ -23,6 +23,7 @@ class FactsProgram:
     tables: tuple[Table, ...]  # one for each stream, in the order of FROM STREAM: all triples
     shard_key: ShardKey
     output: Output
+    key_positions: KeyPositions = ()
 
     @property
     def streams(self) -> tuple[Stream, ...]:
@@ -53,6 +54,11 @@ class FactsProgram:
     def broadcasts_times(self) -> bool:
         """Facts of ON INIT start with the first event, whatever is in it (TEF-45)."""
         return True
+
+    @property
+    def tie_order(self) -> TieOrder:
+        """Triples are taken one at a time (TEF-17 to TEF-20)."""
+        return TieOrder.COMPLETE
 
     @property
     def background_patterns(self) -> tuple[Pattern, ...]:

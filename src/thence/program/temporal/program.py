@@ -9,7 +9,7 @@ from functools import lru_cache
 from thence.algebra.ep_sparql import RuleFile
 from thence.algebra.patterns import Graph, Pattern
 from thence.algebra.streams import Stream
-from thence.program.operator import Feature, ShardKey
+from thence.program.operator import Feature, ShardKey, TieOrder
 from thence.program.output import Output
 from thence.program.tables import Table
 from thence.program.temporal.network import Assign, Network, OptionalCombine, Restrict, Summarise, Timeless, Without
@@ -57,6 +57,12 @@ class TemporalProgram:
     @property
     def broadcasts_times(self) -> bool:
         return False
+
+    @property
+    def tie_order(self) -> TieOrder:
+        """Of an occurrence the first event is listed (EP-81) and consumed (EP-72). A policy waits for all of a time
+        (EP-43); without one, rows do not wait for events that may come before those that are there."""
+        return TieOrder.SOURCE if self.chain is None else TieOrder.COMPLETE
 
     @property
     def background_patterns(self) -> tuple[Pattern, ...]:

@@ -11,7 +11,7 @@ from thence.algebra.patterns import Bgp, EventExpression, Graph, Pattern, Patter
 from thence.algebra.report import Report
 from thence.algebra.rsep_ql import StreamOperator, WindowFunction, WindowQuery, read_graphs
 from thence.algebra.streams import Stream
-from thence.program.operator import Feature, ShardKey
+from thence.program.operator import Feature, ShardKey, TieOrder
 from thence.program.output import Output
 from thence.program.tables import Table
 from thence.program.windows.maintenance import Maintenance
@@ -114,6 +114,11 @@ class WindowProgram:
     def broadcasts_times(self) -> bool:
         """Events that match nothing cause evaluations too (RS-18, RS-20)."""
         return True
+
+    @property
+    def tie_order(self) -> TieOrder:
+        """LIMIT and aggregates such as SAMPLE take rows in the order of their events."""
+        return TieOrder.COMPLETE
 
     @property
     def background_patterns(self) -> tuple[Pattern, ...]:

@@ -19,6 +19,7 @@ from thence.rdf.typed_events import RDF_TYPE, predicate_term
 from thence.spark.sources.row_decoder import HIGH, LOW, Decoder, RowKind
 from thence.spark.sources.row_hashes import MINUS, NULL
 from thence.spark.sources.row_ids import id_prefix
+from thence.spark.sources.source_positions import COLUMN
 
 
 def narrowed_decoder(decoder: Decoder, asked: frozenset[IRI] | None) -> Decoder:
@@ -37,7 +38,7 @@ def selected_columns(frame: DataFrame, decoder: Decoder, narrow: Decoder) -> Dat
     """The part of a DataFrame that is sent. One call says it all in SQL: column by column, there would be hundreds of
     calls to Java."""
     names = dict(narrow.names)
-    high, low = _halves(frame, decoder)
+    high, low = _halves(frame, decoder.without_positions())
     given = names.pop("id", None)
     columns = [quoted(theirs) for theirs in dict.fromkeys(names.values())]
     if given is not None:
@@ -57,7 +58,7 @@ def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None, given: 
         return True
     if ours == "type":  # where rows have ids of their own, these say nothing of their types
         return RDF_TYPE in asked or given is not None
-    return ours in OWN_COLUMNS or predicate_term(ours, decoder.namespace) in asked
+    return ours in (*OWN_COLUMNS, COLUMN) or predicate_term(ours, decoder.namespace) in asked
 
 
 def _halves(frame: DataFrame, decoder: Decoder) -> tuple[str, str]:

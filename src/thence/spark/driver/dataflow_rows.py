@@ -46,7 +46,7 @@ def dataflow_rows(
     union = _union_types(dataflow, types) if settings.terms == "text" else UnionTypes()
     if inputs.are_streaming:
         programs = [stage.program for stage in dataflow.stages]
-        prepare(next(iter(frames.values())).sparkSession, programs, settings)
+        prepare(next(iter(frames.values())).sparkSession, programs, settings, background)
     answers: list[DataFrame] = []
     for (number, stage), own in zip(dataflow.numbered(), types, strict=True):
         rows = stage_rows(

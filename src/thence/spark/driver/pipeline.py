@@ -12,6 +12,7 @@ from functools import reduce
 from itertools import chain, count
 from typing import Any
 
+import numpy as np
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -22,7 +23,7 @@ from thence.errors import InputError
 from thence.kernel.attributes import predicates_read
 from thence.match.background import Background
 from thence.program.dataflow import Dataflow
-from thence.program.operator import Environment, Program
+from thence.program.operator import Environment, Program, TieOrder
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.runtime.time_domain import TimeDomain
@@ -146,7 +147,12 @@ def stage_rows(
     decoders: dict[str, Decoder | SplitReader | ScanReader | DerivedReader] = {
         name: reader for name, reader in inputs.readers.items() if name in sent
     }
-    wholes = {name: _decoder(name, frame, settings) for name, frame in sent.items() if name not in decoders}
+    ordered_ties = program.tie_order is not TieOrder.ANY
+    wholes = {
+        name: _decoder(name, frame, settings, positions=ordered_ties and name in own)
+        for name, frame in sent.items()
+        if name not in decoders
+    }
     for name, whole in wholes.items():
         if name in dataflow.derived:
             decoders[name] = DerivedReader(whole, reports=dataflow.reporter(name) == number)
@@ -160,7 +166,7 @@ def stage_rows(
             domain.begin(name, each.domain)
     if domain.domain is None:
         domain.domain, domain.told_by = Domain.DATETIME, "the streams' time, as text"
-    shards = _shards(program, settings.shards, streaming, spark)
+    shards = _shards(program, settings.shards, streaming, spark, background)
     packing = {
         name: Packing(
             program,
@@ -209,10 +215,11 @@ def stage_rows(
     if not streaming:
         in_time = packed.repartitionById(shards, "shard").sortWithinPartitions("shard", "first")
         return in_time.mapInArrow(_called(answering), made)
-    keys = F.array(*(F.lit(key).cast("long") for key in shard_keys(shards)))
+    numbers = shard_keys(shards)
+    keys = F.array(*(F.lit(key).cast("long") for key in numbers))
     keyed = packed.withColumn("shard", F.element_at(keys, F.expr("shard + 1")))
     stateful = keyed.groupBy("shard").transformWithState(
-        ShardProcessor(answering), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
+        ShardProcessor(answering, numbers), outputStructType=ANSWERS, outputMode="Append", timeMode="None"
     )
     metric = _numbered(settings.named(STATE), number)
     stateful = stateful.observe(metric, F.expr("coalesce(sum(state), 0) AS bytes"))
@@ -274,10 +281,11 @@ def is_streaming(frames: Mapping[str, DataFrame]) -> bool:
     return kinds.pop()
 
 
-def _decoder(name: str, frame: DataFrame, settings: Settings) -> Decoder:
+def _decoder(name: str, frame: DataFrame, settings: Settings, *, positions: bool = False) -> Decoder:
     schema = to_arrow_schema(frame.schema, timezone="UTC")
     columns = (settings.columns or {}).get(name, {})
-    return decoder(name, schema, namespace=settings.namespaces.get(name, settings.namespace), columns=columns)
+    whole = decoder(name, schema, namespace=settings.namespaces.get(name, settings.namespace), columns=columns)
+    return whole if positions else whole.without_positions()
 
 
 def _typed_columns(frame: DataFrame, whole: Decoder) -> Types | None:
@@ -294,15 +302,21 @@ def _sent(frame: DataFrame, whole: Decoder, asked: frozenset[IRI] | None) -> tup
     return scan or (selected_columns(frame, whole, narrow), narrow)
 
 
-def _shards(program: Program, wanted: int | None, streaming: bool, spark: SparkSession) -> int:
-    if not program.shard_key.names:
+def _shards(program: Program, wanted: int | None, streaming: bool, spark: SparkSession, background: Background) -> int:
+    if not program.shard_key.names or _is_in(background, program.shard_key.unless):
         return 1
     if wanted is not None:
         return wanted
     return STREAMING_SHARDS if streaming else max(1, spark.sparkContext.defaultParallelism)
 
 
-def prepare(spark: SparkSession, programs: Sequence[Program], settings: Settings) -> None:
+def _is_in(background: Background, predicates: Sequence[IRI]) -> bool:
+    """Whether the background has triples of one of some predicates."""
+    graph = background.data.unnamed
+    return graph is not None and bool(np.isin(graph.predicates, graph.terms.find_all(predicates)).any())
+
+
+def prepare(spark: SparkSession, programs: Sequence[Program], settings: Settings, background: Background) -> None:
     """What stateful queries need of their session: a state store that keeps its states outside of the JVM's heap and
     writes down what has changed, not all files of its own, at each micro-batch; and no more partitions than there are
     shards, since each costs some Python process's time in every micro-batch."""
@@ -311,6 +325,7 @@ def prepare(spark: SparkSession, programs: Sequence[Program], settings: Settings
     found = spark.conf.get(_PARTITIONS)
     ours = spark.conf.get(_OURS, None)
     if found in (_UNSET, ours):  # nobody else has said it
-        most = str(max(int(ours or 1), *(_shards(program, settings.shards, True, spark) for program in programs)))
+        needed = (_shards(program, settings.shards, True, spark, background) for program in programs)
+        most = str(max(int(ours or 1), *needed))
         spark.conf.set(_PARTITIONS, most)
         spark.conf.set(_OURS, most)

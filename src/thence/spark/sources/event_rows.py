@@ -1,4 +1,4 @@
-"""Events from files as rows of a DataFrame: `time`, `end`, `id`, `value`, and `bad` for a bad event."""
+"""Events from files as rows of a DataFrame: `time`, `end`, `id`, `value`, `position`, and `bad` for a bad event."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from thence.columns.event_batch import EventBatch
 from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.spark.sources.file_splits import FileSplit, read_split
+from thence.spark.sources.source_positions import COLUMN, POSITION
 
 if TYPE_CHECKING:
     from thence.rdf.limits import Limits
@@ -27,9 +28,10 @@ _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
 
 def arrow_schema(domain: Domain) -> Any:
     """The columns of rows whose times are of a domain. A point in time has no `end`; what is no event has only `bad`:
-    the file, the line, the reason and the text."""
+    the file, the line, the reason and the text. `position` orders events of one time."""
     time = pa.int64() if domain is Domain.TICKS else pa.timestamp("us", "UTC")
-    return pa.schema([("time", time), ("end", time), ("id", pa.string()), ("value", pa.string()), ("bad", _BAD)])
+    texts = [("id", pa.string()), ("value", pa.string())]
+    return pa.schema([("time", time), ("end", time), *texts, (COLUMN, POSITION), ("bad", _BAD)])
 
 
 def split_rows(part: FileSplit, domain: Domain, *, namespace: str, limits: Limits) -> Iterator[Any]:
@@ -45,7 +47,7 @@ def split_rows(part: FileSplit, domain: Domain, *, namespace: str, limits: Limit
                 bad += _of_another_time(batch.take(np.flatnonzero(~fits)), part.stream, domain)
                 batch = batch.take(np.flatnonzero(fits))
             if len(batch):
-                yield _events(batch, domain)
+                yield _events(batch, part.rank, domain)
         if len(bad) >= _TOGETHER:
             yield _bad(bad, part.path, domain)
             bad = []
@@ -53,7 +55,7 @@ def split_rows(part: FileSplit, domain: Domain, *, namespace: str, limits: Limit
         yield _bad(bad, part.path, domain)
 
 
-def _events(batch: EventBatch, domain: Domain) -> Any:
+def _events(batch: EventBatch, rank: str, domain: Domain) -> Any:
     schema = arrow_schema(domain)
     ends = pa.array(batch.ends, mask=batch.ends == batch.starts)
     return pa.RecordBatch.from_arrays(
@@ -62,10 +64,16 @@ def _events(batch: EventBatch, domain: Domain) -> Any:
             ends.cast(schema.field("end").type),
             _ids(batch),
             graph_texts(batch),
+            _positions(batch, rank),
             pa.nulls(len(batch), _BAD),
         ],
         schema=schema,
     )
+
+
+def _positions(batch: EventBatch, rank: str) -> Any:
+    files = pa.repeat(pa.scalar(_encodable(rank), pa.string()), len(batch))
+    return pa.StructArray.from_arrays([files, pa.array(batch.positions, pa.int64())], fields=list(POSITION))
 
 
 def _bad(events: Sequence[BadEvent], file: str, domain: Domain) -> Any:

@@ -25,11 +25,13 @@ _TIMES: dict[Domain, DataType] = {Domain.TICKS: LongType(), Domain.DATETIME: Tim
 
 class EventSource(DataSource):
     """Event files (`.nq`, `.trig`, `.jsonl`, also gzipped) as rows of `time`, `end`, `id`, `value`: an event's graph is
-    an N-Triples document. What is no event is a row with `bad` alone.
+    an N-Triples document. `position` is the file and the line, which order events of one time. What is no event is a
+    row with `bad` alone.
 
     Options: `stream` (what ids of events without one begin with), `time` (`ticks` or `datetime`; else the first event
     tells), `namespace` (of the names in typed events), `split` (bytes of a large file that are read at a time),
-    `files_per_batch` (new files that a micro-batch takes at most).
+    `files_per_batch` (new files that a micro-batch takes at most), `rank` (the number of these paths among those of
+    other sources that are the same stream).
     """
 
     @classmethod
@@ -56,6 +58,7 @@ def schema_of(domain: Domain) -> StructType:
         ("end", time),
         ("id", StringType()),
         ("value", StringType()),
+        ("position", StructType([StructField("file", StringType()), StructField("line", LongType())])),
         ("bad", StructType([StructField(name, kind) for name, kind in bad])),
     ]
     return StructType([StructField(name, kind) for name, kind in columns])
@@ -88,7 +91,11 @@ class _TaskSplits(InputPartition):
 
 
 def _stretches(files: Iterable[SourceFile], split: int) -> list[InputPartition]:
-    return [_TaskSplits(part) for file in files for part in split_file(file.path, stream=file.stream, split=split)]
+    return [_TaskSplits(part) for file in files for part in _splits(file, split)]
+
+
+def _splits(file: SourceFile, split: int) -> list[FileSplit]:
+    return split_file(file.path, stream=file.stream, split=split, rank=file.rank)
 
 
 class _BatchReader(DataSourceReader):

@@ -28,6 +28,7 @@ from thence.io.trig import trig_chunks
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
+from thence.spark.sources.source_positions import file_rank
 
 if TYPE_CHECKING:
     from thence.columns.column_batch import Batch
@@ -40,13 +41,15 @@ _TABLES = {"parquet": "parquet", "csv": "csv"}
 
 @dataclass(frozen=True, slots=True)
 class FileSplit:
-    """A range of a file, which holds whole events. `stream` names it in the ids of events that have none."""
+    """A range of a file, which holds whole events. `stream` names it in the ids of events that have none; `rank` orders
+    the files of a stream."""
 
     path: str
     stream: str
     begin: int = 0
     end: int | None = None  # None: the file's
     first_line: int = 1
+    rank: str = file_rank(0)
 
 
 def ending(path: str) -> str:
@@ -62,12 +65,12 @@ def ending(path: str) -> str:
     return found
 
 
-def split_file(path: str, *, stream: str, split: int) -> list[FileSplit]:
+def split_file(path: str, *, stream: str, split: int, rank: str = file_rank(0)) -> list[FileSplit]:
     """The parts of a file, of about `split` bytes each."""
     kind = ending(path)
     if kind == "trig" or path.lower().endswith(".gz"):
         open_input(path).close()  # so that a missing file is told now
-        return [FileSplit(path, stream)]
+        return [FileSplit(path, stream, rank=rank)]
     find = _next_event if kind == "nq" else _next_line
     found = []
     with open_input(path) as file:
@@ -75,7 +78,7 @@ def split_file(path: str, *, stream: str, split: int) -> list[FileSplit]:
         begin, line = 0, 1
         while begin < size:
             end = find(file, begin + split, size) if begin + split < size else size
-            found.append(FileSplit(path, stream, begin, end, line))
+            found.append(FileSplit(path, stream, begin, end, line, rank))
             line += _newlines(file, begin, end) if end < size else 0
             begin = end
     return found

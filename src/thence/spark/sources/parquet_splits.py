@@ -23,6 +23,7 @@ from thence.rdf.times import Domain
 from thence.spark.sources.row_decoder import HIGH, LOW, Decoder
 from thence.spark.sources.row_hashes import row_hashes
 from thence.spark.sources.row_ids import prefixed_ids
+from thence.spark.sources.source_positions import SourcedBatch
 
 TOGETHER = 131_072
 """Rows that become events together, if row groups are small: files may have a few rows each."""
@@ -74,7 +75,7 @@ class ScanReader:
     def domain(self) -> Domain | None:
         return self.decoder.domain
 
-    def read(self, record: Any) -> Iterator[Batch | BadEvent]:
+    def read(self, record: Any) -> Iterator[Batch | SourcedBatch | BadEvent]:
         for number in record.column("id").to_pylist():
             for some in coalesced_batches(self.parts[number], self.schema):
                 yield from self.decoder.read(self.sent(some))

@@ -30,6 +30,7 @@ from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.sources.rdf_rows import RdfRows
 from thence.spark.sources.row_ids import owner_labels, row_ids, with_ids
+from thence.spark.sources.source_positions import COLUMN, SourcedBatch, by_file, position_column
 from thence.spark.sources.triple_arrays import are_triples
 
 HIGH, LOW = "thence_high", "thence_low"
@@ -82,9 +83,22 @@ class Decoder:
         """The columns of the DataFrame that record batches must have."""
         return tuple(dict.fromkeys(name for _, name in self.names))
 
-    def read(self, record: Any) -> Iterator[Batch | BadEvent]:
-        """The events of a record batch, and the rows that are none. Each event has an id."""
+    def read(self, record: Any) -> Iterator[Batch | SourcedBatch | BadEvent]:
+        """The events of a record batch, with their positions if the rows have them, and the rows that are none. Each
+        event has an id."""
         columns = {ours: record.column(theirs) for ours, theirs in self.names}
+        positions = columns.pop(COLUMN, None)
+        for found in self._events(record, columns):
+            if positions is None or isinstance(found, BadEvent):
+                yield found
+            else:
+                yield from by_file(found, positions)
+
+    def without_positions(self) -> Decoder:
+        """The same, which does not ask for them."""
+        return replace(self, names=tuple(each for each in self.names if each[0] != COLUMN))
+
+    def _events(self, record: Any, columns: dict[str, Any]) -> Iterator[Batch | BadEvent]:
         if self.hashed:
             low = columns["time"] if self.domain is not None else record.column(LOW)
             halves = [_bits(record.column(HIGH)), _bits(low)]
@@ -139,13 +153,15 @@ def decoder(
     kind = _kind(place, schema, columns)
     own = {name: columns.get(name, name) for name in kind.own_columns}
     names = {name: theirs for name, theirs in own.items() if theirs in schema.names}
+    position = position_column(schema)
     if kind is RowKind.TYPED:
-        names |= _attributes(place, schema, names)
+        names |= _attributes(place, schema, names, position)
         _table(stream, namespace, limits).check(
             pa.schema([schema.field(theirs).with_name(ours) for ours, theirs in names.items()])
         )
     else:
         names = _rdf_columns(place, schema, names)
+    names |= {} if position is None else {COLUMN: position}
     return Decoder(stream, namespace, limits, kind, tuple(names.items()), _domain(schema.field(names["time"]).type))
 
 
@@ -205,8 +221,8 @@ def _kind(place: str, schema: Any, columns: Mapping[str, str]) -> RowKind:
     return found[0]
 
 
-def _attributes(place: str, schema: Any, names: Mapping[str, str]) -> dict[str, str]:
-    found = {name: name for name in schema.names if name not in names.values()}
+def _attributes(place: str, schema: Any, names: Mapping[str, str], position: str | None) -> dict[str, str]:
+    found = {name: name for name in schema.names if name not in names.values() and name != position}
     for name in found.keys() & names.keys():
         raise InputError(
             f'{place}: "{names[name]:.80}" was given as the events\' {name}, and the DataFrame has a column "{name}" '

@@ -13,12 +13,13 @@ from thence.errors import InputError
 from thence.rdf.times import Domain
 from thence.rdf.typed_events import DEFAULT_NAMESPACE
 from thence.spark.sources.file_splits import ending
+from thence.spark.sources.source_positions import file_rank
 
 _SPLIT = 64 << 20
 _DOMAINS = {"ticks": Domain.TICKS, "datetime": Domain.DATETIME}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _PATTERN = re.compile(r"[*?\[]")
-_KNOWN = ("path", "paths", "stream", "time", "namespace", "split", "files_per_batch")
+_KNOWN = ("path", "paths", "stream", "time", "namespace", "split", "files_per_batch", "rank")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class SourceFile:
     path: str  # absolute: workers may be elsewhere, and a restart, too
     stream: str
     modified: int  # nanoseconds since 1970
+    rank: str  # orders files of one stream: by the paths that were given, and in a folder by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class SourceOptions:
     namespace: str = DEFAULT_NAMESPACE
     split: int = _SPLIT
     files_per_batch: int | None = None
+    rank: int = 0  # of the first path
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> SourceOptions:
@@ -62,31 +65,33 @@ class SourceOptions:
             namespace=given.get("namespace") or DEFAULT_NAMESPACE,
             split=_positive("split", given.get("split", str(_SPLIT))),
             files_per_batch=None if files is None else _positive("files_per_batch", files),
+            rank=_positive("rank", given.get("rank", "1")) - 1,
         )
 
     def files(self) -> list[SourceFile]:
         """The files that are there now, in the order of paths, and of a folder or a pattern in the order in which they
         were written."""
         several = len(self.paths) > 1
-        return [file for path in self.paths for file in self._files(path, several)]
+        ranked = enumerate(self.paths, self.rank)
+        return [file for rank, path in ranked for file in self._files(path, rank, several)]
 
-    def _files(self, path: str, several: bool) -> list[SourceFile]:
+    def _files(self, path: str, rank: int, several: bool) -> list[SourceFile]:
         if os.path.isdir(path):
             found = [os.path.join(path, name) for name in sorted(os.listdir(path)) if not name.startswith((".", "_"))]
             folder = next((each for each in found if os.path.isdir(each)), None)
             if folder is not None:
                 raise InputError(f'{folder} is a folder in a folder. Try: load("{os.path.join(path, "*", "*")}")')
-            return self._listed(found, in_full=several)
+            return self._listed(found, rank, in_full=several)
         if not os.path.exists(path) and _PATTERN.search(path):
-            return self._listed([each for each in sorted(glob.glob(path)) if os.path.isfile(each)], in_full=True)
+            return self._listed([each for each in sorted(glob.glob(path)) if os.path.isfile(each)], rank, in_full=True)
         if not os.path.exists(path):
             raise InputError(f"{path}: no such file or folder")
         ending(path)
         name = path if several else os.path.basename(path)
         stream = name if self.stream is None else f"{self.stream}/{name}" if several else self.stream
-        return [SourceFile(os.path.abspath(path), stream, os.stat(path).st_mtime_ns)]
+        return [SourceFile(os.path.abspath(path), stream, os.stat(path).st_mtime_ns, file_rank(rank))]
 
-    def _listed(self, paths: list[str], *, in_full: bool) -> list[SourceFile]:
+    def _listed(self, paths: list[str], rank: int, *, in_full: bool) -> list[SourceFile]:
         found = []
         for path in paths:
             ending(path)
@@ -96,7 +101,7 @@ class SourceOptions:
             except FileNotFoundError:  # gone since the folder was looked at
                 continue
             stream = name if self.stream is None else f"{self.stream}/{name}"
-            found.append(SourceFile(os.path.abspath(path), stream, modified))
+            found.append(SourceFile(os.path.abspath(path), stream, modified, file_rank(rank, name)))
         return sorted(found, key=lambda file: (file.modified, file.path))
 
 

@@ -21,6 +21,7 @@ from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.sources.file_splits import FileSplit, read_split, split_file
+from thence.spark.sources.source_positions import SourcedBatch, file_rank
 
 SPLIT = 32 << 20
 """Bytes of a file that a task reads."""
@@ -40,11 +41,15 @@ class SplitReader:
     columns: ClassVar[tuple[str, ...]] = ("id",)
     names: ClassVar[tuple[tuple[str, str], ...]] = (("id", "id"),)  # which says that every event has one
 
-    def read(self, record: Any) -> Iterator[Batch | BadEvent]:
+    def read(self, record: Any) -> Iterator[SourcedBatch | BadEvent]:
         for number in record.column("id").to_pylist():
             for part in self.parts[number : number + 1]:  # of empty files there is a row, and no part
                 for found in _read(part, self.namespace):
-                    yield _named(found) if isinstance(found, ColumnBatch) else found
+                    if isinstance(found, BadEvent):
+                        yield found
+                        continue
+                    batch = _named(found) if isinstance(found, ColumnBatch) else found
+                    yield SourcedBatch(batch, part.rank, batch.positions)
 
     def types(self) -> Types | None:
         """The types of attributes, if all files are tables; those of CSV are read for it."""
@@ -52,9 +57,13 @@ class SplitReader:
         return common_attributes(None if each is None else attribute_types(each) for each in columns)
 
 
-def file_splits(path: str, *, label: str, split: int = SPLIT) -> list[FileSplit]:
-    """The parts of a file. `label` is what the ids of events that have none begin with."""
-    return [FileSplit(path, label)] if _is_table(path) else split_file(path, stream=label, split=split)
+def file_splits(path: str, *, label: str, split: int = SPLIT, number: int = 0) -> list[FileSplit]:
+    """The parts of a file, of that number among the stream's. `label` is what the ids of events that have none begin
+    with."""
+    rank = file_rank(number)
+    if _is_table(path):
+        return [FileSplit(path, label, rank=rank)]
+    return split_file(path, stream=label, split=split, rank=rank)
 
 
 def first_domain(path: str, *, label: str, namespace: str) -> Domain | None:

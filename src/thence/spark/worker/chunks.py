@@ -8,7 +8,7 @@ nothing has a home too. Where strict contiguity is over all events of all stream
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from thence.algebra.expressions import Variable
 from thence.columns.array_codec import ArrayReader, pack_arrays, unpack_arrays
 from thence.columns.dictionary import Terms
 from thence.columns.fingerprints import as_hexadecimal, from_hexadecimal
+from thence.columns.shard_codes import shards_of
 from thence.columns.term_values import ValueColumn
 from thence.columns.texts import Texts
 from thence.columns.value_columns import holds_term_id
@@ -43,7 +44,8 @@ MOST = 16_384
 class Chunk:
     """Events `0, 1, …` in the order of time. The tables' refs are these numbers, and what names a term in their columns
     is its place in `terms`, canonical N-Triples. `others` are the times of all events of the stream, where they count
-    for contiguity. Time is where events end; where all are points in time, `starts` may be the same array as `ends`."""
+    for contiguity. Time is where events end; where all are points in time, `starts` may be the same array as `ends`.
+    `file` and `lines` are the events' positions at the source; no lines where there are none, or no program asks."""
 
     stream: str
     starts: Ints
@@ -54,6 +56,8 @@ class Chunk:
     tables: tuple[BindingTable, ...]
     terms: Texts
     numbered: bool  # whether no event was given an id, so that all have digests of their rows
+    lines: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    file: str = ""
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -63,9 +67,10 @@ class Chunk:
         """The earliest time that it speaks of."""
         return min(int(times[0]) for times in (self.ends, self.others) if len(times))
 
-    def before(self, time: int) -> tuple[Chunk, Chunk]:
-        """What is before a time, and the rest."""
-        cut, other = int(np.searchsorted(self.ends, time)), int(np.searchsorted(self.others, time))
+    def before(self, time: int, *, heard: int | None = None) -> tuple[Chunk, Chunk]:
+        """What is before a time, and the rest. Of the times of all events, those before `heard`, if it is given."""
+        cut = int(np.searchsorted(self.ends, time))
+        other = int(np.searchsorted(self.others, time if heard is None else heard))
         return self._part(0, cut, 0, other), self._part(cut, len(self.ends), other, len(self.others))
 
     def _part(self, first: int, last: int, other_first: int, other_last: int) -> Chunk:
@@ -81,6 +86,7 @@ class Chunk:
             home=self.home[first:last],
             others=self.others[other_first:other_last],
             tables=tables,
+            lines=self.lines[first:last],
         )
 
     def pieces(self, most: int) -> Iterator[Chunk]:
@@ -114,17 +120,21 @@ def split_by_shard(
     numbered: bool,
     homes: bool,
     told: Sequence[int] = (),
+    bad: Sequence[int] = (),
+    lines: Ints | None = None,
+    file: str = "",
 ) -> Iterator[tuple[int, Chunk]]:
     """What events are to each of some shards. They are in the order of time, and the refs of what was found in them
     count from 0. `starts` and `ids` have the start and the id of each. Without `homes`, what matches nothing goes
-    nowhere. What was `told` to be bad has none, so that it is not told to be late as well."""
+    nowhere. What was `told` to be bad has none, so that it is not told to be late as well; the time of what is `bad`
+    says nothing. `file` and `lines` are the events' positions, if they have them and the program asks."""
     of_rows = [_shards(program, table, rows, terms, shards) for table, rows in enumerate(found.tables)]
     here = np.zeros((shards, found.events), np.bool_)
     for rows, belongs in zip(found.tables, of_rows, strict=True):
         here[belongs, rows.refs[: len(belongs), 0]] = True
     home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
     home[list(told)] = -1
-    everywhere = np.delete(found.times, list(told)) if program.broadcasts_times else found.times[:0]
+    everywhere = np.delete(found.times, list(bad)) if program.broadcasts_times else found.times[:0]
     points = starts is found.times or bool((starts == found.times).all())
     for shard in range(shards):
         at_home = home == shard if homes else np.zeros(found.events, np.bool_)
@@ -138,7 +148,8 @@ def split_by_shard(
             kept, names = _vocabulary(tables, terms)
             ends = found.times[own]
             began = ends if points else starts[own]
-            yield shard, Chunk(stream, began, ends, ids.take(own), at_home[own], everywhere, kept, names, numbered)
+            chunk = Chunk(stream, began, ends, ids.take(own), at_home[own], everywhere, kept, names, numbered)
+            yield shard, chunk if lines is None else replace(chunk, lines=lines[own], file=file)
 
 
 def _shards(program: Program, table: int, rows: BindingTable, terms: Terms, shards: int) -> Ints:
@@ -147,16 +158,7 @@ def _shards(program: Program, table: int, rows: BindingTable, terms: Terms, shar
     if route is None:
         return np.empty(0, np.int64)
     columns = list(rows.columns.values())
-    code = np.zeros(len(rows), np.uint64)
-    for number in route:
-        values = columns[number]
-        bits = values.bits.astype(np.uint64)
-        named = _named(values)
-        if named.any():
-            bits[named] = terms.hashes[values.bits[named]]
-        code = (code ^ bits ^ (values.tags.astype(np.uint64) << np.uint64(48))) * np.uint64(0x9E3779B97F4A7C15)
-        code ^= code >> np.uint64(29)
-    return (code % np.uint64(shards)).astype(np.int64)
+    return shards_of([columns[number] for number in route], len(rows), terms, shards)
 
 
 def _vocabulary(tables: Sequence[BindingTable], terms: Terms) -> tuple[tuple[BindingTable, ...], Texts]:
@@ -191,10 +193,13 @@ def _renamed(rows: BindingTable, places: Ints) -> BindingTable:
     return replace(rows, columns=columns)
 
 
-def merge_chunks(program: Program, chunks: Sequence[Chunk], terms: Terms, first_ref: int) -> Extracted:
-    """What was found in the events of some chunks, the terms of a state's dictionary, refs counted from `first_ref`."""
+def merge_chunks(
+    program: Program, chunks: Sequence[Chunk], terms: Terms, first_ref: int, order: Ints | None = None
+) -> Extracted:
+    """What was found in the events of some chunks, the terms of a state's dictionary, refs counted from `first_ref`, in
+    the order of the chunks or the one given."""
     tables: list[list[BindingTable]] = [[] for _ in program.tables]
-    ref = first_ref
+    ref = 0
     for chunk in chunks:
         places = terms.add_joined(chunk.terms).astype(np.int64)
         for rows, listed in zip(chunk.tables, tables, strict=True):
@@ -203,19 +208,31 @@ def merge_chunks(program: Program, chunks: Sequence[Chunk], terms: Terms, first_
                 listed.append(replace(named, refs=named.refs + ref))
         ref += len(chunk)
     together = tuple(
-        concatenate_bindings(listed, asked.variables) for listed, asked in zip(tables, program.tables, strict=True)
+        _in_order(concatenate_bindings(listed, asked.variables), order, first_ref)
+        for listed, asked in zip(tables, program.tables, strict=True)
     )
     of_all = program.broadcasts_times
     times = [chunk.others if of_all else chunk.ends for chunk in chunks]
-    return Extracted(together, np.concatenate(times) if times else np.empty(0, np.int64), ref - first_ref)
+    return Extracted(together, np.concatenate(times) if times else np.empty(0, np.int64), ref)
+
+
+def _in_order(rows: BindingTable, order: Ints | None, first_ref: int) -> BindingTable:
+    """Rows whose refs count events from 0, as those of events in the order given."""
+    if order is None:
+        return replace(rows, refs=rows.refs + first_ref)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    found = replace(rows, refs=places[rows.refs] + first_ref)
+    return found.take(np.argsort(found.refs[:, 0], kind="stable"))
 
 
 def pack_chunk(chunk: Chunk) -> bytes:
     words = from_hexadecimal(chunk.ids)
-    head = {"stream": chunk.stream, "numbered": chunk.numbered, "hashes": words is not None}
+    head = {"stream": chunk.stream, "numbered": chunk.numbered, "hashes": words is not None, "file": chunk.file}
     arrays: list[NDArray[np.generic]] = [chunk.ends, chunk.ends[:0] if chunk.starts is chunk.ends else chunk.starts]
     arrays += [chunk.ids.text, chunk.ids.ends] if words is None else _halves(words, chunk.starts)
-    arrays += [chunk.home if chunk.home.any() else chunk.home[:0], chunk.others, chunk.terms.text, chunk.terms.ends]
+    arrays += [chunk.home if chunk.home.any() else chunk.home[:0], chunk.others, chunk.lines]
+    arrays += [chunk.terms.text, chunk.terms.ends]
     for rows in chunk.tables:
         arrays.append(rows.refs.astype(np.int32))
         for values in rows.columns.values():
@@ -233,7 +250,7 @@ def _halves(words: NDArray[np.uint64], times: Ints) -> list[NDArray[np.generic]]
 def unpack_chunk(program: Program, content: bytes | memoryview) -> Chunk:
     """What was packed. InputError if it can't have been."""
     head, reader = unpack_arrays(content)
-    kinds = {"stream": str, "numbered": bool, "hashes": bool}
+    kinds = {"stream": str, "numbered": bool, "hashes": bool, "file": str}
     require(all(isinstance(head.get(name), kind) for name, kind in kinds.items()), "a chunk has no head")
     ends, starts = reader.next(), reader.next()
     starts = starts if starts.size else ends
@@ -241,13 +258,14 @@ def unpack_chunk(program: Program, content: bytes | memoryview) -> Chunk:
     check_array(starts, np.int64, len(ends))
     check_intervals(starts, ends)
     ids = _hashes(reader.next(), reader.next(), starts) if head["hashes"] else Texts(reader.next(), reader.next())
-    home, others = reader.next(), reader.next()
+    home, others, lines = reader.next(), reader.next(), reader.next()
+    check_array(lines, np.int64, len(ends) if lines.size else 0)
     home = home if len(home) else np.zeros(len(ends), np.bool_)
     terms = Texts(reader.next(), reader.next())
     _check_events(ends, ids, home, others)
     check_terms(terms)
     tables = tuple(_table(reader, asked.variables, (starts, ends), len(terms)) for asked in program.tables)
-    return Chunk(head["stream"], starts, ends, ids, home, others, tables, terms, head["numbered"])
+    return Chunk(head["stream"], starts, ends, ids, home, others, tables, terms, head["numbered"], lines, head["file"])
 
 
 def _hashes(high: NDArray[np.uint64], low: NDArray[np.uint64], times: Ints) -> Texts:

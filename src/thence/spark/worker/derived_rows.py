@@ -12,6 +12,7 @@ from thence.columns.column_batch import Batch
 from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.spark.sources.row_decoder import Decoder
+from thence.spark.sources.source_positions import SourcedBatch
 from thence.spark.worker.output_rows import INNER, ProblemRow
 
 
@@ -31,7 +32,7 @@ class DerivedReader:
     def names(self) -> tuple[tuple[str, str], ...]:
         return self.events.names
 
-    def read(self, record: Any) -> Iterator[Batch | ProblemRow]:
+    def read(self, record: Any) -> Iterator[Batch | SourcedBatch | ProblemRow]:
         is_event = pc.is_null(record.column(INNER[0]))
         for found in self.events.read(record.filter(is_event)):
             if isinstance(found, BadEvent):

@@ -29,7 +29,8 @@ class ShardProcessor(StatefulProcessor):
     """Every shard learns from every micro-batch how far all streams have come, so that rows that wait for time are
     emitted in the micro-batch that reaches it, and no timer is needed."""
 
-    def __init__(self, answering: Answering) -> None:
+    def __init__(self, answering: Answering, keys: tuple[int, ...]) -> None:
+        self._keys = keys  # of the shards, in their order
         self._pickled = pickle.dumps(answering)
 
     @cached_property
@@ -44,7 +45,7 @@ class ShardProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         answering = self._answering
-        shard = answering.shard()
+        shard = answering.shard(self._keys.index(int(key[0])))
         saved = self._saved.get()
         if saved is not None:
             shard.load(bytes(saved[0]), answering.shards)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thence.columns.texts import Texts, concatenate_texts
 from thence.kernel.array_checks import check_array, check_texts, require
 from thence.program.dataflow import Stage
-from thence.program.operator import NEVER, Environment
+from thence.program.operator import NEVER, Environment, TieOrder
 from thence.rdf.times import Domain
 from thence.runtime import saved_state
 from thence.runtime.event_log import IdLog
@@ -22,6 +22,7 @@ from thence.runtime.ordering import Ordered
 from thence.runtime.watermark import Watermark
 from thence.spark.worker.chunks import Chunk, merge_chunks, pack_chunk, unpack_chunk
 from thence.spark.worker.equal_events import Ordinals
+from thence.spark.worker.source_order import source_order
 
 
 @dataclass(slots=True)
@@ -53,21 +54,29 @@ class Shard:
         return [later for _, later in cut], [late for late, _ in cut if len(late)]
 
     def emit(
-        self, before: int, watermark: int, *, latest: int | None = None, domain: Domain | None = None
+        self,
+        before: int,
+        watermark: int,
+        *,
+        heard: int | None = None,
+        latest: int | None = None,
+        domain: Domain | None = None,
     ) -> Iterator[Ordered]:
         """The rows that are certain once all events before a time are taken, and none before the watermark will come.
-        Their events' ids are known until the next step. `latest` is the time of the latest event of all shards,
-        `domain` the kind of time."""
+        Their events' ids are known until the next step. The times of all events are known before `heard`, if that is
+        another time. `latest` is the time of the latest event of all shards, `domain` the kind of time."""
         ready, rest = [], []
         for chunk in self.waiting:
-            first, last = (chunk, None) if before == NEVER else chunk.before(before)
+            first, last = (chunk, None) if before == NEVER else chunk.before(before, heard=heard)
             ready += [first] if len(first) or len(first.others) else []
             rest += [last] if last is not None and (len(last) or len(last.others)) else []
         self.waiting = rest
         terms = self.host.prepare()
         ready = self.ordinals.told_apart(ready)
-        extracted = merge_chunks(self.stage.program, ready, terms, self.log.next_ref)
-        self.log.add(concatenate_texts([chunk.ids for chunk in ready]))
+        program, ids = self.stage.program, concatenate_texts([chunk.ids for chunk in ready])
+        order = None if program.tie_order is TieOrder.ANY else source_order(program, ready, ids)
+        extracted = merge_chunks(program, ready, terms, self.log.next_ref, order)
+        self.log.add(ids if order is None else ids.take(order))
         return self.host.emit(extracted, watermark, latest=latest, domain=domain, ordered=False)
 
     def evict(self) -> None:

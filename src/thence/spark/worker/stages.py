@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from thence.columns.column_batch import Batch, ColumnBatch
 from thence.columns.dictionary import Terms
@@ -22,15 +23,18 @@ from thence.kernel.extract import extract, rejected_by
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
 from thence.program.extracted import ArrivedBatch
-from thence.program.operator import NEVER, Environment, Program
+from thence.program.operator import NEVER, Environment, Program, TieOrder
 from thence.program.tables import Table
 from thence.rdf.events import BadEvent
 from thence.runtime.reasons import late_reason
 from thence.runtime.time_domain import TimeDomain
 from thence.runtime.watermark import Watermark
+from thence.spark.sources.source_positions import SourcedBatch
 from thence.spark.worker.chunks import MOST, Chunk, pack_chunk, split_by_shard, unpack_chunk
 from thence.spark.worker.output_rows import ProblemRow, RowWriter, timed_out_rows
 from thence.spark.worker.shard import Shard
+
+Ints = NDArray[np.int64]
 
 TOGETHER = 131_072
 """Events that are decoded and sorted together. The more, the shorter the stretch of time of each chunk."""
@@ -55,7 +59,7 @@ PACKED = pa.schema(
 class Decodes(Protocol):
     """Makes events of a DataFrame's rows."""
 
-    def read(self, record: pa.RecordBatch) -> Iterator[Batch | BadEvent | ProblemRow]: ...
+    def read(self, record: pa.RecordBatch) -> Iterator[Batch | SourcedBatch | BadEvent | ProblemRow]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,10 @@ class Packing:
                 problems += [ProblemRow("bad", found.reason, found.text, self.stream)] if self.reports else []
             elif isinstance(found, ProblemRow):
                 problems.append(found)
-            elif len(found):
+            elif isinstance(found, SourcedBatch):
+                ordered = self.program.tie_order is not TieOrder.ANY
+                yield from self._rows(found.batch, problems, found.lines if ordered else None, found.file)
+            else:
                 yield from self._rows(found, problems)
         if problems:
             listed = json.dumps([astuple(problem) for problem in problems])
@@ -100,10 +107,17 @@ class Packing:
     def _counts(self) -> bool:
         return self.reports and not self.derived
 
-    def _rows(self, batch: Batch, problems: list[ProblemRow]) -> Iterator[dict[str, object]]:
-        events = self._of_the_domain(batch, problems)
-        if not len(events):
-            return
+    def _rows(
+        self, batch: Batch, problems: list[ProblemRow], lines: Ints | None = None, file: str = ""
+    ) -> Iterator[dict[str, object]]:
+        chosen = self._of_the_domain(batch, problems)
+        if chosen is not None:
+            batch, lines = batch.take(chosen), None if lines is None else lines[chosen]
+        yield from self._packed_events(batch, problems, lines, file) if len(batch) else ()
+
+    def _packed_events(
+        self, events: Batch, problems: list[ProblemRow], lines: Ints | None, file: str
+    ) -> Iterator[dict[str, object]]:
         if self.time_only:
             since, last = int(events.ends[0]), int(events.ends[-1])
             told = {"stream": self.stream, "first": since, "since": since, "last": last, "events": 0}
@@ -113,6 +127,7 @@ class Packing:
         terms.add_all(self.program.constants)  # first, so that they have their ids: predicates name them
         arrived = [ArrivedBatch(self.stream, events, 0)]
         found = extract(self.program, arrived, terms, self.background, Context(), refused)
+        bad = tuple(refused)
         refused = self._reported(events, refused)
         problems += [ProblemRow("bad", why, events.id(number), self.stream) for number, why in refused.items()]
         told = {"stream": self.stream, "since": int(events.ends[0]), "last": int(events.ends[-1])}
@@ -129,6 +144,9 @@ class Packing:
             numbered=self.numbered,
             homes=self.streaming,
             told=tuple(refused),
+            bad=bad,
+            lines=lines,
+            file=file,
         )
         for shard, whole in chunks:
             heard.add(shard)
@@ -147,17 +165,18 @@ class Packing:
             return {}
         return rejected_by(self.other_tables, events, self.background) | refused
 
-    def _of_the_domain(self, batch: Batch, problems: list[ProblemRow]) -> Batch:
-        """The events whose time is of the query's kind, in the order of time."""
+    def _of_the_domain(self, batch: Batch, problems: list[ProblemRow]) -> Ints | None:
+        """The events whose time is of the query's kind, in the order of time; None: all, as they are."""
         fits = self.domain.fits(batch.domains)
         for number in np.flatnonzero(~fits).tolist() if self.reports else ():
             reason = self.domain.reason(batch.event(number).domain)
             problems.append(ProblemRow("bad", reason, batch.id(number), self.stream))
         in_order = fits.all() and (batch.ends[1:] >= batch.ends[:-1]).all()
         if in_order:
-            return batch
+            return None
         chosen = np.flatnonzero(fits)
-        return batch.take(chosen[np.argsort(batch.ends[chosen], kind="stable")])
+        found: Ints = chosen[np.argsort(batch.ends[chosen], kind="stable")]
+        return found
 
 
 def _record(row: dict[str, object]) -> pa.RecordBatch:
@@ -212,15 +231,16 @@ class Answering:
     idle: frozenset[str] = frozenset()
     idle_after: int | None = None
 
-    def shard(self) -> Shard:
+    def shard(self, number: int = 0) -> Shard:
         watermark = Watermark(self.streams, self.lateness, self.idle, self.idle_after)
-        return Shard(self.writer.stage, watermark, self.environment, self.number)
+        environment = replace(self.environment, shard=(number, self.shards))
+        return Shard(self.writer.stage, watermark, environment, self.number)
 
     # Finite input: chunks come in the order of their first times
 
     def __call__(self, records: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _, rows in groupby(_rows(records), key=lambda row: row["shard"]):
-            yield from self._all(self.shard(), rows)
+        for number, rows in groupby(_rows(records), key=lambda row: int(row["shard"])):
+            yield from self._all(self.shard(number), rows)
 
     def _all(self, shard: Shard, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
         latest: int | None = None
@@ -237,10 +257,10 @@ class Answering:
         yield from self._emitted(shard, NEVER, NEVER, latest)
 
     def _emitted(
-        self, shard: Shard, before: int, watermark: int, latest: int | None = None
+        self, shard: Shard, before: int, watermark: int, latest: int | None = None, heard: int | None = None
     ) -> Iterator[pa.RecordBatch]:
         writer, domain = self.writer, self.writer.domain
-        found = shard.emit(before, watermark, latest=latest, domain=domain)
+        found = shard.emit(before, watermark, heard=heard, latest=latest, domain=domain)
         if writer.stage.makes_events:
             yield from writer.events(shard.host.derive(found, domain), shard.host)
         else:
@@ -275,8 +295,9 @@ class Answering:
         if heard:
             shard.watermark.see_all(heard)  # at once: no stream may be left out because others are seen first
         now = shard.watermark.now
-        if now is not None:
-            yield from self._emitted(shard, now + 1, now)
+        if now is not None:  # where ties are taken in order, more of this time may come
+            whole = self.writer.stage.program.tie_order is TieOrder.COMPLETE
+            yield from self._emitted(shard, now if whole else now + 1, now, heard=now + 1)
 
     def _late(self, shard: Shard, chunk: Chunk) -> pa.RecordBatch:
         now, domain = shard.watermark.now, self.writer.domain

@@ -1,0 +1,250 @@
+"""TEF-SPARQL as the workers of Spark run it: the rows and facts of the definitions and of one process, in any number of
+shards, cut into any micro-batches with the state saved between them, however events of one time arrive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+
+import thence
+from oracle.tef_sparql import GivenEvent, Row, TooManySteps
+from oracle.tef_sparql_cases import LIMIT, Case, random_cases, whole
+from oracle.tef_sparql_text import text
+from oracle.terms import Blank
+from shards import Pipeline
+from tef_engine import document
+from test_ep_sparql_agrees import spark_term
+from test_tef_sparql_agrees import is_read
+from thence.io.background_data import load_background
+from thence.match.background import NO_BACKGROUND, Background
+from thence.program.output import OPEN_END
+from thence.program.tables import SUBJECT
+from told_terms import NAMESPACE, store_of, told_term
+
+pytestmark = pytest.mark.numba
+
+RESERVED = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
+
+
+def seeded_cases(seed: int, *, telling: int, others: int) -> Iterator[Case]:
+    """Cases with many events of one time, the same for the same seed; `telling` of them have other rows if these come
+    in another order."""
+    random = Random(seed)
+    for case in random_cases(seed):
+        divisor = random.choice((2, 4, 9))
+        events = [each._replace(start=each.start // divisor, end=each.end // divisor) for each in case.events]
+        case = replace(case, events=tuple(events))
+        if not case.program.statements or not events or not is_read(case):
+            continue
+        try:
+            if is_telling(case) and telling:
+                telling -= 1
+                yield case
+            elif others:
+                others -= 1
+                yield case
+        except TooManySteps:
+            continue
+        if not telling and not others:
+            return
+
+
+@cache
+def cases_with_a_key(seed: int, count: int) -> tuple[Case, ...]:
+    """Cases that fall apart by key, and have rows or facts of several."""
+    found: list[Case] = []
+    drawn = 0
+    for case in random_cases(seed):
+        if case.program.statements and case.events and is_read(case):
+            drawn += 1
+            if program_of(case).shard_key.names and len(keys_of(case)) > 1:
+                found.append(case)
+        if len(found) == count:
+            break
+    assert drawn < 20 * count  # they are not rare
+    return tuple(found)
+
+
+def program_of(case: Case) -> Any:
+    (stage,) = thence.parse(text(case.program), language="tef-sparql").dataflow().stages
+    return stage.program
+
+
+def keys_of(case: Case) -> set[object]:
+    """The keys of the triples that have one."""
+    places = {predicate.value: 0 if at == SUBJECT else 2 for predicate, at in program_of(case).key_positions}
+    triples = [triple for each in case.events for triple in each.triples]
+    return {triple[places[name]] for triple in triples if (name := NAMESPACE + triple[1].name) in places}  # type: ignore[union-attr]
+
+
+def is_telling(case: Case) -> bool:
+    turned = replace(case, events=case.events[::-1])
+    return told(whole(case).rows) != told(whole(turned).rows)
+
+
+def stream_of(query: thence.Query, event: GivenEvent) -> str:
+    return event.stream or query.algebra.streams[0].name  # type: ignore[attr-defined]
+
+
+def pipeline(
+    case: Case, events: Sequence[GivenEvent], shards: int, *, positions: bool, lateness: int = 0
+) -> tuple[thence.Query, Pipeline]:
+    query = thence.parse(text(case.program), language="tef-sparql")
+    (stage,) = query.dataflow().stages
+    placed = tuple(case.events.index(each) for each in events) if positions else None
+    background = Background(load_background(store_of(case.background))) if case.background else NO_BACKGROUND
+    given = [(stream_of(query, each), engine_event(each)) for each in events]
+    shards = shards if stage.program.shard_key.names else 1  # as on Spark
+    made = Pipeline(
+        stage.program,
+        given,
+        shards,
+        background,
+        lateness=lateness,
+        operator=stage.operator,
+        positions=placed,
+        max_steps=4 * LIMIT,
+    )
+    return query, made
+
+
+def engine_event(event: GivenEvent) -> thence.Event:
+    return thence.Event(event.start, document(event.triples), end=event.end, id=event.id)
+
+
+def in_one_process(query: thence.Query, case: Case) -> Counter[tuple[object, ...]]:
+    streams = {stream.name: [] for stream in query.algebra.streams}  # type: ignore[attr-defined, var-annotated]
+    for each in case.events:
+        streams[stream_of(query, each)].append(engine_event(each))
+    background = store_of(case.background) if case.background else None
+    found = query.match(streams, background=background, max_steps=4 * LIMIT)
+    return Counter(
+        (each.start, each.end, each.id, tuple(event.id for event in each.events))
+        for each in found
+        if isinstance(each, thence.Match)
+    )
+
+
+def told(rows: Iterable[Row]) -> Counter[tuple[object, ...]]:
+    return Counter(
+        (row[0], row[1], row[2], tuple((name, told_term(term)) for name, term in sorted(row[3]))) for row in rows
+    )
+
+
+def shown(rows: Iterable[Mapping[str, Any]], events: Sequence[GivenEvent]) -> Counter[tuple[object, ...]]:
+    found: Counter[tuple[object, ...]] = Counter()
+    for row in rows:
+        if row["problem"] is None:
+            cells = {name.rstrip("_"): cell for name, cell in row.items() if name not in RESERVED and cell is not None}
+            terms = tuple((name, spark_term(cell, events)) for name, cell in sorted(cells.items()))
+            found[row.get("query", 1), row["start"], row["end"], terms] += 1
+    return found
+
+
+def with_ids(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[object, ...]]:
+    return Counter(
+        (row["start"], None if row["end"] == OPEN_END else row["end"], row["match_id"], tuple(row["events"]))
+        for row in rows
+        if row["problem"] is None
+    )
+
+
+def has_blank_nodes(case: Case) -> bool:
+    return any(isinstance(term, Blank) for each in case.events for triple in each.triples for term in triple)
+
+
+def by_id(case: Case, random: Random) -> Case:
+    """The same events, whose ids order them otherwise than their positions."""
+    names = random.sample(range(100, 1000), len(case.events))
+    events = [each._replace(id=f"e{name}") for each, name in zip(case.events, names, strict=True)]
+    return replace(case, events=tuple(sorted(events, key=lambda each: each.id)))
+
+
+@cache
+def ten_cases(seed: int) -> tuple[Case, ...]:
+    return tuple(seeded_cases(seed, telling=4, others=6))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_finite_input_gives_the_rows_of_the_definitions_and_of_one_process(seed: int) -> None:
+    """C-5, TEF-19, TEF-20: by position, or by the event's id where there is none."""
+    random = Random(seed)
+    for case in ten_cases(seed):
+        positions = random.choice((True, False))
+        case = case if positions else by_id(case, random)
+        shuffled = random.sample(case.events, len(case.events))
+        query, made = pipeline(case, shuffled, random.randint(1, 4), positions=positions)
+        if query.constructs:
+            continue
+        try:
+            run, rows = whole(case), made.batch()
+        except TooManySteps:
+            continue
+        if case.program.selects:
+            assert shown(rows, shuffled) == told(run.rows), text(case.program)
+        if not has_blank_nodes(case):
+            assert with_ids(rows) == in_one_process(query, case), text(case.program)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_shards_by_the_inferred_key_give_what_one_shard_gives(seed: int) -> None:
+    random = Random(seed)
+    for case in cases_with_a_key(seed, 6):
+        shuffled = random.sample(case.events, len(case.events))
+        try:
+            run = whole(case)
+        except TooManySteps:
+            continue
+        query, one = pipeline(case, shuffled, 1, positions=True)
+        if query.constructs:
+            continue
+        alone = one.batch()
+        for shards in (2, 3, 7):
+            _, several = pipeline(case, shuffled, shards, positions=True)
+            rows = several.batch()
+            assert with_ids(rows) == with_ids(alone), text(case.program)
+            if case.program.selects:
+                assert shown(rows, shuffled) == told(run.rows), text(case.program)
+        cuts = sorted(random.choices(range(len(case.events) + 1), k=3))
+        batches = [range(low, high) for low, high in pairwise([0, *cuts, len(case.events)])]
+        streamed = [
+            with_ids(pipeline(case, in_time(shuffled), shards, positions=True)[1].micro_batches(batches))
+            for shards in (1, 2, 4)
+        ]
+        assert streamed[0] == streamed[1] == streamed[2], text(case.program)
+
+
+def in_time(events: Sequence[GivenEvent]) -> list[GivenEvent]:
+    return sorted(events, key=lambda each: each.end)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_micro_batches_give_the_rows_of_the_definitions(seed: int) -> None:
+    """TEF-17: events of one time may come in several micro-batches, with a restart between them."""
+    random = Random(seed)
+    for case in ten_cases(seed):
+        positions, lateness = random.choice((True, False)), random.choice((0, 9))
+        case = case if positions else by_id(case, random)
+        last = GivenEvent("e9999", 20, 20, ())  # so that the watermark passes the others
+        names = case.program.streams or (None,)
+        shuffled = random.sample(case.events, len(case.events))
+        shuffled = shuffled if lateness else sorted(shuffled, key=lambda each: each.end)
+        ends = [last._replace(stream=name) for name in names]
+        case, order = replace(case, events=(*case.events, *ends)), [*shuffled, *ends]
+        _, made = pipeline(case, order, random.randint(1, 4), positions=positions, lateness=lateness)
+        if not case.program.selects:
+            continue
+        try:
+            run = whole(case, until=20 - lateness)
+        except TooManySteps:
+            continue
+        cuts = sorted(random.choices(range(len(order) + 1), k=random.randint(0, 6)))
+        batches = [range(low, high) for low, high in pairwise([0, *cuts, len(order)])]
+        assert shown(made.micro_batches(batches), order) == told(run.rows), text(case.program)
