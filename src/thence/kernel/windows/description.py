@@ -12,8 +12,6 @@ from thence.program.description import Arrow, Box, Description, single_shard_tex
 from thence.program.windows.program import WindowProgram
 from thence.rdf.times import Domain, Span, format_time
 
-_LONGEST = 60  # characters of a label
-
 
 def describe(program: WindowProgram) -> Description:
     """A compiled query: its windows, its event patterns, when it is evaluated, and how."""
@@ -127,7 +125,7 @@ def _diagram(program: WindowProgram) -> tuple[list[Box], list[Arrow]]:
     used: list[int] = []
     for number, window in enumerate(query.windows, 1):
         label = f"{window.name}: {function_text(window.function)}"
-        boxes.append(Box(number, label[:_LONGEST], layer=1))
+        boxes.append(Box(number, label, layer=1))
         arrows.append(Arrow(None, (number,), (f"events of {window.stream}",)))
         used.append(number)
     where = len(boxes) + len(query.events) + 1
