@@ -73,3 +73,55 @@ def test_facts_that_have_ended_are_there_for_an_event_that_lasts() -> None:
     for cuts in ([], [6, 8, 10]):
         found = tef_engine.rows(program(statements), events, cuts=cuts)
         assert [(query, start, end) for query, start, end, *_ in found] == [(1, 3, 10), (2, 6, 11)]
+
+
+def intervals(text: str, listed: list[tuple[int, str]], predicate: str) -> list[tuple[int, int | None]]:
+    """When the facts of a predicate held, of a file without SELECT."""
+    events = [thence.Event(time, f"<{EX}x> <{EX}{event}> <{EX}y> .") for time, event in listed]
+    found = [each for each in thence.parse(text).match(events) if f"/{predicate}>" in each.bindings["fact"].value]
+    return [(each.start, each.end) for each in found]
+
+
+LEVELS = """
+    CONSTRUCT FACT ?x aa ?y WHERE SINCE ?x ea ?y UNION UNTIL ?x ua ?y
+    CONSTRUCT FACT ?x bb ?y WHERE SINCE ?x eb ?y UNION UNTIL ?x ub ?y
+    CONSTRUCT FACT ?x cc ?y WHERE ?x aa ?y, ?x bb ?y"""
+
+
+def test_views_of_one_predicate_are_one_fact_whatever_they_are_without() -> None:
+    """TEF-47, TEF-48: the second derivation is WITHOUT a view, the first is not; they overlap, so they are merged."""
+    text = (
+        LEVELS
+        + """
+        CONSTRUCT FACT ?x pp ?y WHERE ?x aa ?y
+        CONSTRUCT FACT ?x pp ?y WHERE ?x bb ?y WITHOUT ?x cc ?y"""
+    )
+    assert intervals(text, [(1, "ea"), (4, "eb"), (6, "ua"), (8, "ub")], "pp") == [(1, 6), (6, 8)]
+    text = (
+        LEVELS
+        + """
+        CONSTRUCT FACT ?x pp ?y WHERE ?x aa ?y
+        CONSTRUCT FACT ?x pp ?y WHERE ?x aa ?y WITHOUT ?x cc ?y"""
+    )
+    assert intervals(text, [(1, "ea"), (4, "eb"), (6, "ub"), (8, "ua")], "pp") == [(1, 8)]
+
+
+def test_views_of_one_predicate_stand_in_one_stratum() -> None:
+    """TEF-47: the last statement is WITHOUT qq, which reads rr, which is derived together with pp."""
+    text = (
+        LEVELS
+        + """
+        CONSTRUCT FACT ?x pp ?y, ?x rr ?y WHERE ?x aa ?y
+        CONSTRUCT FACT ?x qq ?y WHERE ?x rr ?y
+        CONSTRUCT FACT ?x pp ?y WHERE ?x bb ?y WITHOUT ?x qq ?y"""
+    )
+    with pytest.raises(thence.QueryError, match="depends on the absence"):
+        intervals(text, [(1, "ea")], "pp")
+
+
+def test_a_view_of_any_predicate_may_derive_a_fact_that_begins_now() -> None:
+    """TEF-8, TEF-40: a fact of x about itself is its own inverse."""
+    text = """CONSTRUCT FACT ?x aa ?y WHERE SINCE ?x ea ?y UNION UNTIL ?x ua ?y
+        CONSTRUCT FACT ?y ?r ?x WHERE ?x ?r ?y"""
+    events = [thence.Event(time, f"<{EX}x> <{EX}{event}> <{EX}x> .") for time, event in ((1, "ea"), (3, "ua"))]
+    assert {(each.start, each.end) for each in thence.parse(text).match(events)} == {(1, 3)}

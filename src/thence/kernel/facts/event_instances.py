@@ -103,6 +103,9 @@ def is_met(other: EventInstance, frame: Frame, facts: FactBase) -> bool:
     return settled(other._replace(frame=together), facts, is_whole=True) is not None
 
 
+_FEW = 64
+
+
 @dataclass(slots=True)
 class Stored:
     """Instances that were completed earlier, by the variables that the other side always binds too: their slots in the
@@ -112,9 +115,12 @@ class Stored:
     expressions: list[WaitingExpression]
     slots: tuple[int, ...]
     listed: dict[Frame, list[EventInstance]] = field(default_factory=dict)
+    size: int = 0
+    most: int = _FEW  # instances, before those that are no longer of use are dropped
 
     def add(self, instance: EventInstance) -> None:
         self.listed.setdefault(self._key(instance.frame), []).append(instance)
+        self.size += 1
 
     def of(self, frame: Frame) -> list[EventInstance]:
         return self.listed.get(self._key(frame), [])
@@ -123,16 +129,20 @@ class Stored:
         return (each for same in self.listed.values() for each in same)
 
     def __len__(self) -> int:
-        return sum(map(len, self.listed.values()))
+        return self.size
 
     def forget(self, before: int, *, by_end: bool = False) -> None:
-        """Drop instances that start before a time, or end before it."""
+        """Drop instances that start before a time, or end before it, once there are twice as many as were left."""
+        if self.size <= self.most:
+            return
         for key in list(self.listed):
             kept = [each for each in self.listed[key] if (each.end if by_end else each.start) >= before]
             if kept:
                 self.listed[key] = kept
             else:
                 del self.listed[key]
+        self.size = sum(map(len, self.listed.values()))
+        self.most = max(_FEW, 2 * self.size)
 
     def _key(self, frame: Frame) -> Frame:
         return tuple([frame[slot] for slot in self.slots])
@@ -144,6 +154,12 @@ class AbsentEvents:
 
     stored: Stored
 
-    def times(self, frame: Frame, facts: FactBase) -> list[int]:
-        """When those ended that go with what is bound."""
-        return [each.end for each in self.stored.all() if is_met(each, frame, facts)]
+    def times(self, frame: Frame, first: int, after: int, facts: FactBase) -> list[int]:
+        """When those ended that go with what is bound: they are stored in the order of their ends."""
+        found: list[int] = []
+        for each in reversed(self.stored.of(frame)):
+            if each.end <= first or (found and found[-1] <= after):
+                break
+            if is_met(each, frame, facts):
+                found.append(each.end)
+        return found

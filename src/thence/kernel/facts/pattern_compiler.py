@@ -121,7 +121,7 @@ class PatternCompiler:
         if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
             return WithoutFactNode(left, self.facts(pattern.right))
         node = self.events(pattern.right, frozenset(self.layout.variables))  # whatever F may bind
-        stored = self._store(frozenset())
+        stored = self._store(certain(pattern.left) & certain(pattern.right))
         self.absent.append((node, stored))
         return RestartNode(left, AbsentEvents(stored))
 
