@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from thence.kernel.facts.cells import Cell
 from thence.kernel.facts.compiled_expressions import Attempt, Truth
-from thence.kernel.facts.fact_nodes import FactBase, assigned
-from thence.kernel.facts.fact_store import Fact
+from thence.kernel.facts.fact_nodes import FactBase, FactNode, assigned
+from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.kernel.facts.frames import Frame, Layout, is_bound, merged, only, over
 
 
@@ -34,13 +34,36 @@ class Pending(NamedTuple):
     now: int
 
 
+class Captured(NamedTuple):
+    """A fact pattern right of WITHOUT that can't be asked yet, with the facts that it may ask for, as they were; and
+    the times of the event, of which the last one is asked for. `number` is its own among those of a statement."""
+
+    number: int
+    pattern: FactNode
+    facts: tuple[Fact, ...]
+    start: int
+    last: int
+    now: int
+
+    def holds(self, frame: Frame, facts: FactBase) -> bool:
+        """Whether the pattern has a match at a time of the event."""
+        then = replace(facts, store=FactStore(), moment=facts.at(self.now), due=set())
+        for fact in self.facts:
+            then.store.add(fact)
+        found = self.pattern.find(frame, self.start, then)
+        return any(each.start <= self.last and (each.end is None or self.start < each.end) for each in found)
+
+
 class Blocking(NamedTuple):
     """What stands right of WITHOUT, and was there, if it goes with variables that are bound further to the left
-    (TEF-39): those in `slots`."""
+    (TEF-39): those in `slots`. `blocked` is what it is WITHOUT itself, if that is not decided either, `captured` a
+    pattern that says whether it was there."""
 
     frame: Frame
     slots: tuple[int, ...]
     pending: tuple[Pending, ...] = ()
+    blocked: tuple[Blocking, ...] = ()
+    captured: Captured | None = None
 
 
 class EventInstance(NamedTuple):
@@ -92,7 +115,10 @@ def settled(instance: EventInstance, facts: FactBase, *, is_whole: bool = False)
 
 def _still_blocks(other: Blocking, frame: Frame, facts: FactBase) -> bool:
     together = over(other.frame, only(frame, other.slots))
-    return settled(EventInstance(together, 0, 0, (), (), other.pending), facts, is_whole=True) is not None
+    if other.captured is not None:
+        return other.captured.holds(together, facts)
+    waiting = EventInstance(together, 0, 0, (), (), other.pending, blocked=other.blocked)
+    return settled(waiting, facts, is_whole=True) is not None
 
 
 def is_met(other: EventInstance, frame: Frame, facts: FactBase) -> bool:
@@ -113,6 +139,7 @@ class Stored:
 
     layout: Layout
     expressions: list[WaitingExpression]
+    patterns: list[FactNode]  # that are captured, of the statement
     slots: tuple[int, ...]
     listed: dict[Frame, list[EventInstance]] = field(default_factory=dict)
     size: int = 0

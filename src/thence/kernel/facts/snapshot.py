@@ -11,7 +11,7 @@ from thence.algebra.expressions import Variable
 from thence.errors import InputError
 from thence.kernel.array_checks import require
 from thence.kernel.facts.cells import Cell, CellTriple, cell, term
-from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending, Stored
+from thence.kernel.facts.event_instances import Blocking, Captured, EventInstance, Pending, Stored
 from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.frames import Frame, Layout
 from thence.kernel.facts.state import FactsState, initial_state
@@ -22,6 +22,9 @@ from thence.program.facts.program import FactsProgram
 from thence.program.operator import Environment
 from thence.rdf.terms import IRI, BlankNode
 from thence.rdf.times import Domain
+
+_DEEPEST = 200
+"""How deep WITHOUT may stand in WITHOUT: as deep as brackets may."""
 
 
 def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
@@ -59,15 +62,24 @@ def _pending(listed: tuple[Pending, ...], layout: Layout) -> list[Any]:
     return [[one.expression.number, _frame(one.frame, layout), one.now] for one in listed]
 
 
-def _instance(each: EventInstance, layout: Layout) -> list[Any]:
-    blocked = [
+def _captured(one: Captured) -> list[Any]:
+    return [one.number, [_fact(fact) for fact in one.facts], one.start, one.last, one.now]
+
+
+def _blocked(listed: tuple[Blocking, ...], layout: Layout) -> list[Any]:
+    return [
         [
             _frame(one.frame, layout),
             [layout.variables[slot].name for slot in one.slots],
             _pending(one.pending, layout),
+            _blocked(one.blocked, layout),
+            None if one.captured is None else _captured(one.captured),
         ]
-        for one in each.blocked
+        for one in listed
     ]
+
+
+def _instance(each: EventInstance, layout: Layout) -> list[Any]:
     hidden = sorted((layout.variables[slot].name, str(term(one))) for slot, one in each.hidden)
     return [
         _frame(each.frame, layout),
@@ -79,7 +91,7 @@ def _instance(each: EventInstance, layout: Layout) -> list[Any]:
         [_fact(fact) for fact in each.read],
         hidden,
         list(each.arms),
-        blocked,
+        _blocked(each.blocked, layout),
     ]
 
 
@@ -186,20 +198,37 @@ def _read_pending(found: Any, stored: Stored) -> tuple[Pending, ...]:
     )
 
 
+def _read_blocked(found: Any, stored: Stored, deeper: int = _DEEPEST) -> tuple[Blocking, ...]:
+    require(deeper > 0 or not found, "it is nested too deeply")
+    return tuple(
+        Blocking(
+            _read_frame(one, stored.layout),
+            stored.layout.slots_of(Variable(str(name)) for name in names),
+            _read_pending(pending, stored),
+            _read_blocked(blocked, stored, deeper - 1),
+            None if captured is None else _read_captured(captured, stored),
+        )
+        for one, names, pending, blocked, captured in found
+    )
+
+
+def _read_captured(found: Any, stored: Stored) -> Captured:
+    number, listed, start, last, now = found
+    _check_whole(number, start, last, now)
+    require(number >= 0, "a number is none")
+    known: dict[int, Fact] = {}
+    facts = tuple(_read_fact(each, known) for each in listed)
+    require(len(facts) == len(known), "two facts have one number")
+    return Captured(number, stored.patterns[number], facts, start, last, now)
+
+
 def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref: int) -> EventInstance:
     frame, start, end, keys, refs, pending, read, hidden, arms, blocked = found
     layout = stored.layout
     _check_whole(start, end, *keys, *refs, *arms)
     require(all(0 <= ref < next_ref for ref in refs), "an event is none that there is")
     waiting = _read_pending(pending, stored)
-    others = tuple(
-        Blocking(
-            _read_frame(one, layout),
-            layout.slots_of(Variable(str(name)) for name in names),
-            _read_pending(wait, stored),
-        )
-        for one, names, wait in blocked
-    )
+    others = _read_blocked(blocked, stored)
     dropped = frozenset((layout.slots[Variable(str(name))], cell(saved_term(text))) for name, text in hidden)
     require(all(each[0] in known or each[3] is not None for each in read), "a fact that holds is none that there is")
     facts = tuple(_read_fact(each, known) for each in read)
