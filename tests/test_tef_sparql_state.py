@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyoxigraph as ox
 import pytest
@@ -12,11 +14,15 @@ import pytest
 import thence
 from thence.columns.event_batch import encode
 from thence.io.background_data import load_background
+from thence.kernel.facts import event_instances, snapshot
+from thence.kernel.facts.event_instances import is_met
 from thence.kernel.facts.fact_nodes import FactBase, FactMatch, FactNode
 from thence.kernel.facts.frames import Frame
+from thence.kernel.facts.operator import FactsOperator
 from thence.kernel.facts.state import FactsState
 from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
+from thence.program.facts.program import FactsProgram
 from thence.program.operator import Environment
 from thence.query.query import CompileOptions
 
@@ -112,3 +118,74 @@ def test_a_view_is_derived_again_only_for_what_changed() -> None:
     query.node = counting = CountingNode(query.node)
     assert stored_after_each(flow, events[-1:]) == [3 * 29]
     assert counting.count == 1
+
+
+LIT = """CONSTRUCT FACT ?x lit ?y WHERE SINCE ?x glows ?y UNION UNTIL ?x fades ?y
+CONSTRUCT FACT ?x busy ?y WHERE SINCE ?x enters ?y UNION UNTIL ?x leaves ?y
+"""
+
+
+def test_a_view_with_without_stores_no_facts_that_have_ended() -> None:
+    """TEF-37, TEF-49: a view asks what holds, and what ended at this instant."""
+    text = LIT + "CONSTRUCT FACT ?x wasted ?y WHERE ?x lit ?y WITHOUT ?x busy ?y"
+    events = [thence.Event(0, f"<{EX}a> <{EX}glows> 1 .")]
+    events += [thence.Event(tick, f"<{EX}a> <{EX}{('leaves', 'enters')[tick % 2]}> 1 .") for tick in range(1, 60)]
+    assert max(stored_after_each(flow_of(text), events)) <= 4
+
+
+def test_a_fact_that_restarts_looks_at_the_latest_event_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TEF-38: what holds now began at the last E."""
+    text = LIT + "CONSTRUCT FACT ?x calm ?y WHERE ?x lit ?y WITHOUT ?x rings ?y"
+    events = [thence.Event(0, f"<{EX}a> <{EX}glows> 1 .")]
+    events += [thence.Event(tick, f"<{EX}a> <{EX}rings> 1 .") for tick in range(1, 100)]
+    asked = []
+    monkeypatch.setattr(event_instances, "is_met", lambda *given: asked.append(given) or is_met(*given))
+    flow = flow_of(text)
+    stored_after_each(flow, events)
+    assert [fact.start for fact in flow.hosts[0].state.machine.store.holding()] == [0, 99]
+    assert len(asked) < 1000
+
+
+def test_what_within_makes_useless_is_dropped_now_and_then() -> None:
+    """TEF-76: the events of the last ten ticks count; each key has one of its own."""
+    text = "SELECT ?x WITHIN 10 TICKS WHERE ?x starts ?y SEQ ?x ends ?y"
+    events = [thence.Event(tick, f"<{EX}a{tick}> <{EX}starts> 1 .") for tick in range(400)]
+    assert max(stored_after_each(flow_of(text), events)) <= 65
+
+
+def forged(number: int) -> dict[str, Any]:
+    """The head of a state, of which one thing is wrong."""
+    flow = flow_of(LIT + "CONSTRUCT FACT ?x wasted ?y WHERE ?x lit ?y")
+    stored_after_each(flow, [thence.Event(1, f"<{EX}a> <{EX}glows> 1 .")])
+    head = json.loads(json.dumps(FactsOperator().snapshot(program_of(flow), flow.hosts[0].state)[0]))
+    made, view = head["facts"]
+    now, first, _, idle, keys, created = head["times"]
+    wrong: list[dict[str, Any]] = [
+        {},
+        {"facts": [made, made, view]},
+        {"facts": [made, [created, *made[1:]]]},
+        {"facts": [made, [created + 1, *view[1:]]]},
+        {"facts": [made, [*view[:5], False]]},
+        {"facts": [made, [*view[:4], 99, True]]},
+        {"facts": [[*made[:2], 2**63, *made[3:]], view]},
+        {"ends": [10**30]},
+        {"times": [now, first, 7, idle, keys, created]},
+    ]
+    return head | wrong[number]
+
+
+def program_of(flow: LocalFlow) -> FactsProgram:
+    program = flow.dataflow.stages[0].program
+    assert isinstance(program, FactsProgram)
+    return program
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_a_forged_state_is_refused(number: int) -> None:
+    """A fact twice, of no statement, of a number to come; a time of more than 64 bits; a timer of nothing."""
+    program = program_of(flow_of(LIT + "CONSTRUCT FACT ?x wasted ?y WHERE ?x lit ?y"))
+    if number == 0:
+        assert snapshot.restore(program, forged(0), 9, Environment(NO_BACKGROUND)).stored == 2
+        return
+    with pytest.raises(thence.InputError, match="damaged"):
+        snapshot.restore(program, forged(number), 9, Environment(NO_BACKGROUND))

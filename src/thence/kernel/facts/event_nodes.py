@@ -7,7 +7,7 @@ instances that were completed before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from thence.algebra.expressions import Comparison
@@ -15,6 +15,7 @@ from thence.algebra.tef_sparql import TemporalRelation
 from thence.kernel.facts.compiled_expressions import Truth
 from thence.kernel.facts.event_instances import (
     Blocking,
+    Captured,
     EventInstance,
     Pending,
     Stored,
@@ -23,6 +24,7 @@ from thence.kernel.facts.event_instances import (
     settled,
 )
 from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactMatch, FactNode, TimesSlots, TripleSlots, assigned
+from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.frames import Frame, is_bound, merged, only
 from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 
@@ -272,6 +274,42 @@ class WithoutFactsNode:
 
 
 @dataclass(slots=True)
+class CapturingNode:
+    """`E WITHOUT F`, where F has a WITHOUT or a UNION that names variables which are bound further to the left: those
+    in `outer`. F is asked once they are, of the facts as they were (TEF-23, TEF-58)."""
+
+    child: EventNode
+    pattern: FactNode
+    number: int
+    leaves: tuple[TripleSlots, ...]
+    outer: tuple[int, ...]
+    is_at_start: bool = False  # it is asked of the start of E alone, as WITH does
+
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
+        found = []
+        for instance in self.child.delta(hand, facts):
+            last = instance.start if self.is_at_start else instance.end
+            captured = Captured(self.number, self.pattern, self._facts(facts), instance.start, last, facts.now)
+            blocking = Blocking(instance.frame, self.outer, captured=captured)
+            each = settled(instance._replace(blocked=(*instance.blocked, blocking)), facts)
+            if each is not None:
+                found.append(each)
+        return found
+
+    def _facts(self, facts: FactBase) -> tuple[Fact, ...]:
+        """Copies, since facts end."""
+        found: dict[int, Fact] = {}
+        for leaf in self.leaves:
+            subject, predicate, target = (position.constant for position in leaf.positions)
+            found.update((fact.number, fact) for fact in facts.store.matching(subject, predicate, target, ALWAYS))
+        ordered = sorted(found.values(), key=lambda fact: (0 if fact.end is None else fact.end, fact.number))
+        return tuple(map(replace, ordered))
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child,)
+
+
+@dataclass(slots=True)
 class WithoutEventsNode:
     """`E1 WITHOUT E2` (TEF-36). `outer` are the slots of E2's variables that are bound further to the left."""
 
@@ -299,7 +337,7 @@ class WithoutEventsNode:
             together = merged(instance.frame, other.frame)
             checked = None if together is None else settled(other._replace(frame=together), facts)
             if checked is not None:
-                known.append(Blocking(only(other.frame, self.outer), self.outer, checked.pending))
+                known.append(Blocking(checked.frame, self.outer, checked.pending, checked.blocked))
         return settled(instance._replace(blocked=instance.blocked + tuple(known)), facts) if known else instance
 
     def nodes(self) -> tuple[EventNode, ...]:
@@ -388,6 +426,7 @@ EventNode: TypeAlias = (
     | PairNode
     | WhileNode
     | WithoutFactsNode
+    | CapturingNode
     | WithoutEventsNode
     | TestNode
     | TimesNode

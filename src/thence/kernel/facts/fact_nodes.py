@@ -329,16 +329,17 @@ class WithoutFactNode:
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         found = []
         for each in self.left.find(frame, after, facts):
-            others = [(other.start, other.end) for other in self.right.find(each.frame, ALWAYS, facts)]
+            others = [(other.start, other.end) for other in self.right.find(each.frame, each.start, facts)]
             for start, end in gaps(each.start, each.end, others):
                 found.append(each._replace(start=start, end=end))
         return found
 
 
 class EventTimes(Protocol):
-    """When an event pattern, right of WITHOUT, has matched so far, given what is bound: the ends."""
+    """When an event pattern, right of WITHOUT, has matched so far, given what is bound: the ends that are later than
+    `first`, latest first, down to the first one that is not later than `after`."""
 
-    def times(self, frame: Frame, facts: FactBase) -> list[int]: ...
+    def times(self, frame: Frame, first: int, after: int, facts: FactBase) -> list[int]: ...
 
 
 @dataclass(slots=True)
@@ -351,11 +352,12 @@ class RestartNode:
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         found = []
         for each in self.left.find(frame, after, facts):
-            cuts = sorted({time for time in self.events.times(each.frame, facts) if time > each.start})
+            cuts = sorted(set(self.events.times(each.frame, each.start, after, facts)))
             bounds = [each.start, *(time for time in cuts if each.end is None or time < each.end)]
             ends: list[int | None] = [*bounds[1:], each.end]
             for low, high in zip(bounds, ends, strict=True):
-                found.append(each._replace(start=low, end=high))
+                if high is None or high > after:
+                    found.append(each._replace(start=low, end=high))
         return found
 
 

@@ -96,9 +96,10 @@ class FactStore:
         return sum(map(len, self.open.values())) + len(self.ended)
 
     def start(self, triple: CellTriple, time: int, statement: int, *, is_view: bool = False) -> Fact | None:
-        """A new fact; None if it began at that time already, and still holds (TEF-40)."""
+        """A new fact; None if it began at that time already, and still holds (TEF-40). A view goes beside a made fact
+        of its triple, if its head has a variable for a predicate."""
         same = self.open.get(triple)
-        if same is not None and any(fact.start == time for fact in same):
+        if same is not None and any(fact.start == time and fact.is_view is is_view for fact in same):
             return None
         self.created += 1
         fact = Fact(self.created, triple, time, None, statement, is_view)

@@ -28,6 +28,7 @@ from thence.kernel.facts.cells import cell
 from thence.kernel.facts.compiled_expressions import attempted, truth_of
 from thence.kernel.facts.event_instances import AbsentEvents, Stored, WaitingExpression
 from thence.kernel.facts.event_nodes import (
+    CapturingNode,
     EitherNode,
     EventNode,
     FactEventNode,
@@ -73,6 +74,7 @@ class PatternCompiler:
     views: dict[TefPattern, tuple[int, Layout]]
     absent: list[tuple[EventNode, Stored]] = field(default_factory=list)
     expressions: list[WaitingExpression] = field(default_factory=list)
+    patterns: list[FactNode] = field(default_factory=list)  # that are captured
 
     # Facts
 
@@ -121,7 +123,7 @@ class PatternCompiler:
         if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
             return WithoutFactNode(left, self.facts(pattern.right))
         node = self.events(pattern.right, frozenset(self.layout.variables))  # whatever F may bind
-        stored = self._store(frozenset())
+        stored = self._store(certain(pattern.left) & certain(pattern.right))
         self.absent.append((node, stored))
         return RestartNode(left, AbsentEvents(stored))
 
@@ -202,16 +204,9 @@ class PatternCompiler:
                 left = self._while(relation, child, inner.left, away)
                 found = self._while(relation, left, inner.right, away - bound(inner.left))
             case Absent() if not self._is_event(inner.right):
-                further = asked_from(inner, away)
-                right, more = lifted(inner.right, further)
                 left = self._while(relation, child, inner.left, away)
-                found = WithoutFactsNode(
-                    left,
-                    self.facts(right),
-                    self.layout.slots_of(further),
-                    tuple(self._late(each) for each in more),
-                    is_at_start=relation is TemporalRelation.WITH,
-                )
+                is_at_start = relation is TemporalRelation.WITH
+                found = self._without_facts(left, inner.right, asked_from(inner, away), is_at_start=is_at_start)
             case _:
                 found = WhileNode(relation, child, self.facts(inner))
         for each in late:
@@ -236,13 +231,30 @@ class PatternCompiler:
             return self._without(Absent(Absent(pattern.left, sides[0]), sides[1]), outer)
         child = self.events(pattern.left, outer)
         known = bound(pattern.left)
-        further = self.layout.slots_of(all_variables(pattern.right) & away_from(pattern.left, outer))
-        if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
-            node, late = self._facts_with(pattern.right, pattern.left, outer)
-            return WithoutFactsNode(child, node, further, late)
+        further = all_variables(pattern.right) & away_from(pattern.left, outer)
+        if not self._is_event(pattern.right):
+            return self._without_facts(child, pattern.right, further)
         absent = self.events(pattern.right, outer | known)
         seen = self._store(certain(pattern.left) & certain(pattern.right))
-        return WithoutEventsNode(child, absent, seen, further)
+        return WithoutEventsNode(child, absent, seen, self.layout.slots_of(further))
+
+    def _without_facts(
+        self, child: EventNode, pattern: TefPattern, further: frozenset[Variable], *, is_at_start: bool = False
+    ) -> EventNode:
+        """`E WITHOUT F`, where F may have to wait for what is bound further to the left."""
+        slots = self.layout.slots_of(further)
+        inner, late = lifted(pattern, further)
+        gaps = [node for node in nodes(inner) if isinstance(node, Absent)]
+        unions = [node for node in nodes(inner) if isinstance(node, Either)]
+        tested = any(lifted(side, further)[1] for union in unions for side in (union.left, union.right))
+        waits = tested or any(asked_from(gap, further) for gap in gaps)
+        if not waits or any(self._is_event(gap.right) for gap in gaps):
+            tests = tuple(self._late(each) for each in late)
+            return WithoutFactsNode(child, self.facts(inner), slots, tests, is_at_start=is_at_start)
+        leaves = tuple(self.triple(node) for node in nodes(pattern) if isinstance(node, TriplePattern))
+        self.patterns.append(self.facts(pattern))
+        number = len(self.patterns) - 1
+        return CapturingNode(child, self.patterns[number], number, leaves, slots, is_at_start)
 
     def _test(
         self, pattern: TefPattern, variable: Variable | None, expression: Expression, outer: frozenset[Variable]
@@ -290,7 +302,7 @@ class PatternCompiler:
         return made
 
     def _store(self, names: frozenset[Variable]) -> Stored:
-        return Stored(self.layout, self.expressions, self.layout.slots_of(names))
+        return Stored(self.layout, self.expressions, self.patterns, self.layout.slots_of(names))
 
     def _is_event(self, pattern: TefPattern) -> bool:
         return self.kinds.of_pattern(pattern) is Kind.EVENT
@@ -339,14 +351,38 @@ def lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, 
 def split_union(
     pattern: TefPattern, events: TefPattern, outer: frozenset[Variable]
 ) -> tuple[TefPattern, TefPattern] | None:
-    """The sides of a UNION of facts that has expressions which may have to wait: each side waits by itself. None if it
-    has none, or if a variable that UNION drops would join one outside."""
-    if not isinstance(pattern, Either):
-        return None
-    sides = (pattern.left, pattern.right)
-    dropped = (bound(pattern.left) | bound(pattern.right)) - bound(pattern)
-    waits = any(lifted(side, away_from(events, outer))[1] for side in sides)
-    return sides if waits and not dropped & (outer | bound(events)) else None
+    """A fact pattern as two, one for each side of a UNION in it that has expressions which may have to wait: each side
+    waits by itself. None if it has none, or if a variable that UNION drops would join one outside."""
+    return _split(pattern, away_from(events, outer), outer | bound(events))
+
+
+def _split(
+    pattern: TefPattern, away: frozenset[Variable], outside: frozenset[Variable]
+) -> tuple[TefPattern, TefPattern] | None:
+    """`away` are the variables that may have no value yet, `outside` all that are bound around the pattern."""
+    found: tuple[TefPattern, TefPattern] | None = None
+    match pattern:
+        case Either():
+            dropped = (bound(pattern.left) | bound(pattern.right)) - bound(pattern)
+            waits = any(_waits(side, away) for side in (pattern.left, pattern.right))
+            return (pattern.left, pattern.right) if waits and not dropped & outside else None
+        case Conjunction(left, right):
+            if (found := _split(left, away, outside | all_variables(right))) is not None:
+                return Conjunction(found[0], right), Conjunction(found[1], right)
+            if (found := _split(right, away - bound(left), outside | all_variables(left))) is not None:
+                return Conjunction(left, found[0]), Conjunction(left, found[1])
+        case Test() | Assignment() | Times():
+            own = all_variables(pattern) - all_variables(pattern.pattern)
+            if (found := _split(pattern.pattern, away, outside | own)) is not None:
+                return replace(pattern, pattern=found[0]), replace(pattern, pattern=found[1])
+        case _:
+            pass
+    return found
+
+
+def _waits(pattern: TefPattern, away: frozenset[Variable]) -> bool:
+    """Whether a side of a UNION has expressions that may have to wait."""
+    return bool(lifted(pattern, away)[1]) or _split(pattern, away, frozenset()) is not None
 
 
 def away_from(events: TefPattern, outer: frozenset[Variable]) -> frozenset[Variable]:

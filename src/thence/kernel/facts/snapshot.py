@@ -11,7 +11,7 @@ from thence.algebra.expressions import Variable
 from thence.errors import InputError
 from thence.kernel.array_checks import require
 from thence.kernel.facts.cells import Cell, CellTriple, cell, term
-from thence.kernel.facts.event_instances import Blocking, EventInstance, Pending, Stored
+from thence.kernel.facts.event_instances import Blocking, Captured, EventInstance, Pending, Stored
 from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.frames import Frame, Layout
 from thence.kernel.facts.state import FactsState, initial_state
@@ -22,6 +22,9 @@ from thence.program.facts.program import FactsProgram
 from thence.program.operator import Environment
 from thence.rdf.terms import IRI, BlankNode
 from thence.rdf.times import Domain
+
+_DEEPEST = 200
+"""How deep WITHOUT may stand in WITHOUT: as deep as brackets may."""
 
 
 def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
@@ -59,15 +62,24 @@ def _pending(listed: tuple[Pending, ...], layout: Layout) -> list[Any]:
     return [[one.expression.number, _frame(one.frame, layout), one.now] for one in listed]
 
 
-def _instance(each: EventInstance, layout: Layout) -> list[Any]:
-    blocked = [
+def _captured(one: Captured) -> list[Any]:
+    return [one.number, [_fact(fact) for fact in one.facts], one.start, one.last, one.now]
+
+
+def _blocked(listed: tuple[Blocking, ...], layout: Layout) -> list[Any]:
+    return [
         [
             _frame(one.frame, layout),
             [layout.variables[slot].name for slot in one.slots],
             _pending(one.pending, layout),
+            _blocked(one.blocked, layout),
+            None if one.captured is None else _captured(one.captured),
         ]
-        for one in each.blocked
+        for one in listed
     ]
+
+
+def _instance(each: EventInstance, layout: Layout) -> list[Any]:
     hidden = sorted((layout.variables[slot].name, str(term(one))) for slot, one in each.hidden)
     return [
         _frame(each.frame, layout),
@@ -79,7 +91,7 @@ def _instance(each: EventInstance, layout: Layout) -> list[Any]:
         [_fact(fact) for fact in each.read],
         hidden,
         list(each.arms),
-        blocked,
+        _blocked(each.blocked, layout),
     ]
 
 
@@ -117,20 +129,30 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
     made = state.machine
     made.facts.domain = Domain(head["domain"])
     now, first, timer, idle, keys, created = head["times"]
-    for each in (now, first, idle, keys, created, head["placed"]):
-        require(type(each) is int, "a number is none")
-    require(timer is None or type(timer) is int, "a number is none")
+    _check_whole(now, first, idle, keys, created, head["placed"], *(() if timer is None else (timer,)))
+    require(timer is None or (bool(made.timers.queries) and timer > now), "a step is due that none waits for")
+    require(idle >= 0 and keys >= 0 and created >= 0, "a number is none")
     made.facts.begin(now)
     made.facts.first, made.timer, made.idle_steps, made.keys = first, timer, idle, keys
     made.is_begun, state.placed = bool(head["begun"]), head["placed"]
     for *numbers, triple in head["waiting"]:
-        require(len(numbers) == 5 and all(type(each) is int for each in numbers), "a number is none")
+        _check_whole(*numbers)
+        require(len(numbers) == 5, "a number is none")
         require(0 <= numbers[2] < next_ref, "an event is none that there is")
         end, stream, ref, place, start = numbers
         state.waiting.append(WaitingTriple(end, stream, ref, place, start, _read_triple(triple)))
-    state.times = sorted(int(each) for each in head["ends"])
+    _check_whole(*head["ends"])
+    state.times = sorted(head["ends"])
     known: dict[int, Fact] = {}
     every = [_read_fact(listed, known) for listed in head["facts"]]
+    require(len(every) == len(known), "two facts have one number")
+    require(all(0 < number <= created for number in known), "a fact has a number that none has yet")
+    is_held = {(fact.triple, fact.start, fact.is_view) for fact in every if fact.end is None}
+    views = {view.number for stratum in made.views.strata for group in stratum for view in group.views}
+    made_by = {each.number for each in made.statements}
+    is_own = all(fact.statement in made_by and fact.is_view is (fact.statement in views) for fact in every)
+    require(is_own, "a fact is of no statement")
+    require(len(is_held) == sum(fact.end is None for fact in every), "a fact is there twice")
     for fact in sorted(every, key=lambda each: (0 if each.end is None else each.end, each.number)):
         made.store.add(fact)
     made.store.created = created
@@ -142,6 +164,11 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
     made.recall()
     made.once, made.seen = _read_keys(head["once"]), _read_keys(head["seen"])
     return state
+
+
+def _check_whole(*numbers: Any) -> None:
+    """That all are whole numbers of 64 bits, as times are."""
+    require(all(type(each) is int and abs(each) < 2**63 for each in numbers), "a number is none")
 
 
 def _read_triple(found: Any) -> CellTriple:
@@ -156,36 +183,54 @@ def _read_frame(found: Any, layout: Layout) -> Frame:
 
 def _read_fact(found: Any, known: dict[int, Fact]) -> Fact:
     number, triple, start, end, statement, is_view = found
-    for each in (number, start, statement):
-        require(type(each) is int, "a number is none")
-    require(end is None or type(end) is int, "a number is none")
+    _check_whole(number, start, statement, *(() if end is None else (end,)))
     if number not in known:
         known[number] = Fact(number, _read_triple(triple), start, end, statement, bool(is_view))
     return known[number]
 
 
 def _read_pending(found: Any, stored: Stored) -> tuple[Pending, ...]:
+    for number, _, now in found:
+        _check_whole(number, now)
+        require(number >= 0, "a number is none")
     return tuple(
-        Pending(stored.expressions[number], _read_frame(frame, stored.layout), int(now)) for number, frame, now in found
+        Pending(stored.expressions[number], _read_frame(frame, stored.layout), now) for number, frame, now in found
     )
+
+
+def _read_blocked(found: Any, stored: Stored, deeper: int = _DEEPEST) -> tuple[Blocking, ...]:
+    require(deeper > 0 or not found, "it is nested too deeply")
+    return tuple(
+        Blocking(
+            _read_frame(one, stored.layout),
+            stored.layout.slots_of(Variable(str(name)) for name in names),
+            _read_pending(pending, stored),
+            _read_blocked(blocked, stored, deeper - 1),
+            None if captured is None else _read_captured(captured, stored),
+        )
+        for one, names, pending, blocked, captured in found
+    )
+
+
+def _read_captured(found: Any, stored: Stored) -> Captured:
+    number, listed, start, last, now = found
+    _check_whole(number, start, last, now)
+    require(number >= 0, "a number is none")
+    known: dict[int, Fact] = {}
+    facts = tuple(_read_fact(each, known) for each in listed)
+    require(len(facts) == len(known), "two facts have one number")
+    return Captured(number, stored.patterns[number], facts, start, last, now)
 
 
 def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref: int) -> EventInstance:
     frame, start, end, keys, refs, pending, read, hidden, arms, blocked = found
     layout = stored.layout
-    for each in (start, end, *keys, *refs, *arms):
-        require(type(each) is int, "a number is none")
+    _check_whole(start, end, *keys, *refs, *arms)
     require(all(0 <= ref < next_ref for ref in refs), "an event is none that there is")
     waiting = _read_pending(pending, stored)
-    others = tuple(
-        Blocking(
-            _read_frame(one, layout),
-            layout.slots_of(Variable(str(name)) for name in names),
-            _read_pending(wait, stored),
-        )
-        for one, names, wait in blocked
-    )
+    others = _read_blocked(blocked, stored)
     dropped = frozenset((layout.slots[Variable(str(name))], cell(saved_term(text))) for name, text in hidden)
+    require(all(each[0] in known or each[3] is not None for each in read), "a fact that holds is none that there is")
     facts = tuple(_read_fact(each, known) for each in read)
     own = _read_frame(frame, layout)
     require(all(own[slot] is not None for slot in stored.slots), "an instance lacks what it is stored by")
@@ -194,8 +239,7 @@ def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref:
 
 def _read_since(found: Any, slots: int) -> tuple[Origin, int]:
     frame, hidden, arms, start, time = found
-    for each in (start, time, *arms, *(slot for slot, _ in hidden)):
-        require(type(each) is int, "a number is none")
+    _check_whole(start, time, *arms, *(slot for slot, _ in hidden))
     require(len(frame) == slots, "a mapping is of another query")
     dropped = frozenset((slot, cell(saved_term(text))) for slot, text in hidden)
     return (tuple(map(_read_cell, frame)), dropped, tuple(arms), start), time

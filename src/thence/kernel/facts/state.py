@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from thence.algebra.tef_sparql import Absent, Kind, Related, TemporalRelation
+from thence.algebra.tef_sparql import (
+    Absent,
+    ConstructStatement,
+    Kind,
+    Plain,
+    Related,
+    TefStatement,
+    TemporalRelation,
+    Times,
+)
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
 from thence.columns.shard_codes import shard_of_term
@@ -54,7 +63,8 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     if environment.shard[1] > 1:
         made.owns = lambda triple: _belongs(triple, program, environment)
     kept_for = None if environment.keeps_history else _kept_for(program, kinds)
-    made.store.keeps_ended = kept_for != 0 or any(each.has_ends for each in made.unnamed)
+    has_absence = any(isinstance(node, Absent) for node in nodes(program.file.statements))
+    made.store.keeps_ended = kept_for != 0 or has_absence or any(each.has_ends for each in made.unnamed)
     has_within = any(each.within is not None for each in program.file.statements)
     return FactsState(Terms(), made, kept_for, has_within)
 
@@ -69,9 +79,12 @@ def _belongs(triple: CellTriple, program: FactsProgram, environment: Environment
 
 def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
     """How long facts that have ended may be asked for; None: for ever. An event that lasts meets those of its time,
-    under WITH and WITHOUT (TEF-31, TEF-32); DURING asks for facts that hold. WITHIN bounds it (TEF-76)."""
+    under WITH and WITHOUT (TEF-31, TEF-32); DURING asks for facts that hold. WITHIN bounds it (TEF-76). A view asks
+    what holds, and what began or ended at this instant (TEF-49)."""
     longest = 0
-    for statement in program.file.statements:
+    for number, statement in enumerate(program.file.statements, 1):
+        if _asks_for_now(statement, kinds.statements[number - 1]):
+            continue
         for node in nodes(statement):
             if isinstance(node, Absent):
                 over_facts = kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
@@ -84,6 +97,15 @@ def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
             if asks and statement.within is not None:
                 longest = max(longest, statement.within.length)
     return longest
+
+
+def _asks_for_now(statement: TefStatement, kind: Kind) -> bool:
+    """Whether it is a view that does not ask for the times of anything which WITHOUT interrupts."""
+    is_view = isinstance(statement, ConstructStatement) and kind is Kind.FACT
+    if not is_view or not all(isinstance(arm, Plain) for arm in statement.arms):
+        return False
+    timed = [node for node in nodes(statement) if isinstance(node, Times)]
+    return not any(isinstance(node, Absent) for each in timed for node in nodes(each))
 
 
 def take(program: FactsProgram, state: FactsState, extracted: Extracted, environment: Environment) -> None:

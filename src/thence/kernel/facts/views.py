@@ -159,7 +159,7 @@ def _settle_changed(group: ViewGroup, facts: FactBase) -> list[Fact]:
         if starts:
             store.start(triple, now, starts[0][1], is_view=True)
     for triple, number in derived.items():
-        if triple not in store.open:
+        if not any(fact.is_view for fact in store.open.get(triple, ())):
             store.start(triple, now, number, is_view=True)
     return ended
 

@@ -42,6 +42,10 @@ def view_strata(views: Sequence[V], kinds: Kinds) -> tuple[tuple[V, ...], ...]:
                         if _derives(other, triple, kinds) and levels[view.number] < levels[other.number] + absent:
                             levels[view.number] = levels[other.number] + absent
                             changed = True
+            for other in views:  # views of one predicate are settled together: their derivations are merged (TEF-48)
+                if levels[view.number] < levels[other.number] and _have_one_predicate(view, other):
+                    levels[view.number] = levels[other.number]
+                    changed = True
         if not changed:
             numbers = sorted(set(levels.values()))
             return tuple(tuple(view for view in views if levels[view.number] == level) for level in numbers)
@@ -51,6 +55,11 @@ def view_strata(views: Sequence[V], kinds: Kinds) -> tuple[tuple[V, ...], ...]:
     if kinds.file is None:
         raise QueryError(reason, hint=hint)
     raise StatementErrors(kinds.file, worst.number).here(reason, hint)
+
+
+def _have_one_predicate(view: Derives, other: Derives) -> bool:
+    made = {triple.predicate for triple in view.statement.head if isinstance(triple.predicate, IRI)}
+    return any(triple.predicate in made for triple in other.statement.head)
 
 
 def _read(pattern: object, kinds: Kinds) -> Iterator[tuple[TriplePattern, int]]:
