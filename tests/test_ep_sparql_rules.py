@@ -55,6 +55,21 @@ def test_a_duration_cannot_be_compared_with_ticks() -> None:
         list(query(f"SELECT ?y {{ ?x :p ?y FILTER(getDURATION() < {HOUR}) }}").match(prices(1, 2)))
 
 
+@pytest.mark.parametrize("both", ["{ ?x :p ?v } SEQ { ?x :q ?w }", "?x :p ?v . ?x :q ?w"])
+def test_a_duration_may_have_more_than_63_bits(both: str) -> None:
+    """C-2, EP-30, EP-74"""
+    first, last = -(2**62) - 5, 2**62 + 5
+    events = [
+        thence.Event(first, "<x:a> <http://example.org/p> 1 ."),
+        thence.Event(last, "<x:a> <http://example.org/q> 1 ."),
+    ]
+    (row,) = query(f"SELECT (getDURATION() AS ?d) {{ {both} }}").match(events)
+    assert str(row.bindings["d"]).startswith(f'"{last - first}"')
+    assert len(list(query(f"SELECT ?v {{ {both} FILTER(getDURATION() > 5) }}").match(events))) == 1
+    for condition in ("getDURATION() < 5", "getDURATION() < 5 || ?v = 2", "?v + getDURATION() < 5"):
+        assert not list(query(f"SELECT ?v {{ {both} FILTER({condition}) }}").match(events))
+
+
 def test_rules_that_never_end_are_an_error_that_names_the_rule() -> None:
     """EP-54"""
     counting = query("CONSTRUCT { ?x :p ?z } WHERE { ?x :p ?y BIND(?y + 1 AS ?z) } SELECT ?y { ?x :p ?y }")
