@@ -49,6 +49,7 @@ PATHS = Options(rules=False, aggregates=False, sub_selects=False, modifiers=Fals
 KEYED = replace(CORE, most_events=9)
 REASONED = replace(CORE, reasoning=True, reasoned=100)
 REASONED_RULES = replace(RULED, reasoning=True, reasoned=100)
+GRAPH_OF_RULES = replace(RULED, reasoning=True, graph_of_rules=True)
 
 
 @given(cases(CORE), CUTS)
@@ -72,6 +73,12 @@ def test_paths_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None
 @given(cases(RULED), CUTS)
 def test_selects_read_the_closure_of_the_rules(case: Case, cuts: list[int]) -> None:
     """EP-46 – EP-54"""
+    agree(case, cuts)
+
+
+@given(cases(GRAPH_OF_RULES), CUTS)
+def test_graph_reads_what_rules_derive_from_background(case: Case, cuts: list[int]) -> None:
+    """EP-37, EP-39, EP-40"""
     agree(case, cuts)
 
 

@@ -55,6 +55,21 @@ def test_a_duration_cannot_be_compared_with_ticks() -> None:
         list(query(f"SELECT ?y {{ ?x :p ?y FILTER(getDURATION() < {HOUR}) }}").match(prices(1, 2)))
 
 
+@pytest.mark.parametrize("both", ["{ ?x :p ?v } SEQ { ?x :q ?w }", "?x :p ?v . ?x :q ?w"])
+def test_a_duration_may_have_more_than_63_bits(both: str) -> None:
+    """C-2, EP-30, EP-74"""
+    first, last = -(2**62) - 5, 2**62 + 5
+    events = [
+        thence.Event(first, "<x:a> <http://example.org/p> 1 ."),
+        thence.Event(last, "<x:a> <http://example.org/q> 1 ."),
+    ]
+    (row,) = query(f"SELECT (getDURATION() AS ?d) {{ {both} }}").match(events)
+    assert str(row.bindings["d"]).startswith(f'"{last - first}"')
+    assert len(list(query(f"SELECT ?v {{ {both} FILTER(getDURATION() > 5) }}").match(events))) == 1
+    for condition in ("getDURATION() < 5", "getDURATION() < 5 || ?v = 2", "?v + getDURATION() < 5"):
+        assert not list(query(f"SELECT ?v {{ {both} FILTER({condition}) }}").match(events))
+
+
 def test_rules_that_never_end_are_an_error_that_names_the_rule() -> None:
     """EP-54"""
     counting = query("CONSTRUCT { ?x :p ?z } WHERE { ?x :p ?y BIND(?y + 1 AS ?z) } SELECT ?y { ?x :p ?y }")
@@ -289,3 +304,45 @@ def test_a_zero_length_pair_of_what_exists_puts_in_is_timeless(graph: str, found
     """EP-65: so it is not simultaneous with an event, though one holds its term."""
     asked = query("SELECT ?x { ?x :q ?x FILTER NOT EXISTS { { ?y :p ?m } EQUALS { ?z :r* ?x } } }")
     assert len(list(asked.match([event(1, ":c :q :c ."), event(1, graph)]))) == found
+
+
+READS_PATH = "CONSTRUCT { ?x :t ?z } WHERE { GRAPH :g { ?x :t ?y . ?y :p ?z } } "
+READS_ABSENCE = "CONSTRUCT { ?x :w ?y } WHERE { ?x :p ?y MINUS { GRAPH :g { ?y :t ?z } } } "
+
+
+@pytest.mark.parametrize(
+    ("rules", "block", "count"),
+    [
+        ("", ":g { ?x :t ?y }", 3),
+        (READS_PATH, ":g { :a :t ?y }", 3),
+        ("CONSTRUCT { ?x :w ?y } WHERE { GRAPH :g { ?x :t ?y } } ", ":other { ?x :w ?y }", 3),
+        (READS_ABSENCE, ":g { ?x :w ?y }", 1),
+        (READS_ABSENCE + "CONSTRUCT { ?x :w ?y } WHERE { GRAPH :g { ?x :w ?y } } ", ":g { ?x :w ?y }", 1),
+        ("", ":g { :a :t [] }", 1),
+        ("", ":g { :a :t+ ?y }", 3),
+    ],
+)
+def test_graph_sees_what_rules_derive_from_an_unnamed_background(
+    rules: str, block: str, count: int, tmp_path: Path
+) -> None:
+    """EP-37, EP-39, EP-40: also through rules that read GRAPH themselves, and stratum by stratum (EP-50)."""
+    data = tmp_path / "background.ttl"
+    data.write_text("@prefix : <http://example.org/> . :a :p :b . :b :p :c . :c :p :d .", "utf-8")
+    asked = query(f"CONSTRUCT {{ ?x :t ?y }} WHERE {{ ?x :p ?y }} {rules} SELECT * {{ ?u :q ?v GRAPH {block} }}")
+    events = [
+        thence.Event(1, "<x:u> <http://example.org/q> 1 ."),
+        thence.Event(2, "<x:u> <http://example.org/p> 1 ."),  # what it derives is in the stream, and in no graph
+    ]
+    assert len(list(asked.match(events, background=data))) == count
+    named = {f"http://example.org/{name}": data for name in ("g", "other")}
+    assert not list(asked.match(events, background=named)), "what rules derive is in no named graph"
+
+
+def test_graph_sees_what_a_derived_triple_entails(tmp_path: Path) -> None:
+    """EP-37, EP-39, EP-55"""
+    data = tmp_path / "background.ttl"
+    sub_property = "<http://www.w3.org/2000/01/rdf-schema#subPropertyOf>"
+    data.write_text(f"@prefix : <http://example.org/> . :a :p :b . :t {sub_property} :s .", "utf-8")
+    asked = query("CONSTRUCT { ?x :t ?y } WHERE { ?x :p ?y } SELECT * { ?u :q ?v GRAPH :g { ?x :s ?y } }")
+    events = [thence.Event(1, "<x:u> <http://example.org/q> 1 .")]
+    assert len(list(asked.match(events, background=data, reasoning="rdfs"))) == 1

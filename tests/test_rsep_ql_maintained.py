@@ -227,6 +227,27 @@ def test_an_evaluation_that_a_later_event_asks_for_finds_its_events() -> None:
     assert [time for time, _, _ in rows(compile_query(query), events, [28])] == [9, 12, 15, 18, 21, 24, 27, 33]
 
 
+@pytest.mark.parametrize("optimise", [True, False])
+def test_an_evaluation_waits_for_an_earlier_one_that_a_later_event_may_ask_for(optimise: bool) -> None:
+    """RS-20: at watermark 9, the event at 6 has asked for the evaluation at 8, of SLIDE 4. That at 7, of SLIDE 1, comes
+    first, and is there only if an event follows."""
+    select = "SELECT ?s WHERE { WINDOW :w { :o1 :by ?s } }"
+    query = parse(text(select, "[RANGE 8 SLIDE 4]", "[RANGE 8 SLIDE 1]", "", "RSTREAM"))
+    dataflow = compile_query(query, optimise=optimise)
+    for times, expected in (((3, 6, 11), [4, 5, 6, 7, 8, 9, 10, 11, 12]), ((3, 6), [4, 5, 6, 8])):
+        events = [Event(time, "@prefix : <http://example.org/> . :o1 :by :s1 .") for time in times]
+        assert [time for time, _, _ in rows(dataflow, events, [9])] == expected
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+def test_no_evaluation_is_later_than_all_times(optimise: bool) -> None:
+    """C-2, RS-19: the next multiple of 1,000 has more than 64 bits."""
+    events = [Event(2**63 - 4, "@prefix : <http://example.org/> . :o1 :by :s1 .")]
+    for report in ("", "REPORT EVERY 1000"):
+        query = parse(text(SELECTS["one"], "[RANGE 1000 SLIDE 1000]", "[RANGE 5 SLIDE 1000]", report, "RSTREAM"))
+        assert rows(compile_query(query, optimise=optimise), events, []) == []
+
+
 @pytest.mark.parametrize("function", ["[LND 3]", "[]"])
 def test_a_window_that_keeps_all_events_is_warned_of(function: str) -> None:
     """The events of a window that nothing leaves are state that grows for ever."""

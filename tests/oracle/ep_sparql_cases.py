@@ -236,7 +236,7 @@ def made(number: Callable[[int, int], int], options: Options) -> Case:
     ruled = options.rules and outline.chance(40)
     reasoning = options.reasoning and outline.chance(options.reasoned)
     grounded = options.background and (reasoning or outline.chance(40))
-    graphs = options.graph and not ruled and outline.chance(20)
+    graphs = options.graph and (not ruled or options.graph_of_rules) and outline.chance(20)
     file: list[Statement] = []
 
     def maker() -> Maker:

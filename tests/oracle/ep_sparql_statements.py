@@ -75,6 +75,7 @@ class Options:
     reasoning: bool = True
     reasoned: int = 15  # of a hundred cases, with reasoning
     graph: bool = True
+    graph_of_rules: bool = False  # GRAPH in files with rules, too
     background: bool = True
     time_functions: bool = True
     operators: tuple[Operator, ...] = tuple(Operator)

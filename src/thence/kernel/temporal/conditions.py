@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Bound, Call, Expression, Variable
 from thence.algebra.variables import mentioned, parts
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints
+from thence.kernel.temporal.interval_table import NO_END, Ids, IntervalTable, Ints, durations
 from thence.match.background import Background
 from thence.match.context import Context, Solution, SolutionLabels
 from thence.match.expression_columns import ExpressionColumns
@@ -58,7 +58,7 @@ class Scope:
         """Where a FILTER lets a row pass."""
         passes = np.ones(len(rows), np.bool_)
         if condition.bounds_duration:
-            lasted = rows.end - rows.start
+            lasted = durations(rows.start, rows.end)
             passes &= rows.end != NO_END  # EP-33
             passes &= True if condition.shortest is None else lasted >= condition.shortest
             passes &= True if condition.longest is None else lasted <= condition.longest
@@ -198,8 +198,8 @@ def makes_nodes(expression: Expression) -> bool:
     return any(isinstance(part, Call) and part.function == "BNODE" for part in parts(expression))
 
 
-TIMES: Mapping[Variable, Callable[[Ints, Ints], Ints]] = {
-    DURATION: lambda start, end: end - start,
+TIMES: Mapping[Variable, Callable[[Ints, Ints], Ints | NDArray[np.uint64]]] = {
+    DURATION: durations,
     START_TIME: lambda start, end: start,
     END_TIME: lambda start, end: end,
 }

@@ -18,6 +18,7 @@ from thence.kernel.temporal.interval_table import (
     IntervalTable,
     Ints,
     concatenated,
+    durations,
     empty,
     first_of_each,
     no_rows,
@@ -441,7 +442,7 @@ def _useful(rows: IntervalTable, longest: int) -> IntervalTable:
     """The solutions that do not last too long to be of use."""
     if longest == UNBOUNDED or not len(rows):
         return rows
-    useful = (rows.end - rows.start <= longest) | (rows.end == NO_END)
+    useful = (durations(rows.start, rows.end) <= longest) | (rows.end == NO_END)
     return rows if useful.all() else rows.take(useful)
 
 

@@ -51,6 +51,11 @@ class IntervalTable:
         return IntervalTable(self.start[rows], self.end[rows], self.ids[:, rows], self.refs[:, rows])
 
 
+def durations(start: Ints, end: Ints) -> NDArray[np.uint64]:
+    """How long intervals last: up to 64 bits, as times have (C-2)."""
+    return (end - start).view(np.uint64)
+
+
 def no_rows(node: Node) -> IntervalTable:
     """No solutions of a node."""
     return empty(len(node.variables), len(node.places))

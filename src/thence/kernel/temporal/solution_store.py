@@ -275,7 +275,7 @@ def _earliest(end, longest):
 @inner
 def _is_short(start, end, other_start, other_end, longest):
     last = max(end, other_end)
-    return longest == UNBOUNDED or last == NO_END or last - min(start, other_start) <= longest
+    return longest == UNBOUNDED or last == NO_END or 0 <= last - min(start, other_start) <= longest  # in 64 bits
 
 
 @lazy_entry(lambda keys, start, end, shared, stored, *_: (len(start) + 1) * (keys.shape[0] + 4) * 4)

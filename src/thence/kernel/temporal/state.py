@@ -123,6 +123,27 @@ def node_tables(state: NodeState) -> Iterator[IntervalTable]:
 def initial_state(program: TemporalProgram, terms: Terms, environment: Environment) -> TemporalState:
     """The state before any event: what the background alone gives is evaluated (EP-35, EP-37)."""
     network = program.network
+    evaluation = _evaluation(program, terms, environment, _graphs(program, environment))
+    state = TemporalState(evaluation)
+    closed = NO_END + 1
+    if program.chain is not None:
+        state.selection = PolicyState.of(program.chain, program.policy, evaluation)
+        state.selection.arrive(evaluation)
+        state.selection.step(evaluation, closed)  # what is timeless is no row (EP-38)
+        return state
+    if network.by_instant:
+        evaluation.instant(NO_END, closed)
+    else:
+        evaluation.bulk(closed)
+    evaluation.evict(closed)
+    return state
+
+
+def _evaluation(
+    program: TemporalProgram, terms: Terms, environment: Environment, read_by_graph: Background
+) -> Evaluation:
+    """The network before anything is evaluated, with the background in its inboxes."""
+    network = program.network
     background = environment.background
     closed_graph = closed_background(background) if network.reasoning else None
     schema = None
@@ -131,11 +152,11 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
         check_templates(network, closed_graph.schema)
         seen = closed_graph.arrays if _has_paths(network) else closed_graph.seen_by(_patterns(network))
         schema = SchemaColumns(seen, terms)
-    scope = Scope(terms, background, environment.context)
+    scope = Scope(terms, read_by_graph, environment.context)
     triples = _read_background(network, background, terms)
     graphs = PathGraphs(dict.fromkeys(_plain_triples(triples, terms)) if _has_paths(network) else {}, {})
     logged = evaluated_anew(network.nodes, network.nodes)
-    evaluation = Evaluation(
+    return Evaluation(
         network=_stratified(network, triples, closed_graph.schema if closed_graph else None, scope),
         states=[
             state_of(
@@ -153,19 +174,56 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
         max_rounds=environment.max_rounds,
         schema=schema,
     )
-    state = TemporalState(evaluation)
-    closed = NO_END + 1
-    if program.chain is not None:
-        state.selection = PolicyState.of(program.chain, program.policy, evaluation)
-        state.selection.arrive(evaluation)
-        state.selection.step(evaluation, closed)  # what is timeless is no row (EP-38)
-        return state
-    if network.by_instant:
-        evaluation.instant(NO_END, closed)
-    else:
-        evaluation.bulk(closed)
-    evaluation.evict(closed)
-    return state
+
+
+def _graphs(program: TemporalProgram, environment: Environment) -> Background:
+    """What GRAPH reads. Where the unnamed background answers, what rules derive from it is there too (EP-37, EP-39,
+    EP-40): computed once for a background."""
+    network, background = program.network, environment.background
+    if network.reasoning:
+        background = closed_background(background).background
+    has_rules = any(statement.is_rule for statement in network.statements)
+    if background.data.unnamed is None or not has_rules or not program.background_patterns:
+        return background
+    key = f"graphs {program.fingerprint()}"
+    if key not in background.derived:
+        background.derived[key] = _with_derived(program, environment, background)
+    found: Background = background.derived[key]
+    return found
+
+
+def _with_derived(program: TemporalProgram, environment: Environment, background: Background) -> Background:
+    """A background with what rules derive from it: stratum by stratum, each evaluated until it has no more."""
+    assert background.data.unnamed is not None
+    given = dict.fromkeys(background.data.unnamed.triples(0))
+    schema = closed_background(environment.background).schema if program.network.reasoning else None
+    found, known, stratum = background, set[Triple](), 0
+    for _ in range(environment.max_rounds):
+        evaluation = _evaluation(program, Terms(), environment, found)
+        made: dict[int, list[TripleBatch]] = {}
+        for number, _, derived in evaluation.instant(NO_END, NO_END + 1):
+            if derived is not None:
+                level = evaluation.network.statements[number].stratum
+                made.setdefault(level, []).append(derived.triples)
+        own = {
+            triple
+            for level, batches in made.items()
+            if level <= stratum
+            for batch in batches
+            for triple in _plain_triples(batch, evaluation.scope.terms)
+        }
+        own = {*(own if schema is None else schema.closed(own))} - given.keys()
+        if own == known:  # this stratum is complete
+            if stratum >= max(each.stratum for each in evaluation.network.statements if each.is_rule):
+                return found
+            stratum += 1
+        else:
+            known = own
+            found = Background(background.data.with_unnamed([*given, *sorted(known, key=str)]))
+    raise LimitError(
+        f"The rules of the file still derive new triples for GRAPH after {environment.max_rounds:,} rounds. "
+        "Try: rules that end, or a larger max_rounds="
+    )
 
 
 def _patterns(network: Network) -> frozenset[TriplePattern]:

@@ -14,6 +14,7 @@ from thence.algebra.rsep_ql import TimeWindow
 from thence.kernel.windows.content import first_multiple
 from thence.program.operator import NEVER
 from thence.program.windows.program import WindowProgram
+from thence.rdf.times import MAX_TIME
 
 Ints = NDArray[np.int64]
 
@@ -44,7 +45,9 @@ class Instants:
         """The next evaluation before the watermark, and not before `earliest`; None: there is none yet."""
         after = self.done if earliest is None else max(earliest - 1, self.done if self.done is not None else earliest)
         found = self._next(program, after)
-        return found if found is not None and (found < watermark or watermark == NEVER) else None
+        if found is None or watermark == NEVER:
+            return found
+        return found if found < watermark and not self._may_precede(program, after, found) else None
 
     def earliest(self, program: WindowProgram, watermark: int) -> int:
         """No evaluation before that time is to come. A later event may still ask for multiples that the watermark has
@@ -89,15 +92,22 @@ class Instants:
             case _:
                 assert_never(report)
 
+    def _may_precede(self, program: WindowProgram, after: int | None, found: int) -> bool:
+        """Whether a later event may ask for an earlier multiple of another length (RS-20)."""
+        if not isinstance(program.report, OnClose | Every) or self.first is None:
+            return False
+        time = self.first if after is None else max(self.first, after + 1)
+        return any(first_multiple(time, each) < found for each in _lengths(program))
+
     def _multiples(self, program: WindowProgram, after: int | None) -> list[int]:
         return [time for each in _lengths(program) if (time := self._multiple(each, after)) is not None]
 
     def _multiple(self, length: int, after: int | None) -> int | None:
-        """The next multiple, from the first event's to the last event's (RS-20)."""
+        """The next multiple, from the first event's to the last event's (RS-20). Beyond 64 bits is no time (C-2)."""
         if self.first is None or self.last is None:
             return None
         found = first_multiple(self.first if after is None else max(self.first, after + 1), length)
-        return found if found <= first_multiple(self.last, length) else None
+        return found if found <= min(first_multiple(self.last, length), MAX_TIME) else None
 
 
 def _lengths(program: WindowProgram) -> set[int]:

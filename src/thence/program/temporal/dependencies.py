@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from thence.algebra.expressions import Variable
+from thence.algebra.expressions import Exists, Variable
 from thence.algebra.patterns import (
     Alternative,
     Inverse,
+    LeftJoin,
+    Minus,
     NegatedSet,
     OneOrMore,
     Path,
+    PathPattern,
     PathSequence,
     PatternTerm,
+    Select,
     TriplePattern,
 )
+from thence.algebra.traversal import nodes as all_nodes
 from thence.program.temporal.network import (
     Assign,
     Combine,
@@ -73,9 +78,9 @@ def dependencies(
     timeless = _can_be_timeless(nodes, statements, in_background, entails)
     found: dict[Dependency, None] = {}
     for number, statement in enumerate(statements):
-        for leaf, reading in _readings(nodes, statement.root, timeless):
+        for pattern, reading in _readings(nodes, statement.root, timeless):
             for other, rule in enumerate(statements):
-                if any(_unifies(leaf, triple, entails) for triple in rule.template or ()):
+                if any(_unifies(pattern, triple, entails) for triple in rule.template or ()):
                     found[Dependency(number, other, reading)] = None
     return list(found)
 
@@ -123,11 +128,14 @@ def is_fed(leaf: Scan | PathScan, statements: Sequence[Statement], *, reasoning:
     """Whether a rule may derive a triple that matches a leaf. What a schema entails is known only with the
     background."""
     derived = [triple for rule in statements for triple in rule.template or ()]
-    return (reasoning and bool(derived)) or any(_unifies(leaf, triple, None) for triple in derived)
+    return (reasoning and bool(derived)) or any(_unifies(leaf.pattern, triple, None) for triple in derived)
 
 
-def _readings(nodes: Sequence[Node], root: int, timeless: Sequence[bool]) -> Iterator[tuple[Scan | PathScan, Reading]]:
-    """The leaves below a node, and when each is read."""
+def _readings(
+    nodes: Sequence[Node], root: int, timeless: Sequence[bool]
+) -> Iterator[tuple[TriplePattern | PathPattern, Reading]]:
+    """The triple patterns below a node, and when each is read. An unnamed background answers GRAPH too, with what rules
+    derive from it (EP-39, EP-40)."""
     waiting = [(root, Reading.SAME)]
     while waiting:
         number, reading = waiting.pop()
@@ -135,9 +143,13 @@ def _readings(nodes: Sequence[Node], root: int, timeless: Sequence[bool]) -> Ite
         complete = Reading.EARLIER if reading is Reading.EARLIER else Reading.COMPLETE
         match node:
             case Scan() | PathScan():
-                yield node, reading
+                yield node.pattern, reading
             case Timeless():
-                pass
+                parts = tuple(all_nodes(node.pattern))
+                only_adds = not any(isinstance(part, LeftJoin | Minus | Exists | Select) for part in parts)
+                for part in parts:
+                    if isinstance(part, TriplePattern | PathPattern):
+                        yield part, reading if only_adds else complete
             case Combine():
                 is_earlier = node.relation is Relation.SEQ and not timeless[node.right]
                 waiting += [(node.left, Reading.EARLIER if is_earlier else reading), (node.right, reading)]
@@ -168,7 +180,7 @@ def _can_be_timeless(
             match node:
                 case Scan() | PathScan():
                     found[number] |= any(
-                        found[rule.root] and _unifies(node, triple, entails)
+                        found[rule.root] and _unifies(node.pattern, triple, entails)
                         for rule in statements
                         for triple in rule.template or ()
                     )
@@ -188,16 +200,15 @@ def _can_be_timeless(
             return found
 
 
-def _unifies(leaf: Scan | PathScan, template: TriplePattern, entails: Entails | None) -> bool:
-    """Whether a template's triple, or one that it entails, may match a leaf, position by position (EP-51)."""
+def _unifies(pattern: TriplePattern | PathPattern, template: TriplePattern, entails: Entails | None) -> bool:
+    """Whether a template's triple, or one that it entails, may match a pattern, position by position (EP-51)."""
     made = [template.predicate]
     if entails is not None and isinstance(template.predicate, IRI):
         made += entails(template.predicate)
-    if isinstance(leaf, PathScan):
-        predicates = _predicates(leaf.pattern.path)
+    if isinstance(pattern, PathPattern):
+        predicates = _predicates(pattern.path)
         is_type = entails is not None and predicates is not None and RDF_TYPE in predicates
         return predicates is None or is_type or any(_meet_any(each, predicates) for each in made)
-    pattern = leaf.pattern
     if entails is not None and (isinstance(pattern.predicate, Variable) or pattern.predicate == RDF_TYPE):
         return True
     ends = _meet(pattern.subject, template.subject) and _meet(pattern.object, template.object)
@@ -205,7 +216,7 @@ def _unifies(leaf: Scan | PathScan, template: TriplePattern, entails: Entails | 
 
 
 def _meet(pattern: PatternTerm, template: PatternTerm) -> bool:
-    if isinstance(pattern, Variable) or isinstance(template, Variable):
+    if isinstance(pattern, Variable | BlankNode) or isinstance(template, Variable):
         return True
     return pattern == template and not isinstance(template, BlankNode)
 
