@@ -27,8 +27,8 @@ from thence.spark.worker.output_columns import array_of, arrow_types, typed_arra
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
 INNER = tuple(f"?{name}" for name in PROBLEM_COLUMNS)
 """The same before a user sees them: names that no variable has."""
-HIDDEN = ("?certain", "?end", "?start")
-"""What rows are ordered by."""
+HIDDEN = ("?certain", "?end", "?place")
+"""What rows are ordered by. Among rows of one end, the place is their start, unless the operator has ranked them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class RowWriter:
         offsets = pa.array(solutions.events.get().offsets.astype(np.int32))
         lists = pa.ListArray.from_arrays(offsets, events.to_arrow())
         cells = self._computed(solutions) if solutions.columns is None else self._columns(solutions)
-        order = (solutions.certain, solutions.end, solutions.start)
+        order = (solutions.certain, solutions.end, _places(solutions))
         return self._batch((solutions.start, solutions.end), solutions.queries, cells, names.to_arrow(), lists, order)
 
     def events(self, found: Iterable[tuple[Solutions, int, str, Event]], host: Host) -> Iterator[pa.RecordBatch]:
@@ -105,7 +105,7 @@ class RowWriter:
             host.log.ids(lists.refs[lists.offsets[number] : lists.offsets[number + 1]]).to_list()
             for lists, (_, number, _, _) in zip(refs, made, strict=True)
         ]
-        times = [(int(s.certain[n]), int(s.end[n]), int(s.start[n])) for s, n, _, _ in made]
+        times = [(int(s.certain[n]), int(s.end[n]), int(_places(s)[n])) for s, n, _, _ in made]
         order = tuple(np.array(column, np.int64) for column in zip(*times, strict=True))
         values = [serialize(event.triples, Format.N_TRIPLES).decode() for _, _, _, event in made]
         cells = [pa.array([event.id for _, _, _, event in made], pa.string()), pa.array(values, pa.string())]
@@ -162,6 +162,10 @@ class RowWriter:
         names = list(zip(INNER, self.reported, strict=False))
         rows = [{inner: getattr(each, name) for inner, name in names} for each in listed]
         return pa.RecordBatch.from_pylist(rows, schema=self.schema())
+
+
+def _places(solutions: Solutions) -> NDArray[np.int64]:
+    return solutions.start if solutions.rank is None else solutions.rank
 
 
 def timed_out_rows(found: Iterable[TimedOut]) -> list[ProblemRow]:
