@@ -20,7 +20,7 @@ from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
 from thence.runtime.time_domain import TimeDomain
 from thence.spark.sources.source_positions import SourcedBatch
-from thence.spark.worker.output_rows import RowWriter
+from thence.spark.worker.output_rows import HIDDEN, RowWriter
 from thence.spark.worker.stages import Answering, Packing
 
 Given = Sequence[tuple[str, Event]]
@@ -124,7 +124,8 @@ class Pipeline:
 
 def plain(record: pa.RecordBatch) -> list[dict[str, object]]:
     """Rows, by plain names: those of problems and of what answers are ordered by begin with `?`."""
-    return [{name.lstrip("?"): cell for name, cell in row.items()} for row in record.to_pylist()]
+    rows = record.to_pylist()
+    return [{name.lstrip("?"): cell for name, cell in row.items() if name != HIDDEN[-1]} for row in rows]
 
 
 def _record(rows: list[dict[str, object]]) -> pa.RecordBatch:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracle.ep_sparql_text import turtle
@@ -59,6 +59,7 @@ def test_windows_are_evaluated_as_defined(case: Case, cuts: list[int]) -> None:
     agree(case, cuts)
 
 
+@settings(max_examples=2 * settings().max_examples)
 @given(cases(), CUTS)
 def test_all_of_it_together_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """RS-1 – RS-62"""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import oracle.tef_sparql as definitions
@@ -18,11 +17,10 @@ from thence.errors import QueryError
 from thence.lang.tef_sparql.parser import parse
 from thence.plan.facts.tef_sparql import compile_query
 
-pytestmark = pytest.mark.numba
-
 CUTS = st.lists(st.integers(0, 9), max_size=3)
 
 
+@settings(max_examples=max(500, settings().max_examples))
 @given(cases(), CUTS)
 def test_all_of_it_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """TEF-1 – TEF-77: at once, and cut with a restart at each cut."""

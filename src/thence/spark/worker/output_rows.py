@@ -28,7 +28,7 @@ PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
 INNER = tuple(f"?{name}" for name in PROBLEM_COLUMNS)
 """The same before a user sees them: names that no variable has."""
 HIDDEN = ("?certain", "?end", "?place")
-"""What rows are ordered by. Among rows of one end, the place is their start, unless the operator has ranked them."""
+"""What rows are ordered by. The place is a row's start, or its rank if the operator has ranked it."""
 
 
 @dataclass(frozen=True, slots=True)
