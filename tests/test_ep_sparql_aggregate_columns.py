@@ -14,7 +14,8 @@ from thence.kernel.temporal import summaries
 pytestmark = pytest.mark.numba
 
 NUMBERS = ("1", "2", "-7", "01", "0.5", "1.50", "9007199254740993", "99999999999999999999.1")
-DOUBLES = ("1e0", "0.1e0", "1e300", '"NaN"^^xsd:double', '"0.1"^^xsd:float')
+DOUBLES = ("1e0", "0.1e0", "0.2e0", "1e16", "1e-3", "1e300", '"NaN"^^xsd:double', '"0.1"^^xsd:float')
+SINGLES = ("0.1", "1", "16777217", '"0.1"^^xsd:float', '"1e10"^^xsd:float')
 OTHERS = ('"text"', '"1"', ":a", '"1"^^xsd:date', "true")
 PREFIXES = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>"
 QUERY = f"""{PREFIXES}
@@ -27,7 +28,7 @@ GROUP BY ?k (FLOOR(?v / 2) AS ?half)"""
 
 @st.composite
 def event_lists(draw: st.DrawFn) -> list[thence.Event]:
-    kinds = draw(st.sampled_from([NUMBERS, NUMBERS[:4], NUMBERS + DOUBLES, NUMBERS + DOUBLES + OTHERS]))
+    kinds = draw(st.sampled_from([NUMBERS, NUMBERS[:4], NUMBERS + DOUBLES, SINGLES, NUMBERS + DOUBLES + OTHERS]))
     events = []
     for time in range(draw(st.integers(1, 3))):
         parts = []

@@ -28,6 +28,7 @@ from told_terms import restart
 pytestmark = pytest.mark.numba
 
 PREFIX = "PREFIX : <http://example.org/>\n"
+TURTLE = "@prefix : <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . "
 WINDOWS = (
     "[RANGE 5 SLIDE 2]",
     "[RANGE 7]",
@@ -73,6 +74,10 @@ SELECTS = {
     "extremes": """SELECT ?s (MIN(?v) AS ?least) (MAX(?v) AS ?most)
         WHERE { WINDOW :w { ?o :by ?s . ?o :value ?v } } GROUP BY ?s""",
     "all": "SELECT (SUM(?v) AS ?sum) (COUNT(*) AS ?n) (MIN(?v) AS ?m) WHERE { WINDOW :w { ?o :value ?v } }",
+    "different": """SELECT ?s (SUM(DISTINCT ?v) AS ?sum) (AVG(DISTINCT ?v) AS ?mean) (MIN(DISTINCT ?v) AS ?least)
+        (MAX(DISTINCT ?v) AS ?most) (MAX(?v) AS ?same) WHERE { WINDOW :w { ?o :by ?s . ?o :value ?v } } GROUP BY ?s""",
+    "beside optional": """SELECT ?s (SUM(?v) AS ?sum) (AVG(?v) AS ?mean)
+        WHERE { WINDOW :w { ?o :by ?s . ?o :value ?v } OPTIONAL { WINDOW :u { ?s :by ?n } } } GROUP BY ?s""",
     "several": """SELECT (COUNT(DISTINCT ?v) AS ?n) (SUM(DISTINCT ?v) AS ?sum) (?s AS ?who)
         WHERE { WINDOW :w { ?o :by ?s . ?o :value ?v } } GROUP BY ?s""",
     "errors": """SELECT ?s (SUM(?e) AS ?sum) (COUNT(?e) AS ?n) (MAX(?e) AS ?m) (COUNT(DISTINCT ?e) AS ?d)
@@ -94,6 +99,10 @@ SELECTS = {
     "texts": "SELECT ?s (MIN(?o) AS ?x) (SUM(?o) AS ?y) WHERE { WINDOW :w { ?o :by ?s } } GROUP BY ?s",
 }
 VALUES = ("0", "1", "2", "3", "2.50", "0.25", "1e0", '"x"', "01", "9223372036854775807")
+DOUBLES = ("0.1e0", "0.2e0", "1e16", "-1e16", "1e-3", "0.1", "1", "-0.0e0")
+SINGLES = ('"0.1"^^xsd:float', '"1e10"^^xsd:float', '"16777217"^^xsd:float', "16777217", "0.1", "1")
+SPECIALS = ('"INF"^^xsd:double', '"-INF"^^xsd:float', '"NaN"^^xsd:double', "1e308", "99999999999999999999.1")
+KINDS = (*(VALUES[:few] for few in (4, 4, 6, 7, 10)), DOUBLES, SINGLES, DOUBLES + SINGLES, DOUBLES + SINGLES + SPECIALS)
 BACKGROUND = ":s1 :room :r1 . :s2 :room :r1 . :s3 :room :r2 . :s3 :room :r1 ."
 
 
@@ -101,7 +110,7 @@ BACKGROUND = ":s1 :room :r1 . :s2 :room :r1 . :s3 :room :r2 . :s3 :room :r1 ."
 def streams(draw: st.DrawFn) -> list[Event]:
     """Events that share subjects and often repeat triples, at times that are sometimes equal."""
     random = Random(draw(st.integers(0, 10**9)))
-    few = VALUES[: random.choice((4, 4, 6, 7, 10))]
+    few = random.choice(KINDS)
     events, time = [], 0
     for number in range(random.randrange(4, 40)):
         time += random.choice((0, 1, 1, 2, 7 if random.random() < 0.1 else 1))
@@ -111,7 +120,7 @@ def streams(draw: st.DrawFn) -> list[Event]:
             triples.append(f"{node} :by :s{random.randrange(1, 4)} .")
             triples.append(f"{node} :value {random.choice(few)} .")
         chosen = random.sample(triples, random.randrange(1, len(triples) + 1))
-        events.append(Event(time, f"@prefix : <http://example.org/> . {' '.join(chosen)}", id=f"e{number}"))
+        events.append(Event(time, f"{TURTLE}{' '.join(chosen)}", id=f"e{number}"))
     return events
 
 
@@ -190,7 +199,10 @@ def test_joins_and_what_acts_on_single_rows_make_deltas(name: str) -> None:
     assert maintenance(SELECTS[name]).is_answer
 
 
-@pytest.mark.parametrize("name", ["count", "sums", "extremes", "all", "several", "errors", "having", "joined"])
+GROUPED = ["count", "sums", "extremes", "all", "several", "different", "errors", "having", "joined"]
+
+
+@pytest.mark.parametrize("name", GROUPED)
 def test_groups_make_deltas(name: str) -> None:
     assert maintenance(SELECTS[name]).makes_deltas and maintenance(SELECTS[name]).groups
 

@@ -16,7 +16,7 @@ from thence.match.functions import str_
 from thence.match.mappings import distinct
 from thence.rdf import numbers
 from thence.rdf.comparison import order_key, tie_key
-from thence.rdf.numbers import Number
+from thence.rdf.exact_sums import sum_of
 from thence.rdf.terms import IRI, Literal, Term
 from thence.rdf.values import literal
 
@@ -56,9 +56,9 @@ def _aggregate(function: Aggregate, members: Sequence[Solution], context: Contex
         case _ if len(values) < len(found):
             raise ExpressionError("a member of the group has no value")
         case AggregateFunction.SUM:
-            return written(add_all(values))
+            return written(sum_of(map(number, values)))
         case AggregateFunction.AVG:
-            return written(numbers.divide(add_all(values), len(values)) if values else 0)
+            return written(numbers.divide(sum_of(map(number, values)), len(values)) if values else 0)
         case AggregateFunction.MIN:
             return min(values, key=total_key) if values else _first(values)
         case AggregateFunction.MAX:
@@ -76,14 +76,6 @@ def _first(values: Sequence[Term]) -> Term:
     if not values:
         raise ExpressionError("the group is empty")
     return values[0]
-
-
-def add_all(values: Iterable[Term]) -> Number:
-    """The sum, one value after the other."""
-    total: Number = 0
-    for term in values:
-        total = numbers.add(total, number(term))
-    return total
 
 
 def total_key(term: Term) -> tuple[Any, ...]:

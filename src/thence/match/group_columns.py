@@ -1,14 +1,9 @@
-"""Groups and aggregates over columns: what `thence.match.aggregates` computes one member at a time.
-
-Integers and decimals are added as doubles where these hold the sum exactly; anything else is added as the standard
-says, one value after the other.
-"""
+"""Groups and aggregates over columns: what `thence.match.aggregates` computes one member at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +11,14 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Aggregate, AggregateFunction, Variable
 from thence.algebra.patterns import GroupKey
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.value_kinds import DECIMAL, DOUBLE, INTEGER, KIND_MASK, SCALE_SHIFT
-from thence.match.aggregates import AggregateVariables, add_all, total_key
+from thence.columns.value_kinds import INTEGER
+from thence.match.aggregates import AggregateVariables, total_key
 from thence.match.arithmetic import written
 from thence.match.context import Context, Solution
 from thence.match.evaluator_choice import reason_in_expression
 from thence.match.expression_columns import ExpressionColumns
 from thence.match.expression_errors import ExpressionError
+from thence.match.group_sums import GroupSums, Members
 from thence.match.solution_table import Ids, SolutionTable
 from thence.rdf import numbers
 from thence.rdf.numbers import Number
@@ -109,11 +105,12 @@ def aggregate_values(aggregate: Aggregate, groups: Ints, ids: Ids, count: int, t
             found = _chosen(order, groups, ids, count, terms)
             return [each if whole else None for each, whole in zip(found, complete.tolist(), strict=True)]
         case _:
-            totals = _totals(groups, ids, count, terms)
+            sums = GroupSums.of(count, grows=False)
+            sums.add(groups, Members.of(ids, terms), np.ones(len(ids), np.int64))
             average = aggregate.function is AggregateFunction.AVG
             return [
                 result(total, size if average else None) if whole else None
-                for total, size, whole in zip(totals, sizes.tolist(), complete.tolist(), strict=True)
+                for total, size, whole in zip(sums.totals_of_all(), sizes.tolist(), complete.tolist(), strict=True)
             ]
 
 
@@ -144,53 +141,6 @@ def ranks(ids: Ids, terms: Terms, *, descending: bool) -> Ints:
         places[order] = np.arange(len(distinct))
     found: Ints = np.unique(places[where], return_inverse=True)[1]
     return -found if descending else found
-
-
-def _totals(groups: Ints, ids: Ids, count: int, terms: Terms) -> list[Number | None]:
-    """The sum of each group; None: an error."""
-    exact = exact_totals(terms, groups, ids, count)
-    if exact is not None:
-        return [*exact]
-    order = np.argsort(groups, kind="stable")
-    starts = np.searchsorted(groups[order], np.arange(count + 1))
-    ids = ids[order]
-    doubles, values = terms.tags[ids] & KIND_MASK == DOUBLE, terms.bits[ids].view(np.float64)
-    found: list[Number | None] = []
-    for group in range(count):
-        some = slice(starts[group], starts[group + 1])
-        if starts[group] < starts[group + 1] and doubles[some].all():
-            with np.errstate(all="ignore"):  # of infinities that cancel
-                found.append(float(np.cumsum(np.append(0.0, values[some]))[-1]))  # one after the other, as below
-            continue
-        try:
-            found.append(add_all(terms[each] for each in ids[some].tolist()))
-        except ExpressionError:
-            found.append(None)
-    return found
-
-
-def exact_sum(total: int, scale: int, *, is_integer: bool) -> Number:
-    """A sum in units of 10 to the minus `scale` as a number; one of integers alone is an integer."""
-    return total // 10**scale if is_integer else Decimal(total).scaleb(-scale, numbers.EXACT)
-
-
-def exact_totals(terms: Terms, groups: Ints, ids: Ids, count: int) -> list[Number] | None:
-    """The sum of each group, where all members are integers or decimals and doubles hold their sums; otherwise None."""
-    tags, bits = terms.tags[ids], terms.bits[ids]
-    kinds = tags & KIND_MASK
-    if not ((kinds == INTEGER) | (kinds == DECIMAL)).all():
-        return None
-    scales = (tags >> SCALE_SHIFT).astype(np.int64)
-    most = int(scales.max()) if len(scales) else 0
-    largest = int(np.abs(bits.astype(np.float64)).max()) if len(bits) else 0
-    if largest * 10**most * max(1, len(bits)) >= 2**53:  # doubles hold smaller integers exactly
-        return None
-    sums = np.bincount(groups, weights=bits * 10 ** (most - scales), minlength=count)
-    whole = np.bincount(groups[kinds == DECIMAL], minlength=count) == 0
-    return [
-        exact_sum(int(each), most, is_integer=is_integer)
-        for each, is_integer in zip(sums.tolist(), whole.tolist(), strict=True)
-    ]
 
 
 def _numbered(codes: Ints, size: int) -> tuple[Ints, Ints]:

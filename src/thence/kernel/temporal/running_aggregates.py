@@ -14,6 +14,7 @@ from thence.algebra.expressions import Aggregate, AggregateFunction
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.value_kinds import INTEGER
 from thence.kernel.array_checks import require
+from thence.kernel.saved_sums import restored_sum, saved_sum
 from thence.kernel.saved_terms import is_text, saved_term
 from thence.kernel.temporal.interval_table import Ids
 from thence.match.arithmetic import number, written
@@ -23,7 +24,7 @@ from thence.match.expression_evaluator import attempt
 from thence.match.functions import str_
 from thence.rdf import numbers
 from thence.rdf.comparison import order_key, tie_key
-from thence.rdf.numbers import Number
+from thence.rdf.exact_sums import ExactSum
 from thence.rdf.terms import Literal, Term
 from thence.rdf.values import literal
 
@@ -34,7 +35,7 @@ class RunningAggregate:
 
     function: Aggregate
     count: int = 0
-    total: Number = 0
+    total: ExactSum = field(default_factory=ExactSum)
     chosen: Term | None = None  # the least, the greatest or the first value
     texts: list[str] = field(default_factory=list)
     seen: dict[object, None] = field(default_factory=dict)  # of DISTINCT
@@ -48,12 +49,12 @@ class RunningAggregate:
             return
         self._add_value(attempt(operand, member, context))
 
-    def add_column(self, ids: Ids, terms: Terms, total: Number | None) -> None:
-        """Add the values of several members in their order, UNBOUND for errors. `total` is their sum, if it is exact:
-        sums of doubles are rounded one by one."""
-        if total is not None and not isinstance(self.total, float):
+    def add_column(self, ids: Ids, terms: Terms, total: ExactSum | None) -> None:
+        """Add the values of several members in their order, UNBOUND for errors. `total` is their sum, if it is
+        known."""
+        if total is not None:
             self.count += len(ids)
-            self.total = numbers.add(self.total, total)
+            self.total.include(total)
             return
         if self.function.function is AggregateFunction.COUNT and not self.function.distinct:
             self.count += int(np.count_nonzero(ids != UNBOUND))
@@ -96,7 +97,7 @@ class RunningAggregate:
     def _take(self, value: Term) -> None:
         match self.function.function:
             case AggregateFunction.SUM | AggregateFunction.AVG:
-                self.total = numbers.add(self.total, number(value))
+                self.total.add(number(value))
             case AggregateFunction.MIN:
                 if self.chosen is None or _key(value) < _key(self.chosen):
                     self.chosen = value
@@ -124,9 +125,9 @@ class RunningAggregate:
                 return self.chosen
         try:
             if function is AggregateFunction.SUM:
-                return written(self.total)
+                return written(self.total.value())
             if function is AggregateFunction.AVG:
-                return written(numbers.divide(self.total, self.count) if self.count else 0)
+                return written(numbers.divide(self.total.value(), self.count) if self.count else 0)
             separator = " " if self.function.separator is None else self.function.separator
             check_length(sum(map(len, self.texts)) + len(separator) * len(self.texts))
             return Literal(separator.join(self.texts))
@@ -137,11 +138,7 @@ class RunningAggregate:
 
     def saved(self) -> list[Any]:
         chosen = None if self.chosen is None else str(self.chosen)
-        try:
-            total, failed = str(written(self.total)), self.failed
-        except ExpressionError:  # a total that is too long to be written stays so
-            total, failed = str(literal(0)), True
-        return [self.count, total, chosen, self.texts, list(self.seen), failed]
+        return [self.count, saved_sum(self.total), chosen, self.texts, list(self.seen), self.failed]
 
     def restore(self, found: object) -> None:
         require(isinstance(found, list) and len(found) == 6, "an aggregate is none")
@@ -150,10 +147,10 @@ class RunningAggregate:
         require(type(count) is int and isinstance(texts, list) and isinstance(seen, list), "an aggregate is none")
         require(all(map(is_text, texts)) and type(failed) is bool, "an aggregate is none")
         self.chosen = None if chosen is None else saved_term(chosen)
+        self.total = restored_sum(total)
         try:
-            self.total = number(saved_term(total))
             self.seen = dict.fromkeys(map(_hashable, seen))
-        except (ExpressionError, TypeError):
+        except TypeError:
             require(False, "an aggregate is none")
         self.count, self.texts, self.failed = count, texts, failed
 

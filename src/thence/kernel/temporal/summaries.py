@@ -13,6 +13,7 @@ from thence.algebra.expressions import Aggregate, AggregateFunction, Expression,
 from thence.algebra.patterns import GroupKey, Pattern, Projection
 from thence.algebra.variables import mentioned
 from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.value_kinds import NONE
 from thence.kernel.array_checks import require
 from thence.kernel.saved_terms import saved_term
 from thence.kernel.temporal.conditions import TIMES, Origin, Scope
@@ -23,11 +24,12 @@ from thence.kernel.temporal.solution_store import SolutionStore
 from thence.match.aggregates import AggregateVariables, Key
 from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import attempt, passes
-from thence.match.group_columns import can_group, exact_totals
+from thence.match.group_columns import can_group
+from thence.match.group_sums import GroupSums, Members
 from thence.match.modifiers import extend
 from thence.program.temporal.network import END_TIME, Node, Summarise
 from thence.rdf.comparison import order_key, tie_key
-from thence.rdf.numbers import Number
+from thence.rdf.exact_sums import ExactSum
 from thence.rdf.terms import Literal
 from thence.rdf.times import parse_time
 
@@ -214,9 +216,7 @@ class SummaryState:
         columns = [None if each.operand is None else ids(each.operand) for each in aggregates]
         totals = [_totals(each, terms, numbers, column) for each, column in zip(aggregates, columns, strict=True)]
         order = np.arange(len(rows))
-        if any(_is_in_order(each, of) for each, of in zip(aggregates, totals, strict=True)) or any(
-            isinstance(each.total, float) for group in groups for each in group.aggregates
-        ):
+        if any(each.function is AggregateFunction.SAMPLE for each in aggregates):  # it takes the first
             order = self._by_start(rows, scope)
         order = order[np.argsort(numbers[order], kind="stable")]
         bounds = np.searchsorted(numbers[order], np.arange(len(groups) + 1))
@@ -303,16 +303,17 @@ def _numbered(keys: Sequence[Ids], rows: int) -> tuple[Ints, Ints]:
     return numbers, firsts
 
 
-def _totals(aggregate: Aggregate, terms: Terms, numbers: Ints, column: Ids | None) -> list[Number] | None:
-    """The sum of each group's members, where it is asked for and exact."""
+def _totals(aggregate: Aggregate, terms: Terms, numbers: Ints, column: Ids | None) -> list[ExactSum] | None:
+    """The sum of each group's members, where it is asked for and all are numbers."""
     if aggregate.function not in _SUMS or aggregate.distinct or column is None or (column == UNBOUND).any():
         return None
-    return exact_totals(terms, numbers, column, int(numbers.max()) + 1)
-
-
-def _is_in_order(aggregate: Aggregate, totals: list[Number] | None) -> bool:
-    """Whether the order of members matters: the first is taken, or sums are rounded one by one."""
-    return aggregate.function is AggregateFunction.SAMPLE or (aggregate.function in _SUMS and totals is None)
+    members = Members.of(column, terms)
+    if (members.kinds == NONE).any():
+        return None
+    count = int(numbers.max()) + 1
+    sums = GroupSums.of(count, grows=True)
+    sums.add(numbers, members, np.ones(len(column), np.int64))
+    return [sums.sum_of(group) for group in range(count)]
 
 
 def _context(node: Summarise, scope: Scope, solver: PatternSolver) -> Context:

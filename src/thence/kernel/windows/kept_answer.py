@@ -105,7 +105,7 @@ class KeptAnswer:
         came, went = without_common(*(rows.ids for rows in living.advance(step)))
         if not came.shape[1] and not went.shape[1]:
             return np.array(list(self.groups.values) if was_fresh else [], np.int64)
-        changed = self.groups.update(came, went, lambda: living.rows().ids)
+        changed = self.groups.update(came, went)
         return np.array(list(self.groups.values), np.int64) if was_fresh else changed
 
     def grouping(self, chosen: Iterable[int]) -> Grouping:

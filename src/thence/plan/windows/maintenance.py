@@ -60,7 +60,6 @@ from thence.program.windows.program import EventMatch, EventTable, WindowTriples
 from thence.rdf.terms import IRI, BlankNode
 
 _IN_ORDER = {AggregateFunction.SAMPLE: "SAMPLE", AggregateFunction.GROUP_CONCAT: "GROUP_CONCAT"}
-_ADDING = (AggregateFunction.SUM, AggregateFunction.AVG)
 
 
 def maintenance(
@@ -105,8 +104,6 @@ def maintenance(
             reasons += () if groups.by_group else (f"{_shown(form)} over all groups",)
         else:
             reasons += (f"aggregates with {why}",)
-    if groups is None and any(each.function in _ADDING for each in aggregates):
-        return Maintenance(reasons=(*reasons, "SUM and AVG add in the order of rows"))
     return Maintenance(kept, False, groups, True, reasons)
 
 
