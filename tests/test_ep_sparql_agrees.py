@@ -301,7 +301,7 @@ def encoded(events: list[tuple[int, tuple[str, int, int, tuple[Triple, ...]]]]) 
 
 
 def background_of(case: Case) -> Background:
-    stores: dict[str | None, list[ox.Store]] = {}
+    stores: dict[str | None, list[ox.Dataset]] = {}
     if case.background:
         stores[None] = [store_of(case.background)]
     for name, triples in case.named or ():

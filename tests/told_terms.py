@@ -64,8 +64,8 @@ def restart(flow: LocalFlow) -> None:
         host.restore(*saved_state.restore(state, fingerprint=fingerprint, shards=1))
 
 
-def store_of(triples: Iterable[Triple]) -> ox.Store:
-    """Triples of an oracle as a store."""
-    store = ox.Store()
-    store.load(turtle(tuple(triples)).encode(), format=ox.RdfFormat.TURTLE)
-    return store
+def store_of(triples: Iterable[Triple], name: ox.NamedNode | None = None) -> ox.Dataset:
+    """Triples of an oracle as a dataset, which keeps how numbers are written, as a store does not."""
+    graph = ox.DefaultGraph() if name is None else name
+    found = ox.parse(turtle(tuple(triples)).encode(), format=ox.RdfFormat.TURTLE)
+    return ox.Dataset(ox.Quad(each.subject, each.predicate, each.object, graph) for each in found)

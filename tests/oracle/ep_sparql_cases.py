@@ -39,7 +39,6 @@ from oracle.ep_sparql_statements import (
     CORE,
     LAST_TIME,
     NUMBER_NAMES,
-    NUMBERS,
     THING_NAMES,
     THINGS,
     Maker,
@@ -112,7 +111,7 @@ class Stream:
 
     def assignment(self) -> dict[str, Term]:
         things: dict[str, Term] = {name: self.maker.pick(THINGS) for name in THING_NAMES}
-        return things | {name: self.maker.pick(NUMBERS) for name in NUMBER_NAMES}
+        return things | {name: self.maker.pick(self.maker.numbers) for name in NUMBER_NAMES}
 
     def triple(self) -> Triple:
         maker = self.maker
@@ -132,7 +131,11 @@ class Stream:
             predicate = maker.pick((P, Q, R))
         if predicate == TYPE:
             return (subject, TYPE, maker.pick(CLASSES))
-        return (subject, predicate, self.term(pattern.object, NUMBERS if predicate in (P, S) else THINGS, assignment))
+        return (
+            subject,
+            predicate,
+            self.term(pattern.object, self.maker.numbers if predicate in (P, S) else THINGS, assignment),
+        )
 
     def term(self, slot: Slot, terms: Sequence[Term], assignment: dict[str, Term]) -> Term:
         """A constant as it is; a variable's assigned value, or any other."""
@@ -241,7 +244,7 @@ def made(number: Callable[[int, int], int], options: Options) -> Case:
 
     def maker() -> Maker:
         made = Maker(number, options, derives=ruled)
-        made.typed, made.graphs = reasoning, graphs
+        made.typed, made.graphs, made.numbers = reasoning, graphs, outline.numbers
         return made
 
     if ruled:

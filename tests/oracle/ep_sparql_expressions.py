@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import isinf
 from typing import TypeAlias, assert_never
 
+from oracle import floating
 from oracle.ep_sparql_query import (
     Aggregate,
     And,
@@ -27,7 +28,8 @@ from oracle.ep_sparql_query import (
     TimeFunction,
     full,
 )
-from oracle.expressions import Number, Value, calculate, compare, effective, number
+from oracle.expressions import Number, Value, calculate, compare, effective, number, promoted
+from oracle.floating import canonical
 from oracle.terms import Blank, Iri, Literal, Term, Var
 
 Time: TypeAlias = int | float
@@ -120,7 +122,9 @@ def term(found: Value | None) -> Term | None:
     match found:
         case bool():
             return Literal("true" if found else "false", "boolean")
-        case Number(exact, integer):
+        case Number(float() as inexact, _, datatype):
+            return Literal(canonical(inexact, datatype), datatype)
+        case Number(Fraction() as exact, integer):
             return Literal(str(exact.numerator) if integer else _decimal(exact), "integer" if integer else "decimal")
         case _:
             return found
@@ -167,29 +171,46 @@ def _whole(count: int) -> Number:
 
 
 def total(terms: list[Term]) -> Number | None:
-    found: Number | None = _whole(0)
-    for each in terms:
-        found = calculate("+", found, number(each))
-    return found
+    """The exact sum, each member promoted to the widest type among them, rounded once; 0 of none."""
+    found = [number(each) for each in terms]
+    members = promoted(*(each for each in found if each is not None))
+    if len(members) < len(found):
+        return None
+    if members and members[0].binary:
+        binary = members[0].binary
+        return Number(floating.total([float(each.value) for each in members], binary), False, binary)
+    return Number(sum((each.value for each in members), Fraction(0)), all(each.integer for each in members))
 
 
-Rank: TypeAlias = tuple[int, Fraction, str, str]
+Rank: TypeAlias = tuple[int, tuple[bool, Fraction | float], str, str]
+
+ZERO = (True, Fraction(0))
+
+
+def order(found: Term | None) -> Rank:
+    """What ORDER BY compares: numbers that are equal have no order, and the next condition decides."""
+    kind, value, first, second = rank(found)
+    return (kind, value, "", "") if kind == 4 else (kind, value, first, second)
 
 
 def rank(found: Term | None) -> Rank:
-    """SPARQL's order (15.1): unbound, blank nodes, IRIs, literals; booleans, numbers, strings among these."""
+    """SPARQL's order (15.1): unbound, blank nodes, IRIs, literals; booleans, numbers, strings among these. NaN is the
+    least number; equal numbers go by their texts."""
     match found:
         case None:
-            return (0, Fraction(0), "", "")
+            return (0, ZERO, "", "")
         case Blank(label, event):
-            return (1, Fraction(0), event, label)
+            return (1, ZERO, event, label)
         case Iri():
-            return (2, Fraction(0), full(found), "")
+            return (2, ZERO, full(found), "")
         case Literal(lexical, "boolean"):
-            return (3, Fraction(0), lexical, "")
+            return (3, ZERO, lexical, "")
         case Literal(lexical, "string"):
-            return (5, Fraction(0), lexical, "")
+            return (5, ZERO, lexical, "")
         case Literal(lexical, datatype):
-            return (4, Fraction(lexical), datatype, lexical)
+            known = number(found)
+            assert known is not None
+            is_nan = known.value != known.value
+            return (4, (not is_nan, 0 if is_nan else known.value), lexical, datatype)
         case _:
             assert_never(found)

@@ -13,7 +13,7 @@ from math import inf
 from typing import TypeAlias, assert_never
 
 from oracle.ep_sparql_data import Data, Occurrence, Source
-from oracle.ep_sparql_expressions import Rank, Scope, Time, holds, rank, term, value
+from oracle.ep_sparql_expressions import Rank, Scope, Time, holds, order, rank, term, value
 from oracle.ep_sparql_paths import Pair, repeated
 from oracle.ep_sparql_query import (
     Bind,
@@ -387,7 +387,7 @@ class Evaluation:
                     seen[column.name] = found
         names = [column.name for column in columns]
         scope = replace(scope, mapping=seen)
-        keys = tuple(rank(term(value(order.expression, scope))) for order in select.order_by)
+        keys = tuple(order(term(value(each.expression, scope))) for each in select.order_by)
         mapping = frozenset((name, seen[name]) for name in names if name in seen)
         return Row(replace(solution, mapping=mapping), keys, tuple(rank(seen.get(name)) for name in names))
 
@@ -412,8 +412,8 @@ def passes(select: Select, scope: Scope) -> bool:
 def sliced(select: Select, rows: list[Row], place: Place) -> Solutions:
     """ORDER BY, DISTINCT, OFFSET and LIMIT among rows of one end; ties by start, then by terms (EP-5, EP-62)."""
     rows = sorted(rows, key=lambda row: (row.solution.start, row.terms))
-    for number, order in reversed(list(enumerate(select.order_by))):
-        rows.sort(key=lambda row: row.keys[number], reverse=order.descending)
+    for number, each in reversed(list(enumerate(select.order_by))):
+        rows.sort(key=lambda row: row.keys[number], reverse=each.descending)
     found = [row.solution for row in rows]
     if select.distinct:
         found = list(dict.fromkeys(merged(solution, place) for solution in found))

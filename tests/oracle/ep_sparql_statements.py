@@ -49,13 +49,16 @@ from oracle.ep_sparql_query import (
     in_scope,
 )
 from oracle.ep_sparql_rdfs import TYPE
-from oracle.terms import Blank, Iri, Var, decimal, integer
+from oracle.terms import Blank, Iri, Literal, Var, decimal, double, integer, single
 
 Item = TypeVar("Item")
 
 P, Q, R, S, T = (Iri(name) for name in "pqrst")
 THINGS = tuple(Iri(name) for name in "abc")
 NUMBERS = tuple(integer(value) for value in (1, 2, 3))
+DOUBLES = (double("1.0E-1"), double("1.0E16"), double("2.0E-1"), double("1.0E-3"), integer(1), decimal("0.1"))
+SINGLES = (single("1.0E-1"), single("1.0E10"), integer(16777217), decimal("0.1"), integer(2))
+MIXED = (*NUMBERS, double("1.0E-1"), single("1.0E-1"), decimal("0.1"), double("-1.0E16"), double("1.0E0"))
 CLASSES = (Iri("C"), Iri("D"))
 THING_NAMES = ("x", "y", "z")
 NUMBER_NAMES = ("n", "m")
@@ -78,6 +81,7 @@ class Options:
     graph_of_rules: bool = False  # GRAPH in files with rules, too
     background: bool = True
     time_functions: bool = True
+    doubles: bool = True
     operators: tuple[Operator, ...] = tuple(Operator)
     patterns: int = 5
     depth: int = 2
@@ -97,6 +101,9 @@ class Maker:
         self.options = options
         self.left = options.patterns
         self.made = 0
+        self.numbers: tuple[Literal, ...] = NUMBERS
+        if options.doubles and self.chance(25):
+            self.numbers = self.pick((DOUBLES, MIXED, SINGLES))
         self.labels = 0
         self.exists = 2
         self.reads = (P, Q, S, T, S, T, Q) if derives else (P, Q, P, Q, R)
@@ -126,7 +133,7 @@ class Maker:
         return self.pick(THINGS) if self.chance(12) else Var(self.pick(("x", "x", "y", "y", "z")))
 
     def quantity(self) -> Slot:
-        return self.pick(NUMBERS) if self.chance(12) else Var(self.pick(("n", "n", "m")))
+        return self.pick(self.numbers) if self.chance(12) else Var(self.pick(("n", "n", "m")))
 
     def pattern(self) -> Pattern:
         self.left -= 1
@@ -280,10 +287,10 @@ class Maker:
         return Bind(self.numeric(names), name)
 
     def values(self) -> Values:
-        name, terms = self.pick((("x", THINGS), ("n", NUMBERS), ("y", THINGS)))
+        name, terms = self.pick((("x", THINGS), ("n", self.numbers), ("y", THINGS)))
         found = tuple((self.pick((*terms, *terms, None)),) for _ in range(self.number(1, 2)))
         if self.chance(25):
-            numbers = (*NUMBERS, *NUMBERS, None)
+            numbers = (*self.numbers, *self.numbers, None)
             return Values((name, "m"), tuple((*row, self.pick(numbers)) for row in found))
         return Values((name,), found)
 
@@ -362,9 +369,9 @@ class Maker:
 
     def aggregate(self, names: Sequence[str], *, inner: bool) -> Aggregate:
         known = [name for name in names if name in NUMBER_NAMES] or list(names)
-        if not known or self.chance(35):
+        if not known or self.chance(20):
             return Aggregate("COUNT", None)
-        function = self.pick(("SUM", "MIN", "MAX", "COUNT") if inner else ("SUM", "MIN", "MAX", "COUNT", "AVG"))
+        function = self.pick(("SUM", "MIN", "MAX", "SUM", "COUNT", *(() if inner else ("AVG", "AVG"))))
         operand: Expression = Var(self.pick(names if self.chance(20) else known))
         if self.options.time_functions and self.chance(10):
             operand = self.pick((TimeFunction.END, TimeFunction.DURATION))
@@ -390,7 +397,7 @@ class Maker:
         names = in_scope(where)
         things: list[Slot] = [Var(name) for name in names if name in THING_NAMES] or list(THINGS)
         known = [Var(name) for name in names if name not in THING_NAMES and name != "w"]
-        quantities: list[Slot] = [*known, *known, *NUMBERS[:1]]
+        quantities: list[Slot] = [*known, *known, *self.numbers[:1]]
         predicate = self.pick((S, S, T, T, Q))
         subject = Blank("new") if self.chance(10) and predicate != Q else self.pick(things)
         numeric = predicate == S or (predicate == T and self.chance(50))

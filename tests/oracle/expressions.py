@@ -11,6 +11,7 @@ from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, TypeAlias, assert_never
 
+from oracle.floating import calculated, rounded
 from oracle.terms import Blank, Iri, Literal, Term, Var
 
 
@@ -64,10 +65,11 @@ Expression: TypeAlias = Var | Term | Compare | Arithmetic | And | Or | Not | Bou
 
 @dataclass(frozen=True)
 class Number:
-    """A number that was computed, or a literal's: exact, xsd:integer or xsd:decimal."""
+    """A number that was computed, or a literal's: exact, xsd:integer or xsd:decimal; or `binary`: float or double."""
 
-    value: Fraction
+    value: Fraction | float
     integer: bool
+    binary: str = ""
 
 
 Value: TypeAlias = Term | Number | bool
@@ -103,7 +105,7 @@ def effective(value: Value | None) -> bool | None:
             return lexical != ""
         case _:
             found = number(value)
-            return None if found is None else found.value != 0
+            return None if found is None else found.value != 0 and found.value == found.value  # NaN is false
 
 
 def evaluate(expression: Expression, mapping: Mapping[str, Term]) -> Value | None:
@@ -133,6 +135,11 @@ def number(value: Value | None) -> Number | None:
             return value
         case Literal(lexical, "integer" | "decimal" as datatype):
             return Number(Fraction(lexical), datatype == "integer")
+        case Literal("INF" | "-INF" | "NaN" as lexical, "float" | "double" as datatype):
+            return Number(float(lexical), False, datatype)
+        case Literal(lexical, "float" | "double" as datatype):
+            negative_zero = lexical.startswith("-") and Fraction(lexical) == 0
+            return Number(-0.0 if negative_zero else rounded(Fraction(lexical), datatype), False, datatype)
         case _:
             return None
 
@@ -141,6 +148,8 @@ def compare(operator: str, left: Value | None, right: Value | None) -> bool | No
     """Literals of two known types are different, and have no order; IRIs and blank nodes are equal or not."""
     if left is None or right is None:
         return None
+    if (x := number(left)) is not None and (y := number(right)) is not None:
+        left, right = promoted(x, y)
     (kind, a), (other, b) = _comparable(left), _comparable(right)
     if operator in _EQUALITY:
         return bool(_EQUALITY[operator]((kind, a), (other, b)))
@@ -167,10 +176,13 @@ def _comparable(value: Value) -> tuple[str, object]:
 
 
 def calculate(operator: str, left: Number | None, right: Number | None) -> Number | None:
-    """Exact. Division gives an xsd:decimal; by zero, an error."""
+    """Exact, unless one is a float or double. Division gives an xsd:decimal; by zero, an error."""
     if left is None or right is None:
         return None
+    left, right = promoted(left, right)
     a, b, integers = left.value, right.value, left.integer and right.integer
+    if isinstance(a, float) and isinstance(b, float):
+        return Number(calculated(operator, a, b, left.binary), False, left.binary)
     match operator:
         case "+":
             return Number(a + b, integers)
@@ -181,6 +193,13 @@ def calculate(operator: str, left: Number | None, right: Number | None) -> Numbe
         case "/":
             return None if b == 0 else Number(a / b, integer=False)
     raise ValueError(operator)
+
+
+def promoted(*numbers: Number) -> tuple[Number, ...]:
+    """All in the widest type among them: integer, decimal, float, double (17.3)."""
+    kinds = {each.binary for each in numbers}
+    wide = "double" if "double" in kinds else "float" if "float" in kinds else ""
+    return tuple(Number(rounded(each.value, wide), False, wide) for each in numbers) if wide else numbers
 
 
 def variables(expression: Expression) -> frozenset[str]:

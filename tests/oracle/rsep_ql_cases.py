@@ -38,7 +38,6 @@ from oracle.rsep_ql_statements import (
     FIRST_TIME,
     LAST_TIME,
     NUMBER_NAMES,
-    NUMBERS,
     THING_NAMES,
     THINGS,
     Maker,
@@ -50,6 +49,7 @@ from oracle.rsep_ql_statements import (
 from oracle.terms import Blank, Iri, Literal, Term, Triple, Var
 
 __all__ = [
+    "GROUPED",
     "MATCHES",
     "WINDOWS",
     "Case",
@@ -168,7 +168,7 @@ class Data:
 
     def assignment(self) -> dict[str, Term]:
         things: dict[str, Term] = {name: self.maker.pick(THINGS) for name in THING_NAMES}
-        return things | {name: self.maker.pick(NUMBERS) for name in NUMBER_NAMES}
+        return things | {name: self.maker.pick(self.maker.numbers) for name in NUMBER_NAMES}
 
     def triple(self, patterns: Sequence[Pattern], *, blanks: bool = False) -> Triple:
         maker = self.maker
@@ -182,7 +182,7 @@ class Data:
         subject = self.term(pattern.subject, THINGS, assignment)
         if isinstance(subject, Literal):
             subject = maker.pick(THINGS)
-        found = self.term(pattern.object, NUMBERS if predicate == P else THINGS, assignment)
+        found = self.term(pattern.object, self.maker.numbers if predicate == P else THINGS, assignment)
         if blanks and maker.chance(5):
             subject = Blank(maker.pick("uv"))
         if blanks and predicate != P and maker.chance(4):
@@ -350,3 +350,16 @@ MATCHES = Options(
 
 WINDOWS = Options(matches=False, presets=False)
 """SPARQL over windows and graphs."""
+
+GROUPED = Options(
+    matches=False,
+    presets=False,
+    sub_selects=False,
+    exists=False,
+    paths=False,
+    constructs=False,
+    blanks=False,
+    aggregated=100,
+    most_events=16,
+)
+"""Aggregates over windows, many of which slide."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from oracle.ep_sparql_expressions import Rank, rank, term, total
+from oracle.ep_sparql_expressions import Rank, order, rank, term, total
 from oracle.expressions import Number, Value, calculate, compare, effective, number
 from oracle.rsep_ql_query import (
     Aggregate,
@@ -126,4 +126,4 @@ def aggregate(of: Aggregate, members: tuple[Scope, ...]) -> Value | None:
     raise ValueError(of.function)
 
 
-__all__ = ["Rank", "Scope", "aggregate", "holds", "rank", "term", "truth", "value"]
+__all__ = ["Rank", "Scope", "aggregate", "holds", "order", "rank", "term", "truth", "value"]

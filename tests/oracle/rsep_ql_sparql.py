@@ -14,7 +14,7 @@ from oracle.ep_sparql_paths import pairs
 from oracle.ep_sparql_query import Either, Inverse, Path, Repeat, Slot, Steps
 from oracle.graphs import EMPTY, compatible, only, without
 from oracle.graphs import Mapping as Mu
-from oracle.rsep_ql_expressions import Rank, Scope, holds, rank, term, value
+from oracle.rsep_ql_expressions import Rank, Scope, holds, order, rank, term, value
 from oracle.rsep_ql_query import (
     Bind,
     Column,
@@ -256,8 +256,8 @@ class Evaluation:
         kept = [(each, scope) for each, scope in scoped if all(holds(having, scope) for having in select.having)]
         rows = [self.row(select, each, scope) for each, scope in kept]
         rows.sort(key=lambda row: row.ties)
-        for number, order in reversed(list(enumerate(select.order_by))):
-            rows.sort(key=lambda row: row.keys[number], reverse=order.descending)
+        for number, each in reversed(list(enumerate(select.order_by))):
+            rows.sort(key=lambda row: row.keys[number], reverse=each.descending)
         found = [row.solution for row in rows]
         if select.distinct:
             found = list(dict.fromkeys(Solution(each.mapping) for each in found))
@@ -290,7 +290,7 @@ class Evaluation:
                 if found is not None:
                     seen[column.name] = found
         scope = replace(scope, mapping=seen)
-        keys = tuple(rank(term(value(order.expression, scope))) for order in select.order_by)
+        keys = tuple(order(term(value(each.expression, scope))) for each in select.order_by)
         mapping = only(frozenset(seen.items()), frozenset(names))
         return Row(replace(solution, mapping=mapping), keys, tuple(rank(seen.get(name)) for name in names))
 

@@ -65,11 +65,14 @@ from oracle.rsep_ql_query import (
     WindowFunction,
     in_scope,
 )
-from oracle.terms import Blank, Iri, Var, decimal, integer
+from oracle.terms import Blank, Iri, Literal, Var, decimal, double, integer, single
 
 P, Q, R, OUT = (Iri(name) for name in ("p", "q", "r", "o"))
 THINGS = tuple(Iri(name) for name in "abc")
 NUMBERS = tuple(integer(value) for value in (1, 2, 3))
+DOUBLES = (double("1.0E-1"), double("1.0E16"), double("2.0E-1"), double("1.0E-3"), integer(1), decimal("0.1"))
+SINGLES = (single("1.0E-1"), single("1.0E10"), integer(16777217), decimal("0.1"), integer(2))
+MIXED = (*NUMBERS, double("1.0E-1"), single("1.0E-1"), decimal("0.1"), double("-1.0E16"), double("1.0E0"))
 THING_NAMES = ("x", "y", "z")
 NUMBER_NAMES = ("n", "m")
 FIRST_TIME, LAST_TIME = -2, 9
@@ -85,6 +88,7 @@ class Options:
     outputs: tuple[Output | None, ...] = (None, None, None, None, *Output, Output.ISTREAM, Output.RSTREAM)
     constructs: bool = True
     aggregates: bool = True
+    aggregated: int = 25  # of a hundred queries
     modifiers: bool = True
     sub_selects: bool = True
     exists: bool = True
@@ -96,6 +100,7 @@ class Options:
     several_streams: bool = True
     reports: bool = True
     presets: bool = True
+    doubles: bool = True
     patterns: int = 6
     most_events: int = 9
 
@@ -114,6 +119,9 @@ class Maker:
         self.options = options
         self.left = options.patterns
         self.made = 0
+        self.numbers: tuple[Literal, ...] = NUMBERS
+        if options.doubles and self.chance(25):
+            self.numbers = self.pick((DOUBLES, MIXED, SINGLES))
         self.labels = 0
         self.exists = 2 if options.exists else 0
         self.windows: tuple[NamedWindow, ...] = ()
@@ -200,7 +208,7 @@ class Maker:
         return self.pick(THINGS) if self.chance(8) else Var(self.pick(("x", "x", "y", "y", "z")))
 
     def quantity(self) -> Slot:
-        return self.pick(NUMBERS) if self.chance(10) else Var(self.pick(("n", "n", "m")))
+        return self.pick(self.numbers) if self.chance(10) else Var(self.pick(("n", "n", "m")))
 
     def pattern(self) -> Pattern:
         self.left -= 1
@@ -330,7 +338,7 @@ class Maker:
         return Bind(self.numeric(names), self.pick(free) if free and self.chance(30) else self.fresh())
 
     def values(self) -> Values:
-        name, terms = self.pick((("x", THINGS), ("n", NUMBERS), ("y", THINGS)))
+        name, terms = self.pick((("x", THINGS), ("n", self.numbers), ("y", THINGS)))
         return Values((name,), tuple((self.pick((*terms, *terms, None)),) for _ in range(self.number(1, 2))))
 
     # Event patterns
@@ -438,7 +446,7 @@ class Maker:
     # Query forms
 
     def select(self, where: Group, *, inner: bool) -> Select:
-        if self.options.aggregates and self.chance(40 if inner else 20):
+        if self.options.aggregates and self.chance(40 if inner else self.options.aggregated):
             return self.aggregated(where, inner=inner)
         names = in_scope(where, self.events)
         columns: tuple[Column, ...] | None = None
@@ -484,15 +492,15 @@ class Maker:
 
     def aggregate(self, names: Sequence[str], *, inner: bool) -> Aggregate:
         known = [name for name in names if name[0] in "nmk"] or list(names)
-        if not known or self.chance(35):
+        if not known or self.chance(20):
             return Aggregate("COUNT", None)
-        function = self.pick(("SUM", "MIN", "MAX", "COUNT") if inner else ("SUM", "MIN", "MAX", "COUNT", "AVG"))
+        function = self.pick(("SUM", "MIN", "MAX", "SUM", "COUNT", *(() if inner else ("AVG", "AVG"))))
         return Aggregate(function, Var(self.pick(names if self.chance(20) else known)), self.chance(30))
 
     def construct(self, where: Group) -> Construct:
         names = in_scope(where, self.events)
         things = [Var(name) for name in names if name[0] in "xyz"]
-        values = [*map(Var, names), *map(Var, names), *THINGS, NUMBERS[0]]
+        values = [*map(Var, names), *map(Var, names), *THINGS, self.numbers[0]]
         label = Blank("made") if self.chance(30) else None
         template = []
         for _ in range(self.pick((1, 1, 2))):

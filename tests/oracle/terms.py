@@ -23,7 +23,7 @@ class Blank:
 
 @dataclass(frozen=True)
 class Literal:
-    """`datatype` is integer, decimal or string."""
+    """`datatype` is integer, decimal, float, double, boolean or string."""
 
     lexical: str
     datatype: str
@@ -50,3 +50,13 @@ def decimal(lexical: str) -> Literal:
 
 def string(text: str) -> Literal:
     return Literal(text, "string")
+
+
+def double(lexical: str) -> Literal:
+    """In canonical form."""
+    return Literal(lexical, "double")
+
+
+def single(lexical: str) -> Literal:
+    """An xsd:float, in canonical form."""
+    return Literal(lexical, "float")
