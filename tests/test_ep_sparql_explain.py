@@ -455,6 +455,12 @@ def test_reasoning_and_a_policy_are_shown() -> None:
     assert "Key: none: a policy chooses among all events, so all events meet in one shard" in chosen
 
 
+def test_rows_that_order_by_orders_come_from_one_shard() -> None:
+    """EP-62: the order is that of all rows of one end, whichever keys they have."""
+    lines = explain(compile_query(parse("SELECT ?x ?y { ?x p ?y } ORDER BY ?y"))).splitlines()
+    assert "Key: none: ORDER BY orders all rows of one end, so all events meet in one shard" in lines
+
+
 @pytest.mark.parametrize("joined", [" . ", " } SEQ { ", " } UNION { ", " } OPTIONAL { "])
 def test_hundreds_of_nodes_are_shown_in_proportion(joined: str) -> None:
     def large(count: int) -> thence.Query:

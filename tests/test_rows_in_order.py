@@ -11,7 +11,7 @@ from thence.columns.dictionary import Terms
 from thence.columns.term_values import values_of
 from thence.columns.texts import Texts
 from thence.program.solutions import Deferred, EventLists, Solutions
-from thence.rdf.terms import Literal
+from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 from thence.runtime.event_log import IdLog
 from thence.runtime.ordering import order_of
 
@@ -59,3 +59,24 @@ def test_the_order_is_that_of_the_keys(listed: list[Row], names: list[str]) -> N
         for certain, end, start, events, query, text in listed
     ]
     assert [keys[row] for row in (range(len(keys)) if order is None else order.tolist())] == sorted(keys)
+
+
+CELLS = st.sampled_from([None, Literal("x"), Literal("x)"), Literal("1", XSD + "integer"), IRI("x:a"), BlankNode("x")])
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=8))
+def test_rows_without_events_come_by_the_text_of_what_they_bind(listed: list[tuple[Term | None, ...]]) -> None:
+    """A cell may be missing."""
+    terms, log = Terms(), IdLog()
+    names, none = ("b", "a", "c"), np.zeros(len(listed), np.int64)
+    lists = EventLists(np.zeros(len(listed) + 1, np.int64), none[:0], none[:0])
+    columns = tuple(
+        values_of(terms.add_all([row[place] for row in listed]), terms, terms) for place, _ in enumerate(names)
+    )
+    found = Solutions(none, none, none, names, terms, Deferred(lambda: lists), columns, identity=lambda: columns)
+    order = order_of(found, log)
+    shown = [
+        repr(sorted(((name, each) for name, each in zip(names, row, strict=True) if each), key=lambda cell: cell[0]))
+        for row in listed
+    ]
+    assert [shown[row] for row in (range(len(shown)) if order is None else order.tolist())] == sorted(shown)

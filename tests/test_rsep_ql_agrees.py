@@ -19,11 +19,11 @@ from oracle.rsep_ql_cases import (
     WINDOWS,
     Case,
     answer,
-    cases,
     emitted,
     is_construct,
     is_ordered,
     settles_events,
+    varied_cases,
 )
 from oracle.rsep_ql_text import text
 from oracle.terms import Blank, Iri, Literal, Term, Triple
@@ -48,32 +48,32 @@ CUTS = st.lists(st.integers(-2, 10), max_size=4)
 GENERATED = ox.NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
 
 
-@given(cases(MATCHES), CUTS)
+@given(varied_cases(MATCHES), CUTS)
 def test_matches_select_and_consume_as_defined(case: Case, cuts: list[int]) -> None:
     """RS-26 – RS-47: FIRST, LAST, SEQ and its policies, over several evaluations."""
     agree(case, cuts)
 
 
-@given(cases(WINDOWS), CUTS)
+@given(varied_cases(WINDOWS), CUTS)
 def test_windows_are_evaluated_as_defined(case: Case, cuts: list[int]) -> None:
     """RS-1 – RS-25, RS-48 – RS-55: all of SPARQL over windows and graphs that vary."""
     agree(case, cuts)
 
 
-@given(cases(GROUPED), CUTS)
+@given(varied_cases(GROUPED), CUTS)
 def test_aggregates_are_those_of_the_definitions_from_slide_to_slide(case: Case, cuts: list[int]) -> None:
     """RS-48 – RS-52: rows come and go, of all numeric types; DISTINCT, MIN and MAX."""
     agree(case, cuts)
 
 
 @settings(max_examples=2 * settings().max_examples)
-@given(cases(), CUTS)
+@given(varied_cases(), CUTS)
 def test_all_of_it_together_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """RS-1 – RS-62"""
     agree(case, cuts)
 
 
-@given(cases(), st.integers(1, 4), st.data())
+@given(varied_cases(), st.integers(1, 4), st.data())
 def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: st.DataObject) -> None:
     """RS-63: what Spark's workers run: finite input in any order, and micro-batches with the state saved between
     them."""

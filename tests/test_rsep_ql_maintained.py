@@ -291,3 +291,10 @@ def test_a_star_in_an_event_has_any_variable_as_shard_key() -> None:
     query = f"""{PREFIX}SELECT ?r ?t ?u FROM NAMED :S WIN [RANGE 5 SLIDE 2] AS :w EVENT ON :w {STAR} AS E1
         EVENT ON :w {{ ?p :room ?r ; :light ?u }} AS E2 WHERE {{ MATCH {{ E1 SEQ E2 }} }}"""
     assert compile_query(parse(query)).stages[0].program.shard_key.names == ("r",)
+
+
+def test_rows_that_order_by_orders_come_from_one_shard() -> None:
+    """RS-49, RS-63: the order is that of all rows of an evaluation, whichever keys they have."""
+    select = "SELECT ?o ?v WHERE { WINDOW :w { ?o :value ?v } } ORDER BY ?v"
+    key = compile_query(parse(text(select, "[RANGE 5]", "[RANGE 5]", "", "RSTREAM"))).stages[0].program.shard_key
+    assert not key.names and key.reason == "ORDER BY orders all rows of an evaluation"

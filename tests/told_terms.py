@@ -29,7 +29,7 @@ def told_term(term: Term) -> object:
             made = term == MADE or term.event == "new"
             return ("blank", "made") if made else ("blank", term.label, term.event)
         case Literal(lexical, datatype):
-            return datatype, (Fraction(lexical) if datatype in ("integer", "decimal") else lexical)
+            return datatype, (_rounded(Fraction(lexical)) if datatype in ("integer", "decimal") else lexical)
 
 
 def engine_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> object:
@@ -44,7 +44,12 @@ def engine_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> object:
             return "blank", own, events[int(position)][0]
         case engine.Literal(lexical, datatype):
             kind = datatype.partition("#")[2]
-            return kind, (Fraction(Decimal(lexical)) if kind in ("integer", "decimal") else lexical)
+            return kind, (_rounded(Fraction(Decimal(lexical))) if kind in ("integer", "decimal") else lexical)
+
+
+def _rounded(number: Fraction) -> Fraction:
+    """The engine writes quotients without an end with 34 digits, the oracles as fractions."""
+    return round(number, 30)
 
 
 def shortened(iri: str) -> str:

@@ -62,6 +62,7 @@ __all__ = [
     "is_ordered",
     "random_cases",
     "settles_events",
+    "varied_cases",
 ]
 
 Events: TypeAlias = tuple[tuple[str, str, int, int, tuple[Triple, ...]], ...]
@@ -320,6 +321,11 @@ def random_cases(seed: int, options: Options = Options()) -> Iterator[Case]:  # 
             yield found
 
 
+def varied_cases(options: Options = Options()) -> st.SearchStrategy[Case]:  # noqa: B008
+    """Both kinds."""
+    return st.one_of(cases(options), st.integers(0, 10**9).map(lambda seed: next(random_cases(seed, options))))
+
+
 def made(maker: Maker) -> Case:
     """A case, legal most of the time."""
     options = maker.options
@@ -360,6 +366,7 @@ GROUPED = Options(
     constructs=False,
     blanks=False,
     aggregated=100,
+    doubles=60,
     most_events=16,
 )
 """Aggregates over windows, many of which slide."""

@@ -84,8 +84,8 @@ class Options:
 
     matches: bool = True
     windows: bool = True
-    policies: tuple[Policy | None, ...] = (None, None, *Policy, Policy.CHRONOLOGICAL, Policy.RECENT)
-    outputs: tuple[Output | None, ...] = (None, None, None, None, *Output, Output.ISTREAM, Output.RSTREAM)
+    policies: tuple[Policy | None, ...] = (None, None, *Policy, *Policy, Policy.CHRONOLOGICAL, Policy.RECENT)
+    outputs: tuple[Output | None, ...] = (None, None, None, *Output, *Output, Output.ISTREAM)
     constructs: bool = True
     aggregates: bool = True
     aggregated: int = 25  # of a hundred queries
@@ -100,7 +100,7 @@ class Options:
     several_streams: bool = True
     reports: bool = True
     presets: bool = True
-    doubles: bool = True
+    doubles: int = 25  # of a hundred cases
     patterns: int = 6
     most_events: int = 9
 
@@ -120,7 +120,7 @@ class Maker:
         self.left = options.patterns
         self.made = 0
         self.numbers: tuple[Literal, ...] = NUMBERS
-        if options.doubles and self.chance(25):
+        if options.doubles and self.chance(options.doubles):
             self.numbers = self.pick((DOUBLES, MIXED, SINGLES))
         self.labels = 0
         self.exists = 2 if options.exists else 0
@@ -149,14 +149,14 @@ class Maker:
     # Dataset
 
     def window_function(self) -> WindowFunction:
-        choice = self.number(0, 9)
+        choice = self.number(0, 10)
         if choice <= 2:
             return Range(self.pick((6, 4, 3, 8, 5, 2, 1)), self.pick((1, 2, 2, 3)))
         if choice <= 4:
             return Range(self.pick((6, 4, 3, 8, 5, 2, 1)))
         if choice <= 6:
             return Landmark(self.pick((-2, 0, 1, 3)))
-        if choice == 7:
+        if choice in (7, 10):
             first = self.pick((-2, 0, 2))
             return Interval(first, first + self.pick((8, 4, 2, 0)))
         return Identity(brackets=choice == 8)

@@ -116,9 +116,19 @@ class RunningGroups:
         operands = [found.ids(each.aggregate.operand) for each in self._running if each.aggregate.operand is not None]
         numbers = np.zeros(len(table), np.int32)
         if self.keys:
-            distinct, where = np.unique(keys, axis=1, return_inverse=True)
-            numbers = np.array([self._number(tuple(key)) for key in distinct.T.tolist()], np.int32)[where.ravel()]
+            numbers = self._numbered(keys)
         return np.array([numbers, *operands], np.int32).reshape(self.width, len(table))
+
+    def _numbered(self, keys: Ids) -> Ids:
+        """The number of each row's group."""
+        if len(keys) == 1:
+            distinct, where = np.unique(keys[0], return_inverse=True)
+            listed: list[tuple[int, ...]] = [(key,) for key in distinct.tolist()]
+        else:
+            columns, where = np.unique(keys, axis=1, return_inverse=True)
+            listed = [tuple(key) for key in columns.T.tolist()]
+        found: Ids = np.array([self._number(key) for key in listed], np.int32)[where.ravel()]
+        return found
 
     def _number(self, key: tuple[int, ...]) -> int:
         if key not in self._numbers:

@@ -44,6 +44,9 @@ def _reason(network: Network, policy: str) -> str:
         return "a path reads whole events"
     if not any(isinstance(node, Scan) for node in network.nodes):
         return "no triple pattern reads the stream"
+    roots = (network.nodes[statement.root] for statement in network.statements)
+    if any(isinstance(root, Summarise) and root.select.modifiers.order for root in roots):
+        return "ORDER BY orders all rows of one end"
     return ""
 
 

@@ -86,6 +86,8 @@ def _reason(query: WindowQuery, events: Sequence[EventTable], matches: Sequence[
         return "SEQ NAIVE chooses among all events"
     if isinstance(form, Construct):
         return "CONSTRUCT makes one event of each evaluation"
+    if form.modifiers.order:
+        return "ORDER BY orders all rows of an evaluation"
     if form.modifiers.limit is not None or form.modifiers.offset is not None:
         return "LIMIT and OFFSET cut the rows of an evaluation"
     if _aggregates(form) and form.modifiers.group is None:
