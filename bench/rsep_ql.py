@@ -1,6 +1,7 @@
-"""Time per slide of windows of several sizes, beside recomputation with pyoxigraph: a join, an average, a MATCH.
+"""Time per slide of windows of several sizes, beside recomputation with pyoxigraph: a join, aggregates, a
+MATCH.
 
-python bench/rsep_ql.py [--sizes 1000 10000 100000] [--slides 20] [--only join average match memory]
+python bench/rsep_ql.py [--sizes 1000 10000 100000] [--slides 20] [--only join average doubles extremes match memory]
 """
 
 from __future__ import annotations
@@ -48,6 +49,21 @@ SELECT ?s (AVG(?v) AS ?average) FROM NAMED WINDOW :w ON :S [RANGE {width} STEP {
 WHERE {{ WINDOW :w {{ ?o :by ?s . ?o :value ?v }} }} GROUP BY ?s""",
     "PREFIX : <http://example.org/> SELECT ?s (AVG(?v) AS ?average) WHERE { ?o :by ?s . ?o :value ?v } GROUP BY ?s",
 )
+DOUBLES = Part(
+    "grouped SUM of doubles",
+    """PREFIX : <http://example.org/>
+SELECT ?s (SUM(?v / 7e0) AS ?sum) FROM NAMED WINDOW :w ON :S [RANGE {width} STEP {step}]
+WHERE {{ WINDOW :w {{ ?o :by ?s . ?o :value ?v }} }} GROUP BY ?s""",
+    "PREFIX : <http://example.org/> SELECT ?s (SUM(?v / 7e0) AS ?sum) WHERE { ?o :by ?s . ?o :value ?v } GROUP BY ?s",
+)
+EXTREMES = Part(
+    "grouped MIN and MAX",
+    """PREFIX : <http://example.org/>
+SELECT ?s (MIN(?v) AS ?least) (MAX(?v) AS ?most) FROM NAMED WINDOW :w ON :S [RANGE {width} STEP {step}]
+WHERE {{ WINDOW :w {{ ?o :by ?s . ?o :value ?v }} }} GROUP BY ?s""",
+    """PREFIX : <http://example.org/>
+SELECT ?s (MIN(?v) AS ?least) (MAX(?v) AS ?most) WHERE { ?o :by ?s . ?o :value ?v } GROUP BY ?s""",
+)
 MATCH = Part(
     "MATCH",
     """PREFIX : <http://example.org/>
@@ -58,7 +74,7 @@ WHERE {{ MATCH {{ E1 SEQ E2 }} }}""",
     """PREFIX : <http://example.org/> SELECT ?s ?v ?u WHERE { ?o :by ?s . ?o :value ?v . ?o :at ?t FILTER(?v > 990)
        ?p :by ?s . ?p :value ?u . ?p :at ?t2 FILTER(?u < 10 && ?t < ?t2) }""",
 )
-PARTS = {"join": JOIN, "average": AVERAGE, "match": MATCH}
+PARTS = {"join": JOIN, "average": AVERAGE, "doubles": DOUBLES, "extremes": EXTREMES, "match": MATCH}
 
 
 def observations(count: int, sensors: int) -> Iterator[tuple[int, tuple[Triple, ...]]]:

@@ -17,6 +17,11 @@ from thence.match.aggregates import total_key
 _FEW = 16
 """So few entries of a heap are not cleared of terms that have left."""
 
+_MOST_ENTRIES = 10_000
+
+_Entry: TypeAlias = tuple[Any, int]
+"""A key by which a term sorts, and its id."""
+
 Changes: TypeAlias = tuple[Ints, Ids, Ints]
 """Groups, the ids of terms, and signs: 1 for what comes, -1 for what goes."""
 
@@ -70,18 +75,27 @@ class ExtremeTerms:
     are first, or are more than the others."""
 
     descending: bool
-    heaps: dict[int, list[tuple[Any, int]]] = field(default_factory=lambda: defaultdict(list))
+    heaps: dict[int, list[_Entry]] = field(default_factory=lambda: defaultdict(list))
+    entries: dict[int, _Entry] = field(default_factory=dict)  # by id; some of those that are or were there
 
     def update(self, changes: Changes, known: TermCounts, sizes: Ints, terms: Terms) -> None:
         """Terms come and go; `known` are those that there are now, `sizes` how many."""
         for group, id, sign in zip(*(each.tolist() for each in changes), strict=True):
             heap = self.heaps[group]
             if sign > 0:
-                key = total_key(terms[id])
-                heappush(heap, (_Descending(key) if self.descending else key, id))
+                heappush(heap, self._entry(id, terms))
             elif len(heap) > 2 * sizes[group] + _FEW:
                 heap[:] = {id: (key, id) for key, id in heap if known.has(group, id)}.values()
                 heapify(heap)
+
+    def _entry(self, id: int, terms: Terms) -> _Entry:
+        found = self.entries.get(id)
+        if found is None:
+            if len(self.entries) >= _MOST_ENTRIES:
+                self.entries.clear()
+            key = total_key(terms[id])
+            found = self.entries[id] = (_Descending(key) if self.descending else key, id)
+        return found
 
     def first(self, group: int, known: TermCounts) -> int | None:
         """The id of the term; None if there is none."""
