@@ -344,8 +344,8 @@ class _NodeReader:
                 yield self._side("optional", node.optional, Lifetime.TO_THE_END if is_equal else Lifetime.FOR_EVER)
                 yield from self._tested(node.condition)
             case Without():
+                yield self._side("left", node.left, Lifetime.TO_THE_END)
                 if node.keys.left:
-                    yield self._side("left", node.left, Lifetime.TO_THE_END)
                     yield self._earliest("right side", node.right, node.keys)
             case Restrict() | Assign():
                 if node.condition.exists:
@@ -407,11 +407,9 @@ def _waiting(node: Node) -> WaitingRows | None:
                 return WaitingRows("all rows", Lifetime.TO_THE_END)
             is_seq = node.relation is Relation.SEQ_UNTIL
             return WaitingRows("bare rows", Lifetime.TO_THE_START if is_seq else Lifetime.TO_THE_END)
-        case Without():
-            return WaitingRows("all rows", Lifetime.TO_THE_END) if node.keys.left else None
         case Restrict() | Assign():
             return WaitingRows("all rows", Lifetime.TO_THE_END) if node.condition.exists else None
-        case Summarise():
+        case Without() | Summarise():  # MINUS makes rows wait even where it can remove nothing (EP-43)
             return WaitingRows("all rows", Lifetime.TO_THE_END)
         case _:
             return None
