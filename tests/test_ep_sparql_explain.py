@@ -342,11 +342,13 @@ def test_minus_without_a_shared_variable_keeps_only_rows_that_wait() -> None:
     assert node(query, "MINUS")["detail"] == "removes nothing: the sides share no variable"
 
 
-def test_an_exists_that_is_evaluated_anew_makes_its_triple_patterns_keep_all() -> None:
+def test_an_exists_that_is_evaluated_for_each_row_makes_its_triple_patterns_keep_all() -> None:
     query = "SELECT ?x { ?x p ?a FILTER EXISTS { ?x q ?b FILTER(?b > ?a) } }"
     lines = tree(query)
     place = next(number for number, line in enumerate(lines) if "?x :q ?b" in line)
-    assert lines[place + 1].strip() == ("keeps all of its occurrences, for an EXISTS that is evaluated anew, for ever")
+    assert lines[place + 1].strip() == (
+        "keeps all of its occurrences, for an EXISTS that is evaluated for each row, for ever"
+    )
     assert '    state "2 triple pattern (BGP)" as s2' in explained(query, "mermaid").splitlines()
 
 

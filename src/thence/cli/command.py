@@ -34,7 +34,7 @@ class WrongCall(CommandFailure):
 
 
 def failure(error: Exception) -> CommandFailure:
-    """What to tell about an error.
+    """An error as the user sees it.
 
     >>> failure(InputError("There is no file power.trig.")).exit_code
     2

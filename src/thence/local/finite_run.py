@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Matching(Iterator[Match | Problem]):
-    """The answers of a query over finite streams, made as they are asked for. `counts` tells how far it has come."""
+    """The answers of a query over finite streams, computed as they are read. `counts` says how far it has come."""
 
     answers: Answers
     streams: Mapping[str, Sequence[StreamInput]]

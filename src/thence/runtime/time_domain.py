@@ -76,5 +76,5 @@ class TimeDomain:
 
     @property
     def known(self) -> Domain:
-        """The domain; before any event has told, that of ticks."""
+        """The domain; before the first event, that of ticks."""
         return self.domain or Domain.TICKS

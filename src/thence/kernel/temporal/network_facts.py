@@ -12,7 +12,7 @@ from typing import assert_never
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Graph, Values
 from thence.algebra.show import show
-from thence.kernel.temporal.evaluation import evaluated_anew
+from thence.kernel.temporal.evaluation import below_correlated
 from thence.program.temporal.dependencies import Reading, dependencies
 from thence.program.temporal.network import (
     UNBOUNDED,
@@ -212,9 +212,9 @@ class _NodeReader:
         self.network = network
         self.has_dates = has_dates
         self.prefixes = {namespace: ":", XSD: "xsd:"}
-        self.logged = evaluated_anew(network.nodes, network.nodes)
+        self.logged = below_correlated(network.nodes, network.nodes)
         self.roots = {each.root: each for each in network.statements}
-        self.is_timeless: list[bool] = []  # by node: it reads no event, so that what is kept of it does not grow
+        self.is_timeless: list[bool] = []  # by node: it reads no event, so that its stored solutions do not grow
         for node in network.nodes:
             below = [self.is_timeless[each] for _, each in _inputs(node)]
             self.is_timeless.append(isinstance(node, Timeless) or (bool(below) and all(below)))
@@ -331,7 +331,7 @@ class _NodeReader:
                 if isinstance(node, Scan):
                     yield KeptSolutions("its occurrences", "occurrences", Lifetime.TO_THE_END, grows=False)
                 if number in self.logged:
-                    what = "all of its occurrences, for an EXISTS that is evaluated anew,"
+                    what = "all of its occurrences, for an EXISTS that is evaluated for each row,"
                     yield KeptSolutions(what, "all occurrences", Lifetime.FOR_EVER, grows=True)
             case Combine():
                 yield self._side("left", node.left, _JOINED[node.relation][0])
@@ -374,7 +374,7 @@ class _NodeReader:
         return KeptSolutions(what, f"{side} side", lifetime, lifetime is Lifetime.FOR_EVER and not is_timeless)
 
     def _tested(self, condition: Condition | None) -> Iterator[KeptSolutions]:
-        """The patterns of EXISTS. One that is evaluated anew keeps nothing here: its leaves do."""
+        """The patterns of EXISTS. One that is evaluated for each solution keeps nothing here: its leaves do."""
         for test in condition.exists if condition is not None else ():
             if not test.correlated:
                 yield self._earliest(f"EXISTS (node {test.node + 1})", test.node, test.keys)
