@@ -90,6 +90,24 @@ def test_a_wrong_call_ends_with_status_2(call: list[str]) -> None:
     assert run(*call).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (["rn"], "No such command 'rn'. Did you mean 'run'?"),
+        (["run", "q.sase"], "Missing option '--stream'. Try: --stream [NAME=]PATH"),
+        (["run", "q.sase", "--formt", "csv"], "No such option: --formt. Try: --format or --report"),
+        (["check"], "Missing argument 'QUERY'. Try: thence check --help"),
+        (
+            ["run", "q.sase", "--stream", "x", "--engine", "lcal"],
+            "Invalid value for '--engine': 'lcal' is not one of 'spark', 'local'. Try: thence run --help",
+        ),
+    ],
+)
+def test_a_wrong_call_is_one_sentence_with_a_cure(call: list[str], told: str) -> None:
+    """BAD-9"""
+    assert run(*call).stderr == f"thence: {told}\n"
+
+
 def test_the_version_is_the_packages_own() -> None:
     assert run("--version").stdout == f"thence, version {__version__}\n"
 

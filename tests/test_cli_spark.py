@@ -234,7 +234,7 @@ def test_a_checkpoint_of_another_query_is_refused() -> None:
     assert shards.exit_code == 2
     assert shards.stderr == (
         f"thence: The checkpoint {os.path.abspath('ckpt')} was written with --shards 4, and now it is 2. "
-        "Go on with --shards 4, or begin anew with an empty checkpoint.\n"
+        "Go on with --shards 4, or start over with an empty checkpoint.\n"
     )
     Path("rises.spaseq").write_text(RISES.replace("?after > ?before", "?after < ?before"))
     query = grown()

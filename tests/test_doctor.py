@@ -101,7 +101,7 @@ def test_the_java_of_macos_that_is_none_is_a_fault(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, "Unable to locate a Java Runtime.")))
     ok, detail, _ = java.check_java()
     assert not ok
-    assert detail.endswith("does not tell its version")
+    assert detail.endswith("does not print its version")
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,12 @@ def test_rules_that_depend_on_their_own_absence_are_rejected() -> None:
         query("CONSTRUCT { ?x :q 1 } WHERE { ?x :p ?y FILTER NOT EXISTS { ?x :q 1 } } SELECT ?x { ?x :q 1 }")
 
 
+def test_an_exists_in_the_optional_side_of_optionalseq_is_judged_with_the_combination() -> None:
+    """EP-21, EP-27, EP-50: it reads what is derived at the same time."""
+    with pytest.raises(QueryError, match="cannot be stratified"):
+        query("CONSTRUCT { ?x :q 1 } WHERE { { ?x :p ?y FILTER EXISTS { ?x :q ?w } } OPTIONALSEQ { ?x :p ?z } }")
+
+
 def test_a_rule_must_not_derive_schema_with_reasoning() -> None:
     """EP-56"""
     text = (

@@ -19,6 +19,9 @@ def complaint(text: str) -> str:
 
 
 REFUSED = {
+    "SELECT ?s FROM NAMED :S WIN [RANGE 5] AS :w { WINDOW :w { ?s ?p ?o } GROUP BY ?s": (
+        '2:70: The "{" at 2:45 is not closed before GROUP. Try: }'
+    ),
     "SELECT * FROM NAMED :S WIN [RANGE 5] :w { WINDOW :w { ?s ?p ?o } }": ('2:38: Expected AS, found ":w". Try: AS'),
     "SELECT * FROM NAMED :S WIN [RANGE 5] AS w { WINDOW :w { ?s ?p ?o } }": (
         '2:41: A window\'s name is an IRI, found "w". Try: :w'

@@ -14,6 +14,7 @@ from thence.columns.event_batch import encode
 from thence.lang.sase.parser import parse
 from thence.plan.automaton.sase import plan
 from thence.program.automaton.program import SequenceProgram
+from thence.rdf.times import LAST_TIME
 from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
@@ -75,7 +76,7 @@ def test_a_run_that_an_event_has_stopped_is_not_given_again() -> None:
 
 
 def test_the_latest_time_that_an_event_can_have_is_one_as_any_other() -> None:
-    last = 2**63 - 1
+    last = LAST_TIME
     query = thence.parse(STRICT)
     assert told(query.match([event("a1", 1), event("a2", last)])) == [("a1 a2", last), ("a2", last)]
     assert told(query.match([event("a1", 1), event("b1", last)])) == [("a1", last)]

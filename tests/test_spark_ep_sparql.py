@@ -230,3 +230,46 @@ def test_what_the_background_spoils_is_an_error_of_the_call(
     frame = spark.createDataFrame([(1, 1, "e", triple("a", "p", 1))], SCHEMA)
     with pytest.raises(thence.errors.QueryError, match="stratified"):
         thence.parse(rules).dataframe(frame, background=str(file), reasoning=reasoning)
+
+
+RDFS = "@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+SCHEMAS = {
+    "by train": RDFS + ":train rdfs:subPropertyOf :goes . :goes rdfs:range :Stop . :Stop rdfs:subClassOf :Place .",
+    "by bus": RDFS + ":bus rdfs:subPropertyOf :goes . :goes rdfs:domain :Place .",
+    "by bus, known": RDFS + ":bus rdfs:subPropertyOf :goes . :goes rdfs:domain :Place . :z :bus :c .",
+}
+TRIPS = [
+    (1, triple("a", "train", "b")),
+    (2, triple("b", "bus", "c")),
+    (4, triple("b", "train", "c") + triple("c", "goes", "d")),
+    (7, triple("c", "bus", "a")),
+]
+REASONED = f"""PREFIX : <{NAMESPACE}>
+    SELECT ?x ?z {{ {{ ?x :goes ?y }} SEQ {{ ?y :goes ?z }} }}
+    SELECT ?x {{ ?x a :Place }}
+    SELECT ?x ?z {{ ?x :goes ?y . ?z :bus ?y }}"""
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["batch", "streaming"])
+def test_with_reasoning_each_background_has_its_own_rows_in_one_session(
+    spark: SparkSession, tmp_path: Path, streaming: bool
+) -> None:
+    """EP-55 – EP-57: a worker closes each background once, and keeps those of several schemas apart."""
+    parsed = thence.parse(REASONED, language="ep-sparql")
+    rows = [(time, time, f"e{number}", graph) for number, (time, graph) in enumerate(TRIPS)]
+    events = [thence.Event(time, graph, id=name) for time, _, name, graph in rows]
+    seen = []
+    for number, name in enumerate(("by train", "by bus") if streaming else (*SCHEMAS, *reversed(SCHEMAS))):
+        file = tmp_path / f"schema{number}.ttl"
+        file.write_text(SCHEMAS[name])
+        options: dict[str, Any] = {"background": str(file), "reasoning": "rdfs"}
+        expected = told(parsed.match(events, **options))
+        if streaming:
+            last = [(1000, 1000, "last", triple("nothing", "is", 1))]
+            found = streamed(spark, parsed, [rows[:2], rows[2:] + last], tmp_path / str(number), **options)
+        else:
+            frame = spark.createDataFrame(rows, SCHEMA).repartition(3)
+            found = parsed.dataframe(frame, shards=2, **options).collect()
+        assert Counter((row.start, row.end, row.query, row.match_id, tuple(row.events)) for row in found) == expected
+        seen.append(expected)
+    assert seen[0] != seen[1] and len(seen[0]) > 3 < len(seen[1])

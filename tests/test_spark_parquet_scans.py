@@ -297,7 +297,7 @@ def test_a_file_that_has_changed_meanwhile_is_refused(tmp_path: Path) -> None:
     part = RowGroups(str(path), status.st_size, status.st_mtime_ns, (0,))
     assert sum(record.num_rows for record in coalesced_batches([part], EVENTS.schema)) == len(EVENTS)
     parquet.write_table(pa.concat_tables([EVENTS, EVENTS]), path)
-    with pytest.raises(InputError, match=r"events\.parquet has changed since the query was made"):
+    with pytest.raises(InputError, match=r"events\.parquet has changed since the query was planned"):
         list(coalesced_batches([part], EVENTS.schema))
 
 

@@ -155,5 +155,5 @@ def test_the_first_event_tells_what_the_times_are(spark: SparkSession, tmp_path:
         1714978800500000
     ]
     (tmp_path / "1.jsonl").unlink()
-    with pytest.raises(Exception, match="there is no event yet that could tell what the times are"):
+    with pytest.raises(Exception, match="there is no event yet that shows what the times are"):
         spark.read.format("thence").load(str(tmp_path))

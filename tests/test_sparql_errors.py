@@ -19,6 +19,10 @@ def refusal(text: str) -> QueryError:
     [
         # words
         ("SELEC ?x {}", 'query:1:1: "SELEC" is not known here. Try: SELECT'),
+        (
+            "PREFIX : http://example.org/ SELECT * {}",
+            'query:1:10: A namespace stands in angle brackets, found "http:". Try: <http://example.org/>',
+        ),
         ("SELECT * { ?s ?p ?o OPTINAL {} }", 'query:1:21: "OPTINAL" is not known here. Try: OPTIONAL'),
         ("SELECT * { FILTER(STRLN(?x) > 3) }", 'query:1:19: "STRLN" is not known here. Try: STRLEN'),
         ("SELECT * { ?s ?p ?o } ODER BY ?s", 'query:1:23: "ODER" is not known here. Try: ORDER'),

@@ -6,130 +6,48 @@ pattern is a blank-node label, which stands for a variable that nothing else see
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
 
-from oracle.terms import Blank, Iri, Literal, Term, Var
-
-NAMESPACES = {
-    "": "http://example.org/",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-}
-
-
-def full(iri: Iri) -> str:
-    """The whole IRI.
-
-    >>> full(Iri("a")), full(Iri("rdf:type"))
-    ('http://example.org/a', 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type')
-    """
-    prefix, _, local = iri.name.rpartition(":")
-    return NAMESPACES[prefix] + local
-
-
-# Paths
-
-
-@dataclass(frozen=True)
-class Inverse:
-    """`^path`."""
-
-    path: Path
-
-
-@dataclass(frozen=True)
-class Steps:
-    """`left / right`."""
-
-    left: Path
-    right: Path
-
-
-@dataclass(frozen=True)
-class Either:
-    """`left | right`."""
-
-    left: Path
-    right: Path
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """`path*`, `path+` or `path?`."""
-
-    path: Path
-    sign: str
-
-
-Path: TypeAlias = Iri | Inverse | Steps | Either | Repeat
-Slot: TypeAlias = Var | Term
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """A triple pattern, or a path pattern."""
-
-    subject: Slot
-    predicate: Var | Path
-    object: Slot
-
+from oracle.sparql_query import NAMESPACES as NAMESPACES
+from oracle.sparql_query import Aggregate as Aggregate
+from oracle.sparql_query import And as And
+from oracle.sparql_query import Arithmetic as Arithmetic
+from oracle.sparql_query import Bind as Bind
+from oracle.sparql_query import Bound as Bound
+from oracle.sparql_query import Coalesce as Coalesce
+from oracle.sparql_query import Column as Column
+from oracle.sparql_query import Compare as Compare
+from oracle.sparql_query import Either as Either
+from oracle.sparql_query import Exists as Exists
+from oracle.sparql_query import Filter as Filter
+from oracle.sparql_query import If as If
+from oracle.sparql_query import Inverse as Inverse
+from oracle.sparql_query import Key as Key
+from oracle.sparql_query import Minus as Minus
+from oracle.sparql_query import Not as Not
+from oracle.sparql_query import Optional as Optional
+from oracle.sparql_query import Or as Or
+from oracle.sparql_query import Order as Order
+from oracle.sparql_query import Path as Path
+from oracle.sparql_query import Pattern as Pattern
+from oracle.sparql_query import Repeat as Repeat
+from oracle.sparql_query import Slot as Slot
+from oracle.sparql_query import Steps as Steps
+from oracle.sparql_query import SubSelect as SubSelect
+from oracle.sparql_query import Triples as Triples
+from oracle.sparql_query import Values as Values
+from oracle.sparql_query import exists_in as exists_in
+from oracle.sparql_query import full as full
+from oracle.sparql_query import has_aggregate as has_aggregate
+from oracle.sparql_query import operands as operands
+from oracle.sparql_query import parts as parts
+from oracle.sparql_query import slots as slots
+from oracle.sparql_query import used as used
+from oracle.terms import Blank, Iri, Literal, Var
 
 # Expressions
-
-
-@dataclass(frozen=True)
-class Compare:
-    """`operator` is one of `= != < > <= >=`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Arithmetic:
-    """`operator` is one of `+ - * /`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class And:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Or:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Not:
-    operand: Expression
-
-
-@dataclass(frozen=True)
-class Bound:
-    variable: Var
-
-
-@dataclass(frozen=True)
-class Coalesce:
-    operands: tuple[Expression, ...]
-
-
-@dataclass(frozen=True)
-class If:
-    condition: Expression
-    then: Expression
-    otherwise: Expression
 
 
 class TimeFunction(Enum):
@@ -139,22 +57,6 @@ class TimeFunction(Enum):
     START = "getSTARTTIME"
     END = "getENDTIME"
     NOW = "NOW"
-
-
-@dataclass(frozen=True)
-class Exists:
-    """EXISTS { … }; NOT EXISTS is `Not(Exists(…))`."""
-
-    group: Group
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """`function` is COUNT, SUM, MIN, MAX or AVG. `operand=None` is the `*` of COUNT(*)."""
-
-    function: str
-    operand: Expression | None
-    distinct: bool = False
 
 
 Expression: TypeAlias = (
@@ -188,13 +90,6 @@ class Operator(Enum):
 
 
 @dataclass(frozen=True)
-class Triples:
-    """A triples block: a BGP."""
-
-    patterns: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True)
 class Chain:
     """`{first} op {G} op {G} …`, which associates to the left (EP-7). `rest` is not empty."""
 
@@ -203,49 +98,11 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Optional:
-    group: Group
-
-
-@dataclass(frozen=True)
-class Minus:
-    group: Group
-
-
-@dataclass(frozen=True)
-class Filter:
-    expression: Expression
-
-
-@dataclass(frozen=True)
-class Bind:
-    """BIND(expression AS ?name)."""
-
-    expression: Expression
-    name: str
-
-
-@dataclass(frozen=True)
-class Values:
-    """VALUES (?name …) { (value …) … }; None is UNDEF."""
-
-    names: tuple[str, ...]
-    rows: tuple[tuple[Term | None, ...], ...]
-
-
-@dataclass(frozen=True)
 class InGraph:
     """GRAPH :iri { … }."""
 
     iri: str
     group: Group
-
-
-@dataclass(frozen=True)
-class SubSelect:
-    """`{ SELECT … }`."""
-
-    select: Select
 
 
 @dataclass(frozen=True)
@@ -264,30 +121,6 @@ Element: TypeAlias = Triples | Group | Chain | Optional | Minus | Filter | Bind 
 
 
 # Statements
-
-
-@dataclass(frozen=True)
-class Column:
-    """`?name`, or `(expression AS ?name)`."""
-
-    name: str
-    expression: Expression | None = None
-
-
-@dataclass(frozen=True)
-class Key:
-    """A condition of GROUP BY: `?x`, `(expression)` or `(expression AS ?name)`."""
-
-    expression: Expression
-    name: str | None = None
-
-
-@dataclass(frozen=True)
-class Order:
-    """A condition of ORDER BY."""
-
-    expression: Expression
-    descending: bool = False
 
 
 @dataclass(frozen=True)
@@ -337,47 +170,6 @@ def constructs(file: File) -> list[Construct]:
 # What stands in them
 
 
-def operands(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly in it; of EXISTS none."""
-    match expression:
-        case Var() | Iri() | Blank() | Literal() | TimeFunction() | Exists() | Bound():
-            return ()
-        case Compare(_, left, right) | Arithmetic(_, left, right) | And(left, right) | Or(left, right):
-            return (left, right)
-        case Not(operand):
-            return (operand,)
-        case Coalesce(several):
-            return several
-        case If(condition, then, otherwise):
-            return (condition, then, otherwise)
-        case Aggregate(_, argument):
-            return () if argument is None else (argument,)
-        case _:
-            assert_never(expression)
-
-
-def parts(expression: Expression) -> Iterator[Expression]:
-    """It and all expressions in it; not those in the group of an EXISTS."""
-    yield expression
-    for operand in operands(expression):
-        yield from parts(operand)
-
-
-def has_aggregate(expression: Expression) -> bool:
-    return any(isinstance(part, Aggregate) for part in parts(expression))
-
-
-def exists_in(*expressions: Expression) -> list[Group]:
-    """The groups of their EXISTS."""
-    return [part.group for each in expressions for part in parts(each) if isinstance(part, Exists)]
-
-
-def used(expression: Expression) -> list[str]:
-    """The variables that it names; not those in the group of an EXISTS."""
-    names = [part.name for part in parts(expression) if isinstance(part, Var)]
-    return names + [part.variable.name for part in parts(expression) if isinstance(part, Bound)]
-
-
 def in_scope(group: Group) -> list[str]:
     """The variables in scope after the group, in the order of the text (SPARQL 1.1, 18.2.1)."""
     return list(dict.fromkeys(name for element in group.elements for name in _in_scope(element)))
@@ -403,10 +195,6 @@ def _in_scope(element: Element) -> list[str]:
             return shown(select)
         case _:
             assert_never(element)
-
-
-def slots(pattern: Pattern) -> tuple[Var | Term | Path, ...]:
-    return (pattern.subject, pattern.predicate, pattern.object)
 
 
 def shown(select: Select) -> list[str]:

@@ -144,15 +144,19 @@ def _reads(element: Element, strict: bool, timeless: bool) -> Iterator[Read]:
 
 
 def chain_reads(chain: Chain, strict: bool, timeless: bool) -> Iterator[Read]:
-    """What stands left of SEQ or OPTIONALSEQ is earlier, unless the right side can match background alone (EP-52)."""
+    """What stands left of SEQ or OPTIONALSEQ is earlier, unless the right side can match background alone (EP-52). The
+    F of OPTIONALSEQ is judged on the combination (EP-21, EP-22): its EXISTS reads at the combination's end (EP-27)."""
     found = list(reads(chain.first, strict, timeless))
+    condition = chain.first.filters if chain.rest[0][0] is Operator.OPTIONALSEQ else ()
+    later: list[Read] = list(exists_reads(condition, timeless))
     for operator, group in chain.rest:
         right = list(reads(group, strict, timeless))
         match operator:
             case Operator.SEQ:
                 found = found + right if can_be_timeless(group, timeless) else right
             case Operator.OPTIONALSEQ:
-                found = strictly(found) + right if can_be_timeless(group, timeless) else right
+                found = strictly(found) + right if can_be_timeless(group, timeless) else later + right
+                later = []
             case Operator.EQUALSOPTIONAL:
                 found += strictly(right)
             case Operator.EQUALS | Operator.UNION:

@@ -12,53 +12,14 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import Any, TypeAlias, assert_never
 
 from oracle.floating import calculated, rounded
+from oracle.sparql_query import And as And
+from oracle.sparql_query import Arithmetic as Arithmetic
+from oracle.sparql_query import Bound as Bound
+from oracle.sparql_query import Coalesce as Coalesce
+from oracle.sparql_query import Compare as Compare
+from oracle.sparql_query import Not as Not
+from oracle.sparql_query import Or as Or
 from oracle.terms import Blank, Iri, Literal, Term, Var
-
-
-@dataclass(frozen=True)
-class Compare:
-    """`operator` is one of `= != < > <= >=`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Arithmetic:
-    """`operator` is one of `+ - * /`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class And:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Or:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Not:
-    operand: Expression
-
-
-@dataclass(frozen=True)
-class Bound:
-    variable: Var
-
-
-@dataclass(frozen=True)
-class Coalesce:
-    operands: tuple[Expression, ...]
-
 
 Expression: TypeAlias = Var | Term | Compare | Arithmetic | And | Or | Not | Bound | Coalesce
 

@@ -1,6 +1,6 @@
 """An RSEP-QL query as data: dataset, report clause, event patterns and query form (section 3 of the paper).
 
-Terms are `oracle.terms`; triple patterns and paths are those of `oracle.ep_sparql_query`. A `Blank` in a pattern is a
+Terms are `oracle.terms`; triple patterns and paths are those of `oracle.sparql_query`. A `Blank` in a pattern is a
 blank-node label, which stands for a variable that nothing else sees.
 """
 
@@ -12,12 +12,34 @@ from enum import Enum
 from itertools import count
 from typing import Any, TypeAlias, TypeVar, assert_never
 
-from oracle.ep_sparql_query import NAMESPACES as NAMESPACES
-from oracle.ep_sparql_query import Pattern as Pattern
-from oracle.ep_sparql_query import Triples as Triples
-from oracle.ep_sparql_query import Values as Values
-from oracle.ep_sparql_query import full as full
-from oracle.ep_sparql_query import slots as slots
+from oracle.sparql_query import NAMESPACES as NAMESPACES
+from oracle.sparql_query import Aggregate as Aggregate
+from oracle.sparql_query import And as And
+from oracle.sparql_query import Arithmetic as Arithmetic
+from oracle.sparql_query import Bind as Bind
+from oracle.sparql_query import Bound as Bound
+from oracle.sparql_query import Coalesce as Coalesce
+from oracle.sparql_query import Column as Column
+from oracle.sparql_query import Compare as Compare
+from oracle.sparql_query import Exists as Exists
+from oracle.sparql_query import Filter as Filter
+from oracle.sparql_query import If as If
+from oracle.sparql_query import Key as Key
+from oracle.sparql_query import Minus as Minus
+from oracle.sparql_query import Not as Not
+from oracle.sparql_query import Optional as Optional
+from oracle.sparql_query import Or as Or
+from oracle.sparql_query import Order as Order
+from oracle.sparql_query import Pattern as Pattern
+from oracle.sparql_query import SubSelect as SubSelect
+from oracle.sparql_query import Triples as Triples
+from oracle.sparql_query import Values as Values
+from oracle.sparql_query import full as full
+from oracle.sparql_query import has_aggregate as has_aggregate
+from oracle.sparql_query import operands as operands
+from oracle.sparql_query import parts as parts
+from oracle.sparql_query import slots as slots
+from oracle.sparql_query import used as used
 from oracle.terms import Blank, Iri, Literal, Var
 
 # Windows (section 3.2)
@@ -160,76 +182,8 @@ EventPattern: TypeAlias = Event | First | Last | Seq
 
 
 @dataclass(frozen=True)
-class Compare:
-    """`operator` is one of `= != < > <= >=`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Arithmetic:
-    """`operator` is one of `+ - * /`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class And:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Or:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Not:
-    operand: Expression
-
-
-@dataclass(frozen=True)
-class Bound:
-    variable: Var
-
-
-@dataclass(frozen=True)
-class Coalesce:
-    operands: tuple[Expression, ...]
-
-
-@dataclass(frozen=True)
-class If:
-    condition: Expression
-    then: Expression
-    otherwise: Expression
-
-
-@dataclass(frozen=True)
 class Now:
     """NOW(): the time of the evaluation (RS-55)."""
-
-
-@dataclass(frozen=True)
-class Exists:
-    """EXISTS { … }; NOT EXISTS is `Not(Exists(…))`."""
-
-    group: Group
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """`function` is COUNT, SUM, MIN, MAX or AVG. `operand=None` is the `*` of COUNT(*)."""
-
-    function: str
-    operand: Expression | None
-    distinct: bool = False
 
 
 Expression: TypeAlias = (
@@ -262,41 +216,11 @@ class Union:
 
 
 @dataclass(frozen=True)
-class Optional:
-    group: Group
-
-
-@dataclass(frozen=True)
-class Minus:
-    group: Group
-
-
-@dataclass(frozen=True)
-class Filter:
-    expression: Expression
-
-
-@dataclass(frozen=True)
-class Bind:
-    """BIND(expression AS ?name)."""
-
-    expression: Expression
-    name: str
-
-
-@dataclass(frozen=True)
 class InGraph:
     """GRAPH :iri { … } or GRAPH ?g { … }."""
 
     graph: Iri | Var
     group: Group
-
-
-@dataclass(frozen=True)
-class SubSelect:
-    """`{ SELECT … }`."""
-
-    select: Select
 
 
 @dataclass(frozen=True)
@@ -333,30 +257,6 @@ Element: TypeAlias = (
 
 
 # Query forms
-
-
-@dataclass(frozen=True)
-class Column:
-    """`?name`, or `(expression AS ?name)`."""
-
-    name: str
-    expression: Expression | None = None
-
-
-@dataclass(frozen=True)
-class Key:
-    """A condition of GROUP BY: `?x`, `(expression)` or `(expression AS ?name)`."""
-
-    expression: Expression
-    name: str | None = None
-
-
-@dataclass(frozen=True)
-class Order:
-    """A condition of ORDER BY."""
-
-    expression: Expression
-    descending: bool = False
 
 
 @dataclass(frozen=True)
@@ -424,42 +324,6 @@ class Query:
 
 
 # What stands in them
-
-
-def operands(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly in it; of EXISTS none."""
-    match expression:
-        case Var() | Iri() | Blank() | Literal() | Now() | Exists() | Bound():
-            return ()
-        case Compare(_, left, right) | Arithmetic(_, left, right) | And(left, right) | Or(left, right):
-            return (left, right)
-        case Not(operand):
-            return (operand,)
-        case Coalesce(several):
-            return several
-        case If(condition, then, otherwise):
-            return (condition, then, otherwise)
-        case Aggregate(_, argument):
-            return () if argument is None else (argument,)
-        case _:
-            assert_never(expression)
-
-
-def parts(expression: Expression) -> Iterator[Expression]:
-    """It and all expressions in it; not those in the group of an EXISTS."""
-    yield expression
-    for operand in operands(expression):
-        yield from parts(operand)
-
-
-def has_aggregate(expression: Expression) -> bool:
-    return any(isinstance(part, Aggregate) for part in parts(expression))
-
-
-def used(expression: Expression) -> list[str]:
-    """The variables that it names; not those in the group of an EXISTS."""
-    names = [part.name for part in parts(expression) if isinstance(part, Var)]
-    return names + [part.variable.name for part in parts(expression) if isinstance(part, Bound)]
 
 
 def leaves(pattern: EventPattern) -> list[str]:

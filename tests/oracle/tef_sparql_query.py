@@ -11,48 +11,20 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import TypeAlias, TypeVar, assert_never
 
-from oracle.ep_sparql_query import NAMESPACES as NAMESPACES
-from oracle.ep_sparql_query import full as full
+from oracle.sparql_query import NAMESPACES as NAMESPACES
+from oracle.sparql_query import And as And
+from oracle.sparql_query import Arithmetic as Arithmetic
+from oracle.sparql_query import Bound as Bound
+from oracle.sparql_query import Coalesce as Coalesce
+from oracle.sparql_query import Compare as Compare
+from oracle.sparql_query import Not as Not
+from oracle.sparql_query import Or as Or
+from oracle.sparql_query import full as full
 from oracle.terms import Iri, Literal, Var
 
 TYPE = Iri("rdf:type")
 
-# Expressions (section 4.2)
-
-
-@dataclass(frozen=True)
-class Compare:
-    """`operator` is one of `= != < > <= >=`. `?n = …` binds a new `?n` (TEF-57)."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Arithmetic:
-    """`operator` is one of `+ - * /`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class And:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Or:
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Not:
-    operand: Expression
+# Expressions (section 4.2); `?n = …` binds a new `?n` (TEF-57)
 
 
 @dataclass(frozen=True)
@@ -66,18 +38,6 @@ class Duration:
 
     start: Expression
     end: Expression
-
-
-@dataclass(frozen=True)
-class Bound:
-    """`bound(?v)`."""
-
-    variable: Var
-
-
-@dataclass(frozen=True)
-class Coalesce:
-    operands: tuple[Expression, ...]
 
 
 Expression: TypeAlias = Var | Iri | Literal | Compare | Arithmetic | And | Or | Not | Now | Duration | Bound | Coalesce

@@ -126,6 +126,13 @@ def test_ep_52_the_left_side_of_optionalseq_needs_strata_only_beside_background(
     assert not stratified(rule, background=True)
 
 
+def test_ep_50_the_filter_of_optionalseqs_left_side_reads_at_the_end_of_the_combination() -> None:
+    """EP-21, EP-27: it is F, so that what its EXISTS reads is not earlier."""
+    optional = group("?x p ?m", *where(Exists(group("?x s ?k"))))
+    assert not stratified((construct("?x s 1", chain(optional, "OPTIONALSEQ", "?x p ?n")),))
+    assert stratified((construct("?x s 1", chain(optional, "OPTIONALSEQ", "?x p ?n", "SEQ", "?x p ?w")),))
+
+
 def test_ep_53_rules_that_cannot_be_stratified_are_refused() -> None:
     rules = construct("?x s 1", "?x p ?n", minus("?x t 1")), construct("?x t 1", "?x p ?n", minus("?x s 1"))
     assert not is_legal(rules)

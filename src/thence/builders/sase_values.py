@@ -32,7 +32,7 @@ _OR, _AND, _NOT, _COMPARED, _SUM, _PRODUCT, _NEGATIVE, ATOM = range(8)
 
 @dataclass(frozen=True, slots=True)
 class _PatternText(Text):
-    """There is no text: an error tells at which part of the pattern it is, and Python's traceback has the line."""
+    """There is no text: an error names the part of the pattern, and Python's traceback has the line."""
 
     parts: tuple[str, ...]
 

@@ -34,7 +34,7 @@ class WrongCall(CommandFailure):
 
 
 def failure(error: Exception) -> CommandFailure:
-    """What to tell about an error.
+    """An error as the user sees it.
 
     >>> failure(InputError("There is no file power.trig.")).exit_code
     2
@@ -51,12 +51,25 @@ def failure(error: Exception) -> CommandFailure:
             return CommandFailure(f"{reason}. Run it with `thence --debug …` and report what that prints.")
 
 
+def wrong_call(error: click.UsageError) -> WrongCall:
+    """What click objects to in a call, as one sentence with a cure."""
+    message = " ".join(error.format_message().split())
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        return WrongCall(f"{message} Try: {error.param.opts[0]} {error.param.metavar or '…'}")
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        return WrongCall(f"No such option: {error.option_name}. Try: {' or '.join(sorted(error.possibilities))}")
+    path = "thence" if error.ctx is None or error.ctx.parent is None else f"thence {error.ctx.info_name}"
+    return WrongCall(message if "Did you mean" in message else f"{message.rstrip('.')}. Try: {path} --help")
+
+
 class CommandGroup(click.Group):
     """Turns every error of a command into a `CommandFailure`; `--debug` shows the stack trace before it."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            raise wrong_call(error) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click ends these cleanly
         except Exception as error:

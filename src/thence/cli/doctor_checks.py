@@ -1,4 +1,4 @@
-"""What `thence doctor` looks at: each check is a function without arguments that returns a `Finding`."""
+"""The checks of `thence doctor`: each is a function without arguments that returns a `Finding`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def check_libraries() -> Finding:
 
 
 def check_numba() -> Finding:
-    """Can Numba compile, and keep what it compiled? Without its cache every process compiles anew, for many seconds."""
+    """Can Numba compile, and cache it? Without a cache every process compiles again, for many seconds."""
     try:
         import numba
 

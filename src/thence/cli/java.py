@@ -29,14 +29,14 @@ def check_java() -> tuple[bool, str, str]:
         return False, "not found, neither by JAVA_HOME nor in PATH", install_command()
     version = java_version(executable)
     if version is None:
-        return False, f"{executable} does not tell its version", install_command()
+        return False, f"{executable} does not print its version", install_command()
     if version < LEAST:
         return False, f"{version} at {executable}, needed {LEAST} or later", install_command()
     return True, f"{version} at {executable}", ""
 
 
 def java_version(executable: str) -> int | None:
-    """The major version that `java -version` tells, or None: macOS has a /usr/bin/java that is none."""
+    """The major version that `java -version` prints, or None: macOS has a /usr/bin/java that is none."""
     try:
         told = subprocess.run([executable, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
     except (OSError, subprocess.TimeoutExpired):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Answered = TypeVar("Answered")
 
-_LONGEST = 300  # characters that are told of one
+_LONGEST = 300  # characters that are shown of one
 
 
 @dataclass(slots=True)

@@ -227,7 +227,7 @@ def run_here(run: Run) -> None:
             first = list(islice(found, 1))  # by then all is read: what is wrong with a file leaves no half output
             out = opened.enter_context(output_file(run.output))
             write(chain(first, found), writer(run.format, out, run.query, events=run.events))
-    except LimitError:  # it failed while running: how far it came is told in any case
+    except LimitError:  # it failed while running: the counts are printed in any case
         report_counts(counts, noted)
         raise
     report_counts(counts, noted)

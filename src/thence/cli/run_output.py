@@ -66,7 +66,7 @@ def starting(begun: float) -> str:
 
 @contextmanager
 def progress(line: Callable[[], str], *, output: Path | None, format: str) -> Iterator[None]:
-    """While it runs, how far it has come: on stderr, if a person looks at it and nothing else is written there."""
+    """While it runs, how far it has come: on stderr, if it is a terminal and nothing else is written there."""
     shown = output is not None or format == "table" or not sys.stdout.isatty()
     if not sys.stderr.isatty() or not shown:
         yield

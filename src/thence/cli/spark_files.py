@@ -116,7 +116,7 @@ def finite_input(
             for part in file_splits(_full(path), label=label, number=number)
         )
         found.readers[each.stream] = SplitReader(parts, namespace, domains.get(each.stream))
-        rows = max(1, len(parts))  # of an empty DataFrame, Spark would leave out all that follows, and tell no counts
+        rows = max(1, len(parts))  # of an empty DataFrame, Spark would leave out all that follows, and report no counts
         found.frames[each.stream] = spark.range(0, rows, 1, rows)
     return found
 
@@ -176,7 +176,7 @@ def _growing(
         domain.begin(stream, told)
     if domain.domain is None:
         raise InputError(
-            f"{path} has no event yet that could tell whether times are ticks or dates. Try: WITHIN in the query; or "
+            f"{path} has no event yet that shows whether times are ticks or dates. Try: WITHIN in the query; or "
             "start once there is one"
         )
     source = spark.readStream.format("thence").option("stream", label).option("namespace", namespace)

@@ -53,7 +53,7 @@ class Journal:
                 os.truncate(path, size)
         elif batch < last:
             raise InputError(
-                f"{self.folder} is not as it was: micro-batch {batch} comes after {last}. Begin anew with an empty "
+                f"{self.folder} is not as it was: micro-batch {batch} comes after {last}. Start over with an empty "
                 "checkpoint."
             )
         self._note(batch, done=False)
@@ -74,18 +74,18 @@ class Journal:
         if before != now:
             names = ", ".join(before) or "stdout"
             raise InputError(
-                f"The checkpoint {self.folder} belongs to output to {names}. Go on with that, or begin anew with an "
+                f"The checkpoint {self.folder} belongs to output to {names}. Go on with that, or start over with an "
                 "empty checkpoint."
             )
         for path, size in self._known["sizes"].items():
             if (os.path.getsize(path) if os.path.exists(path) else 0) < size:
                 raise InputError(
-                    f"{path} is shorter than the checkpoint {self.folder} left it. Put it back, or begin anew with an "
+                    f"{path} is shorter than the checkpoint {self.folder} left it. Put it back, or start over with an "
                     "empty checkpoint."
                 )
 
     def _check_kept_for(self, known: dict[str, Any]) -> None:
-        anew = "or begin anew with an empty checkpoint."
+        over = "or start over with an empty checkpoint."
         if known.get("query") != self.kept_for["query"]:
             raise InputError(
                 f"The checkpoint {self.folder} belongs to another query, or to this one with other options. Give each "
@@ -96,12 +96,12 @@ class Journal:
             if None not in (before, now) and before != now:
                 raise InputError(
                     f"The checkpoint {self.folder} was written with --{option} {before}, and now it is {now}. "
-                    f"Go on with --{option} {before}, {anew}"
+                    f"Go on with --{option} {before}, {over}"
                 )
         before, now = known.get("events"), self.kept_for.get("events")
         if None not in (before, now) and before != now:
             way = "with" if before else "without"
-            raise InputError(f"The checkpoint {self.folder} was written {way} --events. Go on {way} it, {anew}")
+            raise InputError(f"The checkpoint {self.folder} was written {way} --events. Go on {way} it, {over}")
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
-        raise InputError(f"{path} can't be read. Begin anew with an empty checkpoint.") from None
+        raise InputError(f"{path} can't be read. Start over with an empty checkpoint.") from None
     return found
 
 

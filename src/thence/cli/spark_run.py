@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def run_on_spark(run: Run, launch: Launch) -> None:
-    """Run a query on this machine's cores. Whatever is wrong with the call is told before Spark is waited for."""
+    """Run a query on this machine's cores. Errors of the call are raised before Spark starts."""
     if run.shards is not None and not 1 <= run.shards <= 4096:
         raise InputError(f"--shards can't be {run.shards}. Try: --shards 4")
     if run.ends:
@@ -145,7 +145,7 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
 
 
 def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> str:
-    """Tasks until all is read, as Spark tells no more before they end; then events and matches."""
+    """Tasks until all is read, as Spark reports no more before they end; then events and matches."""
     seconds = time.monotonic() - begun
     if not started:
         return starting(begun)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _EVERY = "1 second"
-"""How often folders are looked at."""
+"""How often folders are listed."""
 _LOOK = 0.2
 _MIB = 2**20
 
@@ -88,7 +88,7 @@ class MicroBatchWriter:
     _ended: bool = False
     _headed: bool = False  # stdout
     _query: StreamingQuery | None = None
-    _heard: tuple[int, int] = (-1, 0)  # the last micro-batch that was told, and its events
+    _heard: tuple[int, int] = (-1, 0)  # the last micro-batch that was reported, and its events
     _state: int = 0  # bytes
     _began: float = field(default_factory=time.monotonic)
     _failed: BaseException | None = None
@@ -110,7 +110,7 @@ class MicroBatchWriter:
                 raise InterruptedError("the run has ended")
             try:
                 self._take(rows, batch)
-            except BaseException as error:  # Java would tell it as its own
+            except BaseException as error:  # Java would report it as its own
                 self._failed = error
                 raise
 
@@ -167,7 +167,7 @@ class MicroBatchWriter:
             raise our_error(str(error)) from error
 
     def _hear(self) -> None:
-        """How many events the last micro-batch had, as Spark tells once it is done."""
+        """How many events the last micro-batch had, as Spark reports once it is done."""
         found = self._query.lastProgress if self._query is not None else None
         if found is None:
             return
@@ -177,7 +177,7 @@ class MicroBatchWriter:
             known = 0
         self.counts.events += max(0, events - known)
         self._heard = found.batchId, max(events, known)
-        self._state = sum(each["bytes"] for each in _observed(found, STATE)) or self._state  # idle, nothing is told
+        self._state = sum(each["bytes"] for each in _observed(found, STATE)) or self._state  # idle, nothing is reported
 
     def how_far(self) -> str:
         seconds = max(time.monotonic() - self._began, 0.1)
@@ -186,7 +186,7 @@ class MicroBatchWriter:
 
 
 def _observed(progress: Any, metric: str) -> list[Any]:
-    """What a micro-batch's progress tells of a metric, of each query."""
+    """A metric of a micro-batch's progress, of each query."""
     return [each for name, each in progress.observedMetrics.items() if name.startswith(f"{COUNTS}.{metric}")]
 
 

@@ -29,7 +29,7 @@ def stream_paths(arguments: Sequence[str], query: Query) -> dict[str, list[str]]
 
 
 def are_small(arguments: Sequence[str]) -> bool:
-    """Whether the files are read in seconds, as far as can be told before the query is read."""
+    """Whether the files are read in seconds, as far as is known before the query is read."""
     return sum(_bytes(argument) for argument in arguments) < _SMALL
 
 
@@ -40,7 +40,7 @@ def _bytes(argument: str) -> int:
         return 0
     try:
         files = [entry.path for entry in os.scandir(found)] if os.path.isdir(found) else [found]
-    except OSError:  # whoever reads it will tell
+    except OSError:  # the reader reports it
         return 0
     return sum(os.path.getsize(path) for path in files if os.path.exists(path))
 

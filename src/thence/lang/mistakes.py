@@ -156,6 +156,12 @@ def _iri(failure: ParseFailure) -> Diagnosis | None:
     return Diagnosis(f"An IRI can't have {named} in it.")
 
 
+def _namespace(failure: ParseFailure) -> Diagnosis | None:
+    if failure.accepted == {"IRIREF"} and failure.kind in IRIS:
+        return Diagnosis(f"A namespace stands in angle brackets, found {failure.told}.", "<http://example.org/>")
+    return None
+
+
 def _operator(failure: ParseFailure) -> Diagnosis | None:
     if "LOGICAL_AND" not in failure.accepted and "EQUAL" not in failure.accepted:
         if failure.found == "=" and failure.before == "=":
@@ -245,6 +251,7 @@ MISTAKES: tuple[Mistake, ...] = (
     _long_string,
     _string,
     _iri,
+    _namespace,
     _operator,
     _filter,
     _column,
@@ -254,6 +261,16 @@ MISTAKES: tuple[Mistake, ...] = (
     _union,
     _dot,
 )
+
+
+def still_open(failure: ParseFailure, begins: Collection[str]) -> Diagnosis | None:
+    """The next clause or statement begins, with one of these terminals, and a bracket is open."""
+    if not failure.opened or failure.kind not in begins:
+        return None
+    innermost = failure.opened[-1]
+    reason = f'The "{innermost}" at {failure.place(innermost)} is not closed before {failure.word}.'
+    return Diagnosis(reason, CLOSING[innermost])
+
 
 _UNITS = "SECONDS, MINUTES, HOURS, DAYS or TICKS"
 

@@ -42,6 +42,7 @@ class Answers:
         """Since the last call: events that extraction refused, which are bad, and partial matches that timed out."""
         for arrived, number, reason in self.flow.rejected():
             self.counts.bad += 1
+            self.counts.events -= arrived.stream not in self.flow.dataflow.derived  # it was counted as it arrived
             yield Problem("bad", reason, arrived.stream, event=arrived.batch.event(number))
         timed_out, self.flow.timed_out = self.flow.timed_out, []
         for each in timed_out:

@@ -66,8 +66,9 @@ class Engine:
             return self._bad(Problem("bad", event.reason, name, line=event.line, text=event.text))
         if self.domain.domain is None or (not self.counts.events and event.domain is not self.domain.domain):
             self.domain.begin(name, event.domain)
-        if event.domain is not self.domain.domain:
-            return self._bad(Problem("bad", self.domain.reason(event.domain), name, event=event))
+        objection = self.domain.objection(event)
+        if objection is not None:
+            return self._bad(Problem("bad", objection, name, event=event))
         try:
             event = event.in_namespace(self.namespace_of(name))
         except LimitError as error:
@@ -86,12 +87,13 @@ class Engine:
         instant = parse_time(time)
         if self.domain.domain is not None and instant.domain is not self.domain.domain:
             raise InputError(f"The engine can't advance to {time}: {self.domain.reason(instant.domain)}")
-        is_late = self.watermark.now is not None and instant.time < self.watermark.now
-        self.watermark.advance(instant.time)
+        now = min(instant.time, NEVER - 1)  # NEVER is the end of input
+        is_late = self.watermark.now is not None and now < self.watermark.now
+        self.watermark.advance(now)
         if is_late or not self.answers.flow.waits_for_time:
             return self._go_on()
         assert self.watermark.now is not None
-        return self._feed(self.watermark.now, advanced=instant.time)
+        return self._feed(self.watermark.now, advanced=now)
 
     def facts(self, at: object = None) -> list[tuple[int | datetime, int | datetime | None, Triple]]:
         """The facts that hold at a time, now if none is given: start, end and triple of each, by start (TEF-SPARQL).

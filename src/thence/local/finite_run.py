@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Matching(Iterator[Match | Problem]):
-    """The answers of a query over finite streams, made as they are asked for. `counts` tells how far it has come."""
+    """The answers of a query over finite streams, computed as they are read. `counts` says how far it has come."""
 
     answers: Answers
     streams: Mapping[str, Sequence[StreamInput]]
@@ -154,11 +154,11 @@ class Matching(Iterator[Match | Problem]):
                 yield from self._of_one_domain(name, batch, given)
 
     def _of_one_domain(self, name: str, batch: Batch, given: Sequence[Event] | None) -> Iterator[Batch | Problem]:
-        """The events whose time is of the query's kind; the others are bad."""
-        fits = self.domain.fits(batch.domains)
+        """The events whose time is one of the query's; the others are bad."""
+        fits = self.domain.fits(batch)
         for index in np.flatnonzero(~fits).tolist():
             self.counts.bad += 1
             event = batch.event(index) if given is None else given[index]
-            yield Problem("bad", self.domain.reason(event.domain), name, event=event)
+            yield Problem("bad", self.domain.objection(event) or "", name, event=event)
         self.counts.events += int(fits.sum())
         yield batch if fits.all() else batch.take(np.flatnonzero(fits))

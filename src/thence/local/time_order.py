@@ -22,7 +22,7 @@ _TOGETHER = 65_536
 
 
 class OutOfOrderError(Exception):
-    """An event came that is earlier than one before it: what was found so far is not to be trusted."""
+    """An event is earlier than one before it: the rows so far may be wrong."""
 
 
 def in_time_order(streams: Mapping[str, Sequence[Batch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:

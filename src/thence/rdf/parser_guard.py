@@ -101,7 +101,7 @@ class _Syntax:
         self._rest = data[-1:]
 
     def _check_word(self, block: bytes) -> None:
-        """A name without end: the parser begins it anew with every block."""
+        """A name without end: the parser begins it again with every block."""
         self._word = 0 if self._outline.in_token or _DELIMITER.search(block) else self._word + len(block)
         if self._word > _LONGEST_WORD:
             raise LimitError(f"a name longer than {size(_LONGEST_WORD)}")

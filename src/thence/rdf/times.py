@@ -17,6 +17,10 @@ from thence.rdf.terms import XSD, XSD_STRING, Literal
 MIN_TIME: Final = -(2**63)
 MAX_TIME: Final = 2**63 - 1
 
+FIRST_TIME: Final = MIN_TIME + 1
+LAST_TIME: Final = MAX_TIME - 2
+"""The times that an event can have. The others stand, among times, for what is before or after all of them."""
+
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -55,9 +55,9 @@ _CLOSER = {ord("["): ord("]"), ord("("): ord(")"), ord("{"): ord("}")}
 
 
 def whole_items(data: bytes, position: int, end: int) -> int:
-    """Behind the last of the statements and graphs that follow each other from here, as far as a quick look can tell.
+    """Behind the last of the statements and graphs that follow each other from here, as far as a quick scan can decide.
 
-    What it can't tell (brackets more than three deep, whatever is faulty or not yet complete) is left to an `Outline`.
+    What it can't decide (brackets more than three deep, what is faulty or not yet complete) is left to an `Outline`.
     """
     found = _WHOLE.match(data, position, end)
     return found.end() if found else position
@@ -145,7 +145,7 @@ class Outline:
         return self._inside is not None and self._inside.name == "long string"
 
     def reset(self) -> None:
-        """Begin anew at the top level."""
+        """Begin again at the top level."""
         self.fault, self._inside, self._begun = None, None, False
         self._closers.clear()
 

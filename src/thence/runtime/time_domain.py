@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.columns.column_batch import Batch
 from thence.errors import InputError
-from thence.rdf.times import Domain, Span
+from thence.rdf.events import Event
+from thence.rdf.times import FIRST_TIME, LAST_TIME, Domain, Span
 
 _NAMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
 _A_TIME = {Domain.TICKS: "a tick", Domain.DATETIME: "a date"}
@@ -52,17 +54,27 @@ class TimeDomain:
                 f"a query has one kind of time.{cure}"
             )
 
-    def fits(self, domains: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which events have a time of the query's kind."""
+    def fits(self, batch: Batch) -> NDArray[np.bool_]:
+        """Which events have a time of the query's kind, and in range (C-2)."""
         assert self.domain is not None
-        return np.asarray(domains == self.domain.value)
+        in_range = (batch.starts >= FIRST_TIME) & (batch.ends <= LAST_TIME)
+        return np.asarray((batch.domains == self.domain.value) & in_range)
+
+    def objection(self, event: Event) -> str | None:
+        """Why an event is bad because of its time; None, if it is not."""
+        if event.domain is not self.domain:
+            return self.reason(event.domain)
+        if event.start >= FIRST_TIME and event.end <= LAST_TIME:
+            return None
+        wrong = event.start if event.start < FIRST_TIME else event.end
+        return f"its time {wrong} is out of range: times are from {FIRST_TIME} to {LAST_TIME}"
 
     def reason(self, domain: Domain) -> str:
-        """Why an event with such a time is a bad one."""
+        """Why a time of such a kind is not one of the query's."""
         assert self.domain is not None
         return f"its time is {_A_TIME[domain]}, the query's are {_NAMES[self.domain]}"
 
     @property
     def known(self) -> Domain:
-        """The domain; before any event has told, that of ticks."""
+        """The domain; before the first event, that of ticks."""
         return self.domain or Domain.TICKS

@@ -109,7 +109,7 @@ def _take_in_closure(image, memory, rows, row, edge, at):
             if then != WAITS_ANY:
                 memory[at + TAKEN] = time
         elif selection == STRICT and memory[at + STOPPED] == NEVER and accepts(image, memory[at + STATE]):
-            memory[at + TAKEN] = min(time, GOES_ON)  # the latest time that an event can have is NEVER
+            memory[at + TAKEN] = time
         return
     memory[at + BEGUN] = rows[row + EVENTS]
     if selection == STRICT:
@@ -133,7 +133,7 @@ def stop(image, memory, rows, row, state, at):
         memory[at + TAKEN] = NEVER
     elif kind == AT_STOP:
         emit_run(image, memory, at, rows[row + TIME])
-        memory[at + TAKEN] = min(rows[row + TIME], GOES_ON)
+        memory[at + TAKEN] = rows[row + TIME]
 
 
 @inlined

@@ -21,16 +21,17 @@ from thence.program import operator
 from thence.program.automaton.image import AT_STATES, END, GREATEST, MERGES, ORDERED, STATE_KEY, STATE_WIDTH
 from thence.program.automaton.nfa import Automaton
 from thence.program.automaton.opcodes import DEPTH
+from thence.rdf.times import LAST_TIME
 
 Memory = NDArray[np.int64]
 
 NEVER = np.int64(operator.NEVER)
 """A time that never comes; as a watermark, the end of input."""
 
-LATEST = np.int64(2**63 - 3)
+LATEST = np.int64(LAST_TIME)
 """The latest time at which a window may end: what waits for it is over when the stream is."""
 
-GOES_ON = np.int64(2**63 - 2)
+GOES_ON = np.int64(LAST_TIME + 1)
 """When a run was taken that goes on nevertheless: with skip-till-any."""
 
 TOLD = np.int64(-(2**63))

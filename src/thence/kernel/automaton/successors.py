@@ -270,7 +270,8 @@ def _deadline(image, first):
         return NEVER
     start = first
     if image[layout.TUMBLING]:
-        start = image[layout.ORIGIN] + (first - image[layout.ORIGIN]) // window * window
+        since = first % window - image[layout.ORIGIN] % window  # since the window began; first - origin may overflow
+        start = first - (since if since >= 0 else since + window)
     return start + window if start <= LATEST - window else LATEST
 
 

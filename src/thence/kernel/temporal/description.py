@@ -195,7 +195,7 @@ def _output(program: TemporalProgram, facts: NetworkFacts) -> str:
 
 
 def _state(facts: NetworkFacts) -> str:
-    """Whether something bounds what is kept (EP-79)."""
+    """Whether something bounds the state (EP-79)."""
     found = [f"node {node.number} keeps {kept.what} for ever" for node, kept in _unbounded(facts)]
     return f"unbounded: {_listed(found)}" if found else "bounded: nothing of the stream is kept for ever"
 

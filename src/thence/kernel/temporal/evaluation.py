@@ -144,8 +144,8 @@ def _filter_above(join: int, nodes: Sequence[Node]) -> Restrict | None:
     return above if is_alone else None
 
 
-def evaluated_anew(some: Sequence[Node], nodes: Sequence[Node]) -> frozenset[int]:
-    """What is below an EXISTS of some nodes that is evaluated anew for each solution: the occurrences of its leaves are
+def below_correlated(some: Sequence[Node], nodes: Sequence[Node]) -> frozenset[int]:
+    """The nodes below an EXISTS that is evaluated for each solution: the occurrences of its leaves are
     logged."""
     found: set[int] = set()
     for node in some:
@@ -311,7 +311,7 @@ class Evaluation:
         """Whether a pattern has a solution that ends by a time, with terms put in for its variables (18.6)."""
         nodes, bounds = self.network.nodes, self.network.bounds
         numbers = subtree(nodes, node)
-        logged = evaluated_anew([nodes[each] for each in numbers], nodes)
+        logged = below_correlated([nodes[each] for each in numbers], nodes)
         inner = replace(
             self,
             states=[

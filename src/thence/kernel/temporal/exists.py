@@ -18,7 +18,7 @@ from thence.program.temporal.network import Condition, ExistsTest, Node, Relatio
 
 
 class PatternSolver(Protocol):
-    """Evaluates the pattern of an EXISTS anew, with terms put in for its variables."""
+    """Evaluates the pattern of an EXISTS for one solution, whose terms replace its variables."""
 
     def has_solution(self, node: int, outer: Mapping[Variable, int], until: int) -> bool:
         """Whether a pattern has a solution that ends no later than `until`."""

@@ -160,7 +160,7 @@ def scanned_triples(
 @dataclass(slots=True)
 class LeafState:
     """What a scan has emitted of instants that are not closed: the same occurrence comes once, whoever brings it
-    (EP-3). `log` has all occurrences, where an EXISTS evaluates its pattern anew."""
+    (EP-3). `log` has all occurrences, where an EXISTS evaluates its pattern for each row."""
 
     node: Scan | PathScan
     waiting: IntervalTable

@@ -12,7 +12,7 @@ from typing import assert_never
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Graph, Values
 from thence.algebra.show import show
-from thence.kernel.temporal.evaluation import evaluated_anew
+from thence.kernel.temporal.evaluation import below_correlated
 from thence.program.temporal.dependencies import Reading, dependencies
 from thence.program.temporal.network import (
     UNBOUNDED,
@@ -212,9 +212,9 @@ class _NodeReader:
         self.network = network
         self.has_dates = has_dates
         self.prefixes = {namespace: ":", XSD: "xsd:"}
-        self.logged = evaluated_anew(network.nodes, network.nodes)
+        self.logged = below_correlated(network.nodes, network.nodes)
         self.roots = {each.root: each for each in network.statements}
-        self.is_timeless: list[bool] = []  # by node: it reads no event, so that what is kept of it does not grow
+        self.is_timeless: list[bool] = []  # by node: it reads no event, so that its stored solutions do not grow
         for node in network.nodes:
             below = [self.is_timeless[each] for _, each in _inputs(node)]
             self.is_timeless.append(isinstance(node, Timeless) or (bool(below) and all(below)))
@@ -331,7 +331,7 @@ class _NodeReader:
                 if isinstance(node, Scan):
                     yield KeptSolutions("its occurrences", "occurrences", Lifetime.TO_THE_END, grows=False)
                 if number in self.logged:
-                    what = "all of its occurrences, for an EXISTS that is evaluated anew,"
+                    what = "all of its occurrences, for an EXISTS that is evaluated for each row,"
                     yield KeptSolutions(what, "all occurrences", Lifetime.FOR_EVER, grows=True)
             case Combine():
                 yield self._side("left", node.left, _JOINED[node.relation][0])
@@ -344,8 +344,8 @@ class _NodeReader:
                 yield self._side("optional", node.optional, Lifetime.TO_THE_END if is_equal else Lifetime.FOR_EVER)
                 yield from self._tested(node.condition)
             case Without():
+                yield self._side("left", node.left, Lifetime.TO_THE_END)
                 if node.keys.left:
-                    yield self._side("left", node.left, Lifetime.TO_THE_END)
                     yield self._earliest("right side", node.right, node.keys)
             case Restrict() | Assign():
                 if node.condition.exists:
@@ -374,7 +374,7 @@ class _NodeReader:
         return KeptSolutions(what, f"{side} side", lifetime, lifetime is Lifetime.FOR_EVER and not is_timeless)
 
     def _tested(self, condition: Condition | None) -> Iterator[KeptSolutions]:
-        """The patterns of EXISTS. One that is evaluated anew keeps nothing here: its leaves do."""
+        """The patterns of EXISTS. One that is evaluated for each solution keeps nothing here: its leaves do."""
         for test in condition.exists if condition is not None else ():
             if not test.correlated:
                 yield self._earliest(f"EXISTS (node {test.node + 1})", test.node, test.keys)
@@ -407,11 +407,9 @@ def _waiting(node: Node) -> WaitingRows | None:
                 return WaitingRows("all rows", Lifetime.TO_THE_END)
             is_seq = node.relation is Relation.SEQ_UNTIL
             return WaitingRows("bare rows", Lifetime.TO_THE_START if is_seq else Lifetime.TO_THE_END)
-        case Without():
-            return WaitingRows("all rows", Lifetime.TO_THE_END) if node.keys.left else None
         case Restrict() | Assign():
             return WaitingRows("all rows", Lifetime.TO_THE_END) if node.condition.exists else None
-        case Summarise():
+        case Without() | Summarise():  # MINUS makes rows wait even where it can remove nothing (EP-43)
             return WaitingRows("all rows", Lifetime.TO_THE_END)
         case _:
             return None

@@ -12,7 +12,7 @@ from thence.algebra.patterns import TriplePattern
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.errors import LimitError, QueryError
 from thence.kernel.temporal.conditions import Scope
-from thence.kernel.temporal.evaluation import Evaluation, Inbox, InboxByTime, NodeState, evaluated_anew, state_of
+from thence.kernel.temporal.evaluation import Evaluation, Inbox, InboxByTime, NodeState, below_correlated, state_of
 from thence.kernel.temporal.filters import ConditionState, ProjectState
 from thence.kernel.temporal.interval_table import (
     NO_END,
@@ -155,7 +155,7 @@ def _evaluation(
     scope = Scope(terms, read_by_graph, environment.context)
     triples = _read_background(network, background, terms)
     graphs = PathGraphs(dict.fromkeys(_plain_triples(triples, terms)) if _has_paths(network) else {}, {})
-    logged = evaluated_anew(network.nodes, network.nodes)
+    logged = below_correlated(network.nodes, network.nodes)
     return Evaluation(
         network=_stratified(network, triples, closed_graph.schema if closed_graph else None, scope),
         states=[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from thence.lang.ep_sparql.chain_reader import SEQOPTIONAL
-from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, similar
+from thence.lang.mistakes import Diagnosis, Mistake, ParseFailure, similar, still_open
 from thence.lang.words import END, FUNCTIONS, MODIFIERS
 
 KEYWORDS = (
@@ -86,11 +86,7 @@ def _two_words(failure: ParseFailure) -> Diagnosis | None:
 def _still_open(failure: ParseFailure) -> Diagnosis | None:
     """The next clause or statement begins, and a brace is open."""
     begins = MODIFIERS | {"_SELECT", "_CONSTRUCT", "_PREFIX", "_BASE", "_WHERE"}
-    if not failure.opened or failure.kind not in begins - {"_VALUES"}:
-        return None
-    innermost = failure.opened[-1]
-    reason = f'The "{innermost}" at {failure.place(innermost)} is not closed before {failure.word}.'
-    return Diagnosis(reason, CLOSING[innermost])
+    return still_open(failure, begins - {"_VALUES"})
 
 
 # Bare names

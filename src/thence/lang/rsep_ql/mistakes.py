@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, similar, unit
+from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, similar, still_open, unit
 from thence.lang.rsep_ql.reader import TIMESTAMP
 from thence.lang.words import END, IRIS, MODIFIERS, VARIABLES, name
 
@@ -36,6 +36,10 @@ def _refused(failure: ParseFailure) -> Diagnosis | None:
 def _misspelt(failure: ParseFailure) -> Diagnosis | None:
     meant = "" if failure.kind else similar(failure.word, failure.words.keywords(failure.accepted))
     return Diagnosis(f"{failure.shown} is not known here.", meant) if meant else None
+
+
+def _still_open(failure: ParseFailure) -> Diagnosis | None:
+    return still_open(failure, MODIFIERS - {"_VALUES"})
 
 
 # Windows
@@ -246,6 +250,7 @@ MISTAKES: tuple[Mistake, ...] = (
     _length,
     _instant,
     _brackets,
+    _still_open,
     _no_win,
     _window_name,
     _operand,

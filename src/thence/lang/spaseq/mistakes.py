@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, duration, unit
+from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, duration, still_open, unit
 from thence.lang.words import END, IRIS, MODIFIERS
 
 _OPERATORS = '"," ";" ":" "&" or "|"'
@@ -10,11 +10,7 @@ _OPERATORS = '"," ";" ":" "&" or "|"'
 
 def _still_open(failure: ParseFailure) -> Diagnosis | None:
     """The next GPM begins, and a bracket of SEQ or of the GPM before is open."""
-    if failure.kind != "_DEFINE" or len(failure.opened) < 2:
-        return None
-    innermost = failure.opened[-1]
-    reason = f'The "{innermost}" at {failure.place(innermost)} is not closed before DEFINE.'
-    return Diagnosis(reason, CLOSING[innermost])
+    return still_open(failure, {"_DEFINE"}) if len(failure.opened) > 1 else None
 
 
 def _dataset(failure: ParseFailure) -> Diagnosis | None:

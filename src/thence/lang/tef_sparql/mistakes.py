@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, duration, similar, unit
+from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, duration, similar, still_open, unit
 from thence.lang.words import COMPARISONS, END, IRIS, LITERALS, VARIABLES
 
 KEYWORDS = ("SINCE", "UNTIL", "TILL", "REPLACE", "ONSTART", "ONEND", "WITHOUT", "BIND", "FILTER")
@@ -42,6 +42,7 @@ _NEAR = 300  # characters: a text may have a million
 _FIRST_WORD = re.compile(
     r"(?:\b(?:WHERE|UNION|ON)\b|[({;,.])\s*([^\W\d][\w-]*)(?:\s+[^\s(){};,.]+){0,2}\s*\Z", re.IGNORECASE
 )
+_KIND = re.compile(r"\bCONSTRUCT\s+(\w+)\s*$", re.IGNORECASE)
 _PREDICATE_LIST = re.compile(r";\s*[^\s;,.(){}]+\s+[^\s;,.(){}\[\]]+\s*\Z")
 _OBJECT_LIST = re.compile(r",\s*[^\s;,.(){}]+\s*\Z")
 _STATIC = re.compile(r"\bCONSTRUCT\s+(STATIC)\s[^{}]*\Z", re.IGNORECASE)
@@ -252,11 +253,22 @@ def _times(failure: ParseFailure) -> Diagnosis | None:
 def _still_open(failure: ParseFailure) -> Diagnosis | None:
     """The next clause or statement begins, and a bracket is open."""
     begins = ("_SELECT", "_CONSTRUCT", "_DECLARE", "_PREFIX", "_BASE", "_WHERE", "_ONCE", "_WITHIN", "_FROM")
-    if not failure.opened or failure.kind not in begins or _at_verb(failure) or _at_object(failure):
+    return None if _at_verb(failure) or _at_object(failure) else still_open(failure, begins)
+
+
+def _kind(failure: ParseFailure) -> Diagnosis | None:
+    """CONSTRUCT FCT { … }, which begins like a triple."""
+    found = _KIND.search(failure.text.read, 0, failure.at) if failure.found == "{" and _at_verb(failure) else None
+    meant = "" if found is None else similar(found[1], ("FACT", "EVENT"))
+    if found is None or not meant:
         return None
-    innermost = failure.opened[-1]
-    reason = f'The "{innermost}" at {failure.place(innermost)} is not closed before {failure.word}.'
-    return Diagnosis(reason, CLOSING[innermost])
+    return Diagnosis(f'"{found[1]}" is not known here.', meant, at=found.start(1))
+
+
+def _no_object(failure: ParseFailure) -> Diagnosis | None:
+    if _at_object(failure) and failure.kind in ("_UNION", "RELATION", "WITHOUT"):
+        return Diagnosis(f"A triple needs an object before {failure.word}.", f"?o {failure.word}")
+    return None
 
 
 # Clauses
@@ -351,8 +363,10 @@ MISTAKES: tuple[Mistake, ...] = (
     _blank,
     _times,
     _still_open,
+    _kind,
     _object_list,  # before what is said of the keyword after it
     _reserved,
+    _no_object,
     _two_words,
     _on_init,
     _static,

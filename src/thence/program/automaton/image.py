@@ -70,7 +70,7 @@ STATE_KEY, ORDERED, GREATEST, ACCEPTS, STATE_WIDTH = range(5)
     # lists to their end
     KEY,  # (slot, column): what finds the runs that may join
     EQUAL,  # (slot, column): compatible; those of the key are not among them
-    BIND,  # (slot, column or -1, how); those of the key are not among them, unless they are bound anew
+    BIND,  # (slot, column or -1, how); those of the key are not among them, unless they are bound again
     QUICK,  # (comparison, slot, column or -1, slot, column or -1): a predicate that is nothing but this
     SUCCESSORS,  # (state, whether its key is that of the feed)
     PLACES,

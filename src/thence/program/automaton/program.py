@@ -35,7 +35,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A GPM that tells which partition an event is in: the table of its matches without FILTER and GRAPH, and what
+    """A GPM that decides which partition an event is in: the table of its matches without FILTER and GRAPH, and what
     the table's variables are called here."""
 
     table: int
@@ -105,7 +105,7 @@ class SequenceProgram:
     sources: tuple[Source, ...]
     inputs: tuple[Input, ...]
     feeds: tuple[int, ...]  # of each feed, an input
-    negated: tuple[int, ...]  # feeds that guards look at
+    negated: tuple[int, ...]  # feeds that guards read
     partitions: tuple[Partition, ...]  # empty: contiguity is over all events
     contiguous: tuple[tuple[Variable, ...], ...]  # what each of a row's previous times is by; by nothing: of all events
     slots: tuple[Variable, ...]  # those of a run, then those that negated parts use
@@ -151,7 +151,7 @@ class SequenceProgram:
 
     @property
     def has_running_aggregates(self) -> bool:
-        """Whether a slot may be UNKNOWN: a running aggregate that only the history tells."""
+        """Whether a slot may be UNKNOWN: a running aggregate that only the history has."""
         return bool((self.automaton.bind_how > ANEW).any())
 
     def fingerprint(self) -> str:

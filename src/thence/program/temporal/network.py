@@ -48,7 +48,7 @@ class Merge:
 @dataclass(frozen=True, slots=True)
 class ExistsTest:
     """An EXISTS inside an expression. `flag` stands for it there. `node` emits the solutions of its pattern; a
-    `correlated` pattern is evaluated anew for each solution under test, which is put in for its variables."""
+    `correlated` pattern is evaluated for each solution under test, whose terms replace its variables."""
 
     flag: Variable
     node: int

@@ -58,7 +58,7 @@ def _bad(names: dict[str, str]) -> list[Column]:
 
 
 def _fitting(pattern: Attributes, fit: Fit, frame: DataFrame, names: dict[str, str]) -> Column | None:
-    """What must hold of a row, as far as Spark can tell; None, if that is nothing of its values."""
+    """What must hold of a row, as far as Spark can check it; None, if that is nothing of its values."""
     tests = [_compared(pattern.predicates[number], frame, names) for number in fit.predicates]
     found = [test for test in tests if test is not None]
     if not found:

@@ -27,7 +27,7 @@ _TOLERANT = "-XX:+IgnoreUnrecognizedVMOptions"
 
 @dataclass(frozen=True, slots=True)
 class ClassArchive:
-    """What Java is told about an archive of classes, and what a run says of it at its end."""
+    """The options of Java for an archive of classes, and what a run says of it at its end."""
 
     option: str = ""
     _noted: Path | None = None

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def _is_installed(zipped: str) -> bool:
-    """Whether the Spark in a zip, from which each module is compiled anew, is also installed, and the same."""
+    """Whether the Spark in a zip, from which each module is compiled each time, is also installed, and the same."""
     try:
         with zipfile.ZipFile(zipped) as archive:
             told = archive.read("pyspark/version.py").decode()

@@ -35,7 +35,7 @@ _SETTINGS: Mapping[str, str] = {
     "spark.driver.host": "127.0.0.1",  # so that no network is needed
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.adaptive.enabled": "false",  # planning anew costs more than it could save here
+    "spark.sql.adaptive.enabled": "false",  # planning again costs more than it could save here
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.streaming.stopTimeout": "30s",
     # a checkpoint is on a disk of this machine, where Spark's own way starts seventy processes a micro-batch
@@ -178,7 +178,7 @@ def _start_workers(spark: SparkSession) -> None:
     """Have Spark start its Python processes while a job is still being planned: they take as long as that."""
 
     def run() -> None:
-        with suppress(Exception):  # whatever is wrong will be told of the job itself
+        with suppress(Exception):  # the job itself reports what is wrong
             cores = spark.sparkContext.defaultParallelism
             spark.range(0, cores, 1, cores).mapInArrow(_nothing, "id long").collect()
 
@@ -194,7 +194,7 @@ def _nothing(records: Any) -> Any:
 
 
 def _version_of(java: str) -> str | None:
-    """What changes with Java, without starting it; None, where its own folder does not tell."""
+    """What changes with Java, without starting it; None, where its own folder does not show it."""
     home = os.path.dirname(os.path.dirname(os.path.realpath(java)))
     try:
         with open(os.path.join(home, "release"), encoding="utf-8", errors="replace") as file:

@@ -23,7 +23,7 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 def ship(spark: SparkSession) -> None:
     """Send this package to the executors of a session, before a query is made. The libraries that it needs must be
-    there. `format("thence")` is registered anew: the one that Spark finds by itself does not know of what is sent."""
+    there. `format("thence")` is registered again: the one that Spark finds by itself does not know of what is sent."""
     from thence.spark.sources.event_source import EventSource
 
     folder = Path(tempfile.mkdtemp(prefix="thence-"))

@@ -78,7 +78,7 @@ def _told(options: SourceOptions) -> Domain:
         if found is not None:
             return found
     raise InputError(
-        f"{', '.join(options.paths)[:200]}: there is no event yet that could tell what the times are. "
+        f"{', '.join(options.paths)[:200]}: there is no event yet that shows what the times are. "
         'Try: option("time", "ticks") or option("time", "datetime")'
     )
 

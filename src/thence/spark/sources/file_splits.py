@@ -69,7 +69,7 @@ def split_file(path: str, *, stream: str, split: int, rank: str = file_rank(0)) 
     """The parts of a file, of about `split` bytes each."""
     kind = ending(path)
     if kind == "trig" or path.lower().endswith(".gz"):
-        open_input(path).close()  # so that a missing file is told now
+        open_input(path).close()  # so that a missing file is reported now
         return [FileSplit(path, stream, rank=rank)]
     find = _next_event if kind == "nq" else _next_line
     found = []

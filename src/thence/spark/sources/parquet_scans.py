@@ -27,7 +27,7 @@ from thence.spark.sources.parquet_splits import RowGroups, ScanReader
 from thence.spark.sources.row_decoder import Decoder, RowKind
 
 _FILES = 1_000
-"""Files whose ends are looked at before anything is read; of more, that would take seconds."""
+"""Files whose ends are checked before anything is read; of more, that would take seconds."""
 
 _LEAST, _MOST = 4 << 20, 128 << 20
 """Bytes of a part, as Spark has them by default: no more parts than cores, unless they would be very large."""
@@ -38,7 +38,7 @@ _SCAN = re.compile(
     r"== Physical Plan ==\n"
     r"(?:[^\n]*\n){0,2}[^\n]*FileScan parquet \[[^\n]*, Location: InMemoryFileIndex\(1 paths\)\[[^\n]*\n*"
 )
-"""Of one path: of several, Spark reads a file as often as it is named, and does not tell how often that is."""
+"""Of one path: of several, Spark reads a file as often as it is named, and does not say how often that is."""
 
 _CODECS = frozenset({"UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD"})
 
@@ -167,7 +167,7 @@ def _stretches(path: str, schema: T.StructType) -> Iterator[tuple[int, RowGroups
             if not all(_is_stored(file, column) for column in schema):
                 return None
             groups = [file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups)]
-    except (OSError, ValueError, pa.ArrowException):  # whatever is wrong, Spark will tell
+    except (OSError, ValueError, pa.ArrowException):  # Spark reports what is wrong
         return None
     return (
         (size, RowGroups(path, status.st_size, status.st_mtime_ns, (number,))) for number, size in enumerate(groups)

@@ -47,7 +47,7 @@ class RowGroups:
 
         status = os.stat(self.path)
         if (status.st_size, status.st_mtime_ns) != (self.size, self.changed):
-            raise InputError(f"{self.path} has changed since the query was made. Try: make its DataFrames anew")
+            raise InputError(f"{self.path} has changed since the query was planned. Try: build its DataFrames again")
         texts = [field.name for field in schema if is_text(field.type)]
         file = parquet.ParquetFile(self.path, read_dictionary=texts, pre_buffer=False, buffer_size=_AHEAD)
         with file:

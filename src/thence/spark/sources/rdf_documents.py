@@ -49,7 +49,7 @@ def read_documents(
     texts: Any, formats: Sequence[Format | None] | None, *, namespace: str, limits: Limits, skip: Iterable[int] = ()
 ) -> DocumentTriples:
     """The triples of an Arrow array of documents, as bytes. Without a format a document is N-Quads, or else Turtle.
-    Rows to `skip` are not looked at, and a null is no fault here. These are the first rows only, if those are very
+    Rows to `skip` are not read, and a null is no fault here. These are the first rows only, if those are very
     large once they are written out."""
     size = pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False)
     large = np.flatnonzero(size > limits.event_bytes).tolist()
@@ -158,7 +158,7 @@ def _as_lines(text: bytes, format: Format | None, namespace: str, limits: Limits
 
 
 def _turtle_or_lines(text: bytes, limits: Limits) -> bytes:
-    """A document of which no format was told; if it is of neither, it was meant to be the one in which more of it can
+    """A document without a format; if it is of neither, it was meant to be the one in which more of it can
     be read."""
     try:
         return as_nquads(text, Format.TURTLE, limits=limits)

@@ -72,7 +72,7 @@ class Decoder:
     kind: RowKind
     names: tuple[tuple[str, str], ...]  # our names of the columns, and the DataFrame's
     domain: Domain | None
-    """What the times are, where the column's type tells."""
+    """The kind of the times, where the column's type shows it."""
     hashed: bool = False
     """Whether rows come with an id of Spark's making."""
     untyped: bool = False

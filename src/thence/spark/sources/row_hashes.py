@@ -161,7 +161,7 @@ def _add(array: Any, found: Hashes) -> None:
         if minus.any():
             before = np.zeros(len(array), np.uint64) if not len(before) else before
             before[minus & (before != NULL)] = MINUS
-    hash_numbers(np.array(words), before, wide, found)  # copied, as all arrays are: Numba compiles for views anew
+    hash_numbers(np.array(words), before, wide, found)  # copied, as all arrays are: Numba compiles again for views
 
 
 def _words(array: Any) -> tuple[Hashes, bool]:

@@ -49,7 +49,7 @@ def row_ids(stream: str, columns: Mapping[str, Any]) -> Any:
         low ^= cells.low
         low += _mixed(high)
         _mixed(low)
-    high ^= low  # so that each half tells of all that came
+    high ^= low  # so that each half depends on all input
     _mixed(high)
     return _hexadecimal(np.column_stack([high, low]))
 

@@ -98,7 +98,7 @@ class SourceOptions:
             name = path if in_full else os.path.basename(path)
             try:
                 modified = os.stat(path).st_mtime_ns
-            except FileNotFoundError:  # gone since the folder was looked at
+            except FileNotFoundError:  # gone since the folder was listed
                 continue
             stream = name if self.stream is None else f"{self.stream}/{name}"
             found.append(SourceFile(os.path.abspath(path), stream, modified, file_rank(rank, name)))

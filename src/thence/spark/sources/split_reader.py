@@ -36,7 +36,7 @@ class SplitReader:
     parts: tuple[FileSplit, ...]
     namespace: str
     domain: Domain | None
-    """What the times are, where there is an event that tells."""
+    """The kind of the times, if there is an event."""
 
     columns: ClassVar[tuple[str, ...]] = ("id",)
     names: ClassVar[tuple[tuple[str, str], ...]] = (("id", "id"),)  # which says that every event has one

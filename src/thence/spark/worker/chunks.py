@@ -124,9 +124,9 @@ def split_by_shard(
     lines: Ints | None = None,
     file: str = "",
 ) -> Iterator[tuple[int, Chunk]]:
-    """What events are to each of some shards. They are in the order of time, and the refs of what was found in them
-    count from 0. `starts` and `ids` have the start and the id of each. Without `homes`, what matches nothing goes
-    nowhere. What was `told` to be bad has none, so that it is not told to be late as well; the time of what is `bad`
+    """What events are to each of some shards. They are in the order of time, and the refs of their binding rows count
+    from 0. `starts` and `ids` have the start and the id of each. Without `homes`, what matches nothing goes nowhere. An
+    event that was reported as bad (`told`) has no home, so that it is not reported as late too; the time of a `bad` one
     says nothing. `file` and `lines` are the events' positions, if they have them and the program asks."""
     of_rows = [_shards(program, table, rows, terms, shards) for table, rows in enumerate(found.tables)]
     here = np.zeros((shards, found.events), np.bool_)

@@ -89,7 +89,7 @@ class Ordinals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Digests:
-    """What a chunk tells of the rows that its events were made of."""
+    """What a chunk holds of the rows of its events."""
 
     chunk: Chunk
     digests: Texts  # of each event; empty where nothing depends on it

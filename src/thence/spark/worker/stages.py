@@ -166,10 +166,10 @@ class Packing:
         return rejected_by(self.other_tables, events, self.background) | refused
 
     def _of_the_domain(self, batch: Batch, problems: list[ProblemRow]) -> Ints | None:
-        """The events whose time is of the query's kind, in the order of time; None: all, as they are."""
-        fits = self.domain.fits(batch.domains)
+        """The events whose time is one of the query's, in the order of time; None: all, as they are."""
+        fits = self.domain.fits(batch)
         for number in np.flatnonzero(~fits).tolist() if self.reports else ():
-            reason = self.domain.reason(batch.event(number).domain)
+            reason = self.domain.objection(batch.event(number)) or ""
             problems.append(ProblemRow("bad", reason, batch.id(number), self.stream))
         in_order = fits.all() and (batch.ends[1:] >= batch.ends[:-1]).all()
         if in_order:

@@ -1,0 +1,1 @@
+"""Shared by the benchmarks of EP-SPARQL."""
