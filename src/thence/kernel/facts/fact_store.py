@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from thence.kernel.facts.cells import Cell, CellTriple
@@ -142,6 +143,20 @@ class FactStore:
         if not same:
             del self.open[fact.triple]
         self.predicates[fact.triple[1]].remove(fact)
+
+    @contextmanager
+    def reopened(self, facts: Iterable[Fact]) -> Iterator[None]:
+        """With some facts that ended at this instant among those that hold."""
+        ends = [(fact, fact.end) for fact in facts]
+        for fact, _ in ends:
+            fact.end = None
+            self.add(fact)
+        try:
+            yield
+        finally:
+            for fact, end in ends:
+                self.remove(fact)
+                fact.end = end
 
     def holding(self) -> Iterator[Fact]:
         return (fact for same in self.open.values() for fact in same)
