@@ -300,6 +300,8 @@ class ClockNode:
                 if each.end is None or each.end > now:
                     facts.due.update((time, each.frame) for time in (low, high) if time is not None and time > now)
                 start, end = max(each.start, low), earlier(each.end, high)
+                if each.start == ALWAYS < low:  # there is no time before the first event (TEF-45)
+                    start = max(low, facts.first)
                 if start <= now and (end is None or start < end):
                     found.append(each._replace(start=start, end=None if end is None or end > now else end))
         return found

@@ -15,7 +15,7 @@ from thence.algebra.tef_sparql import Absent, Kind, TefPattern, Test
 from thence.algebra.traversal import nodes
 from thence.kernel.facts.cells import Cell
 from thence.kernel.facts.event_instances import Stored
-from thence.kernel.facts.fact_nodes import FactBase, FactMatch, FactNode, TripleSlots
+from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactMatch, FactNode, TripleSlots
 from thence.kernel.facts.fact_store import FOREVER, Fact
 from thence.kernel.facts.frames import Frame, only
 from thence.kernel.facts.pattern_compiler import PatternCompiler, certain
@@ -66,7 +66,15 @@ class FactQuery:
     def holding(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
         """The matches that hold and agree with a frame."""
         now = facts.now
-        return [each for each in self.node.find(frame, FOREVER, facts) if each.holds_at(now)]
+        return [each for each in self.found(frame, FOREVER, facts) if each.holds_at(now)]
+
+    def found(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        """The matches that agree with a frame, as the node finds them; those of static triples alone hold from the
+        first event on (TEF-45)."""
+        found = self.node.find(frame, after, facts)
+        if self.needs_facts:
+            return found
+        return [each._replace(start=facts.first) if each.start == ALWAYS else each for each in found]
 
     def gained(self, changes: Changes) -> list[Frame]:
         """What is bound in the matches that may have begun."""

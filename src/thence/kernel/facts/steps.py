@@ -434,7 +434,7 @@ class Machine:
             for place, query in enumerate(each.queries):
                 for frame in query.query.gained(changes):
                     for match in query.open(frame, self.facts):
-                        if match.start == now or (changes.is_first and match.start == ALWAYS):  # static triples: TEF-45
+                        if match.start == now:
                             found[only(match.frame, each.common), (place, *match.arms)] = None
             ordered = sorted(found, key=lambda row: (frame_rank(row[0]), row[1])) if len(found) > 1 else found
             for frame, _ in ordered:

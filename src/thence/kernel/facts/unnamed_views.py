@@ -90,7 +90,7 @@ class UnnamedQuery:
     def ended(self, match: FactMatch, facts: FactBase) -> FactMatch:
         """A match as it is now that it has ended: its times are bound."""
         now = facts.now
-        for each in self.query.node.find(only(match.frame, self.query.fixed), now - 1, facts):
+        for each in self.query.found(only(match.frame, self.query.fixed), now - 1, facts):
             if each.end == now and _agree(match.frame, each.frame):
                 if self.continuity is not None:
                     return self.continuity.timed(each, match, facts)
