@@ -16,7 +16,8 @@ FOREVER = 2**63 - 1
 @dataclass(slots=True, eq=False)
 class Fact:
     """A triple that holds from `start` on, until `end`; None: it still does. `number` is the order of creation,
-    `statement` the number of the statement that made it, `is_view` whether it is derived from facts alone."""
+    `statement` the number of the statement that made it, `is_view` whether it is derived from facts alone. Of a view,
+    `rank` is greater than that of the facts of its group that it was derived from."""
 
     number: int
     triple: CellTriple
@@ -24,6 +25,7 @@ class Fact:
     end: int | None
     statement: int
     is_view: bool = False
+    rank: int = 0
 
 
 @dataclass(slots=True)
@@ -170,7 +172,9 @@ class FactStore:
         if of_predicate is None:
             return []
         held: Iterable[Fact]
-        if subject is not None:
+        if subject is not None and target is not None:
+            held = self.open.get((subject, predicate, target), ())
+        elif subject is not None:
             held = of_predicate.by_subject.get(subject, _NONE).values()
         elif target is not None:
             held = of_predicate.of_object(target).values()

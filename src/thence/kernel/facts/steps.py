@@ -114,6 +114,7 @@ class Machine:
 
     def recall(self) -> None:
         """After a restart: which unnamed views hold, and when time drives a step, follows from the facts."""
+        self.views.recall(self.facts)
         for view in self.unnamed:
             view.recall(self.facts)
         self.timers.recall(self.facts)

@@ -1,12 +1,14 @@
 """Views: facts derived from facts alone, the least fixpoint (TEF-47 to TEF-49).
 
-A group of views is settled by what has changed, by delete and rederive: the facts that may have lost a derivation are
-removed, directly or since they were derived from such a fact; those that still have one come back; then facts are
-derived from what is new, round by round.
+A group of views is settled by what has changed, by delete and rederive. A fact that may have lost a derivation is
+removed, unless it has another one from facts of lower rank: these do not depend on it. So are the facts that were
+derived from a fact which is removed. Those that are derivable from what is left come back; then facts are derived from
+what is new, round by round.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +16,7 @@ from typing import NamedTuple
 from thence.algebra.tef_sparql import ConstructStatement, TefPattern
 from thence.errors import LimitError
 from thence.kernel.facts.cells import Cell, CellTriple, triple_rank
-from thence.kernel.facts.fact_nodes import FactBase
+from thence.kernel.facts.fact_nodes import FactBase, FactMatch
 from thence.kernel.facts.fact_queries import Changes, FactQuery
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
 from thence.kernel.facts.frames import Frame, only
@@ -94,6 +96,7 @@ class Views:
 
     strata: tuple[tuple[ViewGroup, ...], ...]
     max_rounds: int = 1000
+    ranks: int = 0
 
     def settle(self, facts: FactBase, changes: Changes) -> list[Fact]:
         """Bring all views up to the facts of a step; those that ended. What starts and stops is added to the changes,
@@ -116,10 +119,8 @@ class Views:
         if not lost and not gained:
             return []
         store = facts.store
-        removed = _in_doubt(group, lost, changes.stopped, facts) if lost else {}
-        for fact in removed.values():
-            store.remove(fact)
-        derivable = _put_back(group, removed, facts)
+        removed = self._remove(group, lost, changes.stopped, facts) if lost else {}
+        derivable = self._put_back(group, removed, facts) if removed else {}
         self._derive(group, gained, derivable, removed, facts)
         ended = []
         for fact in removed.values():
@@ -130,6 +131,60 @@ class Views:
                 if store.keeps_ended:
                     store.add(fact)
         return ended
+
+    def _remove(
+        self, group: ViewGroup, lost: Iterable[Question], stopped: Sequence[Fact], facts: FactBase
+    ) -> dict[CellTriple, Fact]:
+        """Remove the facts that may have lost all derivations; these. Facts of lower rank are decided first, so that no
+        fact which is removed later is part of the derivation by which one stays."""
+        store = facts.store
+        with store.reopened(stopped):  # what was derived, was so from the facts before
+            doubted = {fact.number: fact for each in lost for fact in _concerned(group, each, facts)}
+        waiting = [(fact.rank, number, fact) for number, fact in doubted.items() if fact.end is None]
+        heapq.heapify(waiting)
+        removed: dict[CellTriple, Fact] = {}
+        while waiting:
+            _, _, fact = heapq.heappop(waiting)
+            if _is_founded(group, fact, facts):
+                continue
+            removed[fact.triple] = fact
+            for each in group.questions_with([fact]) if group.is_recursive else ():
+                for other in _concerned(group, each, facts):
+                    if other.rank > fact.rank and other.number not in doubted:
+                        doubted[other.number] = other
+                        heapq.heappush(waiting, (other.rank, other.number, other))
+            store.remove(fact)
+        return removed
+
+    def _put_back(self, group: ViewGroup, removed: dict[CellTriple, Fact], facts: FactBase) -> dict[CellTriple, int]:
+        """Put back the facts that have held without a break: by a derivation that began earlier. The triples of the
+        others that are derivable, each with a statement."""
+        now = facts.now
+        derivable: dict[CellTriple, int] = {}
+        waiting: list[Fact] = []
+
+        def note(triple: CellTriple, start: int, number: int) -> None:
+            fact = removed.get(triple)
+            if fact is None:
+                return
+            if start < now and fact.start < now:
+                del removed[triple]
+                facts.store.add(fact)
+                waiting.append(self._ranked(fact))
+            else:
+                derivable[triple] = number
+
+        for triple in list(removed):
+            for match, number in _derivations(group, triple, facts):
+                note(triple, match.start, number)
+                if triple not in removed:
+                    break
+        while waiting and removed and group.is_recursive:
+            for view, query, frame in group.questions_with([waiting.pop()]):
+                for match in query.holding(frame, facts):
+                    for triple in view.head.of(match.frame, facts.moment):
+                        note(triple, match.start, view.number)
+        return {triple: number for triple, number in derivable.items() if triple in removed}
 
     def _derive(
         self,
@@ -155,7 +210,7 @@ class Views:
                 else:
                     known = store.start(triple, now, group.number(triple[1]), is_view=True)
                 if known is not None:
-                    started.append(known)
+                    started.append(self._ranked(known))
             if not started or not group.is_recursive:
                 return
             rounds += 1
@@ -166,6 +221,26 @@ class Views:
                 )
             found = _derived(group.questions_with(started), facts)
 
+    def _ranked(self, fact: Fact) -> Fact:
+        """A fact that was derived now."""
+        self.ranks += 1
+        fact.rank = self.ranks
+        return fact
+
+    def recall(self, facts: FactBase) -> None:
+        """After a restart: the ranks of views that hold, by deriving them."""
+        for group in (group for stratum in self.strata for group in stratum if group.is_recursive):
+            held = {fact.triple: fact for fact in list(facts.store.holding()) if group.owns(fact)}
+            for fact in held.values():
+                facts.store.remove(fact)
+            found = _derived((Question(view, query, query.empty) for view, query in group.rules), facts)
+            while known := [held.pop(triple) for triple in found if triple in held]:
+                for fact in known:
+                    facts.store.add(self._ranked(fact))
+                found = _derived(group.questions_with(known), facts)
+            for fact in held.values():  # a state that is none: nothing derives it
+                facts.store.add(self._ranked(fact))
+
 
 def _derived(questions: Iterable[Question], facts: FactBase) -> dict[CellTriple, int]:
     """The triples that follow from what holds, each with a statement that derives it."""
@@ -175,24 +250,6 @@ def _derived(questions: Iterable[Question], facts: FactBase) -> dict[CellTriple,
             for triple in view.head.of(match.frame, facts.moment):
                 found.setdefault(triple, view.number)
     return found
-
-
-def _in_doubt(
-    group: ViewGroup, lost: list[Question], stopped: Sequence[Fact], facts: FactBase
-) -> dict[CellTriple, Fact]:
-    """The facts of a group that may have lost a derivation, or were derived from such a fact."""
-    found: dict[CellTriple, Fact] = {}
-    with facts.store.reopened(stopped):  # what was derived, was so from the facts before
-        waiting = lost
-        while waiting:
-            fresh: list[Fact] = []
-            for question in waiting:
-                for fact in _concerned(group, question, facts):
-                    if fact.triple not in found:
-                        found[fact.triple] = fact
-                        fresh.append(fact)
-            waiting = list(group.questions_with(fresh)) if group.is_recursive else []
-    return {triple: fact for triple, fact in found.items() if fact.end is None}
 
 
 def _concerned(group: ViewGroup, question: Question, facts: FactBase) -> Iterator[Fact]:
@@ -215,45 +272,24 @@ def _concerned(group: ViewGroup, question: Question, facts: FactBase) -> Iterato
                     yield fact
 
 
-def _put_back(group: ViewGroup, removed: dict[CellTriple, Fact], facts: FactBase) -> dict[CellTriple, int]:
-    """Put back the facts that have held without a break: by a derivation that began earlier. The triples of the others
-    that are derivable, each with a statement."""
-    now = facts.now
-    derivable: dict[CellTriple, int] = {}
-    waiting: list[Fact] = []
-
-    def note(triple: CellTriple, start: int, number: int) -> None:
-        fact = removed.get(triple)
-        if fact is None:
-            return
-        if start < now and fact.start < now:
-            del removed[triple]
-            facts.store.add(fact)
-            waiting.append(fact)
-        else:
-            derivable[triple] = number
-
-    for triple in list(removed):
-        for start, number in _derivations(group, triple, facts):
-            note(triple, start, number)
-            if triple not in removed:
-                break
-    while waiting and removed and group.is_recursive:
-        for view, query, frame in group.questions_with([waiting.pop()]):
-            for match in query.holding(frame, facts):
-                for triple in view.head.of(match.frame, facts.moment):
-                    note(triple, match.start, view.number)
-    return {triple: number for triple, number in derivable.items() if triple in removed}
+def _is_founded(group: ViewGroup, fact: Fact, facts: FactBase) -> bool:
+    """Whether a fact has a derivation that does not depend on it, and with which it has held without a break: one that
+    began before this instant, if the fact did."""
+    for match, _ in _derivations(group, fact.triple, facts):
+        is_unbroken = match.start < facts.now or fact.start == facts.now
+        if is_unbroken and not any(one.rank >= fact.rank for one in match.facts if group.owns(one)):
+            return True
+    return False
 
 
-def _derivations(group: ViewGroup, triple: CellTriple, facts: FactBase) -> Iterator[tuple[int, int]]:
-    """The derivations of a triple that hold: start, and number of the statement."""
+def _derivations(group: ViewGroup, triple: CellTriple, facts: FactBase) -> Iterator[tuple[FactMatch, int]]:
+    """The derivations of a triple that hold, each with the number of its statement."""
     for view, query in group.rules:
         for each in view.head.triples:
             frame = each.frame_of(triple, query.fixed, query.empty)
             for match in () if frame is None else query.holding(frame, facts):
                 if triple in view.head.of(match.frame, facts.moment):
-                    yield match.start, view.number
+                    yield match, view.number
 
 
 def _number_in_order(store: FactStore, created: int) -> None:
