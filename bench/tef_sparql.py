@@ -1,6 +1,6 @@
-"""Events a second and the size of the state: viewers of channels, a moving sum, and the average of ten days.
+"""Events a second and the size of the state: viewers of channels, a moving sum, views, and the average of ten days.
 
-python bench/tef_sparql.py [--events 20000] [--channels 50] [--only programs|average] [--plot docs/average_state.svg]
+python bench/tef_sparql.py [--events 20000] [--channels 50] [--only programs|views|average] [--plot FILE]
 
 Beside each a plain Python program for the same; beside the average its formulation in EP-SPARQL, on our engine too
 (examples/ep_sparql/average.epsparql). The plot shows what both store while n prices lie within the ten days, and what
@@ -14,7 +14,7 @@ import json
 import math
 import random
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -140,6 +140,106 @@ def programs(options: argparse.Namespace, console: Console) -> None:
             f"{host.state.stored:,}",
             f"{len(json.dumps(host.snapshot()[0])):,}",
         )
+    console.print(table)
+
+
+# Views
+
+EDGES = "CONSTRUCT FACT ?x edge ?y WHERE (SINCE ?x links ?y) UNION (UNTIL ?x unlinks ?y)\n"
+VIEWS = {
+    "a view with now()": "CONSTRUCT FACT ?x old ?y WHERE ?x edge ?y[?s, ?_], now() > ?s + 50000",
+    "a view WITHOUT": "CONSTRUCT FACT ?x new ?y WHERE ?x edge ?y WITHOUT (?x edge ?y[?s, ?_], now() > ?s + 50000)",
+    "ONEND of a composite": "CONSTRUCT EVENT ?x lost ?y WHERE ONEND (?x edge ?y[?s, ?_], now() < ?s + 50000)",
+    "SELECT over facts": "SELECT ?x WHERE ?x edge ?y[?s, ?_], now() > ?s + 50000",
+}
+REACHABLE = EDGES + "CONSTRUCT FACT ?x reaches ?y WHERE (?x edge ?y) UNION (?x edge ?z, ?z reaches ?y)"
+
+
+def link_events(count: int, nodes: int, changes: int, *, apart: bool) -> tuple[list[Told], list[Told]]:
+    """Edges that start one by one, and then in turn one that ends and one that starts. If they are apart, no two have a
+    node in common."""
+    rng = random.Random(7)
+    made = 0
+
+    def edge() -> tuple[str, str]:
+        nonlocal made
+        made += 1
+        return (f"a{made}", f"b{made}") if apart else (f"n{rng.randrange(nodes)}", f"n{rng.randrange(nodes)}")
+
+    held = [edge() for _ in range(count)]
+    first = [(tick, source, "links", target) for tick, (source, target) in enumerate(held)]
+    then: list[Told] = []
+    for number in range(changes):
+        if number % 2 == 0:
+            source, target = held.pop(rng.randrange(len(held)))
+        else:
+            source, target = edge()
+            held.append((source, target))
+        then.append((count + number, source, ("unlinks", "links")[number % 2], target))
+    return first, then
+
+
+def per_event(text: str, first: Sequence[Told], then: Sequence[Told]) -> tuple[float, LocalFlow]:
+    """CPU seconds for each of the later events, and the flow behind them."""
+    flow = flow_of(text, "tef-sparql")
+    batches = [encode([event(*each) for each in part], stream="events") for part in (first, then)]
+    list(flow.feed({"events": [batches[0]]}, int(batches[0].ends[-1]) + 1))
+    spent = seconds(lambda: list(flow.feed({"events": [batches[1]]}, int(batches[1].ends[-1]) + 1)))
+    return spent / len(then), flow
+
+
+def plain_reachable(first: Sequence[Told], then: Sequence[Told]) -> tuple[float, int]:
+    """Plain Python that derives the whole view at each event: CPU seconds for each, and how many pairs it has last."""
+    edges: dict[str, Counter[str]] = {}
+    for _, source, _, target in first:
+        edges.setdefault(source, Counter())[target] += 1
+
+    def whole() -> int:
+        total = 0
+        for source in list(edges):
+            reached: set[str] = set()
+            waiting = list(edges[source])
+            while waiting:
+                node = waiting.pop()
+                if node not in reached:
+                    reached.add(node)
+                    waiting += edges.get(node, ())
+            total += len(reached)
+        return total
+
+    def run() -> None:
+        for _, source, predicate, target in then:
+            if predicate == "links":
+                edges.setdefault(source, Counter())[target] += 1
+            else:
+                del edges[source][target]
+            whole()
+
+    return seconds(run) / len(then), whole()
+
+
+def views(options: argparse.Namespace, console: Console) -> None:
+    """Views, turns and rows over facts: what an event costs, by the facts that hold."""
+    table = Table(title="Microseconds for each event that starts or ends one fact, by the facts that hold")
+    table.add_column("")
+    sizes = [count for count in (100, 1_000, 10_000) if count <= options.most]
+    for count in sizes:
+        table.add_column(f"{count:,}", justify="right")
+    for name, text in VIEWS.items():
+        per_event(EDGES + text, *link_events(10, 0, 100, apart=True))  # so that all is imported and compiled
+        spent = [per_event(EDGES + text, *link_events(count, 0, options.changes, apart=True))[0] for count in sizes]
+        table.add_row(name, *(f"{each * 1e6:,.0f}" for each in spent))
+    console.print(table)
+    table = Table(title="Reachability: milliseconds for each event that starts or ends one edge")
+    for heading in ("nodes", "edges", "view facts", "thence", "plain Python, whole", "ratio"):
+        table.add_column(heading, justify="right")
+    for nodes, edges in ((400, 200), (1_250, 1_000), (1_000, 1_000)):
+        listed = link_events(edges, nodes, options.changes, apart=False)
+        (spent, flow), (beside, pairs) = per_event(REACHABLE, *listed), plain_reachable(*listed)
+        held = sum(fact.is_view for fact in flow.hosts[0].state.machine.store.holding())
+        assert held == pairs, (held, pairs)
+        shown = (f"{spent * 1e3:,.2f}", f"{beside * 1e3:,.2f}", f"{spent / beside:,.2f}")
+        table.add_row(f"{nodes:,}", f"{edges:,}", f"{held:,}", *shown)
     console.print(table)
 
 
@@ -295,14 +395,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=20_000)
     parser.add_argument("--channels", type=int, default=50)
-    parser.add_argument("--only", choices=("programs", "average"))
+    parser.add_argument("--only", choices=("programs", "views", "average"))
+    parser.add_argument("--most", type=int, default=10_000, help="views: facts that hold at most")
+    parser.add_argument("--changes", type=int, default=1_000, help="views: facts that start and end")
     parser.add_argument("--plot", type=Path, help="write the plot of the average there")
     options = parser.parse_args()
     console = Console()
-    if options.only != "average":
-        programs(options, console)
-    if options.only != "programs":
-        averages(options, console)
+    for name, run in (("programs", programs), ("views", views), ("average", averages)):
+        if options.only in (None, name):
+            run(options, console)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from oracle.tef_sparql_expressions import term, value
 from oracle.tef_sparql_kinds import Kinds, construct_kind, is_made, kind_of
-from oracle.tef_sparql_patterns import Bindings, Fact, Held, Moment, Patterns, Piece, merged, split
+from oracle.tef_sparql_patterns import Bindings, Fact, Held, Moment, Patterns, Piece, is_interval, merged, split
 from oracle.tef_sparql_query import (
     Construct,
     HeadTriple,
@@ -133,4 +133,6 @@ def derived_once(patterns: Patterns, views: Iterable[Construct], moment: Moment,
 def current(patterns: Patterns, pattern: Pattern, moment: Moment) -> Iterator[Held]:
     """The instances of a fact pattern as a view has them. Static triples hold from the first event on (TEF-45)."""
     for held in patterns.held(pattern, {}, frozenset(), replace(moment, current=True)):
-        yield replace(held, start=patterns.first if held.start is None else held.start)
+        found = replace(held, start=patterns.first if held.start is None else held.start)
+        if is_interval(found.start, found.end):  # it may have ended before the first event
+            yield found

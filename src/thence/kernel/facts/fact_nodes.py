@@ -47,7 +47,7 @@ class FactMatch(NamedTuple):
 @dataclass(slots=True)
 class FactBase:
     """The facts and the background, at a moment. `first` is the end of the first event; `due` has when comparisons with
-    now() will be true or false next, of the patterns that were asked (TEF-64)."""
+    now() will be true or false next, of the patterns that were asked, and what is bound there (TEF-64)."""
 
     store: FactStore
     static: IndexedGraph
@@ -55,12 +55,14 @@ class FactBase:
     moment: Moment
     first: int = 0
     domain: Domain = Domain.TICKS
-    due: set[int] = field(default_factory=set)
+    due: set[tuple[int, Frame]] = field(default_factory=set)
     _static: dict[Cell, FactStore] = field(default_factory=dict)
 
     def begin(self, now: int) -> None:
         """A step at a time begins."""
         self.moment = Moment(now, self.domain, self.context)
+        if self.due:
+            self.due = set()
 
     @property
     def now(self) -> int:
@@ -296,8 +298,10 @@ class ClockNode:
                 continue
             for low, high in true_when(self.comparison, limit):
                 if each.end is None or each.end > now:
-                    facts.due.update(time for time in (low, high) if time is not None and time > now)
+                    facts.due.update((time, each.frame) for time in (low, high) if time is not None and time > now)
                 start, end = max(each.start, low), earlier(each.end, high)
+                if each.start == ALWAYS < low:  # there is no time before the first event (TEF-45)
+                    start = max(low, facts.first)
                 if start <= now and (end is None or start < end):
                     found.append(each._replace(start=start, end=None if end is None or end > now else end))
         return found

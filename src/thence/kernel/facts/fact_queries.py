@@ -1,174 +1,168 @@
-"""A fact pattern that is asked again and again, and what changes of facts may change about it."""
+"""A fact pattern that is asked again and again, and which of its matches a change may concern.
+
+A change is turned into frames: every match that begins, ends or starts again by the change agrees with one of them, so
+that the node is asked for these alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, assert_never
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
-from thence.algebra.expressions import Variable
-from thence.algebra.patterns import TriplePattern
-from thence.algebra.tef_sparql import (
-    Absent,
-    Assignment,
-    Conjunction,
-    Either,
-    Kind,
-    OnEnd,
-    OnStart,
-    Related,
-    TefPattern,
-    Test,
-    Times,
-)
-from thence.algebra.tef_variables import bound
+from thence.algebra.tef_sparql import Absent, Kind, TefPattern, Test
 from thence.algebra.traversal import nodes
 from thence.kernel.facts.cells import Cell
-from thence.kernel.facts.fact_nodes import FactBase, FactMatch, FactNode, TripleSlots
+from thence.kernel.facts.event_instances import Stored
+from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactMatch, FactNode, TripleSlots
 from thence.kernel.facts.fact_store import FOREVER, Fact
 from thence.kernel.facts.frames import Frame, only
 from thence.kernel.facts.pattern_compiler import PatternCompiler, certain
-from thence.program.facts.kinds import Kinds, now_comparison
-from thence.rdf.terms import IRI
+from thence.kernel.facts.query_patterns import fact_triples, needs_facts, skeleton, unfixed
+from thence.program.facts.kinds import now_comparison
 
 
 class Leaf(NamedTuple):
-    """A triple of facts in a pattern, and the slots of its variables that the whole pattern joins by: a UNION on the
-    way hides those of one side (TEF-69)."""
+    """A triple of facts in a pattern, and the slots of its variables that a frame may fix."""
 
     slots: TripleSlots
-    visible: tuple[int, ...]
+    fixed: tuple[int, ...]
 
 
-class Change(NamedTuple):
-    """What a step or an instant has changed beside facts."""
-
-    is_time: bool  # it is time-driven
-    has_events: bool  # an event right of `F WITHOUT E` came
+DueFrames: TypeAlias = Mapping["FactQuery", Sequence[Frame]]
+"""By query what is bound in matches whose comparison with now() becomes true or false."""
 
 
-NO_CHANGE = Change(is_time=False, has_events=False)
-TIME = Change(is_time=True, has_events=False)
-EVENTS = Change(is_time=False, has_events=True)
+class Changes(NamedTuple):
+    """What has changed in a step or an instant: facts that started and stopped; events right of `F WITHOUT E`, each
+    with where it is stored; and comparisons with now(). `is_first`: nothing was known before."""
+
+    started: Sequence[Fact]
+    stopped: Sequence[Fact]
+    events: Sequence[tuple[Stored, Frame]] = ()
+    due: DueFrames = MappingProxyType({})
+    is_first: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class FactQuery:
-    """A compiled fact pattern. `certain` are the slots that every match binds."""
+    """A compiled fact pattern. `certain` are the slots that every match binds, `fixed` those of them that a frame may
+    fix: to ask with a frame gives the matches that agree with it, and all of them. `skeleton` is the node of its
+    triples alone, without conditions, times and WITHOUT."""
 
     node: FactNode
+    skeleton: FactNode
     empty: Frame
-    leaves: tuple[Leaf, ...]
+    present: tuple[Leaf, ...]
+    absent: tuple[Leaf, ...]  # right of WITHOUT
+    events: tuple[Stored, ...]  # right of `F WITHOUT E`
     certain: tuple[int, ...]
+    fixed: tuple[int, ...]
     reads: frozenset[Cell] | None  # predicates; None: any
     is_clocked: bool  # it compares with now()
     needs_facts: bool  # no match is of static triples alone
-    has_absence: bool  # it has WITHOUT
-    has_events: bool  # it has `F WITHOUT E`
-    is_monotone: bool  # only facts that begin make it begin, and only facts that end make it end
 
-    def every(self, after: int, facts: FactBase) -> list[FactMatch]:
-        """All matches, but for those of facts that ended at `after` or earlier."""
-        return self.node.find(self.empty, after, facts)
+    def holding(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
+        """The matches that hold and agree with a frame."""
+        now = facts.now
+        return [each for each in self.found(frame, FOREVER, facts) if each.holds_at(now)]
 
-    def frames(self, changed: Iterable[Fact]) -> list[Frame]:
-        """What is bound in the matches that one of some facts may be part of."""
+    def found(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+        """The matches that agree with a frame, as the node finds them; those of static triples alone hold from the
+        first event on (TEF-45)."""
+        found = self.node.find(frame, after, facts)
+        if self.needs_facts:
+            return found
+        return [each._replace(start=facts.first) if each.start == ALWAYS else each for each in found]
+
+    def gained(self, changes: Changes) -> list[Frame]:
+        """What is bound in the matches that may have begun."""
+        if changes.is_first:
+            return [self.empty]
+        found = self._otherwise(changes)
+        self._add([fact for fact in changes.started if fact.end is None], self.present, found)
+        return self._widest(found) if found else []
+
+    def lost(self, changes: Changes) -> list[Frame]:
+        """What is bound in the matches that may have ended."""
+        found = self._otherwise(changes)
+        self._add(changes.stopped, self.present, found)
+        return self._widest(found)
+
+    def touched(self, changes: Changes) -> list[Frame]:
+        """What is bound in the matches that may have begun or ended."""
+        found = self._otherwise(changes)
+        self._add(changes.started, self.present, found)
+        self._add(changes.stopped, self.present, found)
+        return self._widest(found)
+
+    def frames_with(self, facts: Iterable[Fact]) -> list[Frame]:
+        """What is bound in the matches that some facts may be part of."""
         found: dict[Frame, None] = {}
-        for fact in changed:
-            for leaf in self.leaves:
-                frame = leaf.slots.unified(fact.triple, self.empty)
-                if frame is not None:
-                    found[only(frame, leaf.visible)] = None
-        return list(found)
+        self._add(facts, self.present, found)
+        return self._widest(found)
 
-    def held_with(self, changed: Iterable[Fact], facts: FactBase) -> Iterator[FactMatch]:
-        """The matches, of facts that hold, that some facts may be part of; a match may come more than once."""
-        for frame in self.frames(changed):
-            yield from self.node.find(frame, FOREVER, facts)
+    def _otherwise(self, changes: Changes) -> dict[Frame, None]:
+        """What is bound in the matches that may have begun or ended, and not by their own facts."""
+        found: dict[Frame, None] = {}
+        if self.absent:
+            self._add(changes.started, self.absent, found)
+            self._add(changes.stopped, self.absent, found)
+        if self.events:
+            for stored, frame in changes.events:
+                if any(stored is own for own in self.events):
+                    found[only(frame, self.fixed)] = None
+        if self.is_clocked:
+            found.update(dict.fromkeys(changes.due.get(self, ())))
+        return found
 
-    def began(self, now: int, facts: FactBase) -> list[FactMatch]:
-        """The matches that began at this instant and hold."""
-        if self.is_monotone:
-            begun = [fact for fact in facts.store.begun if fact.end is None]
-            found: Iterable[FactMatch] = self.held_with(begun, facts) if begun else ()
-        else:
-            found = self.every(now, facts)
-        return [each for each in found if each.start == now and each.holds_at(now)]
+    def _add(self, facts: Iterable[Fact], leaves: tuple[Leaf, ...], found: dict[Frame, None]) -> None:
+        reads, empty = self.reads, self.empty
+        for fact in facts:
+            triple = fact.triple
+            if reads is None or triple[1] in reads:
+                for slots, fixed in leaves:
+                    frame = slots.unified(triple, empty)
+                    if frame is not None:
+                        found[only(frame, fixed)] = None
 
-    def is_touched(self, changed: Iterable[Fact], change: Change) -> bool:
-        """Whether a step may have changed the matches."""
-        if (change.is_time and self.is_clocked) or (change.has_events and self.has_events):
-            return True
-        reads = self.reads
-        for fact in changed:
-            if reads is None or fact.triple[1] in reads:
-                return True
-        return False
+    def _widest(self, found: dict[Frame, None]) -> list[Frame]:
+        return [self.empty] if self.empty in found else list(found)
 
 
 def fact_query(pattern: TefPattern, compiler: PatternCompiler) -> FactQuery:
     """A fact pattern over a statement's layout."""
-    kinds = compiler.kinds
-    leaves = tuple(_leaves(pattern, bound(pattern), compiler))
-    constants = [leaf.slots.positions[1].constant for leaf in leaves]
-    is_clocked = any(isinstance(each, Test) and now_comparison(each.condition) is not None for each in nodes(pattern))
-    absent = [each for each in nodes(pattern) if isinstance(each, Absent)]
+    kinds, layout = compiler.kinds, compiler.layout
+    own = len(compiler.absent)
+    node = compiler.facts(pattern)
+    bare = skeleton(pattern)
+    always = certain(pattern)
+    fixed = layout.slots_of(always - unfixed(pattern, kinds))
+    leaves: tuple[list[Leaf], list[Leaf]] = ([], [])
+    for triple, is_absent in fact_triples(pattern, kinds):
+        slots = compiler.triple(triple)
+        own_slots = {position.slot for position in slots.positions}
+        leaves[is_absent].append(Leaf(slots, tuple(slot for slot in fixed if slot in own_slots)))
+    constants = [leaf.slots.positions[1].constant for leaf in (*leaves[0], *leaves[1])]
     return FactQuery(
-        node=compiler.facts(pattern),
-        empty=compiler.layout.empty,
-        leaves=leaves,
-        certain=compiler.layout.slots_of(certain(pattern)),
+        node=node,
+        skeleton=node if bare == pattern else compiler.facts(bare),
+        empty=layout.empty,
+        present=tuple(leaves[0]),
+        absent=tuple(leaves[1]),
+        events=tuple(stored for _, stored in compiler.absent[own:]),
+        certain=layout.slots_of(always),
+        fixed=fixed,
         reads=None if None in constants else frozenset(each for each in constants if each is not None),
-        is_clocked=is_clocked,
-        needs_facts=_needs_facts(pattern, kinds),
-        has_absence=bool(absent),
-        has_events=any(kinds.of_pattern(each.right) is Kind.EVENT for each in absent),
-        is_monotone=not is_clocked and not absent,
+        is_clocked=any(
+            isinstance(each, Test) and now_comparison(each.condition) is not None for each in nodes(pattern)
+        ),
+        needs_facts=needs_facts(pattern, kinds),
     )
 
 
-def _leaves(pattern: TefPattern, visible: frozenset[Variable], compiler: PatternCompiler) -> Iterator[Leaf]:
-    """The triples of facts, those right of WITHOUT included."""
-    match pattern:
-        case TriplePattern():
-            if not _is_static(pattern, compiler.kinds):
-                yield Leaf(compiler.triple(pattern), compiler.layout.slots_of(bound(pattern) & visible))
-        case Conjunction():
-            yield from _leaves(pattern.left, visible, compiler)
-            yield from _leaves(pattern.right, visible, compiler)
-        case Either():
-            common = visible & bound(pattern)
-            yield from _leaves(pattern.left, common, compiler)
-            yield from _leaves(pattern.right, common, compiler)
-        case Absent():
-            yield from _leaves(pattern.left, visible, compiler)
-            if compiler.kinds.of_pattern(pattern.right) is not Kind.EVENT:
-                yield from _leaves(pattern.right, visible, compiler)
-        case Times() | Test() | Assignment():
-            yield from _leaves(pattern.pattern, visible, compiler)
-        case Related() | OnStart() | OnEnd():
-            raise AssertionError("an event is no fact")
-        case _:
-            assert_never(pattern)
-
-
-def _needs_facts(pattern: TefPattern, kinds: Kinds) -> bool:
-    match pattern:
-        case TriplePattern():
-            return not _is_static(pattern, kinds)
-        case Conjunction():
-            return _needs_facts(pattern.left, kinds) or _needs_facts(pattern.right, kinds)
-        case Either():
-            return _needs_facts(pattern.left, kinds) and _needs_facts(pattern.right, kinds)
-        case Absent():
-            return _needs_facts(pattern.left, kinds)
-        case Times() | Test() | Assignment():
-            return _needs_facts(pattern.pattern, kinds)
-        case Related() | OnStart() | OnEnd():
-            raise AssertionError("an event is no fact")
-        case _:
-            assert_never(pattern)
-
-
-def _is_static(pattern: TriplePattern, kinds: Kinds) -> bool:
-    return isinstance(pattern.predicate, IRI) and kinds.of(pattern.predicate) is Kind.STATIC
+def has_gaps(pattern: TefPattern, compiler: PatternCompiler) -> bool:
+    """Whether it has a WITHOUT over facts."""
+    gaps = (node for node in nodes(pattern) if isinstance(node, Absent))
+    return any(compiler.kinds.of_pattern(gap.right) is not Kind.EVENT for gap in gaps)

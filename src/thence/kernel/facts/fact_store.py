@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from thence.kernel.facts.cells import Cell, CellTriple
@@ -15,7 +16,8 @@ FOREVER = 2**63 - 1
 @dataclass(slots=True, eq=False)
 class Fact:
     """A triple that holds from `start` on, until `end`; None: it still does. `number` is the order of creation,
-    `statement` the number of the statement that made it, `is_view` whether it is derived from facts alone."""
+    `statement` the number of the statement that made it, `is_view` whether it is derived from facts alone. Of a view,
+    `rank` is greater than that of the facts of its group that it was derived from."""
 
     number: int
     triple: CellTriple
@@ -23,6 +25,7 @@ class Fact:
     end: int | None
     statement: int
     is_view: bool = False
+    rank: int = 0
 
 
 @dataclass(slots=True)
@@ -143,6 +146,20 @@ class FactStore:
             del self.open[fact.triple]
         self.predicates[fact.triple[1]].remove(fact)
 
+    @contextmanager
+    def reopened(self, facts: Iterable[Fact]) -> Iterator[None]:
+        """With some facts that ended at this instant among those that hold."""
+        ends = [(fact, fact.end) for fact in facts]
+        for fact, _ in ends:
+            fact.end = None
+            self.add(fact)
+        try:
+            yield
+        finally:
+            for fact, end in ends:
+                self.remove(fact)
+                fact.end = end
+
     def holding(self) -> Iterator[Fact]:
         return (fact for same in self.open.values() for fact in same)
 
@@ -155,7 +172,9 @@ class FactStore:
         if of_predicate is None:
             return []
         held: Iterable[Fact]
-        if subject is not None:
+        if subject is not None and target is not None:
+            held = self.open.get((subject, predicate, target), ())
+        elif subject is not None:
             held = of_predicate.by_subject.get(subject, _NONE).values()
         elif target is not None:
             held = of_predicate.of_object(target).values()

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.tef_sparql import (
-    Absent,
     Assignment,
     ConstructStatement,
     Kind,
@@ -31,7 +30,7 @@ from thence.kernel.facts.compiled_expressions import Attempt, attempted
 from thence.kernel.facts.event_instances import Stored
 from thence.kernel.facts.event_nodes import EventNode
 from thence.kernel.facts.fact_nodes import FactBase, times_slots
-from thence.kernel.facts.fact_queries import FactQuery, fact_query
+from thence.kernel.facts.fact_queries import FactQuery, fact_query, has_gaps
 from thence.kernel.facts.frames import Layout, layout
 from thence.kernel.facts.heads import compiled_head
 from thence.kernel.facts.pattern_compiler import PatternCompiler, all_variables, is_simple
@@ -56,14 +55,15 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         statements.append(compiled)
         patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain))
         if patterns and _is_over_facts(kinds, number):
-            queries = tuple(fact_query(each, compiler) for each in patterns)
-            asked += queries
             if isinstance(statement, SelectStatement):
                 common = compiler.layout.slots_of(frozenset.intersection(*map(bound, patterns)))
                 selects.append(FactSelect(compiled, tuple(_unnamed_query(each, compiler) for each in patterns), common))
+                asked += (each.query for each in selects[-1].queries)
             else:
                 assert compiled.head is not None
+                queries = tuple(fact_query(each, compiler) for each in patterns)
                 views.append(View(number, statement, patterns, compiled.head, queries))
+                asked += queries
     unnamed_views = _unnamed_views(file, kinds, unnamed, absent)
     asked += [each.query.query for each in unnamed_views]
     return Machine(
@@ -163,13 +163,12 @@ def _unnamed_patterns(file: TefFile) -> dict[TefPattern, tuple[int, Layout]]:
 
 
 def _unnamed_query(pattern: TefPattern, compiler: PatternCompiler) -> UnnamedQuery:
-    query = fact_query(pattern, compiler)
-    gaps = [node for node in nodes(pattern) if isinstance(node, Absent)]
-    if all(compiler.kinds.of_pattern(gap.right) is Kind.EVENT for gap in gaps):
-        return UnnamedQuery(query, None)
+    if not has_gaps(pattern, compiler):
+        return UnnamedQuery(fact_query(pattern, compiler), None)
     inner = pattern.pattern if isinstance(pattern, Times) else pattern
     times = times_slots(pattern, compiler.layout) if isinstance(pattern, Times) else None
-    return UnnamedQuery(query, Continuity(fact_query(inner, compiler), times))
+    query = fact_query(inner, compiler)
+    return UnnamedQuery(query, Continuity(query, times))
 
 
 def _unnamed_views(

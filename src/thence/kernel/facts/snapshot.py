@@ -160,7 +160,8 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
         for listed in instances:
             stored.add(_read_instance(listed, stored, known, next_ref))
     for continuity, listed in zip(made.continuities(), head["since"], strict=True):
-        continuity.since = dict(_read_since(each, len(continuity.query.empty)) for each in listed)
+        for each in listed:
+            continuity.since.put(*_read_since(each, len(continuity.query.empty)))
     made.recall()
     made.once, made.seen = _read_keys(head["once"]), _read_keys(head["seen"])
     return state

@@ -6,6 +6,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from thence.algebra.tef_sparql import Plain, Replace, SelectStatement, Since, TefFile, Until
@@ -15,13 +16,13 @@ from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, Emit
 from thence.kernel.facts.event_instances import EventInstance, Stored, settled
 from thence.kernel.facts.event_nodes import EventNode, stores_of
 from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactNode, assigned
-from thence.kernel.facts.fact_queries import EVENTS, NO_CHANGE, TIME, Change
+from thence.kernel.facts.fact_queries import Changes, DueFrames
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
 from thence.kernel.facts.frames import Frame, frame_rank, only, over
 from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 from thence.kernel.facts.statements import CompiledArm, CompiledStatement, Concerned, Dispatch, FactSelect
 from thence.kernel.facts.timers import Timers
-from thence.kernel.facts.unnamed_views import Continuity, UnnamedView, touched
+from thence.kernel.facts.unnamed_views import Continuity, UnnamedView
 from thence.kernel.facts.views import Views
 from thence.program.facts.kinds import Kinds
 from thence.rdf.times import format_time
@@ -57,6 +58,9 @@ class Effects(NamedTuple):
     made: list[Completed]
 
 
+_NOTHING_DUE: DueFrames = MappingProxyType({})
+
+
 @dataclass(slots=True)
 class Machine:
     """A running file: its statements over one store of facts."""
@@ -88,7 +92,7 @@ class Machine:
     queued: int = 0  # those of them that statements caused
     latest: int = 1  # the statement that made something last
     stopped: list[Fact] = field(default_factory=list)  # of this instant: facts that ended, or never held
-    change: Change = NO_CHANGE  # of this instant
+    cuts: list[tuple[Stored, Frame]] = field(default_factory=list)  # of this instant: events right of `F WITHOUT E`
 
     @property
     def store(self) -> FactStore:
@@ -110,6 +114,7 @@ class Machine:
 
     def recall(self) -> None:
         """After a restart: which unnamed views hold, and when time drives a step, follows from the facts."""
+        self.views.recall(self.facts)
         for view in self.unnamed:
             view.recall(self.facts)
         self.timers.recall(self.facts)
@@ -126,17 +131,18 @@ class Machine:
         it."""
         self.facts.begin(now)
         self.steps = self.queued = 0
-        self.change = NO_CHANGE
-        self.store.begun = []
-        self.stopped = []
+        self.store.begun, self.stopped, self.cuts = [], [], []
         for view in self.unnamed:
             view.begin()
         if is_event:
             self.idle_steps = 0
-        if not self.is_begun:
+        is_first = not self.is_begun
+        if is_first:
             self._begin(now)
-        if self.timer is not None and self.timer <= now:
-            self._time_step(now)
+        is_due = self.timer is not None and self.timer <= now
+        due = self.timers.due(now) if is_due else _NOTHING_DUE
+        if is_due:
+            self._time_step(due, now)
         for _, _, ref, _, start, triple in triples:
             self.keys += 1
             self._step(TripleHand(self.keys, triple, start, now, (ref,)), now)
@@ -144,19 +150,19 @@ class Machine:
                 self._drain(now)
         if self.has_starts:
             self._starts(now)
-        if self.selects:
-            self._select_facts(now)
-        if self.timers.queries:
-            self.timer = self.timers.next(self.facts, self.stopped, self.change)
+        if self.timers.queries or self.selects:
+            changes = Changes(self.store.begun, self.stopped, self.cuts, due, is_first)
+            self._select_facts(changes, now)
+            self.timer = self.timers.next(changes, self.facts)
 
-    def _time_step(self, now: int) -> None:
+    def _time_step(self, due: DueFrames, now: int) -> None:
         self.idle_steps += 1
         if self.idle_steps > self.max_steps:
             raise LimitError(
                 f"There were more than {self.max_steps:,} time-driven steps without an event; statement {self.latest} "
                 "is among those that feed each other. Try: a condition on now() that ends, or a larger max_steps"
             )
-        self._step(None, now)
+        self._step(None, now, due)
         self._drain(now)
 
     def _drain(self, now: int) -> None:
@@ -187,50 +193,53 @@ class Machine:
                     for triple in each.head.of(frame, facts.moment):
                         if self.owns(triple):
                             self.store.start(triple, now, each.number)
-        self.views.settle_all(facts)
+        self.views.settle(facts, Changes(self.store.started, self.store.stopped, is_first=True))
         for continuity in self.continuities():
-            continuity.note(facts)
+            continuity.note([continuity.query.empty], facts)
         for view in self.unnamed:
             if view.has_starts:
-                view.note_begun(facts, self.steps)
+                view.note_begun([view.query.query.empty], facts, self.steps)
             view.recall(facts)
         self.timers.recall(facts)
         self.store.forget_changes()
 
     # A step (TEF-21)
 
-    def _step(self, hand: Hand | None, now: int) -> None:
+    def _step(self, hand: Hand | None, now: int, due: DueFrames = _NOTHING_DUE) -> None:
+        """A step with an event in hand, or a time-driven one."""
         store = self.facts.store
-        change, made = TIME, []
+        made: list[Completed] = []
         ended: list[Fact] = []
+        cuts: list[tuple[Stored, Frame]] = []
         if hand is not None:
             concerned = self.dispatch.of(hand)
             effects = self._effects(concerned, hand)
-            change = EVENTS if concerned.absent and self._note_absent(concerned, hand) else NO_CHANGE
+            if concerned.absent:
+                cuts = self._note_absent(concerned, hand)
             if effects is not None:
                 ended, made = self._apply(effects, now), effects.made
-        if change is NO_CHANGE and not store.started and not store.stopped:
+        if not (store.started or store.stopped or cuts or due):
             self._construct(made, now)
             return
-        ended += self.views.settle(self.facts, change)
+        changes = Changes(store.started, store.stopped, cuts, due)
+        ended += self.views.settle(self.facts, changes)
         if made:
             self._construct(made, now)
         self._end_facts(ended, now)
         if self.unnamed or self.has_continuities:
-            self._turn_unnamed(change, now)
+            self._turn_unnamed(changes, now)
         if self.timers.queries or self.selects:
             self.stopped += store.stopped
-            if change is not NO_CHANGE:
-                self.change = Change(self.change.is_time or change.is_time, self.change.has_events or change.has_events)
+            self.cuts += cuts
         store.forget_changes()
 
-    def _note_absent(self, concerned: Concerned, hand: Hand) -> bool:
-        """Store the events right of `F WITHOUT E`; whether there were any."""
-        found = False
+    def _note_absent(self, concerned: Concerned, hand: Hand) -> list[tuple[Stored, Frame]]:
+        """Store the events right of `F WITHOUT E`; what is bound in each."""
+        found = []
         for node, stored in concerned.absent:
             for instance in node.delta(hand, self.facts):
                 stored.add(instance)
-                found = True
+                found.append((stored, instance.frame))
         return found
 
     def _effects(self, concerned: Concerned, hand: Hand) -> Effects | None:
@@ -369,19 +378,17 @@ class Machine:
                 self.keys += 1
                 self.queue.append(FactHand(self.keys, fact, False, now))
 
-    def _turn_unnamed(self, change: Change, now: int) -> None:
+    def _turn_unnamed(self, changes: Changes, now: int) -> None:
         """Unnamed views begin and end after all facts of a step (TEF-22)."""
         self.steps += 1
-        changed = self.store.started + self.store.stopped
         for continuity in self.continuities():
-            if continuity.query.is_touched(changed, change):
-                continuity.note(self.facts)
-        concerned = list(touched(self.unnamed, self.facts, change))
-        for view in concerned:
+            continuity.note(continuity.query.touched(changes), self.facts)
+        concerned = [(view, frames) for view in self.unnamed if (frames := view.query.query.touched(changes))]
+        for view, frames in concerned:
             if view.has_starts:
-                view.note_begun(self.facts, self.steps)
-        for view in concerned:
-            for match in view.ended(self.facts) if view.has_ends else ():
+                view.note_begun(frames, self.facts, self.steps)
+        for view, frames in concerned:
+            for match in view.ended(frames, self.facts) if view.has_ends else ():
                 self.keys += 1
                 self.queue.append(MatchHand(self.keys, view.number, match, False, now))
 
@@ -421,18 +428,15 @@ class Machine:
     def _is_awaited(self, fact: Fact) -> bool:
         return any(self.dispatch.of_fact(fact.triple[1], starts=True))
 
-    def _select_facts(self, now: int) -> None:
+    def _select_facts(self, changes: Changes, now: int) -> None:
         """Rows of SELECTs over facts that began at a time and still hold (TEF-72)."""
-        changed = self.store.begun + self.stopped
         for each in self.selects:
             found: dict[tuple[Frame, tuple[int, ...]], None] = {}
             for place, query in enumerate(each.queries):
-                matches = query.began(self.facts) if query.query.is_touched(changed, self.change) else []
-                if now == self.facts.first and not query.query.needs_facts:  # static triples: TEF-45
-                    every = query.open(self.facts)
-                    matches += [match for match in every if match.start == ALWAYS and match.holds_at(now)]
-                for match in matches:
-                    found[only(match.frame, each.common), (place, *match.arms)] = None
+                for frame in query.query.gained(changes):
+                    for match in query.open(frame, self.facts):
+                        if match.start == now:
+                            found[only(match.frame, each.common), (place, *match.arms)] = None
             ordered = sorted(found, key=lambda row: (frame_rank(row[0]), row[1])) if len(found) > 1 else found
             for frame, _ in ordered:
                 if self._is_first(each.statement, frame):

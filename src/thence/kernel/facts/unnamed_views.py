@@ -1,16 +1,19 @@
-"""Unnamed views: composite fact patterns under ONSTART and ONEND, each match of which has its turn (TEF-50)."""
+"""Unnamed views: composite fact patterns under ONSTART and ONEND, each match of which has its turn (TEF-50).
+
+Each change comes as frames: what is known of the matches that agree with them is derived again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from thence.kernel.facts.cells import Cell
-from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactMatch, TimesSlots
-from thence.kernel.facts.fact_queries import Change, FactQuery
-from thence.kernel.facts.fact_store import Fact
-from thence.kernel.facts.frames import Frame, frame_rank
+from thence.kernel.facts.fact_nodes import FactBase, FactMatch, TimesSlots
+from thence.kernel.facts.fact_queries import FactQuery
+from thence.kernel.facts.frame_index import FrameIndex
+from thence.kernel.facts.frames import Frame, frame_rank, only
 
 Identity: TypeAlias = tuple[Frame, int]
 """A mapping and a start (TEF-50); the ends of open facts are not bound."""
@@ -31,38 +34,34 @@ Origin: TypeAlias = tuple[Frame, frozenset[tuple[int, Cell]], tuple[int, ...], i
 @dataclass(slots=True)
 class Continuity:
     """Since when each match of a pattern with WITHOUT holds without a break: what it is without may start and end at
-    one time, and then it starts anew (TEF-43, TEF-49). `query` is the pattern without `[?s, ?e]` around it."""
+    one time, and then it starts again (TEF-43, TEF-49). `times` are those around the pattern, `[?s, ?e]`, if it has
+    any: they are not part of the query."""
 
     query: FactQuery
     times: TimesSlots | None
-    since: dict[Origin, int] = field(default_factory=dict)
+    since: FrameIndex[Origin, int] = field(default_factory=FrameIndex)
 
-    def note(self, facts: FactBase) -> None:
-        """After a step that may have changed it."""
-        earlier = self.since
-        self.since = {origin: earlier.get(origin, facts.now) for origin in map(_origin, self._holding(facts))}
+    def note(self, frames: Iterable[Frame], facts: FactBase) -> None:
+        """After a step that may have changed the matches that agree with some frames."""
+        for frame in frames:
+            earlier = self.since.take(frame)
+            for origin in map(_origin, self.query.holding(frame, facts)):
+                self.since.put(origin, earlier.get(origin, facts.now))
 
-    def open(self, facts: FactBase) -> list[FactMatch]:
+    def open(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
         found = []
-        for each in self._holding(facts):
-            start, frame = self.since.get(_origin(each), facts.now), each.frame
-            timed = frame if self.times is None else self.times.timed(frame, start, None, facts)
+        for each in self.query.holding(frame, facts):
+            start = self.since.entries.get(_origin(each), facts.now)
+            timed = each.frame if self.times is None else self.times.timed(each.frame, start, None, facts)
             if timed is not None:
                 found.append(each._replace(frame=timed, start=start))
         return found
 
-    def ended(self, match: FactMatch, facts: FactBase) -> FactMatch:
-        """The match as it is now that it has ended."""
-        for each in self.query.every(ALWAYS, facts):
-            if _agree(match.frame, each.frame) and each.end == facts.now:
-                timed = each.frame
-                if self.times is not None:
-                    timed = self.times.timed(each.frame, match.start, facts.now, facts) or match.frame
-                return each._replace(frame=timed)
-        return match._replace(end=facts.now)
-
-    def _holding(self, facts: FactBase) -> list[FactMatch]:
-        return [each for each in self.query.every(facts.now, facts) if each.holds_at(facts.now)]
+    def timed(self, ended: FactMatch, match: FactMatch, facts: FactBase) -> FactMatch:
+        """A match that has ended, with the times that it has held."""
+        if self.times is None:
+            return ended
+        return ended._replace(frame=self.times.timed(ended.frame, match.start, facts.now, facts) or match.frame)
 
 
 def _origin(match: FactMatch) -> Origin:
@@ -78,28 +77,26 @@ class UnnamedQuery:
     """A composite fact pattern of ONSTART, ONEND or SELECT, each match of which starts and ends for itself."""
 
     query: FactQuery
-    continuity: Continuity | None
+    continuity: Continuity | None  # of the query
 
-    def open(self, facts: FactBase) -> list[FactMatch]:
-        """The matches that hold."""
-        if self.continuity is not None:
-            return self.continuity.open(facts)
-        return [each for each in self.query.every(facts.now, facts) if each.holds_at(facts.now)]
+    def open(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
+        """The matches that hold and agree with a frame."""
+        return self.query.holding(frame, facts) if self.continuity is None else self.continuity.open(frame, facts)
 
-    def began(self, facts: FactBase) -> list[FactMatch]:
+    def began(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
         """Those of them that began at this instant."""
-        if self.continuity is not None:
-            return [each for each in self.continuity.open(facts) if each.start == facts.now]
-        return self.query.began(facts.now, facts)
+        return [each for each in self.open(frame, facts) if each.start == facts.now]
 
     def ended(self, match: FactMatch, facts: FactBase) -> FactMatch:
         """A match as it is now that it has ended: its times are bound."""
-        if self.continuity is not None:
-            return self.continuity.ended(match, facts)
-        for each in self.query.every(ALWAYS, facts):
-            if _agree(match.frame, each.frame) and each.start == match.start and each.end == facts.now:
-                return each
-        return match._replace(end=facts.now)
+        now = facts.now
+        for each in self.query.found(only(match.frame, self.query.fixed), now - 1, facts):
+            if each.end == now and _agree(match.frame, each.frame):
+                if self.continuity is not None:
+                    return self.continuity.timed(each, match, facts)
+                if each.start == match.start:
+                    return each
+        return match._replace(end=now)
 
 
 @dataclass(slots=True)
@@ -111,41 +108,38 @@ class UnnamedView:
     query: UnnamedQuery
     has_starts: bool
     has_ends: bool
-    begun: dict[Identity, Turn] = field(default_factory=dict)
-    held: dict[Identity, FactMatch] = field(default_factory=dict)
+    begun: FrameIndex[Identity, Turn] = field(default_factory=FrameIndex)
+    held: FrameIndex[Identity, FactMatch] = field(default_factory=FrameIndex)
 
     def begin(self) -> None:
         """An instant begins."""
         if self.begun:
-            self.begun = {}
+            self.begun = FrameIndex()
 
     def recall(self, facts: FactBase) -> None:
         """What holds follows from the facts."""
         if self.has_ends:
-            self.held = self._open(facts)
+            self.ended([self.query.query.empty], facts)
 
-    def note_begun(self, facts: FactBase, step: int) -> None:
-        """After a step that may have changed it: what began at this instant and holds, after all facts of the step."""
-        still: dict[Identity, Turn] = {}
-        for each in self.query.began(facts):
-            identity = (each.frame, each.start)
-            order = (facts.store.created, 1, step, self.number, frame_rank(each.frame))
-            known = self.begun.get(identity)
-            still.setdefault(identity, Turn(order if known is None else known.order, self.number, each))
-        self.begun = still
+    def note_begun(self, frames: Iterable[Frame], facts: FactBase, step: int) -> None:
+        """After a step: what began at this instant and holds, of the matches that agree with some frames; it comes
+        after all facts of the step."""
+        for frame in frames:
+            earlier = self.begun.take(frame)
+            for each in self.query.began(frame, facts):
+                identity = (each.frame, each.start)
+                order = (facts.store.created, 1, step, self.number, frame_rank(each.frame))
+                known = earlier.get(identity)
+                self.begun.put(identity, Turn(order if known is None else known.order, self.number, each))
 
-    def ended(self, facts: FactBase) -> list[FactMatch]:
-        """After a step that may have changed it: what held and no longer does, in order."""
-        earlier, self.held = self.held, self._open(facts)
-        gone = [each for identity, each in earlier.items() if identity not in self.held and each.start < facts.now]
+    def ended(self, frames: Iterable[Frame], facts: FactBase) -> list[FactMatch]:
+        """After a step: what held and no longer does, in order, of the matches that agree with some frames."""
+        gone: list[FactMatch] = []
+        for frame in frames:
+            earlier = self.held.take(frame)
+            for each in self.query.open(frame, facts):
+                self.held.put((each.frame, each.start), each)
+            gone += (each for identity, each in earlier.items() if identity not in self.held)
+        gone = [each for each in gone if each.start < facts.now]
         gone.sort(key=lambda each: (each.start, frame_rank(each.frame)))
         return [self.query.ended(each, facts) for each in gone]
-
-    def _open(self, facts: FactBase) -> dict[Identity, FactMatch]:
-        return {(each.frame, each.start): each for each in self.query.open(facts)}
-
-
-def touched(views: Sequence[UnnamedView], facts: FactBase, change: Change) -> Iterator[UnnamedView]:
-    """The views that a step may have changed."""
-    changed: list[Fact] = facts.store.started + facts.store.stopped
-    return (view for view in views if view.query.query.is_touched(changed, change))

@@ -1,20 +1,25 @@
 """Views: facts derived from facts alone, the least fixpoint (TEF-47 to TEF-49).
 
-A group of views that is monotone and not recursive is settled by what has changed: the triples that the changed facts
-may concern are derived again, and no others. Other groups are computed anew, if what they read has changed.
+A group of views is settled by what has changed, by delete and rederive. A fact that may have lost a derivation is
+removed, unless it has another one from facts of lower rank: these do not depend on it. So are the facts that were
+derived from a fact which is removed. Those that are derivable from what is left come back; then facts are derived from
+what is new, round by round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from thence.algebra.tef_sparql import ConstructStatement, TefPattern
 from thence.errors import LimitError
 from thence.kernel.facts.cells import Cell, CellTriple, triple_rank
 from thence.kernel.facts.fact_nodes import FactBase, FactMatch
-from thence.kernel.facts.fact_queries import Change, FactQuery
+from thence.kernel.facts.fact_queries import Changes, FactQuery
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
+from thence.kernel.facts.frames import Frame, only
 from thence.kernel.facts.heads import Head
 
 
@@ -40,16 +45,49 @@ class View:
         return any(made is None or each.reads is None or not made.isdisjoint(each.reads) for each in self.queries)
 
 
+class Rule(NamedTuple):
+    """A view by one of its patterns."""
+
+    view: View
+    query: FactQuery
+
+
+class Question(NamedTuple):
+    """What a rule is asked for: the derivations that agree with a frame."""
+
+    view: View
+    query: FactQuery
+    frame: Frame
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewGroup:
     """Views that are settled together, since they derive the same triples or read each other."""
 
     views: tuple[View, ...]
-    by_change: bool
+    rules: tuple[Rule, ...]
+    is_recursive: bool
 
-    @property
-    def numbers(self) -> frozenset[int]:
-        return frozenset(view.number for view in self.views)
+    def number(self, predicate: Cell) -> int:
+        """The first statement that derives facts of a predicate: their order follows it."""
+        made = ((view.number, view.predicates) for view in self.views)
+        return min(number for number, each in made if each is None or predicate in each)
+
+    def known(self, triple: CellTriple, store: FactStore) -> Fact | None:
+        """The fact of a triple that the group has derived and that holds."""
+        for fact in store.open.get(triple, ()):
+            if self.owns(fact):
+                return fact
+        return None
+
+    def owns(self, fact: Fact) -> bool:
+        return fact.is_view and any(view.number == fact.statement for view in self.views)
+
+    def questions_with(self, facts: Sequence[Fact]) -> Iterator[Question]:
+        """For the derivations that some facts may be part of."""
+        for view, query in self.rules:
+            for frame in query.frames_with(facts):
+                yield Question(view, query, frame)
 
 
 @dataclass(slots=True)
@@ -58,145 +96,200 @@ class Views:
 
     strata: tuple[tuple[ViewGroup, ...], ...]
     max_rounds: int = 1000
+    ranks: int = 0
 
-    def settle(self, facts: FactBase, change: Change) -> list[Fact]:
-        """Bring all views up to the facts of a step; those that ended."""
+    def settle(self, facts: FactBase, changes: Changes) -> list[Fact]:
+        """Bring all views up to the facts of a step; those that ended. What starts and stops is added to the changes,
+        which are those of the store."""
         ended: list[Fact] = []
-        store = facts.store
         for stratum in self.strata:
-            created = store.created
+            created = facts.store.created
             own: list[Fact] = []
             for group in stratum:
-                changed = store.started + store.stopped
-                if any(query.is_touched(changed, change) for view in group.views for query in view.queries):
-                    own += _settle_changed(group, facts) if group.by_change else self._settle_anew(group, facts)
-            _number_in_order(store, created)
+                own += self._settle(group, facts, changes)
+            _number_in_order(facts.store, created)
             own.sort(key=lambda fact: (fact.statement, fact.start, triple_rank(fact.triple)))
             ended += own
         return ended
 
-    def settle_all(self, facts: FactBase) -> None:
-        """Derive all views from the facts at the start."""
-        for stratum in self.strata:
-            created = facts.store.created
-            for group in stratum:
-                self._settle_anew(group, facts)
-            _number_in_order(facts.store, created)
+    def _settle(self, group: ViewGroup, facts: FactBase, changes: Changes) -> list[Fact]:
+        """Bring a group up to the facts; the views that ended."""
+        lost = [Question(view, query, each) for view, query in group.rules for each in query.lost(changes)]
+        gained = [Question(view, query, each) for view, query in group.rules for each in query.gained(changes)]
+        if not lost and not gained:
+            return []
+        store = facts.store
+        removed = self._remove(group, lost, changes.stopped, facts) if lost else {}
+        derivable = self._put_back(group, removed, facts) if removed else {}
+        self._derive(group, gained, derivable, removed, facts)
+        ended = []
+        for fact in removed.values():
+            fact.end = facts.now
+            store.stopped.append(fact)
+            if fact.start < facts.now:
+                ended.append(fact)
+                if store.keeps_ended:
+                    store.add(fact)
+        return ended
 
-    def _settle_anew(self, group: ViewGroup, facts: FactBase) -> list[Fact]:
-        """Derive all triples of a group; the views that ended."""
-        store, now = facts.store, facts.now
-        held = {fact.triple: fact for fact in _held(group, store)}
-        for fact in held.values():
+    def _remove(
+        self, group: ViewGroup, lost: Iterable[Question], stopped: Sequence[Fact], facts: FactBase
+    ) -> dict[CellTriple, Fact]:
+        """Remove the facts that may have lost all derivations; these. Facts of lower rank are decided first, so that no
+        fact which is removed later is part of the derivation by which one stays."""
+        store = facts.store
+        with store.reopened(stopped):  # what was derived, was so from the facts before
+            doubted = {fact.number: fact for each in lost for fact in _concerned(group, each, facts)}
+        waiting = [(fact.rank, number, fact) for number, fact in doubted.items() if fact.end is None]
+        heapq.heapify(waiting)
+        removed: dict[CellTriple, Fact] = {}
+        while waiting:
+            _, _, fact = heapq.heappop(waiting)
+            if _is_founded(group, fact, facts):
+                continue
+            removed[fact.triple] = fact
+            for each in group.questions_with([fact]) if group.is_recursive else ():
+                for other in _concerned(group, each, facts):
+                    if other.rank > fact.rank and other.number not in doubted:
+                        doubted[other.number] = other
+                        heapq.heappush(waiting, (other.rank, other.number, other))
             store.remove(fact)
-        # what has held without a break: by derivations that began earlier
-        kept: dict[CellTriple, Fact] = {}
-        changed = True
-        while changed:
-            changed = False
-            for triple, _ in _derived(group, facts, lambda each: each.holds_at(now) and each.start < now):
-                known = held.get(triple)
-                if known is not None and known.start < now and triple not in kept:
-                    kept[triple] = known
+        return removed
+
+    def _put_back(self, group: ViewGroup, removed: dict[CellTriple, Fact], facts: FactBase) -> dict[CellTriple, int]:
+        """Put back the facts that have held without a break: by a derivation that began earlier. The triples of the
+        others that are derivable, each with a statement."""
+        now = facts.now
+        derivable: dict[CellTriple, int] = {}
+        waiting: list[Fact] = []
+
+        def note(triple: CellTriple, start: int, number: int) -> None:
+            fact = removed.get(triple)
+            if fact is None:
+                return
+            if start < now and fact.start < now:
+                del removed[triple]
+                facts.store.add(fact)
+                waiting.append(self._ranked(fact))
+            else:
+                derivable[triple] = number
+
+        for triple in list(removed):
+            for match, number in _derivations(group, triple, facts):
+                note(triple, match.start, number)
+                if triple not in removed:
+                    break
+        while waiting and removed and group.is_recursive:
+            for view, query, frame in group.questions_with([waiting.pop()]):
+                for match in query.holding(frame, facts):
+                    for triple in view.head.of(match.frame, facts.moment):
+                        note(triple, match.start, view.number)
+        return {triple: number for triple, number in derivable.items() if triple in removed}
+
+    def _derive(
+        self,
+        group: ViewGroup,
+        gained: Iterable[Question],
+        derivable: dict[CellTriple, int],
+        removed: dict[CellTriple, Fact],
+        facts: FactBase,
+    ) -> None:
+        """Start what is derivable, and what follows from it. What was removed, and began at this instant, comes
+        back."""
+        store, now = facts.store, facts.now
+        found, rounds = {**derivable, **_derived(gained, facts)}, 1
+        while found:
+            started: list[Fact] = []
+            for triple in found:
+                if group.known(triple, store) is not None:
+                    continue
+                known = removed.get(triple)
+                if known is not None and known.start == now:
+                    del removed[triple]
                     store.add(known)
-                    changed = True
-        changed, rounds = True, 0
-        while changed:
+                else:
+                    known = store.start(triple, now, group.number(triple[1]), is_view=True)
+                if known is not None:
+                    started.append(self._ranked(known))
+            if not started or not group.is_recursive:
+                return
             rounds += 1
             if rounds > self.max_rounds:
                 raise LimitError(
-                    f"Statement {store.started[-1].statement} still derives new facts after {self.max_rounds:,} rounds "
+                    f"Statement {found[started[-1].triple]} still derives new facts after {self.max_rounds:,} rounds "
                     "at one time. Try: a view that ends, or a larger max_rounds"
                 )
-            changed = False
-            for triple, number in _derived(group, facts, lambda each: each.holds_at(now)):
-                if triple in kept:
-                    continue
-                known = held.get(triple)
-                if known is not None and known.start == now:
-                    store.add(known)
-                else:
-                    known = store.start(triple, now, number, is_view=True)
-                    assert known is not None
-                kept[triple] = known
-                changed = True
-        ended = []
-        for triple, fact in held.items():
-            if kept.get(triple) is not fact:
-                fact.end = now
-                store.stopped.append(fact)
-                if fact.start < now:
-                    ended.append(fact)
-                    if store.keeps_ended:
-                        store.add(fact)
-        return ended
+            found = _derived(group.questions_with(started), facts)
+
+    def _ranked(self, fact: Fact) -> Fact:
+        """A fact that was derived now."""
+        self.ranks += 1
+        fact.rank = self.ranks
+        return fact
+
+    def recall(self, facts: FactBase) -> None:
+        """After a restart: the ranks of views that hold, by deriving them."""
+        for group in (group for stratum in self.strata for group in stratum if group.is_recursive):
+            held = {fact.triple: fact for fact in list(facts.store.holding()) if group.owns(fact)}
+            for fact in held.values():
+                facts.store.remove(fact)
+            found = _derived((Question(view, query, query.empty) for view, query in group.rules), facts)
+            while known := [held.pop(triple) for triple in found if triple in held]:
+                for fact in known:
+                    facts.store.add(self._ranked(fact))
+                found = _derived(group.questions_with(known), facts)
+            for fact in held.values():  # a state that is none: nothing derives it
+                facts.store.add(self._ranked(fact))
 
 
-def _settle_changed(group: ViewGroup, facts: FactBase) -> list[Fact]:
-    """Derive again what the facts that changed in this step may concern; the views that ended."""
-    store, now = facts.store, facts.now
-    started, stopped = [fact for fact in store.started if fact.end is None], list(store.stopped)
-    derived: dict[CellTriple, int] = {}  # by facts that started, each with the statement's number
-    concerned: dict[CellTriple, None] = {}  # views that lost a derivation, perhaps
-    for view in group.views:
-        for query in view.queries:
-            for frame in query.frames(stopped):
-                for each in view.head.triples:
-                    subject, predicate, target = each.known(frame)
-                    held = store.matching(subject, predicate, target, FOREVER)
-                    concerned.update((fact.triple, None) for fact in held if fact.is_view)
-            for match in query.held_with(started, facts):
-                for triple in view.head.of(match.frame, facts.moment):
-                    derived.setdefault(triple, view.number)
-    ended = []
-    for triple in concerned:
-        known = next(fact for fact in store.open[triple] if fact.is_view)
-        starts = list(_derivations(group, triple, facts))
-        if starts and (known.start == now or any(start < now for start, _ in starts)):
-            continue
-        if store.end(known, now):
-            ended.append(known)
-        if starts:
-            store.start(triple, now, starts[0][1], is_view=True)
-    for triple, number in derived.items():
-        if not any(fact.is_view for fact in store.open.get(triple, ())):
-            store.start(triple, now, number, is_view=True)
-    return ended
-
-
-def _derivations(group: ViewGroup, triple: CellTriple, facts: FactBase) -> Iterator[tuple[int, int]]:
-    """The derivations of a triple that hold: start, and number of the statement."""
-    for view in group.views:
-        for query in view.queries:
-            for each in view.head.triples:
-                frame = each.frame_of(triple, query.certain, query.empty)
-                for match in () if frame is None else query.node.find(frame, FOREVER, facts):
-                    if match.holds_at(facts.now) and triple in view.head.of(match.frame, facts.moment):
-                        yield match.start, view.number
-
-
-def _held(group: ViewGroup, store: FactStore) -> list[Fact]:
-    """The views of a group that hold."""
-    numbers, predicates = group.numbers, [view.predicates for view in group.views]
-    if None in predicates:
-        every = list(store.holding())
-    else:
-        names = {name: None for each in predicates if each is not None for name in each}
-        known = [store.predicates[name] for name in names if name in store.predicates]
-        every = [fact for each in known for fact in each.every.values()]
-    return [fact for fact in every if fact.is_view and fact.statement in numbers]
-
-
-def _derived(group: ViewGroup, facts: FactBase, holds: Callable[[FactMatch], bool]) -> list[tuple[CellTriple, int]]:
-    """The triples that a group derives from what is there, each once, with the statement's number."""
+def _derived(questions: Iterable[Question], facts: FactBase) -> dict[CellTriple, int]:
+    """The triples that follow from what holds, each with a statement that derives it."""
     found: dict[CellTriple, int] = {}
-    for view in group.views:
-        for query in view.queries:
-            for match in query.every(facts.now, facts):
-                if holds(match):
-                    for triple in view.head.of(match.frame, facts.moment):
-                        found.setdefault(triple, view.number)
-    return list(found.items())
+    for view, query, frame in questions:
+        for match in query.holding(frame, facts):
+            for triple in view.head.of(match.frame, facts.moment):
+                found.setdefault(triple, view.number)
+    return found
+
+
+def _concerned(group: ViewGroup, question: Question, facts: FactBase) -> Iterator[Fact]:
+    """The facts that hold and have, or had, a derivation that agrees with a frame; perhaps others."""
+    view, query, frame = question
+    store = facts.store
+    if all(None not in each.known(frame) for each in view.head.triples):
+        frames = [frame]
+    else:
+        frames = [only(each.frame, query.certain) for each in query.skeleton.find(frame, FOREVER, facts)]
+    for each in view.head.triples:
+        for known in dict.fromkeys(tuple(each.known(one)) for one in frames):
+            subject, predicate, target = known
+            if subject is None or predicate is None or target is None:
+                held = store.matching(subject, predicate, target, FOREVER)
+            else:
+                held = store.open.get((subject, predicate, target), [])
+            for fact in held:
+                if group.owns(fact) and all(a is None or a == b for a, b in zip(known, fact.triple, strict=True)):
+                    yield fact
+
+
+def _is_founded(group: ViewGroup, fact: Fact, facts: FactBase) -> bool:
+    """Whether a fact has a derivation that does not depend on it, and with which it has held without a break: one that
+    began before this instant, if the fact did."""
+    for match, _ in _derivations(group, fact.triple, facts):
+        is_unbroken = match.start < facts.now or fact.start == facts.now
+        if is_unbroken and not any(one.rank >= fact.rank for one in match.facts if group.owns(one)):
+            return True
+    return False
+
+
+def _derivations(group: ViewGroup, triple: CellTriple, facts: FactBase) -> Iterator[tuple[FactMatch, int]]:
+    """The derivations of a triple that hold, each with the number of its statement."""
+    for view, query in group.rules:
+        for each in view.head.triples:
+            frame = each.frame_of(triple, query.fixed, query.empty)
+            for match in () if frame is None else query.holding(frame, facts):
+                if triple in view.head.of(match.frame, facts.moment):
+                    yield match, view.number
 
 
 def _number_in_order(store: FactStore, created: int) -> None:
@@ -229,8 +322,7 @@ def view_groups(views: Sequence[View]) -> tuple[ViewGroup, ...]:
     for view in views:
         same = [other for other in reach[view] if view in reach[other]]
         groups.setdefault(frozenset(other.number for other in same), []).append(view)
-    ordered = sorted(groups.values(), key=lambda group: len(reach[group[0]]))
-    return tuple(ViewGroup(tuple(group), _is_by_change(group)) for group in ordered)
+    return tuple(map(_group, sorted(groups.values(), key=lambda group: len(reach[group[0]]))))
 
 
 def _depends(view: View, other: View) -> bool:
@@ -239,6 +331,6 @@ def _depends(view: View, other: View) -> bool:
     return view.reads(other) or one is None or made is None or not one.isdisjoint(made)
 
 
-def _is_by_change(group: Sequence[View]) -> bool:
-    is_recursive = any(view.reads(other) for view in group for other in group)
-    return not is_recursive and all(query.is_monotone for view in group for query in view.queries)
+def _group(views: Sequence[View]) -> ViewGroup:
+    rules = tuple(Rule(view, query) for view in views for query in view.queries)
+    return ViewGroup(tuple(views), rules, any(view.reads(other) for view in views for other in views))
