@@ -298,3 +298,10 @@ def test_rows_that_order_by_orders_come_from_one_shard() -> None:
     select = "SELECT ?o ?v WHERE { WINDOW :w { ?o :value ?v } } ORDER BY ?v"
     key = compile_query(parse(text(select, "[RANGE 5]", "[RANGE 5]", "", "RSTREAM"))).stages[0].program.shard_key
     assert not key.names and key.reason == "ORDER BY orders all rows of an evaluation"
+
+
+def test_a_pattern_beside_a_path_over_its_window_adds_no_table() -> None:
+    """RS-63: the path reads all triples of the window, and each table that there is has a route to its shards."""
+    select = "SELECT * WHERE { WINDOW :w { ?o :by* ?s } WINDOW :w { ?o :value ?v } }"
+    program = compile_query(parse(text(select, "[RANGE 5]", "[RANGE 5]", "", "RSTREAM"))).stages[0].program
+    assert len(program.tables) == len(program.shard_key.routes) == 1

@@ -117,7 +117,22 @@ WORDS = (
     *("[RANGE", "SLIDE", "[LND", "[FROM", "WIN []", "WIN AS", ":T WIN", "REPORT ON CONTENT", "REPORT ON CLOSE"),
     *("REPORT EVERY", "REPORT AT", "RSTREAM", "ISTREAM", "DSTREAM", "CONSTRUCT", "FROM <", "FROM NAMED <"),
     *("OPTIONAL", "UNION", "MINUS", "EXISTS", "BIND", "VALUES", "FILTER", "NOW", "DISTINCT", "ORDER BY", "LIMIT"),
-    *("OFFSET", "COUNT", "SUM", "GROUP BY", "HAVING", "{ SELECT", "BOUND", "COALESCE", "IF", "_:l"),
+    *(
+        "OFFSET",
+        "COUNT",
+        "SUM",
+        "AVG",
+        "MIN(",
+        "MAX(",
+        "NOT EXISTS",
+        "GROUP BY",
+        "HAVING",
+        "{ SELECT",
+        "BOUND",
+        "COALESCE",
+        "IF",
+        "_:l",
+    ),
 )
 
 

@@ -288,7 +288,9 @@ class _Views:
         parts = next(each.parts for each in self.windows if each.name == window)
         stream = self.query.window(window).stream
         triples = [each for each in pattern.triples if isinstance(each, TriplePattern)]
-        if any(self.tables.matching(stream, each) not in parts for each in triples):
+        if not all(self.tables.has_matching(stream, each) for each in triples) or any(
+            self.tables.matching(stream, each) not in parts for each in triples
+        ):
             return "a property path over the same window"
         return None
 

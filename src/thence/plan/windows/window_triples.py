@@ -45,6 +45,11 @@ class Tables:
         part = (named.subject, named.predicate, named.object)
         return TriplePart(self.number(stream, Bgp((named,))), part)
 
+    def has_matching(self, stream: str, triple: TriplePattern) -> bool:
+        """Whether there is a table of these triples."""
+        pattern = Bgp((positional(triple),))
+        return Table(stream, pattern, in_scope(pattern)) in self.listed
+
 
 def positional(triple: TriplePattern) -> TriplePattern:
     """A triple pattern whose variables are called by the place where each first stands; blank nodes are variables."""
