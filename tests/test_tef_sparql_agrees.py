@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import oracle.tef_sparql as definitions
 import tef_engine
 from oracle.tef_sparql import Constructed, Row, TooManySteps
-from oracle.tef_sparql_cases import LIMIT, Case, cases, whole
+from oracle.tef_sparql_cases import LIMIT, Case, Options, cases, whole
 from oracle.tef_sparql_text import text
 from thence.errors import QueryError
 from thence.lang.tef_sparql.parser import parse
@@ -25,6 +25,18 @@ CUTS = st.lists(st.integers(0, 9), max_size=3)
 def test_all_of_it_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """TEF-1 – TEF-77: at once, and cut with a restart at each cut."""
     assume(case.program.statements and is_read(case))
+    agrees(case, cuts)
+
+
+@settings(max_examples=max(300, settings().max_examples))
+@given(cases(Options(nested=100, most_events=10)), CUTS)
+def test_names_are_seen_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """TEF-39, TEF-57, TEF-58, TEF-69: WITHOUT in WITHOUT, and UNION, right of what binds their names."""
+    assume(is_read(case))
+    agrees(case, cuts)
+
+
+def agrees(case: Case, cuts: list[int]) -> None:
     try:
         told = whole(case)
     except TooManySteps:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from thence.columns.array_codec import ArrayReader, pack_arrays, unpack_arrays
 from thence.errors import InputError
 
-VERSION = 7
+VERSION = 8
 """Of the format and of what its arrays mean, operators' included: raised by every change of either."""
 
 _MAGIC = b"thence-state\n"

@@ -19,7 +19,7 @@ from thence.errors import InputError
 from thence.kernel.facts.cells import LIMIT, Cell, CellTriple, cell, term, time_cell
 from thence.kernel.facts.compiled_expressions import Attempt, Moment, Truth
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
-from thence.kernel.facts.frames import Frame, Layout, with_cell
+from thence.kernel.facts.frames import Frame, Layout, cleared, with_cell
 from thence.match.context import Context
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI, Literal
@@ -47,7 +47,8 @@ class FactMatch(NamedTuple):
 @dataclass(slots=True)
 class FactBase:
     """The facts and the background, at a moment. `first` is the end of the first event; `due` has when comparisons with
-    now() will be true or false next, of the patterns that were asked (TEF-64)."""
+    now() will be true or false next, of the patterns that were asked (TEF-64). `before`: the events that count were
+    taken before the one of that number; None: all do."""
 
     store: FactStore
     static: IndexedGraph
@@ -56,6 +57,7 @@ class FactBase:
     first: int = 0
     domain: Domain = Domain.TICKS
     due: set[int] = field(default_factory=set)
+    before: int | None = None
     _static: dict[Cell, FactStore] = field(default_factory=dict)
 
     def begin(self, now: int) -> None:
@@ -243,23 +245,19 @@ class BothFactsNode:
 
 @dataclass(slots=True)
 class EitherFactNode:
-    """`F1 UNION F2`: variables of one side alone join nothing outside, and are dropped (TEF-69)."""
+    """`F1 UNION F2`: variables of one side alone, which no other part names, are dropped (TEF-69)."""
 
-    sides: tuple[tuple[FactNode, frozenset[int]], ...]  # each with the slots that it alone binds
-    common: tuple[int, ...]
+    sides: tuple[tuple[FactNode, tuple[int, ...]], ...]  # each with the slots that it alone binds
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         found = []
         for arm, (side, private) in enumerate(self.sides):
-            outside = tuple(None if slot in private else each for slot, each in enumerate(frame))
-            for match in side.find(outside, after, facts):
-                kept = list(frame)
-                for slot in self.common:
-                    if match.frame[slot] is not None:
-                        kept[slot] = match.frame[slot]
-                dropped = ((slot, each) for slot in private if (each := match.frame[slot]) is not None)
-                hidden, arms = match.hidden.union(dropped), (arm, *match.arms)
-                found.append(FactMatch(tuple(kept), match.start, match.end, match.facts, hidden, arms))
+            for match in side.find(frame, after, facts):
+                kept, hidden, arms = match.frame, match.hidden, (arm, *match.arms)
+                if private:
+                    dropped = ((slot, each) for slot in private if (each := match.frame[slot]) is not None)
+                    kept, hidden = cleared(kept, private), hidden.union(dropped)
+                found.append(FactMatch(kept, match.start, match.end, match.facts, hidden, arms))
         return found
 
 

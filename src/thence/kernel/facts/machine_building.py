@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from thence.algebra.expressions import Expression, Variable
+from thence.algebra.tef_private_names import with_private_names
 from thence.algebra.tef_sparql import (
     Absent,
     Assignment,
@@ -46,6 +47,7 @@ from thence.program.facts.strata import view_strata
 
 def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
     """A file ready to run, before any event."""
+    file = with_private_names(file)
     unnamed = _unnamed_patterns(file)
     absent: list[tuple[EventNode, Stored]] = []
     statements, views, selects = [], [], []

@@ -12,7 +12,7 @@ from thence.algebra.tef_sparql import Plain, Replace, SelectStatement, Since, Te
 from thence.errors import LimitError
 from thence.kernel.facts.cells import Cell, CellTriple, term, time_cell, triple_of, triple_rank
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
-from thence.kernel.facts.event_instances import EventInstance, Stored, settled
+from thence.kernel.facts.event_instances import EventInstance, Stored, wholes
 from thence.kernel.facts.event_nodes import EventNode, stores_of
 from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactNode, assigned
 from thence.kernel.facts.fact_queries import EVENTS, NO_CHANGE, TIME, Change
@@ -255,10 +255,7 @@ class Machine:
                 if arm.replaced is not None:
                     found += self._replacements(own, arm, arm.replaced, instance)
                     continue
-                whole: EventInstance | None = instance
-                if instance.pending or instance.blocked:
-                    whole = settled(instance, self.facts, is_whole=True)
-                if whole is not None:
+                for whole in wholes(instance, self.facts) if instance.waits else (instance,):
                     made = Completed(own, arm, whole, whole.frame, ())
                     (ends if isinstance(arm.arm, Until) else found).append(made)
         if len(found) > 1:
@@ -291,22 +288,27 @@ class Machine:
             if not match.holds_at(facts.now):
                 continue
             joined = match.frame if arm.seen is None else over(match.frame, instance.frame)
-            frame: Frame | None = joined
-            if instance.pending or instance.blocked:
-                whole = settled(instance._replace(frame=joined), facts, is_whole=True)
-                frame = None if whole is None else whole.frame
-                if frame is None:
-                    continue
-            for step in arm.steps:
-                assert frame is not None
-                if step.slot >= 0:
-                    frame = assigned(frame, step.slot, step.value(frame, facts.moment))
-                elif not step.truth(frame, facts.moment):
-                    frame = None
-                if frame is None:
-                    break
-            if frame is not None:
-                yield Completed(own, arm, instance, frame, match.facts)
+            if not instance.waits:
+                frames: Iterable[Frame] = (joined,)
+            else:
+                frames = (whole.frame for whole in wholes(instance._replace(frame=joined), facts))
+            for each in frames:
+                frame = self._after_steps(arm, each)
+                if frame is not None:
+                    yield Completed(own, arm, instance, frame, match.facts)
+
+    def _after_steps(self, arm: CompiledArm, joined: Frame) -> Frame | None:
+        """With the expressions behind REPLACE evaluated; None: one does not hold."""
+        frame: Frame | None = joined
+        for step in arm.steps:
+            assert frame is not None
+            if step.slot >= 0:
+                frame = assigned(frame, step.slot, step.value(frame, self.facts.moment))
+            elif not step.truth(frame, self.facts.moment):
+                frame = None
+            if frame is None:
+                break
+        return frame
 
     def _note(self, each: Completed, effects: Effects) -> None:
         if each.statement.head is not None:
