@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +15,18 @@ from oracle.tef_sparql import Constructed, Row, TooManySteps
 from oracle.tef_sparql_cases import LIMIT, Case, Options, cases, whole
 from oracle.tef_sparql_text import text
 from thence.errors import QueryError
+from thence.kernel.facts import event_instances
 from thence.lang.tef_sparql.parser import parse
 from thence.plan.facts.tef_sparql import compile_query
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _dropped_at_once() -> Iterator[None]:
+    """What is no longer of use is dropped after each instant, not only once it is much."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(event_instances, "FEW", 0)
+        yield
+
 
 CUTS = st.lists(st.integers(0, 9), max_size=3)
 

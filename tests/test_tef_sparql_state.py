@@ -189,3 +189,72 @@ def test_a_forged_state_is_refused(number: int) -> None:
         return
     with pytest.raises(thence.InputError, match="damaged"):
         snapshot.restore(program, forged(number), 9, Environment(NO_BACKGROUND))
+
+
+def ring(tick: int) -> str:
+    return f"<{EX}a{tick % 5}> <{EX}rings> {tick % 3} ."
+
+
+FLAT = {
+    "what restarts a fact that holds": (
+        LIT + "CONSTRUCT FACT ?x calm ?y WHERE ?x lit ?y WITHOUT ?x rings ?z",
+        lambda tick: f"<{EX}a{tick}> <{EX}glows> 1 ." if tick < 5 else ring(tick),
+    ),
+    "what restarts facts that end": (
+        LIT + "SELECT ?x WHERE ?x stirs ?_ DURING (?x lit ?y WITHOUT ?x rings ?z)",
+        lambda tick: (
+            f"<{EX}a> <{EX}{('glows', 'rings', 'stirs', 'fades')[tick % 4]}> 1 . <{EX}b{tick}> <{EX}rings> 1 ."
+        ),
+    ),
+    "what restarts a fact that a step replaces": (
+        LIT
+        + "CONSTRUCT FACT ?x dim ?y WHERE (SINCE ?x glows ?y) UNION "
+        + "(REPLACE (?x dim ?o WITHOUT ?x rings ?_) ON ?x hums ?y)",
+        lambda tick: f"<{EX}a> <{EX}{('glows', 'rings', 'rings', 'hums')[min(tick, tick % 3 + 1)]}> 1 .",
+    ),
+    "events within a time": (
+        LIT + "SELECT ?x WITHIN 20 TICKS WHERE (?x rings ?y SEQ ?x rings ?z) WITHOUT ?x stirs ?_",
+        lambda tick: f"<{EX}a> <{EX}{('rings', 'stirs')[tick % 2]}> {tick} .",
+    ),
+    "facts that events of some time ask for": (
+        LIT + "SELECT ?x WITHIN 20 TICKS WHERE ?x rings ?y WITHOUT ?x lit ?_",
+        lambda tick: f"<{EX}a> <{EX}{('glows', 'rings', 'fades')[tick % 3]}> 1 .",
+    ),
+    "rows that differ": ("SELECT DISTINCT ?x ?y WHERE ?x rings ?y", lambda tick: ring(tick)),
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_what_is_stored_does_not_grow_where_no_warning_is_given(name: str) -> None:
+    """TEF-77"""
+    text, graph = FLAT[name]
+    assert thence.parse(text, language="tef-sparql").warnings == ()
+    flow = flow_of(text)
+    events = [thence.Event(tick, graph(tick)) for tick in range(20_000)]
+    most = 0
+    for first in range(0, len(events), 100):
+        batch = encode(events[first : first + 100], stream="events")
+        list(flow.feed({"events": [batch]}, int(batch.ends[-1]) + 1))
+        state = flow.hosts[0].state
+        remembered = sum(map(len, [*state.machine.once.values(), *state.machine.seen.values()]))
+        most = max(most, state.stored + remembered)
+    assert most <= 200
+
+
+WARNED = {
+    "CONSTRUCT FACT ?x calm ?y WHERE ?x lit ?y WITHOUT (?x rings ?y SEQ ?x stirs ?y)": "SEQ right of WITHOUT may match",
+    "SELECT ?x WITHIN 5 TICKS WHERE (?x rings ?y SEQ ?x stirs ?y) WITHOUT (?x hums ?_ BEFORE ?x falls ?_)": (
+        "BEFORE right of WITHOUT may match"
+    ),
+    "CONSTRUCT FACT ?x calm ?y WHERE ?x lit ?y WITHOUT (?x rings ?z, ?z > ?y)": "as long as facts hold: WITHOUT asks",
+    "SELECT ?x WHERE ?x stirs ?y WITH (?x lit ?y WITHOUT ?x rings ?y)": "WITH asks for them if an event lasts",
+    "SELECT ?x WHERE ?x stirs ?y DURING (?x lit ?y WITHOUT ?x busy ?y)": "facts for ever: WITHOUT asks when they ended",
+    "SELECT ?x WHERE ?x lit ?y WITHOUT ?x busy ?y": "facts for ever: WITHOUT asks when they ended",
+}
+
+
+@pytest.mark.parametrize("text", WARNED)
+def test_what_is_stored_for_ever_is_warned_of(text: str) -> None:
+    """TEF-77"""
+    (warning,) = thence.parse(LIT + text, language="tef-sparql").warnings
+    assert warning.startswith("Statement 3 keeps") and WARNED[text] in warning

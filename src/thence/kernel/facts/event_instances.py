@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from thence.kernel.facts.cells import Cell
 from thence.kernel.facts.compiled_expressions import Attempt, Truth
@@ -209,7 +209,8 @@ class Capture:
         return tuple((fact, fact.end) for fact in ordered)
 
 
-_FEW = 64
+FEW = 64
+"""So many instances are stored before any is dropped."""
 
 
 @dataclass(slots=True)
@@ -223,7 +224,7 @@ class Stored:
     slots: tuple[int, ...]
     listed: dict[Frame, list[EventInstance]] = field(default_factory=dict)
     size: int = 0
-    most: int = _FEW  # instances, before those that are no longer of use are dropped
+    most: int = field(default_factory=lambda: FEW)  # instances, before those that are no longer of use are dropped
 
     def add(self, instance: EventInstance) -> None:
         self.listed.setdefault(self._key(instance.frame), []).append(instance)
@@ -240,26 +241,52 @@ class Stored:
 
     def forget(self, before: int, *, by_end: bool = False) -> None:
         """Drop instances that start before a time, or end before it, once there are twice as many as were left."""
+        self.filter(lambda _, listed: [each for each in listed if (each.end if by_end else each.start) >= before])
+
+    def filter(self, wanted: Callable[[Frame, list[EventInstance]], list[EventInstance]]) -> None:
+        """Drop what is no longer of use, once there are twice as many as were left."""
         if self.size <= self.most:
             return
         for key in list(self.listed):
-            kept = [each for each in self.listed[key] if (each.end if by_end else each.start) >= before]
+            kept = wanted(key, self.listed[key])
             if kept:
                 self.listed[key] = kept
             else:
                 del self.listed[key]
         self.size = sum(map(len, self.listed.values()))
-        self.most = max(_FEW, 2 * self.size)
+        self.most = max(FEW, 2 * self.size)
 
     def _key(self, frame: Frame) -> Frame:
         return tuple([frame[slot] for slot in self.slots])
 
 
+Beginning: TypeAlias = Callable[[Frame, FactStore], int]
+"""Since when a fact pattern may match, given the values that events are stored by; FOREVER: it does not yet."""
+
+
 @dataclass(slots=True)
 class AbsentEvents:
-    """The events of a pattern right of `F WITHOUT E` that have been so far."""
+    """The events of a pattern right of `F WITHOUT E` that have been so far. `since` is of F. `back` is how far before
+    now they are asked for, if the latest before that stands for all others; None: those at any time are."""
 
     stored: Stored
+    since: Beginning
+    back: int | None
+    is_captured: bool = False  # they may be asked for with facts as they were
+
+    def forget(self, now: int, store: FactStore) -> None:
+        """Drop those that no fact can ask for any more, once there are twice as many as were left: they ended before
+        every match of F, or others stand for them (TEF-38, TEF-77)."""
+        if not self.is_captured:
+            self.stored.filter(lambda key, listed: self._asked_for(key, listed, now, store))
+
+    def _asked_for(self, key: Frame, listed: list[EventInstance], now: int, store: FactStore) -> list[EventInstance]:
+        since = self.since(key, store)
+        first = 0
+        for place, each in enumerate(listed):
+            if each.end <= since or (self.back is not None and each.end <= now - self.back):
+                first = place + (each.end <= since)
+        return listed[first:]
 
     def times(self, frame: Frame, first: int, after: int, facts: FactBase) -> list[int]:
         """When those ended that go with what is bound: they are stored in the order of their ends."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from thence.kernel.facts.cells import Cell, CellTriple
+from thence.rdf.times import MIN_TIME
 
 FOREVER = 2**63 - 1
 """The end of a fact that still holds, where ends are compared: later than everything (TEF-28)."""
@@ -165,6 +166,11 @@ class FactStore:
             return list(held)
         ended = of_predicate.ended if subject is None else of_predicate.ended_by_subject.get(subject, deque())
         return [*held, *_ended_after(ended, after)]
+
+    def first(self, subject: Cell | None, predicate: Cell | None, target: Cell | None) -> int:
+        """When the first fact of a triple began, of those that are here; FOREVER: none is."""
+        found = self.matching(subject, predicate, target, MIN_TIME)
+        return min((fact.start for fact in found if target is None or fact.triple[2] == target), default=FOREVER)
 
     def forget(self, before: int) -> None:
         """Drop facts that ended not after a time."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias, assert_never
 
@@ -18,6 +19,7 @@ from thence.algebra.tef_sparql import (
     OnStart,
     Related,
     TefPattern,
+    TefStatement,
     TemporalRelation,
     Test,
     Times,
@@ -27,7 +29,7 @@ from thence.algebra.traversal import nodes
 from thence.algebra.variables import mentioned
 from thence.kernel.facts.cells import cell
 from thence.kernel.facts.compiled_expressions import attempted, truth_of
-from thence.kernel.facts.event_instances import AbsentEvents, Capture, Stored, WaitingExpression
+from thence.kernel.facts.event_instances import AbsentEvents, Beginning, Capture, Stored, WaitingExpression
 from thence.kernel.facts.event_nodes import (
     AskingNode,
     CapturingNode,
@@ -46,6 +48,7 @@ from thence.kernel.facts.event_nodes import (
     WithoutFactsNode,
 )
 from thence.kernel.facts.fact_nodes import (
+    ALWAYS,
     AssignFactNode,
     BothFactsNode,
     ClockNode,
@@ -71,13 +74,16 @@ Asking: TypeAlias = dict[TefPattern, tuple[TefPattern, TefPattern]]
 
 @dataclass(slots=True)
 class PatternCompiler:
-    """Compiles the patterns of one statement. `views` numbers the unnamed views of ONSTART and ONEND, each with the
-    layout of its own pattern; `absent` gets the events right of `F WITHOUT E`."""
+    """Compiles the patterns of one statement, or of an unnamed view: of `root`. `views` numbers the unnamed views of
+    ONSTART and ONEND, each with the layout of its own pattern; `absent` gets the events right of `F WITHOUT E`;
+    `restarts` has how far back each of these is asked."""
 
     kinds: Kinds
+    root: TefStatement | TefPattern
     layout: Layout
     views: dict[TefPattern, tuple[int, Layout]]
-    absent: list[tuple[EventNode, Stored]] = field(default_factory=list)
+    absent: list[tuple[EventNode, AbsentEvents]] = field(default_factory=list)
+    restarts: dict[Absent, int | None] = field(default_factory=dict)
     expressions: list[WaitingExpression] = field(default_factory=list)
     patterns: list[FactNode] = field(default_factory=list)  # that are captured
     asked: Asking = field(default_factory=dict)
@@ -126,9 +132,38 @@ class PatternCompiler:
         if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
             return WithoutFactNode(left, self.facts(pattern.right))
         node = self.events(pattern.right, frozenset(self.layout.variables))  # whatever F may bind
-        stored = self._store(certain(pattern.left) & self._certain(pattern.right))
-        self.absent.append((node, stored))
-        return RestartNode(left, AbsentEvents(stored))
+        names = certain(pattern.left) & self._certain(pattern.right)
+        back = self.restarts.get(pattern) if are_alike(pattern, self.root) else None
+        known = AbsentEvents(self._store(names), self._since(pattern.left, names), back)
+        self.absent.append((node, known))
+        return RestartNode(left, known)
+
+    def _since(self, pattern: TefPattern, names: frozenset[Variable]) -> Beginning:
+        """Since when a fact pattern may match, given values of some variables."""
+        match pattern:
+            case TriplePattern():
+                if self._is_static(pattern):
+                    return lambda key, store: ALWAYS
+                places = self.layout.slots_of(names)
+                parts = [
+                    (position.constant, places.index(position.slot) if position.slot in places else -1)
+                    for position in self.triple(pattern).positions
+                ]
+                return lambda key, store: store.first(
+                    *(key[place] if place >= 0 else constant for constant, place in parts)
+                )
+            case Times() | Test() | Assignment():
+                return self._since(pattern.pattern, names)
+            case Absent():
+                return self._since(pattern.left, names)
+            case Conjunction() | Either():
+                one, other = self._since(pattern.left, names), self._since(pattern.right, names)
+                chosen = max if isinstance(pattern, Conjunction) else min
+                return lambda key, store: chosen(one(key, store), other(key, store))
+            case Related() | OnStart() | OnEnd():
+                raise AssertionError("an event is no fact")
+            case _:
+                assert_never(pattern)
 
     # Events
 
@@ -207,7 +242,10 @@ class PatternCompiler:
 
     def _capture(self, pattern: TefPattern, away: frozenset[Variable]) -> Capture:
         leaves = tuple(self.triple(node) for node in nodes(pattern) if isinstance(node, TriplePattern))
+        earlier = len(self.absent)
         self.patterns.append(self.facts(pattern))
+        for _, known in self.absent[earlier:]:
+            known.is_captured = True
         number = len(self.patterns) - 1
         return Capture(self.patterns[number], number, leaves, self.layout.slots_of(all_variables(pattern) & away))
 
@@ -371,6 +409,22 @@ def late_variables(pattern: TefPattern, asked: Asking) -> frozenset[Variable]:
             events, facts = asked[node]
             found |= bound(facts) - certain(events, asked)
     return frozenset(found)
+
+
+def are_alike(pattern: Absent, root: TefStatement | TefPattern) -> bool:
+    """Whether the events of `F WITHOUT E` differ in nothing that other parts of a statement name, but in the variables
+    that F and E always bind: then the latest of them stands for those before it."""
+    if any(isinstance(node, Absent | Either | OnStart | OnEnd) for node in nodes(pattern.right)):
+        return False
+    related = (node.relation for node in nodes(pattern.right) if isinstance(node, Related))
+    if any(each in (TemporalRelation.DURING, TemporalRelation.WITH) for each in related):
+        return False
+    elsewhere = Counter(_named(root)) - Counter(_named(pattern.right))
+    return all_variables(pattern.right) & elsewhere.keys() <= certain(pattern.left) & certain(pattern.right)
+
+
+def _named(root: object) -> Iterator[Variable]:
+    return (node for node in nodes(root) if isinstance(node, Variable))
 
 
 def is_simple(pattern: TefPattern) -> bool:

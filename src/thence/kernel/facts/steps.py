@@ -12,7 +12,7 @@ from thence.algebra.tef_sparql import Plain, Replace, SelectStatement, Since, Te
 from thence.errors import LimitError
 from thence.kernel.facts.cells import Cell, CellTriple, term, time_cell, triple_of, triple_rank
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
-from thence.kernel.facts.event_instances import EventInstance, Stored, wholes
+from thence.kernel.facts.event_instances import AbsentEvents, EventInstance, Stored, wholes
 from thence.kernel.facts.event_nodes import EventNode, stores_of
 from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactNode, assigned
 from thence.kernel.facts.fact_queries import EVENTS, NO_CHANGE, TIME, Change
@@ -70,14 +70,14 @@ class Machine:
     selects: tuple[FactSelect, ...]
     unnamed: tuple[UnnamedView, ...]
     timers: Timers
-    absent: tuple[tuple[EventNode, Stored], ...]  # right of `F WITHOUT E`
+    absent: tuple[tuple[EventNode, AbsentEvents], ...]  # right of `F WITHOUT E`
     has_starts: bool  # whether some pattern has ONSTART
     has_continuities: bool
     emits_facts: bool  # and constructed events: a file without SELECT (TEF-74)
     max_steps: int = 10_000
     owns: Callable[[CellTriple], bool] = lambda _: True  # whether a fact belongs to this shard
     once: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
-    seen: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: DISTINCT
+    seen: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # of this instant: DISTINCT
     keys: int = 0  # events that were taken
     is_begun: bool = False
     timer: int | None = None  # when the next time-driven step is
@@ -99,9 +99,9 @@ class Machine:
         for each in self.statements:
             for arm in each.arms:
                 yield from stores_of(arm.node)
-        for node, stored in self.absent:
+        for node, known in self.absent:
             yield from stores_of(node)
-            yield stored
+            yield known.stored
 
     def continuities(self) -> Iterator[Continuity]:
         """Of the unnamed views that may start anew, in one order."""
@@ -129,6 +129,7 @@ class Machine:
         self.change = NO_CHANGE
         self.store.begun = []
         self.stopped = []
+        self.seen = {}  # rows of one end are of one instant
         for view in self.unnamed:
             view.begin()
         if is_event:
@@ -227,9 +228,9 @@ class Machine:
     def _note_absent(self, concerned: Concerned, hand: Hand) -> bool:
         """Store the events right of `F WITHOUT E`; whether there were any."""
         found = False
-        for node, stored in concerned.absent:
+        for node, known in concerned.absent:
             for instance in node.delta(hand, self.facts):
-                stored.add(instance)
+                known.stored.add(instance)
                 found = True
         return found
 
