@@ -16,6 +16,7 @@ from oracle.tef_sparql_cases import LIMIT, Case, Options, cases, whole
 from oracle.tef_sparql_text import text
 from thence.errors import QueryError
 from thence.kernel.facts import event_instances
+from thence.kernel.facts.fact_store import FactStore
 from thence.lang.tef_sparql.parser import parse
 from thence.plan.facts.tef_sparql import compile_query
 
@@ -45,6 +46,19 @@ def test_names_are_seen_as_the_definitions_have_it(case: Case, cuts: list[int]) 
     """TEF-39, TEF-57, TEF-58, TEF-69: WITHOUT in WITHOUT, and UNION, right of what binds their names."""
     assume(is_read(case))
     agrees(case, cuts)
+
+
+@settings(max_examples=max(200, settings().max_examples))
+@given(cases(Options(bounded=100, most_events=12)), CUTS)
+def test_facts_by_their_starts_are_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """TEF-30, TEF-31, TEF-41: tests of when a fact began narrow which facts are looked at, and no answers."""
+    assume(case.program.statements and is_read(case))
+    agrees(case, cuts)
+    given_case = (case.program, case.events, case.background)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FactStore, "began_between", lambda self, *asked: self.matching(*asked[:3], asked[-1]))
+        every = tef_engine.rows(*given_case, limit=4 * LIMIT)
+    assert every == tef_engine.rows(*given_case, limit=4 * LIMIT)
 
 
 def agrees(case: Case, cuts: list[int]) -> None:

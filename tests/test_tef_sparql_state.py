@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from thence.io.background_data import load_background
 from thence.kernel.facts import event_instances, snapshot
 from thence.kernel.facts.event_instances import is_met
 from thence.kernel.facts.fact_nodes import FactBase, FactMatch, FactNode
+from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
 from thence.kernel.facts.frames import Frame
 from thence.kernel.facts.operator import FactsOperator
 from thence.kernel.facts.state import FactsState
@@ -25,6 +27,7 @@ from thence.match.background import NO_BACKGROUND, Background
 from thence.program.facts.program import FactsProgram
 from thence.program.operator import Environment
 from thence.query.query import CompileOptions
+from thence.rdf.times import MAX_TIME, MIN_TIME
 
 pytestmark = pytest.mark.numba
 
@@ -258,3 +261,48 @@ def test_what_is_stored_for_ever_is_warned_of(text: str) -> None:
     """TEF-77"""
     (warning,) = thence.parse(LIT + text, language="tef-sparql").warnings
     assert warning.startswith("Statement 3 keeps") and WARNED[text] in warning
+
+
+BEGAN = [
+    "duration(?t, ?now) > {}",
+    "{} < duration(?t, ?now)",
+    "?now - ?t > {}",
+    "?t < ?now - {}",
+    "?now - {} > ?t",
+]
+
+
+@pytest.mark.parametrize(("domain", "test"), [*product(["ticks", "times"], BEGAN), ("ticks", "?t - ?now < -{}")])
+def test_facts_that_began_too_late_are_not_looked_at(domain: str, test: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TEF-41: of fifty members, those that are too old end."""
+    length, begun = ("50", 0) if domain == "ticks" else ("50m", datetime(2024, 1, 1, tzinfo=UTC))
+    text = f"""CONSTRUCT FACT ?x member ?p WHERE (SINCE ?x price ?p)
+      UNION (UNTIL (?x price ?_[?_, ?now] DURING ?x member ?p[?t, ?_]), {test.format(length)})
+    SELECT ?x WHERE ?x member 1000"""
+    looked = []
+    began_between = FactStore.began_between
+
+    def counted(*asked: Any) -> list[Fact]:
+        looked.append(found := began_between(*asked))
+        return found
+
+    monkeypatch.setattr(FactStore, "began_between", counted)
+    apart = 1 if domain == "ticks" else timedelta(minutes=1)
+    events = [thence.Event(begun + apart * number, f"<{EX}a> <{EX}price> {number} .") for number in range(120)]
+    assert stored_after_each(flow_of(text), events) == [min(number, 51) for number in range(1, 121)]
+    assert max(map(len, looked)) == 1
+
+
+def test_facts_that_are_not_in_the_order_of_their_starts_are_all_looked_at() -> None:
+    """What is entered again, as views are, may have begun earlier than what is there."""
+    store = FactStore()
+    for number, start in enumerate((5, 9, 3)):
+        store.add(Fact(number, ("x", "p", number), start, None, 1))
+    assert len(store.began_between("x", "p", None, MIN_TIME, 5, FOREVER)) == 3
+    for fact in list(store.holding()):
+        store.remove(fact)
+    for number, start in enumerate((3, 5, 5, 9)):
+        store.add(Fact(number, ("x", "p", number), start, None, 1))
+    asked = [(MIN_TIME, 5), (5, 5), (6, MAX_TIME), (4, 8)]
+    found = [[fact.number for fact in store.began_between(None, "p", None, *each, FOREVER)] for each in asked]
+    assert found == [[0, 1, 2], [1, 2], [3], [1, 2]]

@@ -51,6 +51,7 @@ from oracle.tef_sparql_query import (
     With,
     Without,
     bound,
+    used,
 )
 from oracle.terms import Iri, Var, decimal, integer
 
@@ -85,6 +86,7 @@ class Options:
     intervals: bool = True
     blank_nodes: bool = True
     scopes: int = 12  # per cent: WITHOUT in WITHOUT, and UNION, with names that are bound further to the left
+    bounded: int = 0  # per cent: programs that ask when facts began
     nested: int = 0  # per cent: programs of such a pattern alone
     depth: int = 2
     most_events: int = 8
@@ -615,9 +617,60 @@ class Maker:
         names = sorted(name for name in bound(where) if name != "_")
         return Program((*found, Select(tuple(names), where)))
 
+    def bounded(self) -> Program:
+        """Facts that are ended and selected by when they began."""
+        self.facts, self.events = (F, H), (P, Q, E)
+        found: list[Statement] = []
+        for predicate, event, target in ((F, C, Y), (H, D, N)):
+            ends = self.bounded_event(TriplePattern(X, predicate, target))
+            where = Union(Since(TriplePattern(self.pick((X, X, Y)), event, target)), Until(ends))
+            if predicate is F and self.chance(50):
+                where = where.left  # type: ignore[assignment]
+            if set(used(where.left if isinstance(where, Union) else where)) >= {"x"}:
+                found.append(Construct(Kind.FACT, (HeadTriple(X, predicate, target),), where))
+        self.facts = tuple(each.head[0].predicate for each in found if isinstance(each, Construct))  # type: ignore[misc]
+        if not self.facts:
+            return Program(())
+        if self.chance(40):
+            view = Conjunction(TriplePattern(X, self.facts[0], FRESH), TriplePattern(X, self.facts[-1], Y))
+            found.append(Construct(Kind.FACT, (HeadTriple(X, V, Y),), view))
+            self.facts = (*self.facts, V)
+        where = self.bounded_event(self.triple(self.facts, ()))
+        names = sorted(name for name in bound(where) if name != "_")
+        return Program((*found, Select(tuple(names), where)))
+
+    def bounded_event(self, fact: TriplePattern) -> Pattern:
+        """An event with a fact that began at some time before it."""
+        start, end = Var(self.fresh("t")), Var(self.fresh("t"))
+        event = Timed(TriplePattern(X, self.pick((E, P)), FRESH), *self.pick(((FRESH, end), (end, FRESH))))
+        node, timed = self.pick((During, During, With)), Timed(fact, start, FRESH)
+        test = self.start_test(start, end)
+        if self.chance(30):
+            return node(event, Condition(timed, test))  # type: ignore[no-any-return]
+        return Condition(node(event, timed), test)
+
+    def start_test(self, start: Var, end: Var) -> Expression:
+        """A test of a start, beside another time."""
+        operator = self.pick((">", ">=", "<", "<=", "="))
+        length = self.pick((*map(integer, (1, 2, 3, 0, -1)), decimal("1.5")))
+        left, right = self.pick(
+            (
+                (Duration(start, end), length),
+                (Arithmetic("-", end, start), length),
+                (Arithmetic("-", start, end), length),
+                (start, Arithmetic("-", end, length)),
+                (start, self.pick((end, integer(self.number(0, LAST_TIME)), X))),
+                (Arithmetic("-", start, length), end),
+            )
+        )
+        found: Expression = Compare(operator, *((right, left) if self.chance(40) else (left, right)))
+        return And(found, self.start_test(start, end)) if self.chance(15) else found
+
     def program(self) -> Program:
         """Statements that feed each other."""
         options = self.options
+        if self.chance(options.bounded):
+            return self.bounded()
         if self.chance(options.nested):
             return self.nested()
         self.static = options.background and self.chance(35)

@@ -7,19 +7,20 @@ FOREVER all that ended, after ALWAYS none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, isfinite
 from typing import NamedTuple, Protocol, TypeAlias
 
-from thence.algebra.expressions import Comparison, Variable
+from thence.algebra.expressions import Comparison, Expression, Variable
 from thence.algebra.tef_sparql import Open, Times, When
 from thence.errors import InputError
 from thence.kernel.facts.cells import LIMIT, Cell, CellTriple, cell, term, time_cell
 from thence.kernel.facts.compiled_expressions import Attempt, Moment, Truth
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
 from thence.kernel.facts.frames import Frame, Layout, cleared, with_cell
+from thence.kernel.facts.start_bounds import StartBound, start_bounds
 from thence.match.context import Context
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI, Literal
@@ -135,11 +136,19 @@ class TripleSlots:
 
 @dataclass(slots=True)
 class TripleFactNode:
-    """A triple, of facts or of the background; with its times, if they are written just behind it."""
+    """A triple, of facts or of the background; with its times, if they are written just behind it, and what tests
+    further behind say about its start."""
 
     slots: TripleSlots
     static: Cell | None  # the predicate, if it is static
     times: TimesSlots | None = None
+    bounds: tuple[StartBound, ...] = ()
+
+    def bounded(self, condition: Expression, layout: Layout) -> TripleFactNode:
+        """The node, of which a condition is tested behind it."""
+        if self.static is not None or self.times is None or not isinstance(self.times.start, Variable):
+            return self
+        return replace(self, bounds=(*self.bounds, *start_bounds(condition, self.times.start, layout)))
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         (subject, subject_slot), (predicate, predicate_slot), (target, target_slot) = self.slots.positions
@@ -151,6 +160,12 @@ class TripleFactNode:
             target = frame[target_slot]
         if self.static is not None:
             listed = facts.static_facts(self.static).matching(subject, predicate, target, FOREVER)
+        elif self.bounds and predicate is not None:
+            low, high = MIN_TIME, MAX_TIME
+            for bound in self.bounds:
+                first, last = bound.limits(frame, facts.moment)
+                low, high = max(low, first), min(high, last)
+            listed = facts.store.began_between(subject, predicate, target, low, high, after)
         else:
             listed = facts.store.matching(subject, predicate, target, after)
         # the store has looked at subject and predicate, if it knows both

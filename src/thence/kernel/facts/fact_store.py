@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from thence.kernel.facts.cells import Cell, CellTriple
@@ -26,19 +26,30 @@ class Fact:
     is_view: bool = False
 
 
+_NONE: dict[int, Fact] = {}
+
+
 @dataclass(slots=True)
 class PredicateFacts:
     """The facts of one predicate: those that hold by number, subject and object; those that ended in the order of their
-    ends, by subject too."""
+    ends, by subject too. Those that hold are in the order of their starts, if they were entered so (`is_ordered`): what
+    statements make begins now."""
 
     every: dict[int, Fact] = field(default_factory=dict)
     by_subject: dict[Cell, dict[int, Fact]] = field(default_factory=dict)
     by_object: dict[Cell, dict[int, Fact]] | None = None  # from when it is first asked for
     ended: deque[Fact] = field(default_factory=deque)
     ended_by_subject: dict[Cell, deque[Fact]] = field(default_factory=dict)
+    is_ordered: bool = True
+    latest: int = MIN_TIME  # start of those that were entered
 
     def add(self, fact: Fact) -> None:
         number, (subject, _, target) = fact.number, fact.triple
+        if not self.every:
+            self.is_ordered = True
+        elif fact.start < self.latest:
+            self.is_ordered = False
+        self.latest = fact.start
         self.every[number] = fact
         same = self.by_subject.get(subject)
         if same is None:
@@ -66,6 +77,12 @@ class PredicateFacts:
             for number, fact in self.every.items():
                 self.by_object.setdefault(fact.triple[2], {})[number] = fact
         return self.by_object.get(target, {})
+
+    def held(self, subject: Cell | None, target: Cell | None) -> dict[int, Fact]:
+        """Those that hold of a subject, else of an object, else all."""
+        if subject is not None:
+            return self.by_subject.get(subject, _NONE)
+        return self.every if target is None else self.of_object(target)
 
     def add_ended(self, fact: Fact) -> None:
         self.ended.append(fact)
@@ -155,17 +172,33 @@ class FactStore:
         of_predicate = self.predicates.get(predicate)
         if of_predicate is None:
             return []
-        held: Iterable[Fact]
-        if subject is not None:
-            held = of_predicate.by_subject.get(subject, _NONE).values()
-        elif target is not None:
-            held = of_predicate.of_object(target).values()
-        else:
-            held = of_predicate.every.values()
+        held = of_predicate.held(subject, target).values()
         if after == FOREVER or not of_predicate.ended:
             return list(held)
         ended = of_predicate.ended if subject is None else of_predicate.ended_by_subject.get(subject, deque())
         return [*held, *_ended_after(ended, after)]
+
+    def began_between(
+        self, subject: Cell | None, predicate: Cell, target: Cell | None, low: int, high: int, after: int
+    ) -> list[Fact]:
+        """Of the facts that `matching` returns, at least those that began in a time, its ends included."""
+        of_predicate = self.predicates.get(predicate)
+        if of_predicate is None or not of_predicate.is_ordered or not (after == FOREVER or not of_predicate.ended):
+            return self.matching(subject, predicate, target, after)
+        held = of_predicate.held(subject, target)
+        found = []
+        if low == MIN_TIME:
+            for fact in held.values():
+                if fact.start > high:
+                    break
+                found.append(fact)
+            return found
+        for fact in reversed(held.values()):
+            if fact.start < low:
+                break
+            if fact.start <= high:
+                found.append(fact)
+        return found[::-1]
 
     def first(self, subject: Cell | None, predicate: Cell | None, target: Cell | None) -> int:
         """When the first fact of a triple began, of those that are here; FOREVER: none is."""
@@ -183,9 +216,6 @@ class FactStore:
             self.started = []
         if self.stopped:
             self.stopped = []
-
-
-_NONE: dict[int, Fact] = {}
 
 
 def _ended_after(ended: deque[Fact], after: int) -> list[Fact]:

@@ -109,6 +109,8 @@ class PatternCompiler:
             case Test():
                 child, clock = self.facts(pattern.pattern), now_comparison(pattern.condition)
                 if clock is None:
+                    if isinstance(child, TripleFactNode):
+                        child = child.bounded(pattern.condition, self.layout)
                     return TestFactNode(child, truth_of(pattern.condition, self.layout))
                 limit, truth = attempted(clock[1], self.layout), truth_of(pattern.condition, self.layout)
                 return ClockNode(child, clock[0], limit, truth)
@@ -287,6 +289,8 @@ class PatternCompiler:
         names = mentioned(expression) & (outer | late_variables(pattern, self.asked))
         if variable is None and not names and isinstance(child, WhileNode):
             child.tests = (*child.tests, truth_of(expression, self.layout))
+            if isinstance(child.pattern, TripleFactNode):
+                child.pattern = child.pattern.bounded(expression, self.layout)
             return child
         return TestNode(child, self.waiting(variable, expression, names))
 

@@ -129,7 +129,8 @@ class Machine:
         self.change = NO_CHANGE
         self.store.begun = []
         self.stopped = []
-        self.seen = {}  # rows of one end are of one instant
+        if self.seen:  # rows of one end are of one instant
+            self.seen = {}
         for view in self.unnamed:
             view.begin()
         if is_event:
