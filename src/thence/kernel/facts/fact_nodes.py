@@ -168,17 +168,26 @@ class TripleFactNode:
             listed = facts.store.began_between(subject, predicate, target, low, high, after)
         else:
             listed = facts.store.matching(subject, predicate, target, after)
+        if not listed:
+            return []
         # the store has looked at subject and predicate, if it knows both
-        is_settled = subject is not None and predicate is not None and target is None
-        before, behind = frame[:target_slot], frame[target_slot + 1 :]
-        unified, times = self.slots.unified, self.times
+        is_known = subject is not None and predicate is not None
+        is_settled = is_known and target is None
+        before, behind = (frame[:target_slot], frame[target_slot + 1 :]) if is_settled else ((), ())
+        unified, times, is_fact = self.slots.unified, self.times, self.static is None
         found = []
         for fact in listed:
-            made = (*before, fact.triple[2], *behind) if is_settled else unified(fact.triple, frame)
+            made: Frame | None
+            if is_settled:
+                made = (*before, fact.triple[2], *behind)
+            elif is_known:
+                made = frame if fact.triple[2] == target else None
+            else:
+                made = unified(fact.triple, frame)
             if made is not None and times is not None:
                 made = times.timed(made, fact.start, fact.end, facts)
             if made is not None:
-                found.append(FactMatch(made, fact.start, fact.end, (fact,) if self.static is None else ()))
+                found.append(FactMatch(made, fact.start, fact.end, (fact,) if is_fact else ()))
         return found
 
 

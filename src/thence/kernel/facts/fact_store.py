@@ -173,8 +173,8 @@ class FactStore:
         if of_predicate is None:
             return []
         held = of_predicate.held(subject, target).values()
-        if after == FOREVER or not of_predicate.ended:
-            return list(held)
+        if not of_predicate.ended or after == FOREVER:
+            return [*held]
         ended = of_predicate.ended if subject is None else of_predicate.ended_by_subject.get(subject, deque())
         return [*held, *_ended_after(ended, after)]
 
