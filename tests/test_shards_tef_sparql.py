@@ -248,3 +248,35 @@ def test_micro_batches_give_the_rows_of_the_definitions(seed: int) -> None:
         cuts = sorted(random.choices(range(len(order) + 1), k=random.randint(0, 6)))
         batches = [range(low, high) for low, high in pairwise([0, *cuts, len(order)])]
         assert shown(made.micro_batches(batches), order) == told(run.rows), text(case.program)
+
+
+TICKING = """
+CONSTRUCT FACT ?x g ?y WHERE ?x f ?y[?s, ?_], now() > ?s + 1
+CONSTRUCT FACT ?x f ?y WHERE (SINCE ?x p ?y) UNION (UNTIL ?x q ?y) UNION (REPLACE ?x f ?y ON (ONSTART ?x g ?y))
+SELECT ?x WHERE ?x r ?y
+"""
+
+
+def ticking(ticks: Sequence[int], shards: int) -> Pipeline:
+    """A fact of `a` that time restarts at every other tick, from 0 to 100; at some ticks an event of another key."""
+    others = [(tick, f"b{tick % 7}", "r") for tick in ticks]
+    listed = sorted([(0, "a", "p"), (100, "a", "q"), *others])
+    events = [thence.Event(tick, f"<{NAMESPACE}{name}> <{NAMESPACE}{what}> 1 .") for tick, name, what in listed]
+    query = thence.parse(f"PREFIX : <{NAMESPACE}>\n{TICKING}", language="tef-sparql")
+    (stage,) = query.dataflow().stages
+    assert stage.program.shard_key.names
+    given = [("events", event) for event in events]
+    return Pipeline(stage.program, given, shards, operator=stage.operator, max_steps=20)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 5])
+@pytest.mark.parametrize("first", [5, 10])
+def test_an_event_of_another_shard_is_an_event(first: int, shards: int) -> None:
+    """TEF-27: the limit of time-driven steps without an event is about the query, and not about one shard; whether the
+    event comes at the time of a step (10) or between two (5)."""
+    ticks = range(first, 100, 10)
+    assert len([row for row in ticking(ticks, shards).batch() if row["problem"] is None]) == len(ticks)
+    batches = [range(low, min(low + 3, len(ticks) + 2)) for low in range(0, len(ticks) + 2, 3)]
+    assert len([row for row in ticking(ticks, shards).micro_batches(batches) if row["problem"] is None]) == len(ticks)
+    with pytest.raises(thence.LimitError, match="time-driven steps without an event"):
+        ticking([], shards).batch()

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import oracle.tef_sparql as definitions
 import tef_engine
 from oracle.tef_sparql import Constructed, Row, TooManySteps
-from oracle.tef_sparql_cases import LIMIT, Case, cases, whole
+from oracle.tef_sparql_cases import LIMIT, Case, Options, cases, whole
 from oracle.tef_sparql_text import text
 from thence.errors import QueryError
+from thence.kernel.facts import event_instances
+from thence.kernel.facts.fact_store import FactStore
 from thence.lang.tef_sparql.parser import parse
 from thence.plan.facts.tef_sparql import compile_query
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _dropped_at_once() -> Iterator[None]:
+    """What is no longer of use is dropped after each instant, not only once it is much."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(event_instances, "FEW", 0)
+        yield
+
 
 CUTS = st.lists(st.integers(0, 9), max_size=3)
 
@@ -25,6 +37,31 @@ CUTS = st.lists(st.integers(0, 9), max_size=3)
 def test_all_of_it_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """TEF-1 – TEF-77: at once, and cut with a restart at each cut."""
     assume(case.program.statements and is_read(case))
+    agrees(case, cuts)
+
+
+@settings(max_examples=max(300, settings().max_examples))
+@given(cases(Options(nested=100, most_events=10)), CUTS)
+def test_names_are_seen_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """TEF-39, TEF-57, TEF-58, TEF-69: WITHOUT in WITHOUT, and UNION, right of what binds their names."""
+    assume(is_read(case))
+    agrees(case, cuts)
+
+
+@settings(max_examples=max(200, settings().max_examples))
+@given(cases(Options(bounded=100, most_events=12)), CUTS)
+def test_facts_by_their_starts_are_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """TEF-30, TEF-31, TEF-41: tests of when a fact began narrow which facts are looked at, and no answers."""
+    assume(case.program.statements and is_read(case))
+    agrees(case, cuts)
+    given_case = (case.program, case.events, case.background)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FactStore, "began_between", lambda self, *asked: self.matching(*asked[:3], asked[-1]))
+        every = tef_engine.rows(*given_case, limit=4 * LIMIT)
+    assert every == tef_engine.rows(*given_case, limit=4 * LIMIT)
+
+
+def agrees(case: Case, cuts: list[int]) -> None:
     try:
         told = whole(case)
     except TooManySteps:

@@ -191,3 +191,32 @@ def test_without_inside_without_over_facts_sees_what_is_bound_further_left() -> 
     assert rows_of(where, STOPS) == [["3"]]
     where = "?x first ?n SEQ (?x stop ?z WITHOUT (?x f1 ?k WITHOUT ?x f2 ?n))"
     assert rows_of(where, [("ef", 1), ("eg", 5), ("first", 5), ("stop", 0), ("first", 9), ("stop", 0)]) == [["5"]]
+
+
+def test_a_union_sees_what_is_bound_further_left_where_its_other_side_has_a_variable_of_that_name() -> None:
+    """TEF-58, TEF-69: ?n of the second side is its own, and dropped; that of the first is the one further left."""
+    events = [("ef", 5), ("first", 3), ("stop", 0), ("first", 9), ("stop", 0)]
+    union = "((?x f1 ?k, ?k > ?n) UNION (?x f2 ?n))"
+    assert rows_of(f"?x first ?n SEQ (?x stop ?z DURING {union})", events) == [["3"]]
+    assert rows_of(f"?x first ?n SEQ (?x stop ?z WITH {union})", events) == [["3"]]
+    assert rows_of(f"?x first ?n SEQ (?x stop ?z WITHOUT {union})", events) == [["9"]]
+    assert rows_of(f"?x first ?n SEQ (?x stop ?z DURING {union})", [("eg", 7), *events]) == [["3"], ["9"]]
+
+
+@pytest.mark.parametrize(("value", "absent", "there"), [(5, [], [["3"]]), (2, [["3"]], [])])
+def test_a_fact_that_restarts_inside_without_sees_what_is_bound_further_left(
+    value: int, absent: list[list[str]], there: list[list[str]]
+) -> None:
+    """TEF-38, TEF-39, TEF-58: gg, at 2, restarts f1 if it is more than ?n."""
+    restarted = "((?x f1 ?k WITHOUT (?x gg ?m, ?m > ?n))[?s, ?_], ?s > 1)"
+    events = [("ef", 1), ("first", 3), ("gg", value), ("stop", 0)]
+    assert rows_of(f"?x first ?n SEQ (?x stop ?z WITHOUT {restarted})", events) == absent
+    assert rows_of(f"?x first ?n SEQ (?x stop ?z DURING {restarted})", events) == there
+    nested = f"?x first ?n SEQ (?x stop ?z WITHOUT (?x f1 ?l WITHOUT {restarted}))"
+    assert rows_of(nested, events) == there
+
+
+def test_what_restarts_a_fact_later_does_not_count() -> None:
+    """TEF-23, TEF-38: gg comes after stop, which asked for f1."""
+    where = "?x last ?n, (?x stop ?z WITHOUT ((?x f1 ?k WITHOUT (?x gg ?m, ?m > ?n))[?s, ?_], ?s > 0))"
+    assert rows_of(where, [("ef", 1), ("stop", 0), ("gg", 5), ("last", 3)]) == [["3"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from thence.io.background_data import load_background
 from thence.kernel.facts import event_instances, snapshot
 from thence.kernel.facts.event_instances import is_met
 from thence.kernel.facts.fact_nodes import FactBase, FactMatch, FactNode
+from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
 from thence.kernel.facts.frames import Frame
 from thence.kernel.facts.operator import FactsOperator
 from thence.kernel.facts.state import FactsState
@@ -25,6 +27,7 @@ from thence.match.background import NO_BACKGROUND, Background
 from thence.program.facts.program import FactsProgram
 from thence.program.operator import Environment
 from thence.query.query import CompileOptions
+from thence.rdf.times import MAX_TIME, MIN_TIME
 
 pytestmark = pytest.mark.numba
 
@@ -189,3 +192,117 @@ def test_a_forged_state_is_refused(number: int) -> None:
         return
     with pytest.raises(thence.InputError, match="damaged"):
         snapshot.restore(program, forged(number), 9, Environment(NO_BACKGROUND))
+
+
+def ring(tick: int) -> str:
+    return f"<{EX}a{tick % 5}> <{EX}rings> {tick % 3} ."
+
+
+FLAT = {
+    "what restarts a fact that holds": (
+        LIT + "CONSTRUCT FACT ?x calm ?y WHERE ?x lit ?y WITHOUT ?x rings ?z",
+        lambda tick: f"<{EX}a{tick}> <{EX}glows> 1 ." if tick < 5 else ring(tick),
+    ),
+    "what restarts facts that end": (
+        LIT + "SELECT ?x WHERE ?x stirs ?_ DURING (?x lit ?y WITHOUT ?x rings ?z)",
+        lambda tick: (
+            f"<{EX}a> <{EX}{('glows', 'rings', 'stirs', 'fades')[tick % 4]}> 1 . <{EX}b{tick}> <{EX}rings> 1 ."
+        ),
+    ),
+    "what restarts a fact that a step replaces": (
+        LIT
+        + "CONSTRUCT FACT ?x dim ?y WHERE (SINCE ?x glows ?y) UNION "
+        + "(REPLACE (?x dim ?o WITHOUT ?x rings ?_) ON ?x hums ?y)",
+        lambda tick: f"<{EX}a> <{EX}{('glows', 'rings', 'rings', 'hums')[min(tick, tick % 3 + 1)]}> 1 .",
+    ),
+    "events within a time": (
+        LIT + "SELECT ?x WITHIN 20 TICKS WHERE (?x rings ?y SEQ ?x rings ?z) WITHOUT ?x stirs ?_",
+        lambda tick: f"<{EX}a> <{EX}{('rings', 'stirs')[tick % 2]}> {tick} .",
+    ),
+    "facts that events of some time ask for": (
+        LIT + "SELECT ?x WITHIN 20 TICKS WHERE ?x rings ?y WITHOUT ?x lit ?_",
+        lambda tick: f"<{EX}a> <{EX}{('glows', 'rings', 'fades')[tick % 3]}> 1 .",
+    ),
+    "rows that differ": ("SELECT DISTINCT ?x ?y WHERE ?x rings ?y", lambda tick: ring(tick)),
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_what_is_stored_does_not_grow_where_no_warning_is_given(name: str) -> None:
+    """TEF-77"""
+    text, graph = FLAT[name]
+    assert thence.parse(text, language="tef-sparql").warnings == ()
+    flow = flow_of(text)
+    events = [thence.Event(tick, graph(tick)) for tick in range(20_000)]
+    most = 0
+    for first in range(0, len(events), 100):
+        batch = encode(events[first : first + 100], stream="events")
+        list(flow.feed({"events": [batch]}, int(batch.ends[-1]) + 1))
+        state = flow.hosts[0].state
+        remembered = sum(map(len, [*state.machine.once.values(), *state.machine.seen.values()]))
+        most = max(most, state.stored + remembered)
+    assert most <= 200
+
+
+WARNED = {
+    "CONSTRUCT FACT ?x calm ?y WHERE ?x lit ?y WITHOUT (?x rings ?y SEQ ?x stirs ?y)": "SEQ right of WITHOUT may match",
+    "SELECT ?x WITHIN 5 TICKS WHERE (?x rings ?y SEQ ?x stirs ?y) WITHOUT (?x hums ?_ BEFORE ?x falls ?_)": (
+        "BEFORE right of WITHOUT may match"
+    ),
+    "CONSTRUCT FACT ?x calm ?y WHERE ?x lit ?y WITHOUT (?x rings ?z, ?z > ?y)": "as long as facts hold: WITHOUT asks",
+    "SELECT ?x WHERE ?x stirs ?y WITH (?x lit ?y WITHOUT ?x rings ?y)": "WITH asks for them if an event lasts",
+    "SELECT ?x WHERE ?x stirs ?y DURING (?x lit ?y WITHOUT ?x busy ?y)": "facts for ever: WITHOUT asks when they ended",
+    "SELECT ?x WHERE ?x lit ?y WITHOUT ?x busy ?y": "facts for ever: WITHOUT asks when they ended",
+}
+
+
+@pytest.mark.parametrize("text", WARNED)
+def test_what_is_stored_for_ever_is_warned_of(text: str) -> None:
+    """TEF-77"""
+    (warning,) = thence.parse(LIT + text, language="tef-sparql").warnings
+    assert warning.startswith("Statement 3 keeps") and WARNED[text] in warning
+
+
+BEGAN = [
+    "duration(?t, ?now) > {}",
+    "{} < duration(?t, ?now)",
+    "?now - ?t > {}",
+    "?t < ?now - {}",
+    "?now - {} > ?t",
+]
+
+
+@pytest.mark.parametrize(("domain", "test"), [*product(["ticks", "times"], BEGAN), ("ticks", "?t - ?now < -{}")])
+def test_facts_that_began_too_late_are_not_looked_at(domain: str, test: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TEF-41: of fifty members, those that are too old end."""
+    length, begun = ("50", 0) if domain == "ticks" else ("50m", datetime(2024, 1, 1, tzinfo=UTC))
+    text = f"""CONSTRUCT FACT ?x member ?p WHERE (SINCE ?x price ?p)
+      UNION (UNTIL (?x price ?_[?_, ?now] DURING ?x member ?p[?t, ?_]), {test.format(length)})
+    SELECT ?x WHERE ?x member 1000"""
+    looked = []
+    began_between = FactStore.began_between
+
+    def counted(*asked: Any) -> list[Fact]:
+        looked.append(found := began_between(*asked))
+        return found
+
+    monkeypatch.setattr(FactStore, "began_between", counted)
+    apart = 1 if domain == "ticks" else timedelta(minutes=1)
+    events = [thence.Event(begun + apart * number, f"<{EX}a> <{EX}price> {number} .") for number in range(120)]
+    assert stored_after_each(flow_of(text), events) == [min(number, 51) for number in range(1, 121)]
+    assert max(map(len, looked)) == 1
+
+
+def test_facts_that_are_not_in_the_order_of_their_starts_are_all_looked_at() -> None:
+    """What is entered again, as views are, may have begun earlier than what is there."""
+    store = FactStore()
+    for number, start in enumerate((5, 9, 3)):
+        store.add(Fact(number, ("x", "p", number), start, None, 1))
+    assert len(store.began_between("x", "p", None, MIN_TIME, 5, FOREVER)) == 3
+    for fact in list(store.holding()):
+        store.remove(fact)
+    for number, start in enumerate((3, 5, 5, 9)):
+        store.add(Fact(number, ("x", "p", number), start, None, 1))
+    asked = [(MIN_TIME, 5), (5, 5), (6, MAX_TIME), (4, 8)]
+    found = [[fact.number for fact in store.began_between(None, "p", None, *each, FOREVER)] for each in asked]
+    assert found == [[0, 1, 2], [1, 2], [3], [1, 2]]

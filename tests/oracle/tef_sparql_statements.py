@@ -51,6 +51,7 @@ from oracle.tef_sparql_query import (
     With,
     Without,
     bound,
+    used,
 )
 from oracle.terms import Iri, Var, decimal, integer
 
@@ -84,6 +85,9 @@ class Options:
     streams: bool = True
     intervals: bool = True
     blank_nodes: bool = True
+    scopes: int = 12  # per cent: WITHOUT in WITHOUT, and UNION, with names that are bound further to the left
+    bounded: int = 0  # per cent: programs that ask when facts began
+    nested: int = 0  # per cent: programs of such a pattern alone
     depth: int = 2
     most_events: int = 8
 
@@ -171,6 +175,8 @@ class Maker:
         """An event pattern that binds what is needed."""
         if depth == 0 or self.chance(15):
             return self.event_leaf(need)
+        if self.chance(self.options.scopes):
+            return self.scoped(need)
         choices: list[Callable[[int, tuple[Var, ...]], Pattern]] = [self.sequence] * 5
         if self.facts:
             choices += [self.while_fact] * 5
@@ -282,6 +288,61 @@ class Maker:
             limit = integer(self.number(0, 4))
             return Condition(inner, Compare(self.pick(("<=", "<", ">", "=")), Duration(start, end), limit))
         return inner
+
+    # Patterns in patterns: who sees which name (TEF-39, TEF-57, TEF-58, TEF-69)
+
+    def scoped(self, need: tuple[Var, ...]) -> Pattern:
+        """An event, then one whose parts are nested, and use names that the first binds."""
+        first = self.event_leaf(need) if need else TriplePattern(X, E, N)
+        with self.right_of(first):
+            return self.pick((Seq, Seq, Before, Conjunction))(first, self.scoped_event(3))  # type: ignore[no-any-return]
+
+    def scoped_event(self, depth: int) -> Pattern:
+        """An event pattern, nested as deep as that."""
+        choice = 0 if depth == 0 else self.pick((1, 1, 2, 2, 2, 3, 4, 0))
+        if choice == 0:
+            return self.scoped_test(self.triple(self.events, ()), over_events=True)
+        left = self.scoped_event(0 if self.chance(60) else depth - 1)
+        if choice == 4 and self.options.unions:
+            return self.scoped_test(Union(left, self.scoped_event(depth - 1)), over_events=True)
+        with self.right_of(left):
+            if choice == 3 or not (self.facts or self.options.negation):
+                return self.scoped_test(Seq(left, self.scoped_event(depth - 1)), over_events=True)
+            if choice == 2 and self.facts:
+                right, node = self.scoped_fact(depth - 1), self.pick((During, With, Without))
+            else:
+                left = Seq(left, self.scoped_test(self.triple(self.events, ()), over_events=True))
+                right, node = self.scoped_event(depth - 1), Without
+            if node is Without and not self.options.negation:
+                node, right = Seq, self.triple(self.events, ())
+        return self.scoped_test(node(left, right), over_events=True)
+
+    def scoped_fact(self, depth: int) -> Pattern:
+        """A fact pattern, nested as deep as that."""
+        choice = 0 if depth == 0 else self.pick((1, 1, 2, 2, 3, 4, 0))
+        if choice == 0:
+            return self.scoped_test(self.triple(self.facts, ()), over_events=False)
+        left = self.scoped_fact(0 if self.chance(60) else depth - 1)
+        if choice == 1 and self.options.unions:
+            return self.scoped_test(Union(left, self.scoped_fact(depth - 1)), over_events=False)
+        with self.right_of(left):
+            if choice == 3 or not self.options.negation:
+                return self.scoped_test(Conjunction(left, self.scoped_fact(depth - 1)), over_events=False)
+            right = self.scoped_event(depth - 1) if self.chance(50) else self.scoped_fact(depth - 1)
+        found: Pattern = Without(left, right)
+        if choice == 4 and self.options.times:
+            found = self.timed(found, ends=False)
+        return self.scoped_test(found, over_events=False)
+
+    def scoped_test(self, inner: Pattern, *, over_events: bool) -> Pattern:
+        """Perhaps with a test of something that is bound further to the left."""
+        if not self.options.conditions or not self.chance(45):
+            return inner
+        own, further = sorted(bound(inner, self.left)), sorted(self.left)
+        names = [*own, *further, *further]
+        if self.chance(10):
+            return Condition(inner, self.binding(names, now=False))
+        return Condition(inner, self.test(names, over_events=over_events))
 
     # Fact patterns
 
@@ -541,9 +602,77 @@ class Maker:
         within = self.number(0, 6) if not over_facts and self.chance(10) else None
         return Select(shown, where, self.chance(8), self.once(shown), within)
 
+    def nested(self) -> Program:
+        """Facts that events c and d start, and one SELECT whose parts are nested."""
+        self.facts, self.events = (F, G, H), (P, Q, E)
+        found: list[Statement] = []
+        for predicate, event, target in ((F, C, Y), (G, C, Y), (H, D, N)):
+            where: Pattern = Since(TriplePattern(X, event, target))
+            if self.chance(40):
+                where = Union(where, Until(TriplePattern(X, Q, target if predicate != H else FRESH)))
+            found.append(Construct(Kind.FACT, (HeadTriple(X, predicate, target),), where))
+        first = TriplePattern(X, *self.pick(((E, N), (E, N), (P, Y))))
+        with self.right_of(first):
+            where = self.pick((Seq, Seq, Before, Conjunction))(first, self.scoped_event(3))
+        names = sorted(name for name in bound(where) if name != "_")
+        return Program((*found, Select(tuple(names), where)))
+
+    def bounded(self) -> Program:
+        """Facts that are ended and selected by when they began."""
+        self.facts, self.events = (F, H), (P, Q, E)
+        found: list[Statement] = []
+        for predicate, event, target in ((F, C, Y), (H, D, N)):
+            ends = self.bounded_event(TriplePattern(X, predicate, target))
+            where = Union(Since(TriplePattern(self.pick((X, X, Y)), event, target)), Until(ends))
+            if predicate is F and self.chance(50):
+                where = where.left  # type: ignore[assignment]
+            if set(used(where.left if isinstance(where, Union) else where)) >= {"x"}:
+                found.append(Construct(Kind.FACT, (HeadTriple(X, predicate, target),), where))
+        self.facts = tuple(each.head[0].predicate for each in found if isinstance(each, Construct))  # type: ignore[misc]
+        if not self.facts:
+            return Program(())
+        if self.chance(40):
+            view = Conjunction(TriplePattern(X, self.facts[0], FRESH), TriplePattern(X, self.facts[-1], Y))
+            found.append(Construct(Kind.FACT, (HeadTriple(X, V, Y),), view))
+            self.facts = (*self.facts, V)
+        where = self.bounded_event(self.triple(self.facts, ()))
+        names = sorted(name for name in bound(where) if name != "_")
+        return Program((*found, Select(tuple(names), where)))
+
+    def bounded_event(self, fact: TriplePattern) -> Pattern:
+        """An event with a fact that began at some time before it."""
+        start, end = Var(self.fresh("t")), Var(self.fresh("t"))
+        event = Timed(TriplePattern(X, self.pick((E, P)), FRESH), *self.pick(((FRESH, end), (end, FRESH))))
+        node, timed = self.pick((During, During, With)), Timed(fact, start, FRESH)
+        test = self.start_test(start, end)
+        if self.chance(30):
+            return node(event, Condition(timed, test))  # type: ignore[no-any-return]
+        return Condition(node(event, timed), test)
+
+    def start_test(self, start: Var, end: Var) -> Expression:
+        """A test of a start, beside another time."""
+        operator = self.pick((">", ">=", "<", "<=", "="))
+        length = self.pick((*map(integer, (1, 2, 3, 0, -1)), decimal("1.5")))
+        left, right = self.pick(
+            (
+                (Duration(start, end), length),
+                (Arithmetic("-", end, start), length),
+                (Arithmetic("-", start, end), length),
+                (start, Arithmetic("-", end, length)),
+                (start, self.pick((end, integer(self.number(0, LAST_TIME)), X))),
+                (Arithmetic("-", start, length), end),
+            )
+        )
+        found: Expression = Compare(operator, *((right, left) if self.chance(40) else (left, right)))
+        return And(found, self.start_test(start, end)) if self.chance(15) else found
+
     def program(self) -> Program:
         """Statements that feed each other."""
         options = self.options
+        if self.chance(options.bounded):
+            return self.bounded()
+        if self.chance(options.nested):
+            return self.nested()
         self.static = options.background and self.chance(35)
         made = [each for each in (F, G, H) if options.facts and self.chance(55)]
         if options.facts and not made and self.chance(80):

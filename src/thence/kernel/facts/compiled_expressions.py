@@ -198,7 +198,7 @@ def _truth(expression: Expression, layout: Layout) -> Truth:
 def _comparison(expression: Compare, layout: Layout) -> Truth:
     match expression:
         case Compare(comparison, Arithmetic(Operation.SUBTRACT) as between, Literal() as right):
-            length = _microseconds(right)
+            length = microseconds(right)
             if length is not None and comparison in _OF_INTEGERS:
                 return _duration_comparison(expression, between, length, layout)
     return _any_comparison(expression, layout)
@@ -219,7 +219,7 @@ def _duration_comparison(expression: Compare, between: Arithmetic, length: int, 
     return truth
 
 
-def _microseconds(literal: Literal) -> int | None:
+def microseconds(literal: Literal) -> int | None:
     """The length of an xsd:dayTimeDuration; None: it is none of whole microseconds."""
     found = literal_value(literal) if literal.datatype == XSD_DAY_TIME_DURATION else None
     exact = Fraction(found.seconds) * 1_000_000 if isinstance(found, Duration) else Fraction(1, 2)

@@ -7,15 +7,16 @@ instances that were completed before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from thence.algebra.expressions import Comparison
 from thence.algebra.tef_sparql import TemporalRelation
 from thence.kernel.facts.compiled_expressions import Truth
 from thence.kernel.facts.event_instances import (
+    Asked,
     Blocking,
-    Captured,
+    Capture,
     EventInstance,
     Pending,
     Stored,
@@ -24,7 +25,6 @@ from thence.kernel.facts.event_instances import (
     settled,
 )
 from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactMatch, FactNode, TimesSlots, TripleSlots, assigned
-from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.frames import Frame, is_bound, merged, only
 from thence.kernel.facts.hands import FactHand, Hand, MatchHand, TripleHand
 
@@ -171,6 +171,7 @@ class PairNode:
             left.hidden | right.hidden,
             left.arms + right.arms,
             left.blocked + right.blocked,
+            left.asked + right.asked,
         )
         return settled(made, facts)
 
@@ -200,7 +201,7 @@ class WhileNode:
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
-            frame, start, end, keys, refs, pending, read, hidden, arms, blocked = instance
+            frame, start, end, keys, refs, pending, read, hidden, arms, blocked, asked = instance
             last = end if self.relation is TemporalRelation.DURING else start
             for each in self.pattern.find(frame, last, facts):
                 if each.start <= start and (each.end is None or last < each.end) and self._passes(each.frame, facts):
@@ -218,6 +219,7 @@ class WhileNode:
                         hidden | each.hidden if each.hidden else hidden,
                         arms,
                         blocked,
+                        asked,
                     )
                     joined = settled(made, facts) if made.pending or blocked else made
                     if joined is not None:
@@ -242,7 +244,6 @@ class WithoutFactsNode:
     pattern: FactNode
     outer: tuple[int, ...]
     late: tuple[LateTest, ...] = ()
-    is_at_start: bool = False  # it is asked of the start of E alone, as WITH does
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = (self._judged(each, facts) for each in self.child.delta(hand, facts))
@@ -252,8 +253,7 @@ class WithoutFactsNode:
         there = [
             each
             for each in self.pattern.find(instance.frame, instance.start, facts)
-            if each.start <= (instance.start if self.is_at_start else instance.end)
-            and (each.end is None or instance.start < each.end)
+            if each.start <= instance.end and (each.end is None or instance.start < each.end)
         ]
         if not there or not self.outer:
             return None if there else instance
@@ -274,36 +274,46 @@ class WithoutFactsNode:
 
 
 @dataclass(slots=True)
-class CapturingNode:
-    """`E WITHOUT F`, where F has a WITHOUT or a UNION that names variables which are bound further to the left: those
-    in `outer`. F is asked once they are, of the facts as they were (TEF-23, TEF-58)."""
+class AskingNode:
+    """`E DURING F`, `E WITH F`, or E with static triples, where F is asked later; `bound` are the slots that it
+    binds. It `is_first` if it stands left of E."""
 
     child: EventNode
-    pattern: FactNode
-    number: int
-    leaves: tuple[TripleSlots, ...]
-    outer: tuple[int, ...]
-    is_at_start: bool = False  # it is asked of the start of E alone, as WITH does
+    relation: TemporalRelation
+    capture: Capture
+    bound: tuple[int, ...]
+    is_first: bool = False
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
-            last = instance.start if self.is_at_start else instance.end
-            captured = Captured(self.number, self.pattern, self._facts(facts), instance.start, last, facts.now)
-            blocking = Blocking(instance.frame, self.outer, captured=captured)
+            last = instance.end if self.relation is TemporalRelation.DURING else instance.start
+            captured = self.capture.of(instance, last, hand.key, facts)
+            asked = Asked(instance.frame, self.capture.outer, self.bound, captured)
+            every = (asked, *instance.asked) if self.is_first else (*instance.asked, asked)
+            found.append(instance._replace(asked=every))
+        return found
+
+    def nodes(self) -> tuple[EventNode, ...]:
+        return (self.child,)
+
+
+@dataclass(slots=True)
+class CapturingNode:
+    """`E WITHOUT F`, where F is asked later."""
+
+    child: EventNode
+    capture: Capture
+
+    def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
+        found = []
+        for instance in self.child.delta(hand, facts):
+            captured = self.capture.of(instance, instance.end, hand.key, facts)
+            blocking = Blocking(instance.frame, self.capture.outer, captured=captured)
             each = settled(instance._replace(blocked=(*instance.blocked, blocking)), facts)
             if each is not None:
                 found.append(each)
         return found
-
-    def _facts(self, facts: FactBase) -> tuple[Fact, ...]:
-        """Copies, since facts end."""
-        found: dict[int, Fact] = {}
-        for leaf in self.leaves:
-            subject, predicate, target = (position.constant for position in leaf.positions)
-            found.update((fact.number, fact) for fact in facts.store.matching(subject, predicate, target, ALWAYS))
-        ordered = sorted(found.values(), key=lambda fact: (0 if fact.end is None else fact.end, fact.number))
-        return tuple(map(replace, ordered))
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)
@@ -337,7 +347,7 @@ class WithoutEventsNode:
             together = merged(instance.frame, other.frame)
             checked = None if together is None else settled(other._replace(frame=together), facts)
             if checked is not None:
-                known.append(Blocking(checked.frame, self.outer, checked.pending, checked.blocked))
+                known.append(_blocking(checked, self.outer))
         return settled(instance._replace(blocked=instance.blocked + tuple(known)), facts) if known else instance
 
     def nodes(self) -> tuple[EventNode, ...]:
@@ -354,7 +364,7 @@ class TestNode:
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         found = []
         for instance in self.child.delta(hand, facts):
-            if instance.pending or instance.blocked or not is_bound(instance.frame, self.expression.slots):
+            if instance.waits or not is_bound(instance.frame, self.expression.slots):
                 waiting = Pending(self.expression, instance.frame, facts.now)
                 each = settled(instance._replace(pending=(*instance.pending, waiting)), facts)
             else:
@@ -400,7 +410,6 @@ class EitherNode:
     left: EventNode
     right: EventNode
     common: tuple[int, ...]
-    is_of_facts: bool = False  # its arms are the same events, and facts are no part of a match (TEF-71)
 
     def delta(self, hand: Hand, facts: FactBase) -> list[EventInstance]:
         sides = (self.left.delta(hand, facts), self.right.delta(hand, facts))
@@ -411,11 +420,14 @@ class EitherNode:
             (slot, each) for slot, each in enumerate(instance.frame) if each is not None and slot not in self.common
         )
         kept = only(instance.frame, self.common)
-        arms = instance.arms if self.is_of_facts else (arm, *instance.arms)
-        return instance._replace(frame=kept, hidden=instance.hidden | dropped, arms=arms)
+        return instance._replace(frame=kept, hidden=instance.hidden | dropped, arms=(arm, *instance.arms))
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.left, self.right)
+
+
+def _blocking(other: EventInstance, outer: tuple[int, ...]) -> Blocking:
+    return Blocking(other.frame, outer, other.pending, other.blocked, asked=other.asked)
 
 
 EventNode: TypeAlias = (
@@ -426,6 +438,7 @@ EventNode: TypeAlias = (
     | PairNode
     | WhileNode
     | WithoutFactsNode
+    | AskingNode
     | CapturingNode
     | WithoutEventsNode
     | TestNode

@@ -7,19 +7,20 @@ FOREVER all that ended, after ALWAYS none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, isfinite
 from typing import NamedTuple, Protocol, TypeAlias
 
-from thence.algebra.expressions import Comparison, Variable
+from thence.algebra.expressions import Comparison, Expression, Variable
 from thence.algebra.tef_sparql import Open, Times, When
 from thence.errors import InputError
 from thence.kernel.facts.cells import LIMIT, Cell, CellTriple, cell, term, time_cell
 from thence.kernel.facts.compiled_expressions import Attempt, Moment, Truth
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
-from thence.kernel.facts.frames import Frame, Layout, with_cell
+from thence.kernel.facts.frames import Frame, Layout, cleared, with_cell
+from thence.kernel.facts.start_bounds import StartBound, start_bounds
 from thence.match.context import Context
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI, Literal
@@ -47,7 +48,8 @@ class FactMatch(NamedTuple):
 @dataclass(slots=True)
 class FactBase:
     """The facts and the background, at a moment. `first` is the end of the first event; `due` has when comparisons with
-    now() will be true or false next, of the patterns that were asked, and what is bound there (TEF-64)."""
+    now() will be true or false next, of the patterns that were asked, and what is bound there (TEF-64). `before`: the
+    events that count were taken before the one of that number; None: all do."""
 
     store: FactStore
     static: IndexedGraph
@@ -56,6 +58,7 @@ class FactBase:
     first: int = 0
     domain: Domain = Domain.TICKS
     due: set[tuple[int, Frame]] = field(default_factory=set)
+    before: int | None = None
     _static: dict[Cell, FactStore] = field(default_factory=dict)
 
     def begin(self, now: int) -> None:
@@ -135,11 +138,19 @@ class TripleSlots:
 
 @dataclass(slots=True)
 class TripleFactNode:
-    """A triple, of facts or of the background; with its times, if they are written just behind it."""
+    """A triple, of facts or of the background; with its times, if they are written just behind it, and what tests
+    further behind say about its start."""
 
     slots: TripleSlots
     static: Cell | None  # the predicate, if it is static
     times: TimesSlots | None = None
+    bounds: tuple[StartBound, ...] = ()
+
+    def bounded(self, condition: Expression, layout: Layout) -> TripleFactNode:
+        """The node, of which a condition is tested behind it."""
+        if self.static is not None or self.times is None or not isinstance(self.times.start, Variable):
+            return self
+        return replace(self, bounds=(*self.bounds, *start_bounds(condition, self.times.start, layout)))
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         (subject, subject_slot), (predicate, predicate_slot), (target, target_slot) = self.slots.positions
@@ -151,19 +162,34 @@ class TripleFactNode:
             target = frame[target_slot]
         if self.static is not None:
             listed = facts.static_facts(self.static).matching(subject, predicate, target, FOREVER)
+        elif self.bounds and predicate is not None:
+            low, high = MIN_TIME, MAX_TIME
+            for bound in self.bounds:
+                first, last = bound.limits(frame, facts.moment)
+                low, high = max(low, first), min(high, last)
+            listed = facts.store.began_between(subject, predicate, target, low, high, after)
         else:
             listed = facts.store.matching(subject, predicate, target, after)
+        if not listed:
+            return []
         # the store has looked at subject and predicate, if it knows both
-        is_settled = subject is not None and predicate is not None and target is None
-        before, behind = frame[:target_slot], frame[target_slot + 1 :]
-        unified, times = self.slots.unified, self.times
+        is_known = subject is not None and predicate is not None
+        is_settled = is_known and target is None
+        before, behind = (frame[:target_slot], frame[target_slot + 1 :]) if is_settled else ((), ())
+        unified, times, is_fact = self.slots.unified, self.times, self.static is None
         found = []
         for fact in listed:
-            made = (*before, fact.triple[2], *behind) if is_settled else unified(fact.triple, frame)
+            made: Frame | None
+            if is_settled:
+                made = (*before, fact.triple[2], *behind)
+            elif is_known:
+                made = frame if fact.triple[2] == target else None
+            else:
+                made = unified(fact.triple, frame)
             if made is not None and times is not None:
                 made = times.timed(made, fact.start, fact.end, facts)
             if made is not None:
-                found.append(FactMatch(made, fact.start, fact.end, (fact,) if self.static is None else ()))
+                found.append(FactMatch(made, fact.start, fact.end, (fact,) if is_fact else ()))
         return found
 
 
@@ -245,23 +271,19 @@ class BothFactsNode:
 
 @dataclass(slots=True)
 class EitherFactNode:
-    """`F1 UNION F2`: variables of one side alone join nothing outside, and are dropped (TEF-69)."""
+    """`F1 UNION F2`: variables of one side alone, which no other part names, are dropped (TEF-69)."""
 
-    sides: tuple[tuple[FactNode, frozenset[int]], ...]  # each with the slots that it alone binds
-    common: tuple[int, ...]
+    sides: tuple[tuple[FactNode, tuple[int, ...]], ...]  # each with the slots that it alone binds
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         found = []
         for arm, (side, private) in enumerate(self.sides):
-            outside = tuple(None if slot in private else each for slot, each in enumerate(frame))
-            for match in side.find(outside, after, facts):
-                kept = list(frame)
-                for slot in self.common:
-                    if match.frame[slot] is not None:
-                        kept[slot] = match.frame[slot]
-                dropped = ((slot, each) for slot in private if (each := match.frame[slot]) is not None)
-                hidden, arms = match.hidden.union(dropped), (arm, *match.arms)
-                found.append(FactMatch(tuple(kept), match.start, match.end, match.facts, hidden, arms))
+            for match in side.find(frame, after, facts):
+                kept, hidden, arms = match.frame, match.hidden, (arm, *match.arms)
+                if private:
+                    dropped = ((slot, each) for slot in private if (each := match.frame[slot]) is not None)
+                    kept, hidden = cleared(kept, private), hidden.union(dropped)
+                found.append(FactMatch(kept, match.start, match.end, match.facts, hidden, arms))
         return found
 
 

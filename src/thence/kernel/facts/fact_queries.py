@@ -151,7 +151,7 @@ def fact_query(pattern: TefPattern, compiler: PatternCompiler) -> FactQuery:
         empty=layout.empty,
         present=tuple(leaves[0]),
         absent=tuple(leaves[1]),
-        events=tuple(stored for _, stored in compiler.absent[own:]),
+        events=tuple(known.stored for _, known in compiler.absent[own:]),
         certain=layout.slots_of(always),
         fixed=fixed,
         reads=None if None in constants else frozenset(each for each in constants if each is not None),

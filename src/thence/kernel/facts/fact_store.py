@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from thence.kernel.facts.cells import Cell, CellTriple
+from thence.rdf.times import MIN_TIME
 
 FOREVER = 2**63 - 1
 """The end of a fact that still holds, where ends are compared: later than everything (TEF-28)."""
@@ -28,19 +29,30 @@ class Fact:
     rank: int = 0
 
 
+_NONE: dict[int, Fact] = {}
+
+
 @dataclass(slots=True)
 class PredicateFacts:
     """The facts of one predicate: those that hold by number, subject and object; those that ended in the order of their
-    ends, by subject too."""
+    ends, by subject too. Those that hold are in the order of their starts, if they were entered so (`is_ordered`): what
+    statements make begins now."""
 
     every: dict[int, Fact] = field(default_factory=dict)
     by_subject: dict[Cell, dict[int, Fact]] = field(default_factory=dict)
     by_object: dict[Cell, dict[int, Fact]] | None = None  # from when it is first asked for
     ended: deque[Fact] = field(default_factory=deque)
     ended_by_subject: dict[Cell, deque[Fact]] = field(default_factory=dict)
+    is_ordered: bool = True
+    latest: int = MIN_TIME  # start of those that were entered
 
     def add(self, fact: Fact) -> None:
         number, (subject, _, target) = fact.number, fact.triple
+        if not self.every:
+            self.is_ordered = True
+        elif fact.start < self.latest:
+            self.is_ordered = False
+        self.latest = fact.start
         self.every[number] = fact
         same = self.by_subject.get(subject)
         if same is None:
@@ -68,6 +80,12 @@ class PredicateFacts:
             for number, fact in self.every.items():
                 self.by_object.setdefault(fact.triple[2], {})[number] = fact
         return self.by_object.get(target, {})
+
+    def held(self, subject: Cell | None, target: Cell | None) -> dict[int, Fact]:
+        """Those that hold of a subject, else of an object, else all."""
+        if subject is not None:
+            return self.by_subject.get(subject, _NONE)
+        return self.every if target is None else self.of_object(target)
 
     def add_ended(self, fact: Fact) -> None:
         self.ended.append(fact)
@@ -150,6 +168,8 @@ class FactStore:
     def reopened(self, facts: Iterable[Fact]) -> Iterator[None]:
         """With some facts that ended at this instant among those that hold."""
         ends = [(fact, fact.end) for fact in facts]
+        touched = {fact.triple[1]: self.predicates[fact.triple[1]] for fact, _ in ends}
+        orders = [(each, each.is_ordered, each.latest) for each in touched.values()]
         for fact, _ in ends:
             fact.end = None
             self.add(fact)
@@ -159,6 +179,8 @@ class FactStore:
             for fact, end in ends:
                 self.remove(fact)
                 fact.end = end
+            for each, is_ordered, latest in orders:  # the others stand as they did
+                each.is_ordered, each.latest = is_ordered, latest
 
     def holding(self) -> Iterator[Fact]:
         return (fact for same in self.open.values() for fact in same)
@@ -174,16 +196,39 @@ class FactStore:
         held: Iterable[Fact]
         if subject is not None and target is not None:
             held = self.open.get((subject, predicate, target), ())
-        elif subject is not None:
-            held = of_predicate.by_subject.get(subject, _NONE).values()
-        elif target is not None:
-            held = of_predicate.of_object(target).values()
         else:
-            held = of_predicate.every.values()
-        if after == FOREVER or not of_predicate.ended:
-            return list(held)
+            held = of_predicate.held(subject, target).values()
+        if not of_predicate.ended or after == FOREVER:
+            return [*held]
         ended = of_predicate.ended if subject is None else of_predicate.ended_by_subject.get(subject, deque())
         return [*held, *_ended_after(ended, after)]
+
+    def began_between(
+        self, subject: Cell | None, predicate: Cell, target: Cell | None, low: int, high: int, after: int
+    ) -> list[Fact]:
+        """Of the facts that `matching` returns, at least those that began in a time, its ends included."""
+        of_predicate = self.predicates.get(predicate)
+        if of_predicate is None or not of_predicate.is_ordered or not (after == FOREVER or not of_predicate.ended):
+            return self.matching(subject, predicate, target, after)
+        held = of_predicate.held(subject, target)
+        found = []
+        if low == MIN_TIME:
+            for fact in held.values():
+                if fact.start > high:
+                    break
+                found.append(fact)
+            return found
+        for fact in reversed(held.values()):
+            if fact.start < low:
+                break
+            if fact.start <= high:
+                found.append(fact)
+        return found[::-1]
+
+    def first(self, subject: Cell | None, predicate: Cell | None, target: Cell | None) -> int:
+        """When the first fact of a triple began, of those that are here; FOREVER: none is."""
+        found = self.matching(subject, predicate, target, MIN_TIME)
+        return min((fact.start for fact in found if target is None or fact.triple[2] == target), default=FOREVER)
 
     def forget(self, before: int) -> None:
         """Drop facts that ended not after a time."""
@@ -196,9 +241,6 @@ class FactStore:
             self.started = []
         if self.stopped:
             self.stopped = []
-
-
-_NONE: dict[int, Fact] = {}
 
 
 def _ended_after(ended: deque[Fact], after: int) -> list[Fact]:

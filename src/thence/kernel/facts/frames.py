@@ -79,6 +79,14 @@ def only(frame: Frame, slots: Iterable[int]) -> Frame:
     return tuple(found)
 
 
+def cleared(frame: Frame, slots: Iterable[int]) -> Frame:
+    """A frame without what it has in some slots."""
+    found = [*frame]
+    for slot in slots:
+        found[slot] = None
+    return tuple(found)
+
+
 def is_bound(frame: Frame, slots: Iterable[int]) -> bool:
     """Whether all of some slots are bound."""
     for slot in slots:  # a loop: `all` costs more than what it asks

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from thence.algebra.expressions import Expression, Variable
+from thence.algebra.tef_private_names import with_private_names
 from thence.algebra.tef_sparql import (
+    Absent,
     Assignment,
     ConstructStatement,
     Kind,
@@ -27,7 +29,7 @@ from thence.algebra.tef_variables import bound
 from thence.algebra.traversal import nodes
 from thence.algebra.variables import mentioned
 from thence.kernel.facts.compiled_expressions import Attempt, attempted
-from thence.kernel.facts.event_instances import Stored
+from thence.kernel.facts.event_instances import AbsentEvents
 from thence.kernel.facts.event_nodes import EventNode
 from thence.kernel.facts.fact_nodes import FactBase, times_slots
 from thence.kernel.facts.fact_queries import FactQuery, fact_query, has_gaps
@@ -39,18 +41,21 @@ from thence.kernel.facts.steps import Machine
 from thence.kernel.facts.timers import Timers
 from thence.kernel.facts.unnamed_views import Continuity, UnnamedQuery, UnnamedView
 from thence.kernel.facts.views import View, Views, view_groups
+from thence.program.facts.asked_times import NOW, restarts
 from thence.program.facts.kinds import Kinds
 from thence.program.facts.strata import view_strata
 
 
 def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
     """A file ready to run, before any event."""
+    file = with_private_names(file)
     unnamed = _unnamed_patterns(file)
-    absent: list[tuple[EventNode, Stored]] = []
+    absent: list[tuple[EventNode, AbsentEvents]] = []
     statements, views, selects = [], [], []
     asked: list[FactQuery] = []
     for number, statement in enumerate(file.statements, 1):
-        compiler = PatternCompiler(kinds, layout(statement), unnamed, absent)
+        back = _restarts(statement, kinds.statements[number - 1], kinds)
+        compiler = PatternCompiler(kinds, statement, layout(statement), unnamed, absent, back)
         compiled = _statement(file, number, compiler)
         statements.append(compiled)
         patterns = tuple(arm.pattern for arm in statement.arms if isinstance(arm, Plain))
@@ -81,6 +86,15 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         has_continuities=any(query.continuity is not None for each in selects for query in each.queries),
         emits_facts=not file.selects,
     )
+
+
+def _restarts(statement: TefStatement, kind: Kind, kinds: Kinds) -> dict[Absent, int | None]:
+    """How far back each `F WITHOUT E` is asked."""
+    found: dict[Absent, int | None] = {}
+    for pattern, back in restarts(statement, kind, kinds):
+        known = found.get(pattern, NOW)
+        found[pattern] = None if back is None or known is None else max(back, known)
+    return found
 
 
 def _is_over_facts(kinds: Kinds, number: int) -> bool:
@@ -175,15 +189,17 @@ def _unnamed_views(
     file: TefFile,
     kinds: Kinds,
     unnamed: dict[TefPattern, tuple[int, Layout]],
-    absent: list[tuple[EventNode, Stored]],
+    absent: list[tuple[EventNode, AbsentEvents]],
 ) -> tuple[UnnamedView, ...]:
     turns = [node for node in nodes(file.statements) if isinstance(node, OnStart | OnEnd)]
     started = {node.facts for node in turns if isinstance(node, OnStart)}
     ended = {node.facts for node in turns if isinstance(node, OnEnd)}
+    every = zip(file.statements, kinds.statements, strict=True)
+    asked = {key: back for statement, kind in every for key, back in _restarts(statement, kind, kinds).items()}
     return tuple(
         UnnamedView(
             number,
-            _unnamed_query(pattern, PatternCompiler(kinds, own, unnamed, absent)),
+            _unnamed_query(pattern, PatternCompiler(kinds, pattern, own, unnamed, absent, asked)),
             has_starts=pattern in started,
             has_ends=pattern in ended,
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import TriplePattern
@@ -17,6 +19,7 @@ from thence.algebra.tef_sparql import (
     OnStart,
     Related,
     TefPattern,
+    TefStatement,
     TemporalRelation,
     Test,
     Times,
@@ -26,8 +29,9 @@ from thence.algebra.traversal import nodes
 from thence.algebra.variables import mentioned
 from thence.kernel.facts.cells import cell
 from thence.kernel.facts.compiled_expressions import attempted, truth_of
-from thence.kernel.facts.event_instances import AbsentEvents, Stored, WaitingExpression
+from thence.kernel.facts.event_instances import AbsentEvents, Beginning, Capture, Stored, WaitingExpression
 from thence.kernel.facts.event_nodes import (
+    AskingNode,
     CapturingNode,
     EitherNode,
     EventNode,
@@ -44,6 +48,7 @@ from thence.kernel.facts.event_nodes import (
     WithoutFactsNode,
 )
 from thence.kernel.facts.fact_nodes import (
+    ALWAYS,
     AssignFactNode,
     BothFactsNode,
     ClockNode,
@@ -63,18 +68,25 @@ from thence.kernel.facts.frames import Layout
 from thence.program.facts.kinds import Kinds, now_comparison
 from thence.rdf.terms import IRI, BlankNode, Literal
 
+Asking: TypeAlias = dict[TefPattern, tuple[TefPattern, TefPattern]]
+"""Events with facts that are asked later: their events, and their facts."""
+
 
 @dataclass(slots=True)
 class PatternCompiler:
-    """Compiles the patterns of one statement. `views` numbers the unnamed views of ONSTART and ONEND, each with the
-    layout of its own pattern; `absent` gets the events right of `F WITHOUT E`."""
+    """Compiles the patterns of one statement, or of an unnamed view: of `root`. `views` numbers the unnamed views of
+    ONSTART and ONEND, each with the layout of its own pattern; `absent` gets the events right of `F WITHOUT E`;
+    `restarts` has how far back each of these is asked."""
 
     kinds: Kinds
+    root: TefStatement | TefPattern
     layout: Layout
     views: dict[TefPattern, tuple[int, Layout]]
-    absent: list[tuple[EventNode, Stored]] = field(default_factory=list)
+    absent: list[tuple[EventNode, AbsentEvents]] = field(default_factory=list)
+    restarts: dict[Absent, int | None] = field(default_factory=dict)
     expressions: list[WaitingExpression] = field(default_factory=list)
     patterns: list[FactNode] = field(default_factory=list)  # that are captured
+    asked: Asking = field(default_factory=dict)
 
     # Facts
 
@@ -97,6 +109,8 @@ class PatternCompiler:
             case Test():
                 child, clock = self.facts(pattern.pattern), now_comparison(pattern.condition)
                 if clock is None:
+                    if isinstance(child, TripleFactNode):
+                        child = child.bounded(pattern.condition, self.layout)
                     return TestFactNode(child, truth_of(pattern.condition, self.layout))
                 limit, truth = attempted(clock[1], self.layout), truth_of(pattern.condition, self.layout)
                 return ClockNode(child, clock[0], limit, truth)
@@ -112,20 +126,46 @@ class PatternCompiler:
 
     def _either_facts(self, pattern: Either) -> EitherFactNode:
         common = bound(pattern)
-        sides = tuple(
-            (self.facts(side), frozenset(self.layout.slots_of(bound(side) - common)))
-            for side in (pattern.left, pattern.right)
-        )
-        return EitherFactNode(sides, self.layout.slots_of(common))
+        sides = (pattern.left, pattern.right)
+        return EitherFactNode(tuple((self.facts(side), self.layout.slots_of(bound(side) - common)) for side in sides))
 
     def _absent_facts(self, pattern: Absent) -> FactNode:
         left = self.facts(pattern.left)
         if self.kinds.of_pattern(pattern.right) is not Kind.EVENT:
             return WithoutFactNode(left, self.facts(pattern.right))
         node = self.events(pattern.right, frozenset(self.layout.variables))  # whatever F may bind
-        stored = self._store(certain(pattern.left) & certain(pattern.right))
-        self.absent.append((node, stored))
-        return RestartNode(left, AbsentEvents(stored))
+        names = certain(pattern.left) & self._certain(pattern.right)
+        back = self.restarts.get(pattern) if are_alike(pattern, self.root) else None
+        known = AbsentEvents(self._store(names), self._since(pattern.left, names), back)
+        self.absent.append((node, known))
+        return RestartNode(left, known)
+
+    def _since(self, pattern: TefPattern, names: frozenset[Variable]) -> Beginning:
+        """Since when a fact pattern may match, given values of some variables."""
+        match pattern:
+            case TriplePattern():
+                if self._is_static(pattern):
+                    return lambda key, store: ALWAYS
+                places = self.layout.slots_of(names)
+                parts = [
+                    (position.constant, places.index(position.slot) if position.slot in places else -1)
+                    for position in self.triple(pattern).positions
+                ]
+                return lambda key, store: store.first(
+                    *(key[place] if place >= 0 else constant for constant, place in parts)
+                )
+            case Times() | Test() | Assignment():
+                return self._since(pattern.pattern, names)
+            case Absent():
+                return self._since(pattern.left, names)
+            case Conjunction() | Either():
+                one, other = self._since(pattern.left, names), self._since(pattern.right, names)
+                chosen = max if isinstance(pattern, Conjunction) else min
+                return lambda key, store: chosen(one(key, store), other(key, store))
+            case Related() | OnStart() | OnEnd():
+                raise AssertionError("an event is no fact")
+            case _:
+                assert_never(pattern)
 
     # Events
 
@@ -159,59 +199,61 @@ class PatternCompiler:
 
     def _both(self, pattern: Conjunction, outer: frozenset[Variable]) -> EventNode:
         if self._is_static(pattern.right):
-            node, late = self._facts_with(pattern.right, pattern.left, outer)
-            return StaticNode(self.events(pattern.left, outer), node, late)
+            child = self.events(pattern.left, outer)
+            return self._with_static(child, pattern, pattern.right, self._away(pattern.left, outer))
         if self._is_static(pattern.left):
-            return self._static_first(pattern.left, pattern.right, outer)
+            return self._static_first(pattern, outer)
         return self._pair(None, pattern.left, pattern.right, outer)
 
     def _related(self, pattern: Related, outer: frozenset[Variable]) -> EventNode:
         if pattern.relation in (TemporalRelation.DURING, TemporalRelation.WITH):
-            if (sides := split_union(pattern.right, pattern.left, outer)) is not None:
-                one, other = (self._related(replace(pattern, right=side), outer) for side in sides)
-                common = self.layout.slots_of(bound(pattern.left) | bound(pattern.right))
-                return EitherNode(one, other, common, is_of_facts=True)
-            child = self.events(pattern.left, outer)
-            return self._while(pattern.relation, child, pattern.right, away_from(pattern.left, outer))
+            return self._while(pattern, self.events(pattern.left, outer), self._away(pattern.left, outer))
         if self._is_static(pattern.left):  # older than everything
-            return self._static_first(pattern.left, pattern.right, outer)
+            return self._static_first(pattern, outer)
         return self._pair(pattern.relation, pattern.left, pattern.right, outer)
 
-    def _static_first(self, static: TefPattern, events: TefPattern, outer: frozenset[Variable]) -> StaticNode:
-        node, late = self._facts_with(static, None, outer)
-        return StaticNode(self.events(events, outer | bound(static)), node, late)
+    def _static_first(self, pattern: Conjunction | Related, outer: frozenset[Variable]) -> EventNode:
+        child = self.events(pattern.right, outer | bound(pattern.left))
+        return self._with_static(child, pattern, pattern.left, outer, is_first=True)
 
-    def _facts_with(
-        self, pattern: TefPattern, events: TefPattern | None, outer: frozenset[Variable]
-    ) -> tuple[FactNode, tuple[LateTest, ...]]:
-        """The node of a fact pattern that goes with events, without the expressions that may have to wait; and these
-        (TEF-58)."""
-        known, late = lifted(pattern, outer if events is None else away_from(events, outer))
-        return self.facts(known), tuple(self._late(each) for each in late)
-
-    def _while(
-        self, relation: TemporalRelation, child: EventNode, pattern: TefPattern, away: frozenset[Variable]
+    def _with_static(
+        self,
+        child: EventNode,
+        pattern: Conjunction | Related,
+        static: TefPattern,
+        away: frozenset[Variable],
+        *,
+        is_first: bool = False,
     ) -> EventNode:
-        """`E DURING F`, `E WITH F`. If F has a WITHOUT that may have to wait, it waits with E: E DURING (F1 WITHOUT F2)
-        is (E DURING F1) WITHOUT F2, and E DURING (F1, F2) is (E DURING F1) DURING F2."""
-        inner, late = lifted(pattern, away)
-        gaps = [node for node in nodes(inner) if isinstance(node, Absent) and not self._is_event(node.right)]
-        if not any(asked_from(gap, away) for gap in gaps):
-            return WhileNode(relation, child, self.facts(inner), tuple(self._late(each) for each in late))
-        found: EventNode
-        match inner:
-            case Conjunction():
-                left = self._while(relation, child, inner.left, away)
-                found = self._while(relation, left, inner.right, away - bound(inner.left))
-            case Absent() if not self._is_event(inner.right):
-                left = self._while(relation, child, inner.left, away)
-                is_at_start = relation is TemporalRelation.WITH
-                found = self._without_facts(left, inner.right, asked_from(inner, away), is_at_start=is_at_start)
-            case _:
-                found = WhileNode(relation, child, self.facts(inner))
-        for each in late:
-            found = TestNode(found, self.waiting(each.variable, each.expression, each.missing))
-        return found
+        """`away` are the variables that may have no value yet; it `is_first` if it stands left of the events."""
+        known, late = lifted(static, away)
+        if not waits(known, away | computed(late)):
+            return StaticNode(child, self.facts(known), tuple(map(self._late, late)))
+        self.asked[pattern] = (pattern.right if is_first else pattern.left, static)
+        capture, slots = self._capture(static, away), self.layout.slots_of(bound(static))
+        return AskingNode(child, TemporalRelation.WITH, capture, slots, is_first)
+
+    def _while(self, pattern: Related, child: EventNode, away: frozenset[Variable]) -> EventNode:
+        """`E DURING F`, `E WITH F`."""
+        known, late = lifted(pattern.right, away)
+        if not waits(known, away | computed(late)):
+            return WhileNode(pattern.relation, child, self.facts(known), tuple(map(self._late, late)))
+        self.asked[pattern] = (pattern.left, pattern.right)
+        capture, slots = self._capture(pattern.right, away), self.layout.slots_of(bound(pattern.right))
+        return AskingNode(child, pattern.relation, capture, slots)
+
+    def _capture(self, pattern: TefPattern, away: frozenset[Variable]) -> Capture:
+        leaves = tuple(self.triple(node) for node in nodes(pattern) if isinstance(node, TriplePattern))
+        earlier = len(self.absent)
+        self.patterns.append(self.facts(pattern))
+        for _, known in self.absent[earlier:]:
+            known.is_captured = True
+        number = len(self.patterns) - 1
+        return Capture(self.patterns[number], number, leaves, self.layout.slots_of(all_variables(pattern) & away))
+
+    def _away(self, events: TefPattern, outer: frozenset[Variable]) -> frozenset[Variable]:
+        """The variables that may have no value yet when events, which are compiled, are there."""
+        return (outer - bound(events)) | late_variables(events, self.asked)
 
     def _late(self, each: Lifted) -> LateTest:
         clock = now_comparison(each.expression) if each.variable is None else None
@@ -221,50 +263,34 @@ class PatternCompiler:
     def _pair(
         self, relation: TemporalRelation | None, left: TefPattern, right: TefPattern, outer: frozenset[Variable]
     ) -> PairNode:
-        names = certain(left) & certain(right)
         one, other = self.events(left, outer), self.events(right, outer | bound(left))
+        names = self._certain(left) & self._certain(right)
         return PairNode(relation, one, other, self._store(names), self._store(names))
 
     def _without(self, pattern: Absent, outer: frozenset[Variable]) -> EventNode:
-        sides = None if self._is_event(pattern.right) else split_union(pattern.right, pattern.left, outer)
-        if sides is not None:
-            return self._without(Absent(Absent(pattern.left, sides[0]), sides[1]), outer)
         child = self.events(pattern.left, outer)
-        known = bound(pattern.left)
-        further = all_variables(pattern.right) & away_from(pattern.left, outer)
-        if not self._is_event(pattern.right):
-            return self._without_facts(child, pattern.right, further)
-        absent = self.events(pattern.right, outer | known)
-        seen = self._store(certain(pattern.left) & certain(pattern.right))
-        return WithoutEventsNode(child, absent, seen, self.layout.slots_of(further))
-
-    def _without_facts(
-        self, child: EventNode, pattern: TefPattern, further: frozenset[Variable], *, is_at_start: bool = False
-    ) -> EventNode:
-        """`E WITHOUT F`, where F may have to wait for what is bound further to the left."""
+        further = all_variables(pattern.right) & self._away(pattern.left, outer)
         slots = self.layout.slots_of(further)
-        inner, late = lifted(pattern, further)
-        gaps = [node for node in nodes(inner) if isinstance(node, Absent)]
-        unions = [node for node in nodes(inner) if isinstance(node, Either)]
-        tested = any(lifted(side, further)[1] for union in unions for side in (union.left, union.right))
-        waits = tested or any(asked_from(gap, further) for gap in gaps)
-        if not waits or any(self._is_event(gap.right) for gap in gaps):
-            tests = tuple(self._late(each) for each in late)
-            return WithoutFactsNode(child, self.facts(inner), slots, tests, is_at_start=is_at_start)
-        leaves = tuple(self.triple(node) for node in nodes(pattern) if isinstance(node, TriplePattern))
-        self.patterns.append(self.facts(pattern))
-        number = len(self.patterns) - 1
-        return CapturingNode(child, self.patterns[number], number, leaves, slots, is_at_start)
+        if self._is_event(pattern.right):
+            absent = self.events(pattern.right, outer | bound(pattern.left))
+            seen = self._store(self._certain(pattern.left) & self._certain(pattern.right))
+            return WithoutEventsNode(child, absent, seen, slots)
+        known, late = lifted(pattern.right, further)
+        if waits(known, further | computed(late)):
+            return CapturingNode(child, self._capture(pattern.right, further))
+        return WithoutFactsNode(child, self.facts(known), slots, tuple(map(self._late, late)))
 
     def _test(
         self, pattern: TefPattern, variable: Variable | None, expression: Expression, outer: frozenset[Variable]
     ) -> TestNode | WhileNode:
         """It waits for what is bound further to the left, and for what waits itself; what else has no value has
         none."""
-        names = mentioned(expression) & (outer | assigned_variables(pattern))
         child = self.events(pattern, outer)
+        names = mentioned(expression) & (outer | late_variables(pattern, self.asked))
         if variable is None and not names and isinstance(child, WhileNode):
             child.tests = (*child.tests, truth_of(expression, self.layout))
+            if isinstance(child.pattern, TripleFactNode):
+                child.pattern = child.pattern.bounded(expression, self.layout)
             return child
         return TestNode(child, self.waiting(variable, expression, names))
 
@@ -301,6 +327,9 @@ class PatternCompiler:
         self.expressions.append(made)
         return made
 
+    def _certain(self, pattern: TefPattern) -> frozenset[Variable]:
+        return certain(pattern, self.asked)
+
     def _store(self, names: frozenset[Variable]) -> Stored:
         return Stored(self.layout, self.expressions, self.patterns, self.layout.slots_of(names))
 
@@ -330,8 +359,7 @@ def lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, 
         case Test() | Assignment():
             inner, late = lifted(pattern.pattern, away)
             expression = pattern.condition if isinstance(pattern, Test) else pattern.expression
-            computed = frozenset(each.variable for each in late if each.variable is not None)
-            missing = mentioned(expression) & ((away - bound(inner)) | computed)
+            missing = mentioned(expression) & ((away - bound(inner)) | computed(late))
             if not missing:
                 return replace(pattern, pattern=inner), late
             variable = None if isinstance(pattern, Test) else pattern.variable
@@ -341,63 +369,66 @@ def lifted(pattern: TefPattern, away: frozenset[Variable]) -> tuple[TefPattern, 
             return replace(pattern, pattern=inner), late
         case Conjunction():
             left, late = lifted(pattern.left, away)
-            computed = frozenset(each.variable for each in late if each.variable is not None)
-            right, more = lifted(pattern.right, (away - bound(left)) | computed)
+            right, more = lifted(pattern.right, (away - bound(left)) | computed(late))
             return Conjunction(left, right), late + more
         case _:
             return pattern, ()
 
 
-def split_union(
-    pattern: TefPattern, events: TefPattern, outer: frozenset[Variable]
-) -> tuple[TefPattern, TefPattern] | None:
-    """A fact pattern as two, one for each side of a UNION in it that has expressions which may have to wait: each side
-    waits by itself. None if it has none, or if a variable that UNION drops would join one outside."""
-    return _split(pattern, away_from(events, outer), outer | bound(events))
+def computed(late: Iterable[Lifted]) -> frozenset[Variable]:
+    """The variables whose values are expressions that wait."""
+    return frozenset(each.variable for each in late if each.variable is not None)
 
 
-def _split(
-    pattern: TefPattern, away: frozenset[Variable], outside: frozenset[Variable]
-) -> tuple[TefPattern, TefPattern] | None:
-    """`away` are the variables that may have no value yet, `outside` all that are bound around the pattern."""
-    found: tuple[TefPattern, TefPattern] | None = None
+def waits(pattern: TefPattern, away: frozenset[Variable]) -> bool:
+    """Whether a fact pattern can't be asked before variables have values: an expression, or what stands right of
+    WITHOUT, names them. What is only joined by them can be asked."""
     match pattern:
+        case TriplePattern():
+            return False
+        case Times():
+            return waits(pattern.pattern, away)
+        case Test() | Assignment():
+            expression = pattern.condition if isinstance(pattern, Test) else pattern.expression
+            return bool(mentioned(expression) & (away - bound(pattern.pattern))) or waits(pattern.pattern, away)
+        case Conjunction():
+            return waits(pattern.left, away) or waits(pattern.right, away - bound(pattern.left))
         case Either():
-            dropped = (bound(pattern.left) | bound(pattern.right)) - bound(pattern)
-            waits = any(_waits(side, away) for side in (pattern.left, pattern.right))
-            return (pattern.left, pattern.right) if waits and not dropped & outside else None
-        case Conjunction(left, right):
-            if (found := _split(left, away, outside | all_variables(right))) is not None:
-                return Conjunction(found[0], right), Conjunction(found[1], right)
-            if (found := _split(right, away - bound(left), outside | all_variables(left))) is not None:
-                return Conjunction(left, found[0]), Conjunction(left, found[1])
-        case Test() | Assignment() | Times():
-            own = all_variables(pattern) - all_variables(pattern.pattern)
-            if (found := _split(pattern.pattern, away, outside | own)) is not None:
-                return replace(pattern, pattern=found[0]), replace(pattern, pattern=found[1])
+            return waits(pattern.left, away) or waits(pattern.right, away)
+        case Absent():
+            return bool(all_variables(pattern.right) & (away - bound(pattern.left))) or waits(pattern.left, away)
+        case Related() | OnStart() | OnEnd():
+            raise AssertionError("an event is no fact")
         case _:
-            pass
-    return found
+            assert_never(pattern)
 
 
-def _waits(pattern: TefPattern, away: frozenset[Variable]) -> bool:
-    """Whether a side of a UNION has expressions that may have to wait."""
-    return bool(lifted(pattern, away)[1]) or _split(pattern, away, frozenset()) is not None
+def late_variables(pattern: TefPattern, asked: Asking) -> frozenset[Variable]:
+    """The variables of events that may get their values later: they are computed, or of facts that are asked later."""
+    found: set[Variable] = set()
+    for node in nodes(pattern):
+        if isinstance(node, Assignment):
+            found.add(node.variable)
+        elif isinstance(node, Related | Conjunction) and node in asked:
+            events, facts = asked[node]
+            found |= bound(facts) - certain(events, asked)
+    return frozenset(found)
 
 
-def away_from(events: TefPattern, outer: frozenset[Variable]) -> frozenset[Variable]:
-    """The variables that may have no value yet when events are there."""
-    return (outer - bound(events)) | assigned_variables(events)
+def are_alike(pattern: Absent, root: TefStatement | TefPattern) -> bool:
+    """Whether the events of `F WITHOUT E` differ in nothing that other parts of a statement name, but in the variables
+    that F and E always bind: then the latest of them stands for those before it."""
+    if any(isinstance(node, Absent | Either | OnStart | OnEnd) for node in nodes(pattern.right)):
+        return False
+    related = (node.relation for node in nodes(pattern.right) if isinstance(node, Related))
+    if any(each in (TemporalRelation.DURING, TemporalRelation.WITH) for each in related):
+        return False
+    elsewhere = Counter(_named(root)) - Counter(_named(pattern.right))
+    return all_variables(pattern.right) & elsewhere.keys() <= certain(pattern.left) & certain(pattern.right)
 
 
-def asked_from(pattern: Absent, away: frozenset[Variable]) -> frozenset[Variable]:
-    """What WITHOUT asks for that may have no value yet."""
-    return all_variables(pattern.right) & (away - bound(pattern.left))
-
-
-def assigned_variables(pattern: TefPattern) -> frozenset[Variable]:
-    """The variables that a pattern computes: they may wait for others."""
-    return frozenset(node.variable for node in nodes(pattern) if isinstance(node, Assignment))
+def _named(root: object) -> Iterator[Variable]:
+    return (node for node in nodes(root) if isinstance(node, Variable))
 
 
 def is_simple(pattern: TefPattern) -> bool:
@@ -405,21 +436,21 @@ def is_simple(pattern: TefPattern) -> bool:
     return isinstance(pattern, TriplePattern) or (isinstance(pattern, Times) and is_simple(pattern.pattern))
 
 
-def certain(pattern: TefPattern) -> frozenset[Variable]:
+def certain(pattern: TefPattern, asked: Asking | None = None) -> frozenset[Variable]:
     """The variables that every instance of a pattern binds, before anything that waits."""
     match pattern:
         case TriplePattern():
             return bound(pattern)
         case Times() | Test() | Assignment():
-            return certain(pattern.pattern)
-        case Conjunction():
-            return certain(pattern.left) | certain(pattern.right)
-        case Related():
-            return certain(pattern.left) | certain(pattern.right)
+            return certain(pattern.pattern, asked)
+        case Conjunction() | Related():
+            if asked is not None and pattern in asked:
+                return certain(asked[pattern][0], asked)
+            return certain(pattern.left, asked) | certain(pattern.right, asked)
         case Absent():
-            return certain(pattern.left)
+            return certain(pattern.left, asked)
         case Either():
-            return certain(pattern.left) & certain(pattern.right)
+            return certain(pattern.left, asked) & certain(pattern.right, asked)
         case OnStart() | OnEnd():
             return certain(pattern.facts)
         case _:

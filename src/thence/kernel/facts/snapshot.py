@@ -11,7 +11,7 @@ from thence.algebra.expressions import Variable
 from thence.errors import InputError
 from thence.kernel.array_checks import require
 from thence.kernel.facts.cells import Cell, CellTriple, cell, term
-from thence.kernel.facts.event_instances import Blocking, Captured, EventInstance, Pending, Stored
+from thence.kernel.facts.event_instances import Asked, Blocking, Captured, EventInstance, Pending, Stored
 from thence.kernel.facts.fact_store import Fact
 from thence.kernel.facts.frames import Frame, Layout
 from thence.kernel.facts.state import FactsState, initial_state
@@ -63,17 +63,30 @@ def _pending(listed: tuple[Pending, ...], layout: Layout) -> list[Any]:
 
 
 def _captured(one: Captured) -> list[Any]:
-    return [one.number, [_fact(fact) for fact in one.facts], one.start, one.last, one.now]
+    facts = [[_fact(fact), end] for fact, end in one.facts]
+    return [one.number, facts, one.start, one.last, one.now, one.before]
+
+
+def _asked(listed: tuple[Asked, ...], layout: Layout) -> list[Any]:
+    return [
+        [_frame(one.frame, layout), _names(one.slots, layout), _names(one.bound, layout), _captured(one.captured)]
+        for one in listed
+    ]
+
+
+def _names(slots: tuple[int, ...], layout: Layout) -> list[str]:
+    return [layout.variables[slot].name for slot in slots]
 
 
 def _blocked(listed: tuple[Blocking, ...], layout: Layout) -> list[Any]:
     return [
         [
             _frame(one.frame, layout),
-            [layout.variables[slot].name for slot in one.slots],
+            _names(one.slots, layout),
             _pending(one.pending, layout),
             _blocked(one.blocked, layout),
             None if one.captured is None else _captured(one.captured),
+            _asked(one.asked, layout),
         ]
         for one in listed
     ]
@@ -92,6 +105,7 @@ def _instance(each: EventInstance, layout: Layout) -> list[Any]:
         hidden,
         list(each.arms),
         _blocked(each.blocked, layout),
+        _asked(each.asked, layout),
     ]
 
 
@@ -199,43 +213,65 @@ def _read_pending(found: Any, stored: Stored) -> tuple[Pending, ...]:
     )
 
 
-def _read_blocked(found: Any, stored: Stored, deeper: int = _DEEPEST) -> tuple[Blocking, ...]:
+def _read_blocked(found: Any, stored: Stored, known: dict[int, Fact], deeper: int = _DEEPEST) -> tuple[Blocking, ...]:
     require(deeper > 0 or not found, "it is nested too deeply")
     return tuple(
         Blocking(
             _read_frame(one, stored.layout),
-            stored.layout.slots_of(Variable(str(name)) for name in names),
+            _read_names(names, stored.layout),
             _read_pending(pending, stored),
-            _read_blocked(blocked, stored, deeper - 1),
-            None if captured is None else _read_captured(captured, stored),
+            _read_blocked(blocked, stored, known, deeper - 1),
+            None if captured is None else _read_captured(captured, stored, known),
+            _read_asked(asked, stored, known),
         )
-        for one, names, pending, blocked, captured in found
+        for one, names, pending, blocked, captured, asked in found
     )
 
 
-def _read_captured(found: Any, stored: Stored) -> Captured:
-    number, listed, start, last, now = found
-    _check_whole(number, start, last, now)
+def _read_names(found: Any, layout: Layout) -> tuple[int, ...]:
+    return layout.slots_of(Variable(str(name)) for name in found)
+
+
+def _read_asked(found: Any, stored: Stored, known: dict[int, Fact]) -> tuple[Asked, ...]:
+    return tuple(
+        Asked(
+            _read_frame(one, stored.layout),
+            _read_names(names, stored.layout),
+            _read_names(own, stored.layout),
+            _read_captured(captured, stored, known),
+        )
+        for one, names, own, captured in found
+    )
+
+
+def _read_captured(found: Any, stored: Stored, known: dict[int, Fact]) -> Captured:
+    number, listed, start, last, now, before = found
+    _check_whole(number, start, last, now, before, *(end for _, end in listed if end is not None))
     require(number >= 0, "a number is none")
-    known: dict[int, Fact] = {}
-    facts = tuple(_read_fact(each, known) for each in listed)
-    require(len(facts) == len(known), "two facts have one number")
-    return Captured(number, stored.patterns[number], facts, start, last, now)
+    require(len({each[0] for each, _ in listed}) == len(listed), "two facts have one number")
+    facts = tuple((_read_other(each, known), end) for each, end in listed)
+    return Captured(number, stored.patterns[number], facts, start, last, now, before)
+
+
+def _read_other(found: Any, known: dict[int, Fact]) -> Fact:
+    """A fact that an instance has read: it has ended, or is among those that hold."""
+    require(found[0] in known or found[3] is not None, "a fact that holds is none that there is")
+    return _read_fact(found, known)
 
 
 def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref: int) -> EventInstance:
-    frame, start, end, keys, refs, pending, read, hidden, arms, blocked = found
+    frame, start, end, keys, refs, pending, read, hidden, arms, blocked, asked = found
     layout = stored.layout
     _check_whole(start, end, *keys, *refs, *arms)
     require(all(0 <= ref < next_ref for ref in refs), "an event is none that there is")
     waiting = _read_pending(pending, stored)
-    others = _read_blocked(blocked, stored)
+    others, later = _read_blocked(blocked, stored, known), _read_asked(asked, stored, known)
     dropped = frozenset((layout.slots[Variable(str(name))], cell(saved_term(text))) for name, text in hidden)
-    require(all(each[0] in known or each[3] is not None for each in read), "a fact that holds is none that there is")
-    facts = tuple(_read_fact(each, known) for each in read)
+    facts = tuple(_read_other(each, known) for each in read)
     own = _read_frame(frame, layout)
     require(all(own[slot] is not None for slot in stored.slots), "an instance lacks what it is stored by")
-    return EventInstance(own, start, end, tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms), others)
+    parts = (tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms), others, later)
+    return EventInstance(own, start, end, *parts)
 
 
 def _read_since(found: Any, slots: int) -> tuple[Origin, int]:

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from thence.algebra.tef_sparql import (
-    Absent,
-    ConstructStatement,
-    Kind,
-    Plain,
-    Related,
-    TefStatement,
-    TemporalRelation,
-    Times,
-)
+from thence.algebra.tef_sparql import Absent, Kind
 from thence.algebra.traversal import nodes
 from thence.columns.dictionary import Terms
 from thence.columns.shard_codes import shard_of_term
@@ -26,6 +17,7 @@ from thence.kernel.facts.fact_store import FactStore
 from thence.kernel.facts.machine_building import machine
 from thence.kernel.facts.steps import Machine, WaitingTriple
 from thence.program.extracted import BindingTable, Extracted
+from thence.program.facts.asked_times import endings
 from thence.program.facts.kinds import Kinds, predicate_kinds
 from thence.program.facts.program import FactsProgram
 from thence.program.operator import NEVER, Environment
@@ -78,34 +70,10 @@ def _belongs(triple: CellTriple, program: FactsProgram, environment: Environment
 
 
 def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
-    """How long facts that have ended may be asked for; None: for ever. An event that lasts meets those of its time,
-    under WITH and WITHOUT (TEF-31, TEF-32); DURING asks for facts that hold. WITHIN bounds it (TEF-76). A view asks
-    what holds, and what began or ended at this instant (TEF-49)."""
-    longest = 0
-    for number, statement in enumerate(program.file.statements, 1):
-        if _asks_for_now(statement, kinds.statements[number - 1]):
-            continue
-        for node in nodes(statement):
-            if isinstance(node, Absent):
-                over_facts = kinds.of_pattern(node.left, Kind.FACT) is not Kind.EVENT
-                asks = kinds.of_pattern(node.right) is not Kind.EVENT
-            else:
-                over_facts = False
-                asks = isinstance(node, Related) and node.relation is TemporalRelation.WITH
-            if asks and (over_facts or statement.within is None):
-                return None
-            if asks and statement.within is not None:
-                longest = max(longest, statement.within.length)
-    return longest
-
-
-def _asks_for_now(statement: TefStatement, kind: Kind) -> bool:
-    """Whether it is a view that does not ask for the times of anything which WITHOUT interrupts."""
-    is_view = isinstance(statement, ConstructStatement) and kind is Kind.FACT
-    if not is_view or not all(isinstance(arm, Plain) for arm in statement.arms):
-        return False
-    timed = [node for node in nodes(statement) if isinstance(node, Times)]
-    return not any(isinstance(node, Absent) for each in timed for node in nodes(each))
+    """How long facts that have ended may be asked for; None: for ever."""
+    every = zip(program.file.statements, kinds.statements, strict=True)
+    asked = [each.back for statement, kind in every for each in endings(statement, kind, kinds)]
+    return None if None in asked else max((back for back in asked if back is not None), default=0)
 
 
 def take(program: FactsProgram, state: FactsState, extracted: Extracted, environment: Environment) -> None:
@@ -175,6 +143,8 @@ def run(state: FactsState, watermark: int) -> None:
             made.store.forget(now - state.kept_for)
         if state.has_within:
             _forget(made, now)
+        for _, known in made.absent:
+            known.forget(now, made.store)
     state.waiting, state.times = waiting[taken:], times[passed:]
 
 

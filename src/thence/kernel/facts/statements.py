@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from thence.algebra.tef_sparql import Plain, Replace, Since, TefStatement, Until
 from thence.kernel.facts.cells import Cell
 from thence.kernel.facts.compiled_expressions import Attempt
-from thence.kernel.facts.event_instances import Stored, WaitingExpression
+from thence.kernel.facts.event_instances import AbsentEvents, WaitingExpression
 from thence.kernel.facts.event_nodes import EventNode, FactEventNode, MatchEventNode, TripleNode, leaves_of
 from thence.kernel.facts.fact_nodes import FactNode
 from thence.kernel.facts.frames import Layout
@@ -61,7 +61,7 @@ class Concerned(NamedTuple):
     """Statements with those of their arms that may look at an event in hand, and the events right of `F WITHOUT E`."""
 
     statements: tuple[tuple[CompiledStatement, tuple[CompiledArm, ...]], ...]
-    absent: tuple[tuple[EventNode, Stored], ...]
+    absent: tuple[tuple[EventNode, AbsentEvents], ...]
 
 
 class Occasion(Enum):
@@ -81,7 +81,9 @@ class Dispatch:
 
     __slots__ = ("ends", "events", "starts")
 
-    def __init__(self, statements: Sequence[CompiledStatement], absent: Sequence[tuple[EventNode, Stored]]) -> None:
+    def __init__(
+        self, statements: Sequence[CompiledStatement], absent: Sequence[tuple[EventNode, AbsentEvents]]
+    ) -> None:
         self.events = _table(Occasion.EVENT, statements, absent)
         self.starts = _table(Occasion.START, statements, absent)
         self.ends = _table(Occasion.END, statements, absent)
@@ -101,7 +103,7 @@ class Dispatch:
 
 
 def _table(
-    occasion: Occasion, statements: Sequence[CompiledStatement], absent: Sequence[tuple[EventNode, Stored]]
+    occasion: Occasion, statements: Sequence[CompiledStatement], absent: Sequence[tuple[EventNode, AbsentEvents]]
 ) -> dict[Topic, Concerned]:
     topics: dict[Topic, None] = {None: None}
     for node in (*(arm.node for each in statements for arm in each.arms), *(node for node, _ in absent)):

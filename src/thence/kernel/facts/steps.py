@@ -13,7 +13,7 @@ from thence.algebra.tef_sparql import Plain, Replace, SelectStatement, Since, Te
 from thence.errors import LimitError
 from thence.kernel.facts.cells import Cell, CellTriple, term, time_cell, triple_of, triple_rank
 from thence.kernel.facts.emitted import Emitted, EmittedEvent, EmittedFact, EmittedRow
-from thence.kernel.facts.event_instances import EventInstance, Stored, settled
+from thence.kernel.facts.event_instances import AbsentEvents, EventInstance, Stored, wholes
 from thence.kernel.facts.event_nodes import EventNode, stores_of
 from thence.kernel.facts.fact_nodes import ALWAYS, FactBase, FactNode, assigned
 from thence.kernel.facts.fact_queries import Changes, DueFrames
@@ -74,14 +74,14 @@ class Machine:
     selects: tuple[FactSelect, ...]
     unnamed: tuple[UnnamedView, ...]
     timers: Timers
-    absent: tuple[tuple[EventNode, Stored], ...]  # right of `F WITHOUT E`
+    absent: tuple[tuple[EventNode, AbsentEvents], ...]  # right of `F WITHOUT E`
     has_starts: bool  # whether some pattern has ONSTART
     has_continuities: bool
     emits_facts: bool  # and constructed events: a file without SELECT (TEF-74)
     max_steps: int = 10_000
     owns: Callable[[CellTriple], bool] = lambda _: True  # whether a fact belongs to this shard
     once: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
-    seen: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: DISTINCT
+    seen: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # of this instant: DISTINCT
     keys: int = 0  # events that were taken
     is_begun: bool = False
     timer: int | None = None  # when the next time-driven step is
@@ -103,9 +103,9 @@ class Machine:
         for each in self.statements:
             for arm in each.arms:
                 yield from stores_of(arm.node)
-        for node, stored in self.absent:
+        for node, known in self.absent:
             yield from stores_of(node)
-            yield stored
+            yield known.stored
 
     def continuities(self) -> Iterator[Continuity]:
         """Of the unnamed views that may start anew, in one order."""
@@ -132,6 +132,8 @@ class Machine:
         self.facts.begin(now)
         self.steps = self.queued = 0
         self.store.begun, self.stopped, self.cuts = [], [], []
+        if self.seen:  # rows of one end are of one instant
+            self.seen = {}
         for view in self.unnamed:
             view.begin()
         if is_event:
@@ -236,10 +238,10 @@ class Machine:
     def _note_absent(self, concerned: Concerned, hand: Hand) -> list[tuple[Stored, Frame]]:
         """Store the events right of `F WITHOUT E`; what is bound in each."""
         found = []
-        for node, stored in concerned.absent:
+        for node, known in concerned.absent:
             for instance in node.delta(hand, self.facts):
-                stored.add(instance)
-                found.append((stored, instance.frame))
+                known.stored.add(instance)
+                found.append((known.stored, instance.frame))
         return found
 
     def _effects(self, concerned: Concerned, hand: Hand) -> Effects | None:
@@ -264,10 +266,7 @@ class Machine:
                 if arm.replaced is not None:
                     found += self._replacements(own, arm, arm.replaced, instance)
                     continue
-                whole: EventInstance | None = instance
-                if instance.pending or instance.blocked:
-                    whole = settled(instance, self.facts, is_whole=True)
-                if whole is not None:
+                for whole in wholes(instance, self.facts) if instance.waits else (instance,):
                     made = Completed(own, arm, whole, whole.frame, ())
                     (ends if isinstance(arm.arm, Until) else found).append(made)
         if len(found) > 1:
@@ -300,22 +299,27 @@ class Machine:
             if not match.holds_at(facts.now):
                 continue
             joined = match.frame if arm.seen is None else over(match.frame, instance.frame)
-            frame: Frame | None = joined
-            if instance.pending or instance.blocked:
-                whole = settled(instance._replace(frame=joined), facts, is_whole=True)
-                frame = None if whole is None else whole.frame
-                if frame is None:
-                    continue
-            for step in arm.steps:
-                assert frame is not None
-                if step.slot >= 0:
-                    frame = assigned(frame, step.slot, step.value(frame, facts.moment))
-                elif not step.truth(frame, facts.moment):
-                    frame = None
-                if frame is None:
-                    break
-            if frame is not None:
-                yield Completed(own, arm, instance, frame, match.facts)
+            if not instance.waits:
+                frames: Iterable[Frame] = (joined,)
+            else:
+                frames = (whole.frame for whole in wholes(instance._replace(frame=joined), facts))
+            for each in frames:
+                frame = self._after_steps(arm, each)
+                if frame is not None:
+                    yield Completed(own, arm, instance, frame, match.facts)
+
+    def _after_steps(self, arm: CompiledArm, joined: Frame) -> Frame | None:
+        """With the expressions behind REPLACE evaluated; None: one does not hold."""
+        frame: Frame | None = joined
+        for step in arm.steps:
+            assert frame is not None
+            if step.slot >= 0:
+                frame = assigned(frame, step.slot, step.value(frame, self.facts.moment))
+            elif not step.truth(frame, self.facts.moment):
+                frame = None
+            if frame is None:
+                break
+        return frame
 
     def _note(self, each: Completed, effects: Effects) -> None:
         if each.statement.head is not None:
