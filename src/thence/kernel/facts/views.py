@@ -22,6 +22,9 @@ from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
 from thence.kernel.facts.frames import Frame, only
 from thence.kernel.facts.heads import Head
 
+_FEW = 8
+"""So few facts of a view are looked at one by one, rather than found by what they were derived from."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
@@ -119,8 +122,9 @@ class Views:
         if not lost and not gained:
             return []
         store = facts.store
-        removed = self._remove(group, lost, changes.stopped, facts) if lost else {}
-        derivable = self._put_back(group, removed, facts) if removed else {}
+        removed, derivable = self._remove(group, lost, changes.stopped, facts) if lost else ({}, {})
+        if removed and group.is_recursive:
+            derivable = self._put_back(group, removed, facts)
         self._derive(group, gained, derivable, removed, facts)
         ended = []
         for fact in removed.values():
@@ -134,27 +138,41 @@ class Views:
 
     def _remove(
         self, group: ViewGroup, lost: Iterable[Question], stopped: Sequence[Fact], facts: FactBase
-    ) -> dict[CellTriple, Fact]:
-        """Remove the facts that may have lost all derivations; these. Facts of lower rank are decided first, so that no
-        fact which is removed later is part of the derivation by which one stays."""
+    ) -> tuple[dict[CellTriple, Fact], dict[CellTriple, int]]:
+        """Remove the facts that may have lost all derivations; these, and the triples of them that have one. Facts of
+        lower rank are decided first, so that no fact which is removed later is part of the derivation by which one
+        stays."""
         store = facts.store
-        with store.reopened(stopped):  # what was derived, was so from the facts before
-            doubted = {fact.number: fact for each in lost for fact in _concerned(group, each, facts)}
+        doubted: dict[int, Fact] = {}
+        unclear: list[Question] = []
+        for each in lost:
+            few = _few_concerned(group, each, store)
+            if few is None:
+                unclear.append(each)
+            else:
+                doubted.update((fact.number, fact) for fact in few)
+        if unclear:
+            with store.reopened(stopped):  # what was derived, was so from the facts before
+                doubted.update((fact.number, fact) for each in unclear for fact in _concerned(group, each, facts))
         waiting = [(fact.rank, number, fact) for number, fact in doubted.items() if fact.end is None]
         heapq.heapify(waiting)
         removed: dict[CellTriple, Fact] = {}
+        derivable: dict[CellTriple, int] = {}
         while waiting:
             _, _, fact = heapq.heappop(waiting)
-            if _is_founded(group, fact, facts):
+            is_founded, number = _founded(group, fact, facts)
+            if is_founded:
                 continue
             removed[fact.triple] = fact
+            if number is not None:
+                derivable[fact.triple] = number
             for each in group.questions_with([fact]) if group.is_recursive else ():
                 for other in _concerned(group, each, facts):
                     if other.rank > fact.rank and other.number not in doubted:
                         doubted[other.number] = other
                         heapq.heappush(waiting, (other.rank, other.number, other))
             store.remove(fact)
-        return removed
+        return removed, derivable
 
     def _put_back(self, group: ViewGroup, removed: dict[CellTriple, Fact], facts: FactBase) -> dict[CellTriple, int]:
         """Put back the facts that have held without a break: by a derivation that began earlier. The triples of the
@@ -272,14 +290,30 @@ def _concerned(group: ViewGroup, question: Question, facts: FactBase) -> Iterato
                     yield fact
 
 
-def _is_founded(group: ViewGroup, fact: Fact, facts: FactBase) -> bool:
+def _few_concerned(group: ViewGroup, question: Question, store: FactStore) -> list[Fact] | None:
+    """All facts that hold and that the head makes of a frame, if they are few; None: they are many."""
+    found: list[Fact] = []
+    for each in question.view.head.triples:
+        subject, predicate, target = each.known(question.frame)
+        if subject is None or predicate is None:
+            return None
+        held = store.matching(subject, predicate, target, FOREVER)
+        if len(held) > _FEW:
+            return None
+        found += [fact for fact in held if group.owns(fact)]
+    return found
+
+
+def _founded(group: ViewGroup, fact: Fact, facts: FactBase) -> tuple[bool, int | None]:
     """Whether a fact has a derivation that does not depend on it, and with which it has held without a break: one that
-    began before this instant, if the fact did."""
-    for match, _ in _derivations(group, fact.triple, facts):
+    began before this instant, if the fact did. And the number of a statement that derives it in any way."""
+    found = None
+    for match, number in _derivations(group, fact.triple, facts):
         is_unbroken = match.start < facts.now or fact.start == facts.now
         if is_unbroken and not any(one.rank >= fact.rank for one in match.facts if group.owns(one)):
-            return True
-    return False
+            return True, number
+        found = number
+    return False, found
 
 
 def _derivations(group: ViewGroup, triple: CellTriple, facts: FactBase) -> Iterator[tuple[FactMatch, int]]:
