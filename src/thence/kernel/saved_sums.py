@@ -22,11 +22,11 @@ def saved_sum(found: ExactSum) -> list[Any]:
 
 def restored_sum(found: object) -> ExactSum:
     """A sum of a snapshot. InputError if it cannot be one."""
-    require(isinstance(found, list) and len(found) == 6, "a sum is none")
+    require(isinstance(found, list) and len(found) == 6, "a sum is malformed")
     assert isinstance(found, list)
     units, scale, singles, doubles, has_single, has_double = found
-    require(type(scale) is int and -1 <= scale <= MAX_DIGITS, "a sum is none")
-    require(type(has_single) is bool and type(has_double) is bool, "a sum is none")
+    require(type(scale) is int and -1 <= scale <= MAX_DIGITS, "a sum is malformed")
+    require(type(has_single) is bool and type(has_double) is bool, "a sum is malformed")
     whole = _integer(units)
     exact = whole if scale < 0 else Decimal(whole).scaleb(-scale, EXACT)
     return ExactSum(exact, _restored(singles), _restored(doubles), has_single, has_double)
@@ -37,17 +37,17 @@ def _saved(found: BinarySum) -> list[Any]:
 
 
 def _restored(found: object) -> BinarySum:
-    require(isinstance(found, list) and len(found) == 4, "a sum is none")
+    require(isinstance(found, list) and len(found) == 4, "a sum is malformed")
     assert isinstance(found, list)
     units, *counts = found
-    require(all(type(each) is int and each >= 0 for each in counts), "a sum is none")
+    require(all(type(each) is int and each >= 0 for each in counts), "a sum is malformed")
     return BinarySum(_integer(units), *counts)
 
 
 def _integer(found: object) -> int:
-    require(isinstance(found, str) and len(found) <= _LONGEST, "a sum is none")
+    require(isinstance(found, str) and len(found) <= _LONGEST, "a sum is malformed")
     try:
         return int(str(found), 16)
     except ValueError:
-        require(False, "a sum is none")
+        require(False, "a sum is malformed")
         raise

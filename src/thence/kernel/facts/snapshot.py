@@ -255,7 +255,7 @@ def _read_captured(found: Any, stored: Stored, known: dict[int, Fact]) -> Captur
 
 def _read_other(found: Any, known: dict[int, Fact]) -> Fact:
     """A fact that an instance has read: it has ended, or is among those that hold."""
-    require(found[0] in known or found[3] is not None, "a fact that holds is none that there is")
+    require(found[0] in known or found[3] is not None, "an open fact is not among those that hold")
     return _read_fact(found, known)
 
 

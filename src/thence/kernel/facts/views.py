@@ -256,7 +256,7 @@ class Views:
                 for fact in known:
                     facts.store.add(self._ranked(fact))
                 found = _derived(group.questions_with(known), facts)
-            for fact in held.values():  # a state that is none: nothing derives it
+            for fact in held.values():  # in a malformed state nothing may derive it
                 facts.store.add(self._ranked(fact))
 
 
