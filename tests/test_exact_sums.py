@@ -219,5 +219,5 @@ def test_a_sum_that_was_saved_goes_on(before: list[Number], after: list[Number])
     ],
 )
 def test_a_saved_sum_that_is_none_is_refused(forged: object) -> None:
-    with pytest.raises(InputError, match="a sum is none"):
+    with pytest.raises(InputError, match="a sum is malformed"):
         restored_sum(forged)
