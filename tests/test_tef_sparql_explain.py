@@ -37,3 +37,10 @@ def test_starts_ends_and_constructed_events_lead_from_one_statement_to_another()
         "s4 --> s3: read",
         "s3 --> [*]: rows",
     ]
+
+
+def test_what_only_a_without_reads_is_listed_among_the_events() -> None:
+    """TEF-3, TEF-7: no operator says what stands right of WITHOUT, so the stream does."""
+    text = "CONSTRUCT FACT ?p isIn ?x WHERE SINCE ?p enters ?x SELECT ?p WHERE ?p isIn ?x WITHOUT ?p rings ?_"
+    lines = thence.parse(f"PREFIX : <x:> {text}").explain().splitlines()
+    assert "event predicates: <x:enters>, <x:rings>" in lines

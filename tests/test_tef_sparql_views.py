@@ -41,6 +41,7 @@ from thence.columns.event_batch import encode
 from thence.errors import LimitError
 from thence.kernel.facts.fact_store import Fact, FactStore
 from thence.local.flow import LocalFlow
+from thence.rdf.times import MAX_TIME
 
 pytestmark = pytest.mark.numba
 
@@ -161,6 +162,50 @@ def test_static_triples_hold_from_the_first_event_on(operator: str, limit: int) 
         assert rows_of(tef_engine.rows(*parts)) == rows_of(definitions.rows(*parts))
         assert rows_of(tef_engine.constructed(*parts)) == rows_of(definitions.constructed(*parts))
         assert tef_engine.facts(*parts) == definitions.facts(*parts)
+
+
+MIDNIGHT = 1_704_067_200_000_000  # 2024-01-01T00:00:00Z
+
+
+@pytest.mark.parametrize(
+    ("comparison", "spans"),
+    [
+        (">", [(1, None)]),
+        (">=", [(1, None)]),
+        ("<", [(0, 1)]),
+        ("<=", [(0, 1)]),
+        ("=", []),
+        ("!=", [(0, None)]),
+    ],
+)
+@pytest.mark.parametrize("limit", ["?y", '?s + "PT0.0000005S"'])
+def test_a_date_may_lie_between_two_microseconds(
+    comparison: str, spans: list[tuple[int, int | None]], limit: str
+) -> None:
+    """TEF-63: `now() < c` ends, and `now() >= c` begins, at the first microsecond behind c."""
+    where = f"?x f ?y[?s, ?_], now() {comparison} {limit}"
+    found = clipped_facts(where, '"2024-01-01T00:00:00.0000005Z"^^xsd:dateTime')
+    assert [(low - MIDNIGHT, None if high == MAX_TIME else high - MIDNIGHT) for low, high in found] == spans
+
+
+@pytest.mark.parametrize(
+    "limit", ['"2023-01-01T00:00:00Z"', '"2023-01-01 00:00:00Z"^^xsd:dateTime', '"2023-01-01"^^xsd:date']
+)
+def test_now_over_facts_compares_with_dates_alone(limit: str) -> None:
+    """C-28, TEF-59: as over events, a comparison with a text, a wrong form or a day is an error."""
+    assert clipped_facts("?x f ?y, now() >= ?y", limit) == []
+    assert clipped_facts(f"?x f ?y, now() >= {limit}", "1") == []
+
+
+def clipped_facts(where: str, value: str) -> list[tuple[int, int]]:
+    """When the view `v` holds, if the fact `f` of a value does from midnight on."""
+    query = thence.parse(
+        f"CONSTRUCT FACT ?x f ?y WHERE SINCE ?x sf ?y CONSTRUCT FACT ?x v 1 WHERE {where}", language="tef-sparql"
+    )
+    prefixes = f"@prefix : <{EX}> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> ."
+    found = query.match([thence.Event("2024-01-01T00:00:00Z", f"{prefixes} :a :sf {value} .")])
+    views = (each for each in found if isinstance(each, thence.Match) and f"<{EX}v>" in str(each.fact))
+    return [each.times for each in views]
 
 
 # What an event costs

@@ -32,7 +32,8 @@ def describe(program: FactsProgram) -> Description:
     """A compiled file."""
     written = show(program.file)
     kinds = predicate_kinds(program.file, None)
-    by_kind = {kind: sorted(str(name) for name, each in kinds.predicates.items() if each.kind is kind) for kind in Kind}
+    names = {*kinds.predicates, *(name for each in program.file.statements for name, _ in _read(each.arms))}
+    by_kind = {kind: sorted(str(name) for name in names if kinds.of(name) is kind) for kind in Kind}
     changes = [
         f"statement {number}: {_VERBS[type(arm)]} {_heads(statement)}"
         for number, statement in enumerate(program.file.statements, 1)

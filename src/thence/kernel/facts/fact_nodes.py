@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, isfinite
 from typing import NamedTuple, Protocol, TypeAlias
 
 from thence.algebra.expressions import Comparison, Expression, Variable
 from thence.algebra.tef_sparql import Open, Times, When
-from thence.errors import InputError
 from thence.kernel.facts.cells import LIMIT, Cell, CellTriple, cell, term, time_cell
 from thence.kernel.facts.compiled_expressions import Attempt, Moment, Truth
 from thence.kernel.facts.fact_store import FOREVER, Fact, FactStore
@@ -23,8 +21,10 @@ from thence.kernel.facts.frames import Frame, Layout, cleared, with_cell
 from thence.kernel.facts.start_bounds import StartBound, start_bounds
 from thence.match.context import Context
 from thence.rdf.dataset import IndexedGraph
+from thence.rdf.dates import DateTime
 from thence.rdf.terms import IRI, Literal
-from thence.rdf.times import MAX_TIME, MIN_TIME, Domain, Instant, parse_time
+from thence.rdf.times import MAX_TIME, MIN_TIME, Domain, Instant
+from thence.rdf.values import is_number, value
 
 ALWAYS = MIN_TIME
 """Since when static triples hold: they are older than everything (TEF-9)."""
@@ -400,22 +400,15 @@ def assigned(frame: Frame, slot: int, value: Cell | None) -> Frame | None:
     return frame if known == value else None
 
 
-def limit_of(value: Cell | None, domain: Domain) -> Fraction | None:
-    """The time that a value is, perhaps between two ticks; None: it is none that could come."""
-    own = None if value is None else term(value)
-    if not isinstance(own, Literal):
-        return None
-    found: object = own.python
-    if domain is not Domain.TICKS:
-        try:
-            time = parse_time(own)
-        except InputError:
-            return None
-        found = time.time if time.domain is domain else None
-    is_number = type(found) in (int, Decimal) or (isinstance(found, float) and isfinite(found))
-    if not is_number or not MIN_TIME < found < MAX_TIME:  # type: ignore[operator]
-        return None
-    return Fraction(found)  # type: ignore[call-overload, no-any-return]
+def limit_of(found: Cell | None, domain: Domain) -> Fraction | None:
+    """The time that a value is, perhaps between two ticks or microseconds; None: it is none that could come."""
+    own = None if found is None else term(found)
+    known = value(own) if isinstance(own, Literal) else None
+    if domain is Domain.TICKS:
+        time = Fraction(known) if is_number(known) and isfinite(known) else None
+    else:
+        time = Fraction(known.instant) * 1_000_000 if isinstance(known, DateTime) else None
+    return time if time is not None and MIN_TIME < time < MAX_TIME else None
 
 
 def earlier(left: int | None, right: int | None) -> int | None:
