@@ -459,6 +459,9 @@ REFUSED = {
     "SELECT ?x FROM NAMED :S WIN [LND 99999999999999999999] AS :w WHERE { WINDOW :w { ?s ?p ?x } }": (
         '2:34: "99999999999999999999" is out of range: times have 64 bits.'
     ),
+    "SELECT ?x FROM NAMED :S WIN [RANGE 5] AS :w REPORT AT 3, 9223372036854775807 WHERE { WINDOW :w { ?s ?p ?x } }": (
+        '2:58: "9223372036854775807" is out of range: no evaluation is later than 9223372036854775806.'
+    ),
     "SELECT ?x FROM NAMED :S WIN[RANGE 5]AS :w WHERE { WINDOW :w { ?s ?p ?x } }  SELECT ?x { ?x ?y ?z }": (
         '2:77: A text holds one query, found "SELECT" after it. Try: a text for each'
     ),

@@ -260,6 +260,22 @@ def test_no_evaluation_is_later_than_all_times(optimise: bool) -> None:
         assert rows(compile_query(query, optimise=optimise), events, []) == []
 
 
+def test_a_row_of_the_last_evaluation_has_an_end() -> None:
+    """C-2, RS-48: 2^63 - 1 is a multiple of 7, and stands for the end of a fact that still holds: no row is of then."""
+    triple = "@prefix : <http://example.org/> . :o1 :by :s1 ."
+    select = (
+        "PREFIX : <http://example.org/> SELECT ?x FROM NAMED :S WIN [RANGE 9 SLIDE {}] AS :w"
+        " WHERE {{ WINDOW :w {{ ?x :by ?y }} }}"
+    )
+    for slide, expected in ((7, []), (2, [2**63 - 2])):
+        found = thence.parse(select.format(slide)).match([Event(2**63 - 3, triple)])
+        assert [row.end for row in found] == expected
+    query = thence.parse(select.format(2))
+    assert [row.end for row in query.match([Event(2**63 - 3, triple)], report=[2**63 - 2])] == [2**63 - 2]
+    with pytest.raises(thence.InputError, match="no evaluation is later than 9223372036854775806"):
+        query.match([Event(5, triple)], report=[2**63 - 1])
+
+
 @pytest.mark.parametrize("function", ["[LND 3]", "[]"])
 def test_a_window_that_keeps_all_events_is_warned_of(function: str) -> None:
     """The events of a window that nothing leaves are state that grows for ever."""

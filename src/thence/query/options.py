@@ -17,7 +17,7 @@ from thence.program.dataflow import Dataflow
 from thence.program.operator import Feature
 from thence.program.tables import AllTriples, Attributes, EntailedTriples
 from thence.rdf.iris import is_absolute
-from thence.rdf.times import Domain, Span, parse_duration, parse_time
+from thence.rdf.times import Domain, Span, evaluation_time, parse_duration, parse_time
 
 if TYPE_CHECKING:
     from thence.query.languages import Language
@@ -131,7 +131,8 @@ def report_policy(given: object) -> Report | None:
                 raise InputError("report can't be a length of 0. Try: report='10s', or a number of ticks")
             return Every(period)
         case Iterable():
-            times = tuple(sorted({parse_time(each) for each in given}, key=lambda each: (each.domain.value, each.time)))
+            found = {evaluation_time(parse_time(each)) for each in given}
+            times = tuple(sorted(found, key=lambda each: (each.domain.value, each.time)))
             if not times:
                 raise _no_report(given)
             if len({each.domain for each in times}) > 1:

@@ -146,6 +146,19 @@ def _zone(zone: str | None, text: str) -> int:
     return (hours * 3600 + minutes * 60) * (-1 if zone[0] == "-" else 1)
 
 
+def evaluation_time(instant: Instant) -> Instant:
+    """A time at which a query can be evaluated: any but the last, which stands for the end of what still holds.
+
+    >>> evaluation_time(Instant(MAX_TIME, Domain.TICKS))
+    Traceback (most recent call last):
+    thence.errors.InputError: "9223372036854775807" is out of range: no evaluation is later than 9223372036854775806
+    """
+    if instant.time == MAX_TIME:
+        shown, last = (format_time(each, instant.domain) for each in (MAX_TIME, MAX_TIME - 1))
+        raise InputError(f"{_quote(shown)} is out of range: no evaluation is later than {last}")
+    return instant
+
+
 def _in_range(time: int, shown: str) -> int:
     if not MIN_TIME <= time <= MAX_TIME:
         raise InputError(f"{_quote(shown)} is out of range: times have 64 bits")

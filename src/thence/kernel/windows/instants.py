@@ -103,11 +103,12 @@ class Instants:
         return [time for each in _lengths(program) if (time := self._multiple(each, after)) is not None]
 
     def _multiple(self, length: int, after: int | None) -> int | None:
-        """The next multiple, from the first event's to the last event's (RS-20). Beyond 64 bits is no time (C-2)."""
+        """The next multiple, from the first event's to the last event's (RS-20). Beyond 64 bits is no time (C-2).
+        The last time stands for the end of what still holds."""
         if self.first is None or self.last is None:
             return None
         found = first_multiple(self.first if after is None else max(self.first, after + 1), length)
-        return found if found <= min(first_multiple(self.last, length), MAX_TIME) else None
+        return found if found <= min(first_multiple(self.last, length), MAX_TIME - 1) else None
 
 
 def _lengths(program: WindowProgram) -> set[int]:

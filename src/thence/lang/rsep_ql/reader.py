@@ -179,7 +179,7 @@ class WindowQueryReader(EventReader):
         return self._report(PlacedReport(Every(self.positive(length, "EVERY", "EVERY")), self.here))
 
     def at(self, *instants: PlacedInstant) -> PlacedReport:
-        return self._report(PlacedReport(At(tuple(self.demanded(each, "AT") for each in instants)), self.here))
+        return self._report(PlacedReport(At(tuple(map(self.listed, instants))), self.here))
 
     def _report(self, found: PlacedReport) -> PlacedReport:
         if self._reports:

@@ -18,7 +18,7 @@ from thence.lang.rsep_ql.draft import Bracket, Caution, PlacedReport, shortened
 from thence.lang.sparql.query_reader import QueryReader
 from thence.lang.syntax import offset
 from thence.rdf.terms import XSD, XSD_STRING, Literal
-from thence.rdf.times import Instant, Span, format_time, parse_duration, parse_time
+from thence.rdf.times import Instant, Span, evaluation_time, format_time, parse_duration, parse_time
 
 _DURATIONS = (XSD + "duration", XSD + "dayTimeDuration", XSD + "yearMonthDuration")
 _REPORTS: dict[str, Report] = {"ON_WINDOW_CLOSE": OnClose(), "ON_CONTENT_CHANGE": OnContent()}
@@ -91,9 +91,9 @@ class WindowReader(QueryReader):
         except InputError as error:
             raise self._refused(error) from None
 
-    def _refused(self, error: InputError) -> QueryError:
+    def _refused(self, error: InputError, at: int | None = None) -> QueryError:
         reason, _, hint = str(error).partition(" Try: ")
-        return self.error(reason if reason.endswith(".") else f"{reason}.", hint=hint)
+        return self.error(reason if reason.endswith(".") else f"{reason}.", at=at, hint=hint)
 
     def positive(self, length: PlacedLength, keyword: str, written: str) -> Span:
         """A length that is > 0 (RS-65), with the kind of time that it demands."""
@@ -108,6 +108,14 @@ class WindowReader(QueryReader):
         time, domain = instant.instant
         self._demands.append(TimeDemand(domain, f"{keyword} {format_time(time, domain)}", instant.at))
         return instant.instant
+
+    def listed(self, instant: PlacedInstant) -> Instant:
+        """A time of REPORT AT."""
+        try:
+            evaluation_time(instant.instant)
+        except InputError as error:
+            raise self._refused(error, instant.at) from None
+        return self.demanded(instant, "AT")
 
     # Parts of brackets
 
