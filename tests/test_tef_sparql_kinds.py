@@ -268,7 +268,8 @@ CLASHES = {
         "ON needs an event, and f is a fact (statement 1 makes it). Try: ON (ONSTART … ) or ON (ONEND … )"
     ),
     "CONSTRUCT FACT ?x g ?y WHERE (SINCE ?x a ?y)": (
-        'SINCE needs an event, and rdf:type is static (unless it is DECLAREd). Try: an event beside it, with ","'
+        "SINCE needs an event, and rdf:type is static (unless it is DECLAREd)."
+        ' Try: an event beside it, with ",", or DECLARE EVENT if the stream has it too'
     ),
     "DECLARE EVENT e CONSTRUCT FACT ?x g ?y WHERE (REPLACE ?x e ?z ON ?x p ?y)": (
         "REPLACE needs a fact, and e is an event (it is DECLAREd so)."

@@ -51,7 +51,7 @@ def cure(demand: Demand, found: Kind) -> str:
         case ("SINCE" | "UNTIL" | "ON", Kind.FACT):
             return f"{demand.operator} (ONSTART … ) or {demand.operator} (ONEND … )"
         case ("SINCE" | "UNTIL" | "ON", _):
-            return 'an event beside it, with ","'
+            return 'an event beside it, with ",", or DECLARE EVENT if the stream has it too'
         case ("DURING" | "WITH", Kind.EVENT):
             return "SEQ or BEFORE between events, or SINCE to make a fact of the event"
         case ("DURING" | "WITH", Kind.FACT):
