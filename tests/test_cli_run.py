@@ -308,6 +308,16 @@ def test_explain_prints_what_the_query_itself_says(format: str) -> None:
     assert result.exit_code == 0
 
 
+def test_explain_takes_the_options_that_the_answers_depend_on() -> None:
+    """RS-16, RS-57: a preset and a report policy change when a query is evaluated, and what it consumes."""
+    events = "EVENT ON :w { ?x :p ?y } AS A EVENT ON :w { ?x :q ?y } AS B"
+    text = f"PREFIX : <http://example.org/> SELECT * FROM NAMED :s WIN AS :w {events} WHERE {{ MATCH {{ A SEQ B }} }}"
+    Path("windows.rsepql").write_text(text)
+    said = thence_("explain", "windows.rsepql", "--policy", "ep-sparql-recent", "--report", "times=5,10").stdout
+    assert said == thence.parse(text).explain(policy="ep-sparql-recent", report=[5, 10]) + "\n"
+    assert said != thence_("explain", "windows.rsepql").stdout
+
+
 def test_warnings_go_to_stderr_and_fail_nothing() -> None:
     Path("select.spaseq").write_text(SELECT.replace("WITHIN 10 TICKS", ""))
     result = thence_("check", "select.spaseq")

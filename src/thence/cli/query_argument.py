@@ -37,6 +37,40 @@ def takes_a_query(command: Command) -> Command:
     return click.argument("query", metavar="QUERY", type=click.Path(path_type=Path))(command)
 
 
+def _report(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+    return report_option(value)
+
+
+def takes_meaning(command: Command) -> Command:
+    """Adds the options that a query's answers depend on."""
+    command = click.option(
+        "--report",
+        callback=_report,
+        metavar="content|close|PERIOD|times=T,…",
+        help="When to evaluate (RSEP-QL), where the query does not say.",
+    )(command)
+    command = click.option(
+        "--policy",
+        metavar="POLICY",
+        help="Which of the possible matches there are (EP-SPARQL), or a preset (RSEP-QL).",
+    )(command)
+    return click.option(
+        "--reasoning", type=click.Choice(("rdfs",)), help="Add what background and events entail (EP-SPARQL)."
+    )(command)
+
+
+def report_option(text: str | None) -> Any:
+    """`--report` as `report=` takes it.
+
+    >>> report_option("times=5,10"), report_option("10s")
+    ([5, 10], '10s')
+    """
+    if text is None or not text.startswith("times="):
+        return text
+    listed = text.removeprefix("times=").split(",")
+    return [int(each) if each.strip().lstrip("-").isdigit() else each.strip() for each in listed]
+
+
 def read_query(path: Path, language: str | None, namespace: str | None) -> Query:
     """The query of a file, `-` for standard input; its warnings go to stderr."""
     from thence.query.query import parse

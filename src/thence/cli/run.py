@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from thence.cli.query_argument import read_query, takes_a_query
+from thence.cli.query_argument import read_query, takes_a_query, takes_meaning
 from thence.cli.result_formats import FORMATS
 from thence.cli.run_output import counts_sentence, output_file, progress, report_counts
 from thence.cli.stream_options import are_small, background_paths, stream_paths
@@ -69,17 +69,7 @@ class Run:
     metavar="[IRI=]PATH",
     help="Background data, and the graph that it is; may be repeated.",
 )
-@click.option("--reasoning", type=click.Choice(("rdfs",)), help="Add what background and events entail (EP-SPARQL).")
-@click.option(
-    "--policy",
-    metavar="POLICY",
-    help="Which of the possible matches there are (EP-SPARQL), or a preset (RSEP-QL).",
-)
-@click.option(
-    "--report",
-    metavar="content|close|PERIOD|times=T,…",
-    help="When to evaluate (RSEP-QL), where the query does not say.",
-)
+@takes_meaning
 @click.option(
     "--engine",
     type=click.Choice(("spark", "local")),
@@ -151,7 +141,7 @@ def run(
             background=background_paths(background),
             reasoning=reasoning,
             policy=policy,
-            report=report_option(report),
+            report=report,
             format=format,
             output=output,
             events=events,
@@ -172,18 +162,6 @@ def run(
             from thence.cli.spark_run import run_on_spark  # Spark is heavy
 
             run_on_spark(chosen, launch)
-
-
-def report_option(text: str | None) -> Any:
-    """`--report` as `report=` takes it.
-
-    >>> report_option("times=5,10"), report_option("10s")
-    ([5, 10], '10s')
-    """
-    if text is None or not text.startswith("times="):
-        return text
-    listed = text.removeprefix("times=").split(",")
-    return [int(each) if each.strip().lstrip("-").isdigit() else each.strip() for each in listed]
 
 
 def launched(*, quick: bool) -> Launch:
