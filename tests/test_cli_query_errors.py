@@ -113,7 +113,7 @@ def test_a_graph_that_no_background_has_is_told_before_any_event_is_read() -> No
     query = QUERY.replace("{ ?x :is :a }", "{ ?x :is :a GRAPH :kb { ?x :owner ?o } }")
     (message,) = complaint(query, "run", "--stream", "S1=one.jsonl", "--stream", "S2=one.jsonl")
     assert message == (
-        "thence: The query reads GRAPH <http://example.org/kb>, but no background data has that graph (it has: none). "
+        "thence: The query reads the graph <http://example.org/kb>, but no background data has it (it has: none). "
         "Supply it with background={'http://example.org/kb': PATH} or --background http://example.org/kb=PATH."
     )
 

@@ -150,5 +150,5 @@ def test_a_graph_that_no_background_has_is_an_error_before_any_event_is_read(tmp
     path = tmp_path / "other.trig"
     path.write_text("<x:other> { <x:h1> <x:owner> <x:ann> }")
     text = f"PREFIX : <x:> SELECT * FROM STREAM S <x:s> {{ SEQ (A ; B) {GPMS.format(block=OWNER)} }}"
-    with pytest.raises(thence.InputError, match="The query reads GRAPH <x:kb>"):
+    with pytest.raises(thence.InputError, match="The query reads the graph <x:kb>"):
         thence.parse(text).match(events(), background=path)

@@ -267,7 +267,7 @@ def test_ask_describe_and_service_are_rejected_by_name() -> None:
 @pytest.mark.parametrize(("entry", "query"), named(UNKNOWN_GRAPH))
 def test_a_graph_that_no_background_has_is_an_error(entry: Entry, query: Select) -> None:
     """EP-40."""
-    with pytest.raises(InputError, match="no background data has that graph"):
+    with pytest.raises(InputError, match="no background data has it"):
         answered(parsed(entry), entry, events(entry, Layout.ONE_EVENT))
 
 

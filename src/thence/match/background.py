@@ -108,7 +108,7 @@ class Background:
             if isinstance(node, Graph) and isinstance(node.name, IRI) and not self.data.has(node.name):
                 known = ", ".join(sorted(str(name) for name in self.data.named)) or "none"
                 raise InputError(
-                    f"The query reads GRAPH {node.name}, but no background data has that graph (it has: {known}). "
+                    f"The query reads the graph {node.name}, but no background data has it (it has: {known}). "
                     f"Supply it with background={{{node.name.value!r}: PATH}} or --background {node.name.value}=PATH."
                 )
 
