@@ -15,7 +15,7 @@ from oracle.tef_sparql import Constructed, Row, TooManySteps
 from oracle.tef_sparql_cases import LIMIT, Case, Options, cases, whole
 from oracle.tef_sparql_text import text
 from thence.errors import QueryError
-from thence.kernel.facts import event_instances
+from thence.kernel.facts import event_instances, timers, views
 from thence.kernel.facts.fact_store import FactStore
 from thence.lang.tef_sparql.parser import parse
 from thence.plan.facts.tef_sparql import compile_query
@@ -23,9 +23,12 @@ from thence.plan.facts.tef_sparql import compile_query
 
 @pytest.fixture(scope="module", autouse=True)
 def _dropped_at_once() -> Iterator[None]:
-    """What is no longer of use is dropped after each instant, not only once it is much."""
+    """What is no longer of use is dropped after each instant, and views are found by their derivations, not only once
+    they are many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(event_instances, "FEW", 0)
+        patch.setattr(timers, "_FEW", 0)
+        patch.setattr(views, "_FEW", -1)
         yield
 
 
