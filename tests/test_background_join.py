@@ -187,7 +187,7 @@ def test_a_graph_that_no_background_has_is_an_error_even_where_no_event_asks(tex
     pattern = parse_pattern(f"PREFIX : <http://example.org/> {text}")
     background = in_memory(HOUSES, name="http://example.org/city")
     for batch in (READINGS, encode([])):
-        with pytest.raises(InputError, match=r"GRAPH <http://example.org/town>.*it has: <http://example.org/city>"):
+        with pytest.raises(InputError, match=r"the graph <http://example.org/town>.*it has: <http://example.org/city>"):
             solutions(pattern, batch, background=background, vectorise=vectorise)
 
 
