@@ -20,11 +20,12 @@ TOGETHER := --numprocesses 2 --dist loadscope --no-loadscope-reorder
 # hashes of every platform's files, and no index address: the user's own pip configuration says where packages come from
 LOCK_OPTIONS := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
-.PHONY: help demo test test-long bench lock
+.PHONY: help demo style quick test test-long bench lock
 
 help:
 	@echo "make demo       run a query on Spark over three small streams and show its matches; make demo NAME=stocks, NAME=tsunami, NAME=city, NAME=viewers: others"
 	@echo "make test       style, types, layers, then all tests"
+	@echo "make quick      the same without Spark and without random cases, in three minutes"
 	@echo "make test-long  the same with many more random cases, kills and a cluster (THENCE_CASES=20000 make test-long)"
 	@echo "make bench      measure"
 	@echo "make lock       renew the locks from pyproject.toml"
@@ -32,10 +33,16 @@ help:
 demo: $(STAMP)
 	@$(BIN)/thence demo $(NAME)
 
-test: $(STAMP)
+style: $(STAMP)
 	@echo "ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
 	@echo "mypy" && $(BIN)/mypy --no-error-summary
 	@echo "import-linter" && $(BIN)/lint-imports --no-logo
+
+quick: style
+	@echo "pytest, without Spark and random cases"
+	@$(BIN)/python -m pytest $(TOGETHER) --quick
+
+test: style
 	@echo "pytest, compiled code with bounds checked"
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-boundscheck $(BIN)/python -m pytest $(TOGETHER) -m numba
 	@echo "pytest"

@@ -17,18 +17,18 @@ import time
 from pathlib import Path
 from unittest.mock import patch
 
-from thence import optimize
 from thence.algebra.spaseq import SequenceQuery
-from thence.columns.event_batch import EventBatch, encode
+from thence.columns.batches import EventBatch, encode
+from thence.engines.automaton.operator import AutomatonOperator
+from thence.engines.automaton.plan import rules as optimize
+from thence.engines.automaton.plan.rules import RULES, late_graph
+from thence.engines.automaton.plan.spaseq import plan
+from thence.interface.dataflow import one_stage
+from thence.interface.operator import Environment
 from thence.io.background_data import load_background
-from thence.kernel.automaton.operator import AutomatonOperator
 from thence.lang.spaseq.parser import parse
 from thence.local.flow import LocalFlow
 from thence.match.background import Background
-from thence.optimize import RULES, late_graph
-from thence.plan.automaton.spaseq import plan
-from thence.program.dataflow import one_stage
-from thence.program.operator import Environment
 from thence.rdf.events import Event
 from thence.rdf.terms import IRI
 

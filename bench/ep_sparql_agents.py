@@ -17,8 +17,7 @@ from rich.table import Table
 
 from stocks.contenders import CONSOLE, Time
 from temporal.flows import EX, ROOT, better, cut, flow_of, options, state_bytes, stored, whole
-from thence.columns.column_batch import Batch
-from thence.columns.event_batch import encode
+from thence.columns.batches import Batch, encode
 from thence.io.background_data import load_background
 from thence.match.background import Background
 from thence.rdf.events import Event

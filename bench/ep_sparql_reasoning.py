@@ -22,7 +22,7 @@ from typing import Any
 
 from stocks.contenders import CONSOLE, Time, agreeing, measured, show
 from temporal.flows import EX, TOGETHER, Fed, better, cut, flow_of, options, whole
-from thence.columns.column_batch import Batch
+from thence.columns.batches import Batch
 from thence.io.background_data import load_background
 from thence.local.flow import LocalFlow
 from thence.match.background import Background

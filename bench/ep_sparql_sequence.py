@@ -23,7 +23,7 @@ from pyarrow import parquet
 from stocks import ours, ticks
 from stocks.contenders import CONSOLE, agreeing, measured, show
 from temporal.flows import EX, options, query_of, show_state, within
-from thence.columns.column_batch import Batch
+from thence.columns.batches import Batch
 
 COLUMNS = ("company", "start", "end", "p1", "p2", "p3")
 FEW = 20_000

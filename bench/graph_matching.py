@@ -21,7 +21,7 @@ import pyoxigraph
 import rdflib
 from rdflib.plugins.sparql import prepareQuery
 
-from thence.columns.event_batch import EventBatch
+from thence.columns.batches import EventBatch
 from thence.io.nquads import read_nquads
 from thence.lang.sparql.parser import parse_pattern
 from thence.match import solutions

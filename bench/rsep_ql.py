@@ -1,5 +1,5 @@
-"""Time per slide of windows of several sizes, beside recomputation with pyoxigraph: a join, aggregates, a
-MATCH.
+"""Time per slide of windows of several sizes, beside pyoxigraph, with a store that is kept and
+recomputed: a join, aggregates, a MATCH.
 
 python bench/rsep_ql.py [--sizes 1000 10000 100000] [--slides 20] [--only join average doubles extremes match memory]
 """
@@ -94,7 +94,7 @@ def ours(part: Part, size: int, slides: int) -> tuple[float, list[int]]:
     query = thence.parse(part.query.format(width=width, step=step))
     events = [thence.Event(tick, triples) for tick, triples in observations(width + (slides + 2) * step, 100)]
     engine = query.engine()
-    from thence.columns.event_batch import encode  # as files are read: whole batches
+    from thence.columns.batches import encode  # as files are read: whole batches
 
     flow = engine.answers.flow
     full = width + 2 * step
@@ -108,16 +108,38 @@ def ours(part: Part, size: int, slides: int) -> tuple[float, list[int]]:
     return (time.process_time() - begun) / slides, counts
 
 
+def _quads(count: int) -> list[list[ox.Quad]]:
+    """The quads of each observation, with its tick."""
+    return [
+        [ox.Quad(*(_ox(term) for term in triple), ox.DefaultGraph()) for triple in triples]
+        + [ox.Quad(_ox(triples[0].subject), ox.NamedNode(EX + "at"), ox.Literal(tick), ox.DefaultGraph())]
+        for tick, triples in observations(count, 100)
+    ]
+
+
+def kept(part: Part, size: int, slides: int) -> float:
+    """CPU seconds for each slide of a store that is kept: remove what left, add what entered, ask."""
+    width = size // 2
+    step = max(1, width // STEPS)
+    quads = _quads(width + (slides + 2) * step)
+    store = ox.Store()
+    store.extend(quad for some in quads[2 * step : width + 2 * step] for quad in some)
+    begun = time.process_time()
+    for slide in range(slides):
+        first = (slide + 2) * step
+        for some in quads[first : first + step]:
+            for quad in some:
+                store.remove(quad)
+        store.extend(quad for some in quads[first + width : first + width + step] for quad in some)
+        list(store.query(part.sparql))  # type: ignore[arg-type]
+    return (time.process_time() - begun) / slides
+
+
 def recomputed(part: Part, size: int, slides: int) -> float:
     """CPU seconds for each slide, if the window's triples are loaded into a store and asked again."""
     width = size // 2
     step = max(1, width // STEPS)
-    listed = list(observations(width + (slides + 2) * step, 100))
-    quads = [
-        [ox.Quad(*(_ox(term) for term in triple), ox.DefaultGraph()) for triple in triples]
-        + [ox.Quad(_ox(triples[0].subject), ox.NamedNode(EX + "at"), ox.Literal(tick), ox.DefaultGraph())]
-        for tick, triples in listed
-    ]
+    quads = _quads(width + (slides + 2) * step)
     begun = time.process_time()
     for slide in range(slides):
         last = width + (slide + 2) * step
@@ -137,7 +159,7 @@ def memory(slides: int) -> tuple[int, int]:
     """The state's size in bytes after a tenth of the slides, and after all."""
     width, step = 5_000, 50
     query = thence.parse(AVERAGE.query.format(width=width, step=step))
-    from thence.columns.event_batch import encode
+    from thence.columns.batches import encode
 
     flow = query.engine().answers.flow
     events = [thence.Event(tick, triples) for tick, triples in observations(width + slides * step, 100)]
@@ -161,14 +183,23 @@ def main() -> None:
         if name not in options.only:
             continue
         table = Table(title=f"{part.name}, CPU ms a slide of 1 %")
-        for heading in ("triples", "ours", "pyoxigraph, recomputed", "times ours", "rows a slide"):
+        for heading in (
+            "triples",
+            "ours",
+            "store, kept",
+            "times ours",
+            "store, recomputed",
+            "times ours",
+            "rows a slide",
+        ):
             table.add_column(heading, justify="right")
         for size in options.sizes:
             mine, counts = ours(part, size, options.slides)
             theirs = recomputed(part, size, min(options.slides, 5))
+            stored = kept(part, size, min(options.slides, 5))
             rows = sum(counts) / len(counts)
-            cells = (f"{size:,}", f"{1000 * mine:.2f}", f"{1000 * theirs:.1f}", f"{theirs / mine:.1f}", f"{rows:,.0f}")
-            table.add_row(*cells)
+            others = (cell for each in (stored, theirs) for cell in (f"{1000 * each:.2f}", f"{each / mine:.1f}"))
+            table.add_row(f"{size:,}", f"{1000 * mine:.2f}", *others, f"{rows:,.0f}")
         console.print(table)
     if "memory" in options.only:
         early, late = memory(1000)

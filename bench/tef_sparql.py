@@ -25,12 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 import thence
-from thence.columns.column_batch import Batch
-from thence.columns.event_batch import encode
+from thence.columns.batches import Batch, encode
+from thence.interface.operator import Environment
 from thence.io.background_data import load_background
 from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
-from thence.program.operator import Environment
 from thence.query.query import CompileOptions
 
 EX = "http://example.org/"

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from thence.io import nquads_lines
-from thence.jit import interpreted
+from thence.jit import compiled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +38,7 @@ if "THENCE_CASES" in os.environ:
 else:
     settings.load_profile("checked" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "test")
 
-interpreted.LITTLE = -1  # what is compiled is tested as compiled, however small the input
+compiled.LITTLE = -1  # what is compiled is tested as compiled, however small the input
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -47,12 +47,30 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.skip(reason="takes minutes: make test-long runs it"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="without Spark and without random cases")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("quick"):
+        slow = [item for item in items if _needs_spark(item.nodeid) or _is_random(item)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
+
+
+def _needs_spark(nodeid: str) -> bool:
+    return Path(nodeid.partition("::")[0]).stem.startswith(("test_spark", "test_cli_spark", "test_docs"))
+
+
+def _is_random(item: pytest.Item) -> bool:
+    return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+
+
 class OneSpark(LoadScopeScheduling):
     """Of several processes one has all tests that need Spark; the others' files go to whoever is free."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return "spark" if Path(file).stem.startswith(("test_spark", "test_cli_spark", "test_docs")) else file
+        return "spark" if _needs_spark(nodeid) else nodeid.partition("::")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneSpark:
@@ -67,7 +85,7 @@ def however_many(request: pytest.FixtureRequest) -> Iterator[None]:
         if request.param != "a few":
             patch.setattr(nquads_lines, "SMALL", 0)
         if request.param != "many":
-            patch.setattr(interpreted, "LITTLE", 1 << 60)
+            patch.setattr(compiled, "LITTLE", 1 << 60)
         yield
 
 

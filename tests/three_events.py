@@ -16,15 +16,15 @@ from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Bgp, TriplePattern
 from thence.algebra.streams import Stream
 from thence.columns.dictionary import Terms
-from thence.columns.term_values import ValueColumn
 from thence.columns.texts import Texts
-from thence.kernel.array_checks import check_array, check_within, require
-from thence.program.dataflow import Dataflow, one_stage
-from thence.program.description import Arrow, Box, Description
-from thence.program.operator import Environment, Expired, Feature, ShardKey, TieOrder
-from thence.program.output import Distinct, term_rows
-from thence.program.solutions import Deferred, EventLists, Solutions
-from thence.program.tables import Table
+from thence.columns.value_columns import ValueColumn
+from thence.explain.description import Arrow, Description, Node
+from thence.interface.dataflow import Dataflow, one_stage
+from thence.interface.operator import Environment, Expired, Feature, ShardKey, TieOrder
+from thence.interface.output import Distinct, term_rows
+from thence.interface.saved_arrays import check_array, check_within, require
+from thence.interface.solutions import Deferred, EventLists, Solutions
+from thence.interface.tables import Table
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 
@@ -91,9 +91,6 @@ class ThreeEventsOperator:
         found, state.expired = state.expired, []
         return Expired(solutions(found, state.terms), ["a third event"] * len(found), ["S"] * len(found))
 
-    def facts(self, program: ThreeEvents, state: Windows, time: int | None) -> None:
-        return None
-
     def held(self, program: ThreeEvents, state: Windows) -> Any:
         return state.events[:, 2]
 
@@ -109,12 +106,6 @@ class ThreeEventsOperator:
         require((state.events[:, 1] < len(state.terms)).all(), "a key is no term")
         return state
 
-    def describe(self, program: ThreeEvents) -> Description:
-        arrows = (Arrow(None, (1,), ("an event",)), Arrow(1, (), ("three events or more",), emits=True))
-        return Description(
-            ("A window of 10 ticks for each ?k.",), {"length": LENGTH}, (Box(1, "an open window"),), arrows
-        )
-
 
 def solutions(windows: list[Any], terms: Terms) -> Solutions:
     def column(place: int, which: int) -> Any:
@@ -127,9 +118,18 @@ def solutions(windows: list[Any], terms: Terms) -> Solutions:
     return Solutions(*times, ("k",), terms, Deferred(lambda: lists), (keys,), identity=lambda: (keys,))
 
 
+def describe(program: ThreeEvents) -> Description:
+    return Description(
+        {"length": LENGTH},
+        ("A window of 10 ticks for each ?k.",),
+        boxes=(Node("an open window", number=1),),
+        arrows=(Arrow(None, (1,), label="an event"), Arrow(1, (), label="three events or more", emits=True)),
+    )
+
+
 def parse(text: str, *, source: str, namespace: str | None) -> ThreeEvents:
     return ThreeEvents(distinct="DISTINCT" in text)
 
 
 def compile_query(query: ThreeEvents, *, optimise: bool, timed_out: bool) -> Dataflow:
-    return one_stage(query, ThreeEventsOperator())
+    return one_stage(query, ThreeEventsOperator(), described_by="three_events:describe")

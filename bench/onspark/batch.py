@@ -14,10 +14,10 @@ import thence
 from onspark.session import consumed
 from onspark.timing import CONSOLE, asked, measured, show
 from stocks import queries, ticks
-from thence.kernel.attributes import predicates_read
-from thence.plan.automaton.spaseq import plan
+from thence.engines.automaton.plan.spaseq import plan
+from thence.extraction.attributes import predicates_read
 from thence.rdf.times import Domain
-from thence.runtime.time_domain import TimeDomain
+from thence.runtime.watermark import TimeDomain
 from thence.spark.driver.column_selection import narrowed_decoder, selected_columns
 from thence.spark.sources.parquet_scans import parquet_scan
 from thence.spark.sources.row_decoder import decoder

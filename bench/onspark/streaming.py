@@ -17,7 +17,7 @@ from rich.table import Table
 from onspark import processes
 from onspark.session import consumed
 from onspark.timing import CONSOLE, asked, measured
-from thence.spark.driver.shard_spread import shard_keys
+from thence.spark.driver.pipeline import shard_keys
 
 FIRST = 2
 """Micro-batches that compile and start workers."""

@@ -9,17 +9,17 @@ from pathlib import Path
 import pyarrow as pa
 
 import thence
-from thence.columns.column_batch import ColumnBatch, RowPositions
+from thence.columns.batches import ColumnBatch, RowPositions
+from thence.engines.automaton.memory import FREE, NEVER, RUN_CAPACITY
+from thence.engines.automaton.operator import AutomatonOperator
+from thence.engines.automaton.plan.spaseq import plan
+from thence.engines.automaton.program import SequenceProgram
+from thence.interface.dataflow import Stage
+from thence.interface.extracted import ArrivedBatch
 from thence.io.event_files import read_batches
 from thence.io.event_tables import EventTable
-from thence.kernel.automaton.memory import FREE, NEVER, RUN_CAPACITY
-from thence.kernel.automaton.operator import AutomatonOperator
-from thence.plan.automaton.spaseq import plan
-from thence.program.automaton.program import SequenceProgram
-from thence.program.dataflow import Stage
-from thence.program.extracted import ArrivedBatch
+from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.limits import Limits
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
 from thence.runtime.event_log import BatchLog
 from thence.runtime.host import Host
 

@@ -13,11 +13,10 @@ from rich.table import Table
 
 import thence
 from stocks.contenders import CONSOLE, Time, resident
-from thence.columns.column_batch import Batch
-from thence.columns.event_batch import encode
+from thence.columns.batches import Batch, encode
+from thence.interface.operator import NEVER, Environment
 from thence.local.flow import LocalFlow
 from thence.match.background import NO_BACKGROUND, Background
-from thence.program.operator import NEVER, Environment
 from thence.query.languages import CompileOptions
 from thence.rdf.events import Event
 

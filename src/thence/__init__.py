@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from thence.errors import InputError, LimitError, QueryError, RdfError, ThenceError
 
 if TYPE_CHECKING:
-    from thence.builders.sase import attribute, count, many, one, pattern
+    from thence.builder import attribute, count, many, one, pattern
     from thence.query import Engine, Event, Match, Problem, Query, parse
 
 __version__ = "0.1.0.dev0"
@@ -34,11 +34,11 @@ __all__ = [
 ]
 
 _LATER = dict.fromkeys(("Engine", "Event", "Match", "Problem", "Query", "parse"), "thence.query")
-_LATER |= dict.fromkeys(("attribute", "count", "many", "one", "pattern"), "thence.builders.sase")
+_LATER |= dict.fromkeys(("attribute", "count", "many", "one", "pattern"), "thence.builder")
 
 
 def __getattr__(name: str) -> Any:
-    """The public names that stand on heavy libraries are imported when they are first asked for."""
+    """Import the public names that need heavy libraries on first use."""
     if name not in _LATER:
         raise AttributeError(f"module 'thence' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_LATER[name]), name)

@@ -1,19 +1,26 @@
-"""Every exception a user can meet.
-
-ThenceError
-├── QueryError      the query can't be read, or means nothing
-├── RdfError        a document is no RDF, or RDF that we refuse
-├── InputError      a file, a stream's name or an option is wrong
-└── LimitError      something is larger or deeper than the limits allow
-"""
+"""Exceptions for users, and the hints that end their messages."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
+
+# Every exception a user can meet.
+#
+# ThenceError
+# ├── QueryError      the query can't be read, or means nothing
+# ├── RdfError        a document is not RDF, or RDF that we refuse
+# ├── InputError      a file, a stream's name or an option is wrong
+# └── LimitError      something is larger or deeper than the limits allow
 
 
 class ThenceError(Exception):
     """The base of all errors that Thence raises on purpose: one sentence with place, reason and cure."""
+
+
+class ThenceWarning(UserWarning):
+    """A likely mistake in a legal query, found while it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,7 @@ class Place:
 
 
 class QueryError(ThenceError):
-    """A query that can't be read or means nothing.
+    """A query with wrong syntax or without a meaning.
 
     >>> place = Place(7, 12, "traffic.spaseq")
     >>> print(QueryError('WITHIN needs a duration, found "ten".', place=place, hint="WITHIN 10 MINUTES"))
@@ -58,7 +65,7 @@ class QueryError(ThenceError):
 
 
 class RdfError(ThenceError):
-    """A document that is no RDF, or RDF that we refuse (what RDF 1.2 adds, a remote context).
+    """A document that is not RDF, or RDF that we refuse (what RDF 1.2 adds, a remote context).
 
     >>> print(RdfError("Invalid IRI code point ' '", place=Place(2, 12, "power.nq")))
     power.nq:2:12: Invalid IRI code point ' '
@@ -86,4 +93,36 @@ class InputError(ThenceError):
 
 
 class LimitError(ThenceError):
-    """Something is larger or deeper than the limits allow; the message names the limit."""
+    """A limit was exceeded; the message names it."""
+
+
+# Hints for error messages: the closest known name, a list of choices.
+
+_MANY = 1000  # names among which a close one is sought, and
+_LONG = 60  # their length: comparing takes time
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """The known name that was probably meant, or an empty text. Case differences count little.
+
+    >>> closest("prize", ["volume", "price"]), closest("s1", ["S1", "S2"]), closest("house", ["volume"])
+    ('price', 'S1', '')
+    """
+    if len(name) > _LONG:
+        return ""
+    by_folded = {each.casefold(): each for each in sorted(known)[:_MANY] if len(each) <= _LONG}
+    found = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.7)
+    return by_folded[found[0]] if found else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a list of choices, shortened after the first few.
+
+    >>> listed(["S1"]), listed(["S1", "S2", "S3"])
+    ('S1', 'S1, S2 or S3')
+    """
+    found = list(names)
+    shown = found[:5]
+    if len(found) > len(shown):
+        return f"{', '.join(shown)} or another"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from thence.columns.event_batch import EventBatch
+from thence.columns.batches import EventBatch
 from thence.io.event_files import read_batches
 from thence.io.nquads import read_nquads
-from thence.jit import interpreted
+from thence.jit import compiled
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 
@@ -72,7 +72,7 @@ def memory() -> Iterator[None]:
 @pytest.fixture
 def much(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is much is never taken for little, as which it would take minutes."""
-    monkeypatch.setattr(interpreted, "LITTLE", -1)
+    monkeypatch.setattr(compiled, "LITTLE", -1)
 
 
 @pytest.mark.usefixtures("memory")

@@ -18,6 +18,7 @@ from oracle.ep_sparql_legal import groups_in, is_legal, triples_blocks
 from oracle.ep_sparql_query import (
     Chain,
     Column,
+    Compare,
     Construct,
     File,
     Filter,
@@ -52,7 +53,7 @@ from oracle.ep_sparql_statements import (
     Y,
 )
 from oracle.ep_sparql_strata import predicates
-from oracle.terms import Blank, Iri, Literal, Term, Triple, Var
+from oracle.terms import Blank, Iri, Literal, Term, Triple, Var, integer
 
 __all__ = ["CORE", "Case", "Options", "answer", "cases", "emitted", "is_emitting", "policy_cases", "random_cases"]
 
@@ -236,7 +237,7 @@ def is_legal_case(case: Case) -> bool:
 def made(number: Callable[[int, int], int], options: Options) -> Case:
     """A case, legal most of the time."""
     outline = Maker(number, options, derives=False)
-    ruled = options.rules and outline.chance(40)
+    ruled = options.rules and outline.chance(options.ruled)
     reasoning = options.reasoning and outline.chance(options.reasoned)
     grounded = options.background and (reasoning or outline.chance(40))
     graphs = options.graph and (not ruled or options.graph_of_rules) and outline.chance(20)
@@ -250,10 +251,12 @@ def made(number: Callable[[int, int], int], options: Options) -> Case:
     if ruled:
         for _ in range(outline.pick((1, 1, 2))):
             file += maker().rule()
-    if not ruled or outline.chance(65):
+    if not ruled or outline.chance(options.selecting):
         for _ in range(outline.pick((1, 1, 1, 2))):
             statement = maker()
             where = statement.group(statement.pick((0, 1, options.depth)) if ruled else options.depth)
+            if ruled and options.recursive and statement.chance(options.recursive):  # all that is derived
+                where = Group((Triples((Pattern(X, statement.pick((T, T, Q)), Y),)),))
             if not in_scope(where):
                 where = Group((*where.elements, statement.triples()))
             if graphs and statement.chance(70):
@@ -301,7 +304,7 @@ def policy_cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa
 
 def _policy_select(maker: Maker) -> Select:
     maker.left = maker.options.patterns
-    where = _policy_chain(maker, nested=True)
+    where = _policy_chain(maker, depth=2)
     names = in_scope(where)
     columns = None
     if names and maker.chance(40):
@@ -309,19 +312,26 @@ def _policy_select(maker: Maker) -> Select:
     return Select(columns, where)
 
 
-def _policy_chain(maker: Maker, *, nested: bool) -> Group:
-    def operand() -> Group:
-        if nested and maker.left > 2 and maker.chance(20):
-            return _policy_chain(maker, nested=False)
+def _policy_chain(maker: Maker, *, depth: int) -> Group:
+    def operand(*, is_left: bool = False) -> Group:
+        if depth and maker.left > 2 and maker.chance(45 if is_left else 15):
+            return _policy_chain(maker, depth=depth - 1)
         triples = Triples((maker.pattern(),)) if maker.chance(80) else maker.triples()
-        names = in_scope(Group((triples,)))
-        filters = (Filter(maker.condition(names or ["x"], 0)),) if maker.chance(20) else ()
-        return Group((triples, *filters))
+        return Group((triples, *_policy_filters(maker, Group((triples,)), 20)))
 
-    chain = Chain(operand(), tuple((Operator.SEQ, operand()) for _ in range(maker.pick((1, 1, 2)) if nested else 1)))
-    names = in_scope(Group((chain,)))
-    filters = (Filter(maker.condition(names or ["x"], 0)),) if maker.chance(40) else ()
-    return Group((chain, *filters))
+    rest = maker.pick((1, 1, 2)) if depth == 2 else 1
+    chain = Chain(operand(is_left=True), tuple((Operator.SEQ, operand()) for _ in range(rest)))
+    group = Group((chain, *_policy_filters(maker, Group((chain,)), 45)))
+    return Group((group, *_policy_filters(maker, group, 80))) if maker.chance(15) else group
+
+
+def _policy_filters(maker: Maker, group: Group, percent: int) -> tuple[Filter, ...]:
+    """A filter that all pass, or any."""
+    if not maker.chance(percent):
+        return ()
+    if maker.chance(25):
+        return (Filter(Compare("=", integer(1), integer(1))),)
+    return (Filter(maker.condition(in_scope(group) or ["x"], 0)),)
 
 
 def is_emitting(file: File) -> bool:

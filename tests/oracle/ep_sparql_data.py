@@ -46,7 +46,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Data:
-    """The sources in their order, the unnamed background, which answers for every IRI, and the named graphs."""
+    """The sources in their order, the unnamed background, and the named graphs."""
 
     sources: tuple[Source, ...]
     background: Graph = frozenset()
@@ -72,11 +72,15 @@ class Data:
         return replace(self, sources=tuple(source for source in self.sources if source.end <= time))
 
     def graph(self, iri: str) -> Data:
-        """Γ(iri), of which every triple is timeless: what has that name, and what has none (EP-40, SP-55)."""
-        named = self.named or {}
-        if iri not in named and not self.background:
+        """Γ(iri), of which every triple is timeless: what has that name; where nothing has a name, the unnamed
+        background (EP-40, SP-55)."""
+        if self.named:
+            if iri not in self.named:
+                raise UnknownGraph(iri)
+            return Data((), self.named[iri], self.named)
+        if not self.background:
             raise UnknownGraph(iri)
-        return Data((), self.background | named.get(iri, frozenset()), self.named)
+        return Data((), self.background)
 
     def brought_by(self, occurrence: Occurrence) -> tuple[Source, ...]:
         """The sources of an occurrence, in their order; none for background's, those of named graphs included."""

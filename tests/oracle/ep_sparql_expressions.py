@@ -11,7 +11,6 @@ from fractions import Fraction
 from math import isinf
 from typing import TypeAlias, assert_never
 
-from oracle import floating
 from oracle.ep_sparql_query import (
     Aggregate,
     And,
@@ -28,7 +27,7 @@ from oracle.ep_sparql_query import (
     TimeFunction,
     full,
 )
-from oracle.expressions import Number, Value, calculate, compare, effective, number, promoted
+from oracle.expressions import Number, Value, calculate, compare, effective, number, total
 from oracle.floating import canonical
 from oracle.terms import Blank, Iri, Literal, Term, Var
 
@@ -158,7 +157,7 @@ def aggregate(of: Aggregate, members: tuple[Scope, ...]) -> Value | None:
         case "SUM":
             return total(bound)
         case "AVG":
-            return calculate("/", total(bound), _whole(len(bound)))
+            return total(bound, average=True)
         case "MIN":
             return _read(min(bound, key=rank))
         case "MAX":
@@ -168,18 +167,6 @@ def aggregate(of: Aggregate, members: tuple[Scope, ...]) -> Value | None:
 
 def _whole(count: int) -> Number:
     return Number(Fraction(count), integer=True)
-
-
-def total(terms: list[Term]) -> Number | None:
-    """The exact sum, each member promoted to the widest type among them, rounded once; 0 of none."""
-    found = [number(each) for each in terms]
-    members = promoted(*(each for each in found if each is not None))
-    if len(members) < len(found):
-        return None
-    if members and members[0].binary:
-        binary = members[0].binary
-        return Number(floating.total([float(each.value) for each in members], binary), False, binary)
-    return Number(sum((each.value for each in members), Fraction(0)), all(each.integer for each in members))
 
 
 Rank: TypeAlias = tuple[int, tuple[bool, Fraction | float], str, str]

@@ -178,7 +178,11 @@ def admits_policy(statement: Select | Construct) -> bool:
     if isinstance(statement, Construct):
         return False
     plain = not (statement.distinct or statement.aggregated or statement.sliced or statement.order_by)
-    return plain and any(isinstance(element, Chain) for element in statement.where.elements) and _seqs(statement.where)
+    return plain and _has_chain(statement.where) and _seqs(statement.where)
+
+
+def _has_chain(group: Group) -> bool:
+    return any(isinstance(each, Chain) or (isinstance(each, Group) and _has_chain(each)) for each in group.elements)
 
 
 def _seqs(group: Group) -> bool:
@@ -189,6 +193,8 @@ def _seqs(group: Group) -> bool:
     match matched[0]:
         case Triples(patterns):
             return not any(not isinstance(p.predicate, Var) and _repeats(p.predicate) for p in patterns)
+        case Group():
+            return _seqs(matched[0])
         case Chain(first, rest):
             return all(operator is Operator.SEQ and _seqs(right) for operator, right in rest) and _seqs(first)
         case _:

@@ -393,7 +393,7 @@ class Evaluation:
 
 
 NO_PREDICATE = Iri("no:predicate")
-"""What a substituted predicate is that is no IRI: no triple has it."""
+"""What a substituted predicate is that is not an IRI: no triple has it."""
 
 
 @dataclass(frozen=True)

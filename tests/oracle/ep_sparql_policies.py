@@ -24,7 +24,7 @@ def policy_solutions(data: Data, select: Select, policy: str) -> list[Listed]:
     for time in sorted({source.end for source in data.sources}):
         now = replace(data, sources=tuple(s for s in data.sources if s.end <= time and s.event not in consumed))
         evaluation = Evaluation(now)
-        selected = Selection(evaluation, policy).group(select.where, (), UNRESTRICTED)
+        selected = Selection(evaluation, policy).group(select.where, (), UNRESTRICTED, everything)
         emitted = [solution for solution in selected if solution.end == time]
         for solution in emitted:
             row = evaluation.row(select, solution, evaluation.scope(solution))
@@ -70,6 +70,10 @@ def last(solutions: Solutions) -> Solutions:
     return [each for each in solutions if not any(precedes(each, other) for other in solutions)]
 
 
+Accepts: TypeAlias = Callable[[Solution], bool]
+"""What the filters of enclosing groups leave of a left operand (EP-69)."""
+
+
 class Selection:
     """One evaluation under a policy."""
 
@@ -77,44 +81,52 @@ class Selection:
         self.evaluation = evaluation
         self.best: Callable[[Solutions], Solutions] = {"chronological": first, "recent": last}[policy]
 
-    def group(self, group: Group, place: Place, restriction: Restriction) -> Solutions:
-        """A chain with its filters, or triples with theirs, as far as the restriction admits."""
+    def group(self, group: Group, place: Place, restriction: Restriction, accepts: Accepts) -> Solutions:
+        """A chain with its filters, or triples with theirs, as far as the restriction admits and enclosing filters
+        accept."""
+        inner = [(number, each) for number, each in enumerate(group.elements) if isinstance(each, Group)]
+        if inner:  # alone beside filters, which are filters of an enclosing group
+            [(number, each)] = inner
+            return self.group(
+                each,
+                (*place, number),
+                restriction,
+                lambda whole: self.evaluation.passes(group.filters, whole) and accepts(whole),
+            )
         chains = [(number, each) for number, each in enumerate(group.elements) if isinstance(each, Chain)]
         if not chains:
-            return [each for each in self.evaluation.group(group, place) if restriction.admits(each)]
+            found = self.evaluation.group(group, place)
+            return [each for each in found if restriction.admits(each) and accepts(each)]
         [(number, chain)] = chains
-        operands = operands_of(chain)
-        return ChainSelection(self, operands, group, (*place, number)).prefixes(len(operands), None, restriction)
+        operands = (chain.first, *(right for _, right in chain.rest))
+        whole = ChainSelection(self, operands, group, (*place, number), accepts)
+        return whole.prefixes(len(operands), None, restriction)
 
 
-def operands_of(chain: Chain) -> tuple[Group, ...]:
-    """Those of the whole chain: braces around a left side say what EP-7 says without them, unless filters stand in
-    them. `{{A} SEQ {B}} SEQ {C}` is `{A} SEQ {B} SEQ {C}`."""
-    rest = tuple(right for _, right in chain.rest)
-    match chain.first.elements:
-        case (Chain() as left,):
-            return (*operands_of(left), *rest)
-        case _:
-            return (chain.first, *rest)
+def everything(solution: Solution) -> bool:
+    return True
 
 
 @dataclass(frozen=True)
 class ChainSelection:
-    """A chain `E1 SEQ E2 SEQ …` in its group. The group's filters are judged on the whole chain (EP-69)."""
+    """A chain `E1 SEQ E2 SEQ …` in its group. The group's filters and those of enclosing groups are judged before any
+    of its SEQs selects; they reach into E1, and not into what stands right of a SEQ (EP-69)."""
 
     selection: Selection
     operands: tuple[Group, ...]
     group: Group
     place: Place
+    accepts: Accepts
 
     def prefixes(self, length: int, right: Solution | None, restriction: Restriction) -> Solutions:
         """The solutions of the first `length` operands before `right`, what is chosen of the operands after them.
 
         Only those count that the filters pass, together with `right`.
         """
-        candidates = self.selection.group(self.operands[length - 1], (*self.place, length - 1), restriction)
+        operand, place = self.operands[length - 1], (*self.place, length - 1)
         if length == 1:
-            return [each for each in candidates if self.passes(each, right)]
+            return self.selection.group(operand, place, restriction, lambda each: self.passes(combined(each, right)))
+        candidates = self.selection.group(operand, place, restriction, everything)
         partners = {
             each: self.prefixes(length - 1, combined(each, right), restriction.further(each)) for each in candidates
         }
@@ -123,8 +135,8 @@ class ChainSelection:
         kept = [each for each in joined if each in self.selection.best(rivals(each, joined, shared))]
         return [combination(a, each) for each in kept for a in self.selection.best(partners[each])]
 
-    def passes(self, left: Solution, right: Solution | None) -> bool:
-        return self.selection.evaluation.passes(self.group.filters, combined(left, right))
+    def passes(self, whole: Solution) -> bool:
+        return self.selection.evaluation.passes(self.group.filters, whole) and self.accepts(whole)
 
     def shared(self, length: int) -> frozenset[str]:
         """The variables in scope in both sides of a SEQ, by the text (RS-41)."""

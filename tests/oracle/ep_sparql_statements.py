@@ -71,6 +71,8 @@ class Options:
     """What cases may have. `patterns` bounds the triple patterns of a statement, `depth` the nesting of groups."""
 
     rules: bool = True
+    ruled: int = 40  # of a hundred files, those with rules
+    selecting: int = 65  # of a hundred files with rules, those with SELECTs
     aggregates: bool = True
     sub_selects: bool = True
     modifiers: bool = True
@@ -79,6 +81,8 @@ class Options:
     reasoned: int = 15  # of a hundred cases, with reasoning
     graph: bool = True
     graph_of_rules: bool = False  # GRAPH in files with rules, too
+    by_time: int = 0  # of a hundred SELECTs with groups, those whose groups are of a time
+    recursive: int = 0  # of a hundred rules, those that derive what they read as absent left of SEQ
     background: bool = True
     time_functions: bool = True
     doubles: bool = True
@@ -342,13 +346,20 @@ class Maker:
         names = in_scope(where)
         keys: tuple[Key, ...] = ()
         columns: tuple[Column, ...] = ()
-        if names and self.chance(50):
+        if self.options.by_time and self.chance(self.options.by_time):
+            name = self.fresh()
+            keys, columns = (Key(self.pick((TimeFunction.START, TimeFunction.END)), name),), (Column(name),)
+            keys += (Key(Var(self.pick(names))),) if names and self.chance(25) else ()
+            if self.chance(60):
+                within = Filter(Compare("<=", TimeFunction.DURATION, integer(self.number(0, 3))))
+                where = Group((*where.elements, within))
+        elif names and self.chance(50):
             first, *others = dict.fromkeys((self.pick(names), self.pick(names)))
             chosen = [first, *(others if self.chance(25) else ())]
             keys, columns = tuple(Key(Var(name)) for name in chosen), tuple(map(Column, chosen))
         elif self.options.time_functions and self.chance(15):
             name = self.fresh()
-            keys, columns = (Key(self.pick((TimeFunction.START, TimeFunction.DURATION)), name),), (Column(name),)
+            keys, columns = (Key(self.pick(tuple(TimeFunction)), name),), (Column(name),)
         free = [name for name in NUMBER_NAMES if name not in names]
         for _ in range(self.pick((1, 1, 2))):
             shown = {column.name for column in columns}
@@ -380,6 +391,8 @@ class Maker:
     # Rules
 
     def rule(self) -> list[Construct]:
+        if self.options.recursive and self.chance(self.options.recursive):
+            return self.recursive_rules()
         choice = self.number(0, 9)
         if choice == 0:
             return [TRANSITIVE]
@@ -393,12 +406,37 @@ class Maker:
             where = Group((SubSelect(self.aggregated(where, inner=True)),))
         return [Construct(tuple(self.template(where) for _ in range(self.pick((1, 1, 2)))), where)]
 
-    def template(self, where: Group) -> Pattern:
+    def recursive_rules(self) -> list[Construct]:
+        """`{ ?x :p ?y MINUS { ?x :t ?z } } SEQ { ?x :q ?w }` → `?x :t ?y`, and the like; mostly with a rule that
+        derives `?x :t ?y` of the left side alone: what is derived at an instant counts for absence at that instant,
+        which SEQ reads later (EP-52, EP-53)."""
+        derived = self.pick((T, T, Q))
+        own, other = self.shuffled(((Q, Y), (R, Var("w"))))
+        given = Pattern(X, *own)
+        absent = Group((Triples((Pattern(self.pick((X, X, X, Y)), derived, self.pick((Z, Z, Y))),)),))
+        choice = self.pick((0, 0, 1, 1, 2, 3))
+        left = Group(
+            (Triples((given,)), (Minus(absent), Optional(absent), Filter(Not(Exists(absent))))[min(choice, 2)])
+        )
+        if choice == 3 and self.options.aggregates:
+            count = Select((Column("x"), Column("k", Aggregate("COUNT", None))), absent, group_by=(Key(X),))
+            left = Group((Triples((given,)), SubSelect(count)))
+        operator = self.pick((Operator.SEQ, Operator.SEQ, Operator.SEQ, Operator.OPTIONALSEQ))
+        right = Group((Triples((Pattern(X, *self.pick((other, other, own))),)),))
+        if self.chance(15):
+            right = Group((self.triples(),))
+        where = Group((Chain(left, ((operator, right),)),))
+        rules = [Construct((self.template(where, derived),), where)]
+        if self.chance(65):
+            rules.append(Construct((Pattern(X, derived, own[1]),), Group((Triples((given,)),))))
+        return self.shuffled(rules)
+
+    def template(self, where: Group, derived: Iri | None = None) -> Pattern:
         names = in_scope(where)
         things: list[Slot] = [Var(name) for name in names if name in THING_NAMES] or list(THINGS)
         known = [Var(name) for name in names if name not in THING_NAMES and name != "w"]
         quantities: list[Slot] = [*known, *known, *self.numbers[:1]]
-        predicate = self.pick((S, S, T, T, Q))
+        predicate = derived or self.pick((S, S, T, T, Q))
         subject = Blank("new") if self.chance(10) and predicate != Q else self.pick(things)
         numeric = predicate == S or (predicate == T and self.chance(50))
         return Pattern(subject, predicate, self.pick(quantities) if numeric else self.pick(things))

@@ -5,12 +5,13 @@ None is an error, also that of a variable without a value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, TypeAlias, assert_never
 
+from oracle import floating
 from oracle.floating import calculated, rounded
 from oracle.sparql_query import And as And
 from oracle.sparql_query import Arithmetic as Arithmetic
@@ -161,6 +162,21 @@ def promoted(*numbers: Number) -> tuple[Number, ...]:
     kinds = {each.binary for each in numbers}
     wide = "double" if "double" in kinds else "float" if "float" in kinds else ""
     return tuple(Number(rounded(each.value, wide), False, wide) for each in numbers) if wide else numbers
+
+
+def total(terms: Sequence[Term], *, average: bool = False) -> Number | None:
+    """SUM or AVG (C-31): the exact sum of the members, in the widest type among them, rounded once; 0 of none. An error
+    if one is not a number."""
+    members = [found for found in map(number, terms) if found is not None]
+    if len(members) < len(terms):
+        return None
+    count = len(members) if average and members else 1
+    kinds = {each.binary for each in members}
+    wide = "double" if "double" in kinds else "float" if "float" in kinds else ""
+    if wide:
+        return Number(floating.total([each.value for each in members], wide, count), False, wide)
+    exact = sum((Fraction(each.value) for each in members), Fraction(0)) / count
+    return Number(exact, integer=all(each.integer for each in members) and (not average or not members))
 
 
 def variables(expression: Expression) -> frozenset[str]:

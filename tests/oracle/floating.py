@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from fractions import Fraction
 
 
@@ -25,7 +26,7 @@ def rounded(exact: Fraction | float, datatype: str) -> float:
     exponent = max(exponent, lowest)
     whole = round(size / Fraction(2) ** exponent)  # ties to even
     found = math.inf if whole * Fraction(2) ** exponent >= Fraction(2) ** highest else math.ldexp(whole, exponent)
-    return math.copysign(found, exact)
+    return found if exact > 0 else -found
 
 
 def canonical(value: float, datatype: str) -> str:
@@ -75,9 +76,13 @@ def _single(value: float) -> float:
     return float(found)
 
 
-def total(values: list[float], datatype: str) -> float:
-    """The exact sum, rounded once."""
-    infinite = {each for each in values if math.isinf(each)}
-    if any(map(math.isnan, values)) or len(infinite) == 2:
-        return math.nan
-    return infinite.pop() if infinite else rounded(sum(map(Fraction, values), Fraction(0)), datatype)
+def total(values: Sequence[Fraction | float], datatype: str, count: int = 1) -> float:
+    """The exact sum, by a count, rounded once (C-31).
+
+    >>> total([1e16, 1.0, -1e16, 1.0], "double"), total([Fraction(1, 10), 1e16, -1e16], "double", 3)
+    (2.0, 0.03333333333333333)
+    """
+    endless = {each for each in values if isinstance(each, float) and not math.isfinite(each)}
+    if endless:
+        return endless.pop() if len(endless) == 1 else math.nan
+    return rounded(sum(map(Fraction, values), Fraction(0)) / count, datatype)

@@ -1,7 +1,8 @@
 """RSEP-QL by its definitions: Dell'Aglio, Dao-Tran, Calbimonte, Le Phuoc, Della Valle, "A query model to capture event
-pattern matching in RDF stream processing query languages", with the rules RS-1 to RS-67. All events are known.
+pattern matching in RDF stream processing query languages", with the rules RS-1 to RS-70. All events are known.
 
-`rows` gives the rows of a SELECT, `constructed` the events of a CONSTRUCT, `instants` the times of the evaluations.
+`rows` gives the rows of a SELECT or an ASK, `constructed` the events of a CONSTRUCT, `instants` the times of the
+evaluations.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from oracle.ep_sparql_data import own_blanks
 from oracle.graphs import only
 from oracle.rsep_ql_events import EventEvaluation, EventMapping, StreamEvent, consumes, contents
 from oracle.rsep_ql_query import (
+    Ask,
     At,
     Construct,
     Every,
     Match,
     OnClose,
     OnContent,
+    OnNonEmpty,
     Output,
     Pattern,
     Policy,
@@ -33,7 +36,7 @@ from oracle.rsep_ql_query import (
     template_names,
 )
 from oracle.rsep_ql_sparql import Bag, Evaluation, Snapshot, Solution
-from oracle.terms import Blank, Graph, Iri, Literal, Term, Triple, Var
+from oracle.terms import Blank, Graph, Iri, Literal, Term, Triple, Var, boolean
 
 GivenEvent: TypeAlias = tuple[str, str, int, int, Iterable[Triple]]
 """An input event: (stream, id, start, end, triples)."""
@@ -42,7 +45,7 @@ GivenGraph: TypeAlias = Iterable[Triple] | Iterable[tuple[int, Iterable[Triple]]
 """A graph, or its versions: (time, triples) (RS-5)."""
 
 GivenReport: TypeAlias = str | int | Sequence[int]
-"""The option `report`: "content", "close", a length, or a list of times (RS-16)."""
+"""The option `report`: "content", "close", "non_empty_content", a length, or a list of times (RS-16)."""
 
 Row: TypeAlias = tuple[int, tuple[tuple[str, Term], ...], tuple[str, ...]]
 """The time of the evaluation, bindings by name, and the ids of `match.events` (RS-48, RS-56)."""
@@ -168,6 +171,8 @@ def given_report(report: GivenReport | None) -> Report | None:
             return OnContent()
         case "close":
             return OnClose()
+        case "non_empty_content":
+            return OnNonEmpty()
         case int():
             return Every(report)
         case str():
@@ -229,8 +234,9 @@ class Dataset:
 # Evaluation instants
 
 
-def instants(query: Query, events: Iterable[StreamEvent], advance: Iterable[int] = ()) -> list[int]:
+def instants(query: Query, events: Sequence[StreamEvent], advance: Iterable[int] = ()) -> list[int]:
     """ET. All events known, an evaluation sees those with end ≤ t (RS-14)."""
+    advance = tuple(advance)
     ends = [event.end for event in events]
     times = [*ends, *advance]  # a time given to `advance` counts like an event's for close and periodic (RS-21)
     match query.report:
@@ -238,6 +244,9 @@ def instants(query: Query, events: Iterable[StreamEvent], advance: Iterable[int]
             return sorted(set(ends))  # RS-18
         case OnClose():
             return sorted({t for slide in query.slides for t in multiples(slide, times)})  # RS-19
+        case OnNonEmpty():  # RS-70
+            closing = instants(replace(query, report=OnClose()), events, advance)
+            return [t for t in closing if any(contents(query, tuple(events), t).values())]
         case Every(period):
             return multiples(period, times)
         case At(listed):
@@ -300,6 +309,8 @@ def answer(query: Query, snapshot: Snapshot) -> Bag:
         case Construct(template, where):
             names = frozenset(template_names(template))
             return [replace(each, mapping=only(each.mapping, names)) for each in found.group(where)]
+        case Ask(where):
+            return [Solution(frozenset({("ask", boolean(bool(found.group(where))))}))]  # RS-68
         case _:
             assert_never(query.form)
 

@@ -66,6 +66,8 @@ __all__ = [
 ]
 
 Events: TypeAlias = tuple[tuple[str, str, int, int, tuple[Triple, ...]], ...]
+Untold: TypeAlias = tuple[str, int, int, tuple[Triple, ...]]
+"""An event that has no id yet."""
 Named: TypeAlias = Mapping[str, Sequence[Triple] | Sequence[tuple[int, Sequence[Triple]]]]
 
 
@@ -210,7 +212,7 @@ class Data:
 
     def events(self, most: int) -> Events:
         maker = self.maker
-        found: list[tuple[str, int, int, tuple[Triple, ...]]] = []
+        found: list[Untold] = []
         matches = list(every(Match, self.query))
         for match in matches[:2]:
             found += self.planned(match)
@@ -224,7 +226,18 @@ class Data:
             found.append((stream, time, time, triples))
         if maker.chance(25) or len(found) > most:
             found = maker.shuffled(found)
-        return tuple((stream, f"e{number}", *rest) for number, (stream, *rest) in enumerate(found[:most]))  # type: ignore[misc]
+        found = self.parted(found[:most])
+        return tuple((stream, f"e{number}", *rest) for number, (stream, *rest) in enumerate(found))  # type: ignore[misc]
+
+    def parted(self, events: list[Untold]) -> list[Untold]:
+        """With a quiet gap between some and the rest, now and then."""
+        if not self.maker.chance(15):
+            return events
+        last, gap = self.time(), self.maker.number(10, 40)
+        return [
+            (stream, start, end, triples) if end <= last else (stream, start + gap, end + gap, triples)
+            for stream, start, end, triples in events
+        ]
 
     def time(self) -> int:
         return self.maker.number(FIRST_TIME, LAST_TIME) if self.maker.chance(30) else self.maker.number(1, 7)
@@ -364,6 +377,7 @@ GROUPED = Options(
     exists=False,
     paths=False,
     constructs=False,
+    asks=False,
     blanks=False,
     aggregated=100,
     doubles=60,

@@ -27,7 +27,7 @@ from oracle.rsep_ql_query import (
     every,
 )
 from oracle.rsep_ql_sparql import Evaluation, Snapshot
-from oracle.terms import Graph
+from oracle.terms import Graph, integer
 
 Time: TypeAlias = int | float
 """A tick, or +∞ where `W*` has no upper bound."""
@@ -136,7 +136,8 @@ class EventEvaluation:
             EventMapping(mapping | given, event.start, event.end, (event,))
             for event in self.windows[definition.window]
             if event.end < before
-            for mapping in sorted(self.mappings(definition, event), key=repr)
+            for found in sorted(self.mappings(definition, event), key=repr)
+            for mapping in [found | times(definition, event)]
             if compatible(mapping, given)
         ]
 
@@ -182,6 +183,12 @@ class EventEvaluation:
             case _:
                 assert_never(policy)
         return [sequence(e1, e2) for e1, e2 in chosen]
+
+
+def times(definition: EventDefinition, event: StreamEvent) -> Mu:
+    """What START and END bind."""
+    bound = ((definition.start, event.start), (definition.end, event.end))
+    return frozenset((name, integer(time)) for name, time in bound if name is not None)
 
 
 def sequence(e1: EventMapping, e2: EventMapping) -> EventMapping:

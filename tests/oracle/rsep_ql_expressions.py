@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from oracle.ep_sparql_expressions import Rank, order, rank, term, total
-from oracle.expressions import Number, Value, calculate, compare, effective, number
+from oracle.ep_sparql_expressions import Rank, order, rank, term
+from oracle.expressions import Number, Value, calculate, compare, effective, number, total
 from oracle.rsep_ql_query import (
     Aggregate,
     And,
@@ -118,7 +118,7 @@ def aggregate(of: Aggregate, members: tuple[Scope, ...]) -> Value | None:
         case "SUM":
             return total(bound)
         case "AVG":
-            return calculate("/", total(bound), _whole(len(bound))) if bound else _whole(0)
+            return total(bound, average=True)
         case "MIN":
             return _read(min(bound, key=rank)) if bound else None
         case "MAX":

@@ -23,6 +23,7 @@ from oracle.rsep_ql_query import (
     InWindow,
     Match,
     OnClose,
+    OnNonEmpty,
     Query,
     Range,
     Select,
@@ -78,6 +79,9 @@ def _names(query: Query) -> None:
     _refuse(not {each.name for each in every(Event, query)} <= set(events), "an EVENT that is not defined (RS-67)")
     inside = [*every(InWindow, query.events), *every(Match, query.events)]
     _refuse(bool(inside), "WINDOW or MATCH inside EVENT (RS-67)")
+    for event in query.events:
+        named = [*in_scope(event.group, query.events), *event.times]
+        _refuse(len(set(named)) < len(named), "START or END names a variable that the EVENT has")
 
 
 def _numbers(query: Query, report: GivenReport | None, preset: str | None) -> None:
@@ -89,7 +93,7 @@ def _numbers(query: Query, report: GivenReport | None, preset: str | None) -> No
             case Interval(first, last):
                 _refuse(first > last, "FROM after TO (RS-65)")
     match settled.report:
-        case OnClose():
+        case OnClose() | OnNonEmpty():
             _refuse(not query.slides, "close where no window has SLIDE (RS-66)")
         case Every(period):
             _refuse(period <= 0, "EVERY ≤ 0 (RS-65)")
@@ -105,7 +109,7 @@ def _labels(query: Query) -> None:
         for block in every(Triples, query)
         for label in {slot.label for pattern in block.patterns for slot in slots(pattern) if isinstance(slot, Blank)}
     )
-    _refuse(any(count > 1 for count in counts.values()), "a blank-node label stands in two basic graph patterns")
+    _refuse(any(count > 1 for count in counts.values()), "a blank-node label is in two basic graph patterns")
 
 
 def _group(group: Group, events: tuple[EventDefinition, ...]) -> None:

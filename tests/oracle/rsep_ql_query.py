@@ -101,6 +101,11 @@ class OnClose:
 
 
 @dataclass(frozen=True)
+class OnNonEmpty:
+    """ON NON_EMPTY_CONTENT (RS-70)."""
+
+
+@dataclass(frozen=True)
 class Every:
     """EVERY period."""
 
@@ -114,7 +119,7 @@ class At:
     times: tuple[int, ...]
 
 
-Report: TypeAlias = OnContent | OnClose | Every | At
+Report: TypeAlias = OnContent | OnClose | OnNonEmpty | Every | At
 
 
 class Output(Enum):
@@ -130,11 +135,18 @@ class Output(Enum):
 
 @dataclass(frozen=True)
 class EventDefinition:
-    """`EVENT ON :window { … } AS name`: a basic event pattern."""
+    """`EVENT ON :window { … } AS name START ?start END ?end`: a basic event pattern. `start` and `end` are variables of
+    each mapping whose values are the times of its event."""
 
     name: str
     window: str
     group: Group
+    start: str | None = None
+    end: str | None = None
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.start, self.end) if name is not None)
 
 
 class Policy(Enum):
@@ -291,7 +303,14 @@ class Construct:
     where: Group
 
 
-Form: TypeAlias = Select | Construct
+@dataclass(frozen=True)
+class Ask:
+    """ASK WHERE { … } (RS-68)."""
+
+    where: Group
+
+
+Form: TypeAlias = Select | Construct | Ask
 
 
 @dataclass(frozen=True)
@@ -341,8 +360,9 @@ def leaves(pattern: EventPattern) -> list[str]:
 
 def event_scope(pattern: EventPattern, events: tuple[EventDefinition, ...]) -> list[str]:
     """The variables in scope in an event pattern (RS-41)."""
-    groups = {event.name: event.group for event in events}
-    return list(dict.fromkeys(name for leaf in leaves(pattern) for name in in_scope(groups[leaf], events)))
+    known = {event.name: event for event in events}
+    named = [known[leaf] for leaf in leaves(pattern)]
+    return list(dict.fromkeys(name for each in named for name in (*in_scope(each.group, events), *each.times)))
 
 
 def in_scope(group: Group, events: tuple[EventDefinition, ...] = ()) -> list[str]:

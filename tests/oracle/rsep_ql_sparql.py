@@ -305,7 +305,7 @@ class Row:
 
 
 NO_PREDICATE = Iri("no:predicate")
-"""What a substituted predicate is that is no IRI: no triple has it."""
+"""What a substituted predicate is that is not an IRI: no triple has it."""
 
 
 def minus(left: Bag, right: Bag) -> Bag:

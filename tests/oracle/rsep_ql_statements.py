@@ -15,6 +15,7 @@ from oracle.rsep_ql_query import (
     Aggregate,
     And,
     Arithmetic,
+    Ask,
     At,
     Bind,
     Bound,
@@ -31,6 +32,7 @@ from oracle.rsep_ql_query import (
     Expression,
     Filter,
     First,
+    Form,
     Group,
     Identity,
     If,
@@ -47,6 +49,7 @@ from oracle.rsep_ql_query import (
     Now,
     OnClose,
     OnContent,
+    OnNonEmpty,
     Optional,
     Or,
     Order,
@@ -87,6 +90,7 @@ class Options:
     policies: tuple[Policy | None, ...] = (None, None, *Policy, *Policy, Policy.CHRONOLOGICAL, Policy.RECENT)
     outputs: tuple[Output | None, ...] = (None, None, None, *Output, *Output, Output.ISTREAM)
     constructs: bool = True
+    asks: bool = True
     aggregates: bool = True
     aggregated: int = 25  # of a hundred queries
     modifiers: bool = True
@@ -182,7 +186,7 @@ class Maker:
 
     def close(self) -> Report:
         has_slide = any(isinstance(each.function, Range) and each.function.slide for each in self.windows)
-        return OnClose() if has_slide else Every(self.number(1, 3))
+        return self.pick((OnClose(), OnNonEmpty())) if has_slide else Every(self.number(1, 3))
 
     def times(self) -> tuple[int, ...]:
         late = (self.number(4, LAST_TIME + 1),)
@@ -194,6 +198,8 @@ class Maker:
                 return "content"
             case OnClose():
                 return "close"
+            case OnNonEmpty():
+                return "non_empty_content"
             case Every(period):
                 return period
             case At(times):
@@ -346,7 +352,17 @@ class Maker:
     def define_events(self) -> None:
         for number in range(1, self.pick((2, 2, 1, 2, 3)) + 1):
             window = self.pick(self.windows).name
-            self.events += (EventDefinition(f"E{number}", window, self.event_group()),)
+            group = self.event_group()
+            self.events += (EventDefinition(f"E{number}", window, group, *self.event_times(group)),)
+
+    def event_times(self, group: Group) -> tuple[str | None, str | None]:
+        """The variables of START and END; seldom ones that other patterns have, too."""
+        if not self.chance(30):
+            return None, None
+        free = [name for name in NUMBER_NAMES if name not in in_scope(group)]
+        names = [self.pick(free) if free and self.chance(15) else self.fresh(), self.fresh()]
+        start, end = self.pick(((None, names[0]), (names[1], names[0]), (names[0], None)))
+        return start, end
 
     def event_group(self) -> Group:
         """One triple pattern most of the time."""
@@ -515,7 +531,9 @@ class Maker:
         self.left = max(self.left, 3)
         where = self.where()
         construct = self.options.constructs and self.chance(12)
-        form = self.construct(where) if construct else self.select(where, inner=False)
+        form: Form = self.construct(where) if construct else self.select(where, inner=False)
+        if self.options.asks and self.chance(8):
+            form = Ask(where)
         graphs = (self.pick(("g", "f")),) if self.options.graphs and self.chance(8) else ()
         report = self.report() if self.options.reports and self.chance(45) else None
         return Query(

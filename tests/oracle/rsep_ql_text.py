@@ -10,6 +10,7 @@ from oracle.rsep_ql_query import (
     Aggregate,
     And,
     Arithmetic,
+    Ask,
     At,
     Bind,
     Bound,
@@ -19,12 +20,14 @@ from oracle.rsep_ql_query import (
     Construct,
     Element,
     Event,
+    EventDefinition,
     EventPattern,
     Every,
     Exists,
     Expression,
     Filter,
     First,
+    Form,
     Group,
     Identity,
     If,
@@ -41,6 +44,7 @@ from oracle.rsep_ql_query import (
     Now,
     OnClose,
     OnContent,
+    OnNonEmpty,
     Optional,
     Or,
     Order,
@@ -84,17 +88,32 @@ def text(query: Query) -> str:
     if query.output is not None:
         lines.append(f"REGISTER {query.output.value} :out AS")
     form = query.form
-    lines.append(_head(form) if isinstance(form, Select) else f"CONSTRUCT {{ {_triples(form)} }}")
+    lines.append(_form(form))
     lines += [f"FROM <{full(Iri(iri))}>" for iri in query.graphs]
     lines += [f"FROM NAMED <{full(Iri(iri))}>" for iri in query.named_graphs]
     lines += map(_window, query.windows)
     if query.report is not None:
         lines.append(f"REPORT {_report(query.report)}")
-    lines += [f"EVENT ON :{each.window} {_group(each.group)} AS {each.name}" for each in query.events]
+    lines += map(_event, query.events)
     lines.append(f"WHERE {_group(form.where)}")
     if isinstance(form, Select):
         lines += _modifiers(form)
     return "\n".join(lines)
+
+
+def _form(form: Form) -> str:
+    match form:
+        case Select():
+            return _head(form)
+        case Construct():
+            return f"CONSTRUCT {{ {_triples(form)} }}"
+        case Ask():
+            return "ASK"
+
+
+def _event(event: EventDefinition) -> str:
+    times = [f" {word} ?{name}" for word, name in (("START", event.start), ("END", event.end)) if name is not None]
+    return f"EVENT ON :{event.window} {_group(event.group)} AS {event.name}{''.join(times)}"
 
 
 def _window(window: NamedWindow) -> str:
@@ -120,6 +139,8 @@ def _report(report: Report) -> str:
             return "ON CONTENT"
         case OnClose():
             return "ON CLOSE"
+        case OnNonEmpty():
+            return "ON NON_EMPTY_CONTENT"
         case Every(period):
             return f"EVERY {period}"
         case At(times):

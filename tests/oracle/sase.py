@@ -26,11 +26,11 @@ Predicates:
 - A missing value, or two kinds of values, make a comparison neither true nor false (also `!=`), and NOT leaves it so;
   AND and OR are Kleene's. Booleans are a kind of their own, FALSE before TRUE; so are times, and what lies between two.
 - NaN is a number, and a comparison with it is false, `!=` true. Beside a float, integers and decimals are floats.
-- What is no comparison is true or not as SPARQL's effective boolean value is: NaN, 0 and the empty text are false.
+- What is not a comparison is true or not as SPARQL's effective boolean value is: NaN, 0 and the empty text are false.
 - `x IN (…)` is `x = … OR …`, NOT IN its negation. Conditions are brought into conjunctive form, NOT inwards, so that
   the parts of NOT IN act apart. LIKE, and functions, of what they are not for: a missing value.
-- Arithmetic with what is no number, and division by 0, also of floats, give a missing value. `/` and avg give floats.
-  `%` is exact, has the sign of the dividend, and is missing by 0.
+- Arithmetic with something that is not a number, and division by 0 (also of floats), gives a missing value. `/` and
+  avg give floats. `%` is exact, has the sign of the dividend, and is missing by 0.
   Times have a difference, which is added to times and taken from them.
 - Aggregates over no values: count 0, else missing. sum and avg of what are not all numbers, min, max, highest and
   lowest of several kinds: missing. `first` and `last` skip nulls too. highest(k, …) is the k-th highest value, equal
@@ -60,6 +60,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from oracle import sase_expressions
+from oracle.id_order import id_order
 from oracle.sase_expressions import Scope, holds, of_event
 from oracle.sase_query import (
     Aggregate,
@@ -195,7 +196,11 @@ def passed(query: Query, events: Iterable[Event], latest: int = EARLIEST) -> lis
         for match in matches(query, events, latest)
         if query.having is None or holds(query.having, Scope(_by_variable(query, match.events), {}))
     ]
-    return sorted(found, key=lambda match: (match.certain, match.end, match.start, match.ids))
+
+    def place(match: Match) -> tuple[object, ...]:
+        return match.certain, match.end, match.start, [[*map(id_order, ids)] for ids in match.ids]
+
+    return sorted(found, key=place)
 
 
 def rows(query: Query, events: Iterable[Event], latest: int = EARLIEST) -> list[Row]:

@@ -276,9 +276,12 @@ def streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
     for _ in range(draw(st.integers(0, 4))):
         kinds.insert(draw(st.integers(0, len(kinds))), draw(st.sampled_from([*kinds, *TYPES])))
     time, events = draw(st.sampled_from([0, 0, 1])), []
+    usual = draw(st.sampled_from([USUAL, ROUGH])) if _adds(query) else USUAL
     lengths = draw(st.sampled_from(LENGTHS))
     for number, kind in enumerate(kinds[:7], start=1):
-        events.append(Event(kind, min(time, 6), tuple(_attributes(draw)), f"e{number}", lengths[number % len(lengths)]))
+        events.append(
+            Event(kind, min(time, 6), tuple(_attributes(draw, usual)), f"e{number}", lengths[number % len(lengths)])
+        )
         time += draw(st.sampled_from([1, 1, 1, 1, 0, 2]))
     return tuple(events)
 
@@ -296,9 +299,18 @@ def tied_streams(draw: st.DrawFn, query: Query) -> tuple[Event, ...]:
     return tuple(events[:9])
 
 
-def _attributes(draw: st.DrawFn) -> Iterator[tuple[str, int | float | str | bool]]:
+def _adds(query: Query) -> bool:
+    """Whether a sum or an average is asked for anywhere."""
+    return any(f"Aggregate(function={name!r}" in repr(query) for name in ("sum", "avg"))
+
+
+USUAL: list[int | float] = [1, 2, 0, 2, 1, 3] * 5
+ROUGH: list[int | float] = [1e16, 0.1, -1e16, 1.0, 0.2, 1, 0.3, 1e16, 1.0, -1e16] * 3
+"""Numbers whose sums depend on what is rounded when (C-31)."""
+
+
+def _attributes(draw: st.DrawFn, usual: list[int | float] = USUAL) -> Iterator[tuple[str, int | float | str | bool]]:
     """Integers mostly; now and then a float between two of them, a string, or nothing."""
-    usual = [1, 2, 0, 2, 1, 3] * 5
     for name in ATTRIBUTES:
         value = draw(st.sampled_from([*usual, 1.5, "u", None]))
         if value is not None:

@@ -13,6 +13,7 @@ from functools import cmp_to_key
 from itertools import product
 from typing import Any
 
+from oracle import floating
 from oracle.sase_query import (
     OWN,
     Aggregate,
@@ -259,15 +260,20 @@ def aggregate(function: str, values: Iterable[Value], k: int | None = None) -> V
         case "sum" | "avg":
             if kinds != {"number"}:
                 return None
-            total: Value = 0
-            for value in given:
-                total = calculate("+", total, value)
-            return total if function == "sum" else calculate("/", total, len(given))
+            return _total(given, len(given) if function == "avg" else None)
         case "min" | "lowest":
             return _ordered(given, kinds, k or 1)
         case "max" | "highest":
             return _ordered(given, kinds, -(k or 1))
     raise ValueError(function)
+
+
+def _total(given: Sequence[Any], count: int | None) -> Value:
+    """The exact sum, or the average, which is a float; rounded once (C-31)."""
+    if count is not None or any(isinstance(value, float) for value in given):
+        members = [value if isinstance(value, float) else Fraction(value) for value in given]
+        return floating.total(members, "double", count or 1)
+    return sum(given)
 
 
 def _ordered(given: Sequence[Any], kinds: set[str | None], place: int) -> Value:

@@ -145,7 +145,7 @@ def predicate(choices: Choices, old: Compare, kind: Kind) -> Expression:
         found += [Call(choices.pick(kind.tests), (left, right))] * 2
     if kind.patterns:
         found += [Like(left, choices.pick(kind.patterns), negated)] * 2
-    if kind.differences and isinstance(right, Constant):  # which is no time
+    if kind.differences and isinstance(right, Constant):  # which is not a time
         found += [IsNull(left, negated=True)] * 6 if isinstance(left, Attribute | Aggregate) else []
     elif kind.differences:
         between = Arithmetic("-", left, right)

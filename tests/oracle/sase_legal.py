@@ -62,7 +62,7 @@ def _strategies(query: Query) -> Iterator[str]:
         yield "partition_contiguity needs an equivalence test or PARTITION BY"
     for component in query.components:
         if component.variable in chosen and component.negated and not component.closure:
-            yield "a negated variable that is no closure has a strategy"
+            yield "a negated variable that is not a closure has a strategy"
         followed = not component.negated and component != query.positives[-1]
         if query.stops(component) and not (
             component.closure and (followed or (has_end_condition(query, component) and not component.negated))
@@ -109,7 +109,7 @@ def _output(query: Query) -> Iterator[str]:
     for item in query.returns:
         match item.what:
             case Sequence(variable, _) if variable not in positives or not positives[variable].closure:
-                yield f"{variable} is no closure that can be returned"
+                yield f"{variable} is not a closure that can be returned"
             case Composite(variable, _, closure) if (
                 variable not in positives or positives[variable].closure is not closure
             ):

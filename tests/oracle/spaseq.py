@@ -34,7 +34,8 @@ from oracle.spaseq_query import (
 from oracle.terms import Blank, Graph, Term
 
 Background: TypeAlias = Mapping[str | None, Graph]
-"""The dataset D. It has a graph for each name; data under the name None answers for every IRI."""
+"""The dataset D. It has a graph for each name. Data under the name None answers for every IRI, if nothing has a name
+(SP-55)."""
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,8 @@ def graph_operator(world: World, gpm: Gpm, event: Event) -> Mappings:
 
 
 def gamma(world: World, iri: str) -> Graph:
-    """Γ(u). A background without names answers for every IRI; a name that it does not have is an error."""
-    return world.background[None] if None in world.background else world.background[iri]
+    """Γ(u). A background without names answers for every IRI; a name that it does not have is an error (SP-55)."""
+    return world.background[None] if world.background.keys() == {None} else world.background[iri]
 
 
 def binary(world: World, group: Group, first: int) -> frozenset[Fit]:

@@ -140,7 +140,7 @@ def _select(query: Query) -> None:
                 _refuse([part.unary for part in parts] != [Unary.PLUS], "COUNT of what is not in exactly one closure")
             case Aggregate(_, variable):
                 local = any(variable in query.locals_of(number) for number in range(len(query.parts)))
-                _refuse(not local, "an aggregate of what is no closure's local")
+                _refuse(not local, "an aggregate of what is not a closure's local")
             case expression:
                 _refuse(bool(variables(expression) - bound), "a selected expression names what nothing binds")
         _refuse(column.name in bound, "AS names a variable that is bound already")

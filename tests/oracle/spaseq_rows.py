@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from oracle.expressions import Number, Value, calculate, compare, evaluate, number
+from oracle.expressions import Number, Value, compare, evaluate, total
+from oracle.id_order import id_order
 from oracle.spaseq import Match
 from oracle.spaseq_query import Aggregate, Column, Query, Unary, uses
 from oracle.terms import Term
@@ -27,13 +28,17 @@ class Row:
 
 def rows(query: Query, matches: Iterable[Match]) -> list[Row]:
     """In order of certainty, then end, start, ids. Projection merges nothing; DISTINCT keeps the first of equals."""
-    found = sorted((row(query, match) for match in matches), key=lambda r: (r.certain, r.end, r.start, r.events))
+    found = sorted((row(query, match) for match in matches), key=_place)
     if not query.distinct:
         return found
     first: dict[tuple[tuple[str, Cell], ...], Row] = {}
     for each in found:
         first.setdefault(each.cells, each)
     return list(first.values())
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    return row.certain, row.end, row.start, [*map(id_order, row.events)]
 
 
 def row(query: Query, match: Match) -> Row:
@@ -86,19 +91,8 @@ def aggregate(function: str, terms: tuple[Term, ...]) -> Cell:
         case "SUM":
             return total(terms)
         case "AVG":
-            return calculate("/", total(terms), Number(Fraction(len(terms)), integer=True)) if terms else ZERO
+            return total(terms, average=True)
     raise ValueError(function)
-
-
-ZERO = Number(Fraction(0), integer=True)
-
-
-def total(terms: tuple[Term, ...]) -> Number | None:
-    """Of no values 0, as in SPARQL; an error, and so unbound, if one is not a number."""
-    found: Number | None = ZERO
-    for term in terms:
-        found = calculate("+", found, number(term))
-    return found
 
 
 def _extreme(operator: str, terms: tuple[Term, ...]) -> Term | None:

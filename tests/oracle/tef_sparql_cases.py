@@ -13,10 +13,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from oracle.tef_sparql import Constructed, FactRow, GivenEvent, Row, Run, TooManySteps, constructed, facts, rows
-from oracle.tef_sparql_kinds import kinds
-from oracle.tef_sparql_legal import is_legal
-from oracle.tef_sparql_query import TYPE, Kind, Program, Slot, TriplePattern, every
-from oracle.tef_sparql_statements import (
+from oracle.tef_sparql_drawn_patterns import (
     CLASSES,
     LAST_TIME,
     NUMBER_NAMES,
@@ -24,7 +21,6 @@ from oracle.tef_sparql_statements import (
     OF_NUMBERS,
     THING_NAMES,
     THINGS,
-    Maker,
     Options,
     P,
     Q,
@@ -32,6 +28,10 @@ from oracle.tef_sparql_statements import (
     X,
     Y,
 )
+from oracle.tef_sparql_kinds import kinds
+from oracle.tef_sparql_legal import is_legal
+from oracle.tef_sparql_query import TYPE, Kind, Program, Slot, TriplePattern, every
+from oracle.tef_sparql_statements import Maker
 from oracle.tef_sparql_views import TooManyRounds
 from oracle.terms import Blank, Iri, Literal, Term, Triple
 
@@ -44,6 +44,7 @@ __all__ = [
     "emitted",
     "held",
     "is_emitting",
+    "programs",
     "random_cases",
     "whole",
 ]
@@ -220,6 +221,12 @@ def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008
     assume(found is not None)
     assert found is not None
     return found
+
+
+@st.composite
+def programs(draw: st.DrawFn, options: Options = Options()) -> Program:  # noqa: B008
+    """Programs, legal or not."""
+    return Maker(lambda least, most: draw(st.integers(least, most)), options).program()
 
 
 def random_cases(seed: int, options: Options = Options()) -> Iterator[Case]:  # noqa: B008

@@ -38,6 +38,7 @@ from oracle.tef_sparql_query import (
     new_name,
     used,
 )
+from oracle.tef_sparql_unions import split_names
 from oracle.tef_sparql_views import NotStratified, reads, strata, view_constructs
 from oracle.terms import Iri, Literal, Triple, Var
 
@@ -60,7 +61,7 @@ def check(program: Program, background: Iterable[Triple] = ()) -> None:
     """Raise `Meaningless` if the program is an error with this background (TEF-16)."""
     known = kinds(program, background)
     _clashes(program, known)
-    program = unambiguous(program)
+    written, program = program, unambiguous(program)
     for construct in program.constructs:
         _construct(construct, known)
     for select in program.selects:
@@ -70,6 +71,8 @@ def check(program: Program, background: Iterable[Triple] = ()) -> None:
         _refuse(select.within is not None and kind is not EVENT, "WITHIN without an event (TEF-76)")
         _once(select)
         _refuse(select.once is not None and not set(select.once.names) <= set(select.names), "ONCE PER of no column")
+    for statement in (*written.constructs, *written.selects):
+        _refuse(bool(split_names(statement.where)), "a variable of only some arms of a UNION, and outside it (TEF-69)")
     _derived(program, known)
 
 

@@ -41,6 +41,15 @@ def unambiguous(program: Program) -> Program:
     return replace(program, statements=tuple(map(of, program.statements)))
 
 
+def written_name(name: str) -> str:
+    """The name that a variable has in the text; `?_` keeps its own.
+
+    >>> written_name("n~3"), written_name("n"), written_name("_~1~2")
+    ('n', 'n', '_~1~2')
+    """
+    return name if name.startswith("_~") else name.partition("~")[0]
+
+
 def _fresh(tree: Tree, numbers: Iterator[int]) -> Tree:
     if tree == Var("_"):
         return Var(f"_~{next(numbers)}")  # type: ignore[return-value]
@@ -83,4 +92,4 @@ def _mapped(tree: Tree, change: Callable[[Any], Any]) -> Tree:
     return tree
 
 
-__all__ = ["unambiguous"]
+__all__ = ["unambiguous", "written_name"]

@@ -84,7 +84,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Turn:
-    """An event in hand (TEF-21), its interval, and the facts before its step. `input` is the id of an input event."""
+    """A current event (TEF-21), its interval, and the facts before its step. `input` is the id of an input event."""
 
     what: Triple | Edge
     start: int
@@ -164,7 +164,7 @@ class Patterns:
             case Union(left, right):
                 for number, arm in enumerate((left, right)):
                     for match in self.events(arm, env, scope, upto):
-                        is_static = match.start is None  # no event is in the arm: it is no part of a match (TEF-71)
+                        is_static = match.start is None  # no event is in the arm: it is not part of a match (TEF-71)
                         yield match if is_static else replace(match, arms=(number, *match.arms))
             case Conjunction(left, right):
                 for a, b in self.pairs(left, right, env, scope, upto):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
-from oracle.ep_sparql_expressions import Rank
-from oracle.tef_sparql_expressions import rank, term, value
+from oracle.tef_sparql_expressions import term, value
+from oracle.tef_sparql_instances import Change, Instance, mapping_rank, once_each
+from oracle.tef_sparql_instances import triple_rank as triple_rank
 from oracle.tef_sparql_kinds import arms, construct_kind, is_made, kind_of, kinds
 from oracle.tef_sparql_names import unambiguous
 from oracle.tef_sparql_patterns import (
@@ -70,52 +71,6 @@ FactRow: TypeAlias = tuple[int, int | None, Triple]
 
 class TooManySteps(ValueError):
     """More steps at one time, more time-driven steps without an event (TEF-27), or more facts, than the limit."""
-
-
-# Instances
-
-
-@dataclass(frozen=True)
-class Instance:
-    """What an event in hand completes: one per events and mapping (TEF-71). `arm` is what it completes: an arm, or the
-    whole pattern. `ends`: what REPLACE matched; `read`: what was read under DURING and WITH."""
-
-    arm: Pattern
-    start: int
-    turns: tuple[int, ...]
-    mapping: Bindings
-    places: tuple[int, ...]
-    ends: frozenset[FactKey] = frozenset()
-    read: frozenset[FactKey] = frozenset()
-
-    @property
-    def order(self) -> tuple[object, ...]:
-        """By start, then positions, then mapping (TEF-21, TEF-73)."""
-        return (self.start, self.turns, mapping_rank(self.mapping), self.places)
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        return (self.places, self.turns, frozenset(self.mapping.items()))
-
-
-def mapping_rank(mapping: Mapping[str, Term]) -> tuple[tuple[bool, str, Rank], ...]:
-    """By the names of variables; those that nothing can show come last."""
-    return tuple(sorted(("~" in name, name, rank(found)) for name, found in mapping.items()))
-
-
-def triple_rank(triple: Triple) -> tuple[Rank, ...]:
-    return tuple(map(rank, triple))
-
-
-def once_each(found: Iterable[Instance]) -> list[Instance]:
-    """Facts are no part of a match: instances that differ in facts alone are one, which read and ends them all."""
-    merged: dict[tuple[object, ...], Instance] = {}
-    for each in found:
-        other = merged.get(each.identity)
-        if other is not None:
-            each = replace(each, ends=each.ends | other.ends, read=each.read | other.read)
-        merged[each.identity] = each
-    return sorted(merged.values(), key=lambda each: each.order)
 
 
 # The run
@@ -288,10 +243,10 @@ class Run:
 
     def on_starts(self) -> None:
         """ONSTART for the facts that began now and still hold, in order of creation, each judged at its turn."""
-        done: set[int] = set()
-        while begun := [(serial, edge) for serial, edge in self.begun() if serial not in done]:
-            serial, edge = min(begun, key=lambda each: each[0])
-            done.add(serial)
+        done: set[Edge] = set()  # once for each (triple, start), whatever is created again (TEF-26)
+        while begun := [(serial, edge) for serial, edge in self.begun() if edge not in done]:
+            _, edge = min(begun, key=lambda each: each[0])
+            done.add(edge)
             if self.matters(edge):
                 self.step(edge, self.now, None)
                 self.drain()
@@ -321,14 +276,14 @@ class Run:
         return False
 
     def select_facts(self) -> None:
-        """The rows of SELECTs over facts that began now and hold (TEF-72)."""
+        """The rows of SELECTs over facts that began now and hold: one for each arm of a UNION, and each mapping with
+        all variables of the arm (TEF-50, TEF-72)."""
         for number, statement in enumerate(self.statements):
             if isinstance(statement, Select) and self.is_fact(statement):
                 found = []
                 for held in self.selectable(statement.where):
                     if held.start == self.now and held.end is None:
-                        mapping = dict(variables_of(statement.where, held.mapping))
-                        found.append(Instance(statement.where, self.now, (), mapping, held.arms))
+                        found.append(Instance(statement.where, self.now, (), held.mapping, held.arms))
                 self.emit(number, statement, self.first_ones(number, once_each(found)))
 
     def selectable(self, where: Pattern) -> Iterable[Held]:
@@ -345,14 +300,17 @@ class Run:
     def step(self, what: Triple | Edge, start: int, source: str | None) -> None:
         self.count()
         self.patterns.turns.append(Turn(what, start, self.now, self.moment(), source))
-        changes: list[tuple[int, Construct, Instance]] = []
+        changes: list[Change] = []
         events: list[Queued] = []
         for number, statement in enumerate(self.statements):
-            found = self.first_ones(number, once_each(self.completed(statement)))
+            completed = once_each(self.completed(statement))
+            if isinstance(statement, Construct) and self.is_fact(statement):
+                admitted = self.admitted(number, completed)
+                changes += (Change(number, statement, instance, is_first) for instance, is_first in admitted)
+                continue
+            found = self.first_ones(number, completed)
             if isinstance(statement, Select):
                 self.emit(number, statement, found)
-            elif self.is_fact(statement):
-                changes += ((number, statement, instance) for instance in found)
             else:
                 for instance in found:
                     events += self.construct(number, statement, instance)
@@ -361,7 +319,7 @@ class Run:
         self.queue += [*events, *(Queued(edge, self.now) for edge in ended if self.matters(edge)), *gone]
 
     def completed(self, statement: Select | Construct) -> Iterator[Instance]:
-        """What the event in hand, the last turn, completes. The premises are the facts before the step."""
+        """What the current event, the last turn, completes. The premises are the facts before the step."""
         if self.is_fact(statement) and not (isinstance(statement, Construct) and is_made(statement)):
             return
         parts = arms(statement.where) if self.is_fact(statement) else [statement.where]
@@ -394,17 +352,23 @@ class Run:
                     yield match, held.used
 
     def first_ones(self, number: int, found: Iterable[Instance]) -> list[Instance]:
-        """Those that ONCE PER lets through (TEF-73). An error in its expression drops the instance (TEF-59)."""
+        """Those that ONCE PER keeps (TEF-73)."""
+        return [instance for instance, is_first in self.admitted(number, found) if is_first]
+
+    def admitted(self, number: int, found: Iterable[Instance]) -> list[tuple[Instance, bool]]:
+        """Those that ONCE PER does not drop because of an earlier step, and whether each is the first of its values
+        (TEF-42, TEF-73). An error in its expression drops the instance (TEF-59)."""
         once = self.statements[number].once
-        kept = []
+        if once is None:
+            return [(instance, True) for instance in found]
+        kept, new = [], set()
         for instance in found:
-            if once is not None:
-                values = [instance.mapping.get(name) for name in once.names]
-                values += [term(value(each, instance.mapping, self.now)) for each in once.expressions]
-                if None in values or tuple(values) in self.seen[number]:
-                    continue
-                self.seen[number].add(tuple(values))
-            kept.append(instance)
+            values = [instance.mapping.get(name) for name in once.names]
+            values += [term(value(each, instance.mapping, self.now)) for each in once.expressions]
+            if None not in values and tuple(values) not in self.seen[number]:
+                kept.append((instance, tuple(values) not in new))
+                new.add(tuple(values))
+        self.seen[number] |= new
         return kept
 
     def emit(self, number: int, select: Select, found: Iterable[Instance]) -> None:
@@ -431,20 +395,20 @@ class Run:
             self.constructed.append((place, instance.start, self.now, frozenset(triples), self.inputs(instance)))
         return [Queued(triple, instance.start) for triple in triples]
 
-    def apply(self, changes: list[tuple[int, Construct, Instance]]) -> list[Edge]:
-        """All instances, ends before starts (TEF-40 to TEF-43). The ONENDs, in order: by statement, start, positions
-        and triple."""
+    def apply(self, changes: list[Change]) -> list[Edge]:
+        """All instances, ends before starts (TEF-40 to TEF-43); those that ONCE PER drops end facts, and start none.
+        The ONENDs, in order: by statement, start, positions and triple."""
         by_key = {(made.triple, made.start): made for made in self.made}
         ended: dict[FactKey, tuple[object, ...]] = {}
-        for number, statement, instance in changes:
+        for number, statement, instance, _ in changes:
             for key in self.targets(statement, instance):
                 order = (number, instance.start, instance.turns, triple_rank(key[0]), key[1])
                 ended[key] = min(ended.get(key, order), order)
         for key in ended:
             by_key[key].end = self.now
         self.made = [made for made in self.made if made.start != made.end]  # it never held
-        for _, statement, instance in changes:
-            if not isinstance(instance.arm, Until):
+        for _, statement, instance, is_first in changes:
+            if is_first and not isinstance(instance.arm, Until):
                 self.begin(head_triples(statement.head, instance.mapping, self.now))
         keys = sorted((key for key in ended if key[1] < self.now), key=lambda key: ended[key])
         return [Edge(OnEnd, by_key[key].fact) for key in keys]
@@ -534,7 +498,7 @@ class Run:
 
     def view_order(self, key: ViewKey) -> tuple[object, ...]:
         pattern, mapping, start = key
-        return (self.composite.index(pattern), start, mapping_rank(dict(mapping)))
+        return (self.composite.index(pattern), start, mapping_rank(dict(mapping), bound(pattern)))
 
     def number_begun(self) -> None:
         """The order of creation of the views' facts that began now."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from oracle.tef_sparql import GivenEvent
 from oracle.tef_sparql_cases import Case
+from oracle.tef_sparql_drawn_patterns import FRESH, F, G, H, M, N, Options, S, V, W, X, Y, Z, is_number
 from oracle.tef_sparql_legal import is_legal
 from oracle.tef_sparql_query import (
     Arithmetic,
@@ -38,7 +39,7 @@ from oracle.tef_sparql_query import (
     Without,
     bound,
 )
-from oracle.tef_sparql_statements import FRESH, F, G, H, M, Maker, N, Options, S, V, W, X, Y, Z, is_number
+from oracle.tef_sparql_statements import Maker
 from oracle.terms import Iri, Term, Triple, Var, integer
 
 MADE = (F, G, H)
@@ -58,7 +59,7 @@ CORNERS: tuple[Pattern, ...] = (
     # what WITHOUT names and its left does not bind is its own (TEF-39), though it stands further to the right
     Conjunction(Without(FF, TriplePattern(Y, G, Z)), TriplePattern(X, G, Z)),
     Conjunction(Without(GG, TriplePattern(FRESH, F, Z)), TriplePattern(Z, F, X)),
-    Without(FF, Union(TriplePattern(X, G, Z), TriplePattern(Y, F, X))),
+    Without(FF, Union(TriplePattern(X, G, Z), TriplePattern(X, F, M))),
     Without(FF, Without(TriplePattern(Y, F, Z), TriplePattern(Z, G, X))),
     # variables of one side of a UNION join nothing (TEF-69)
     Conjunction(Union(FF, TriplePattern(X, G, Z)), TriplePattern(Y, G, Z)),
@@ -163,6 +164,8 @@ class ViewMaker:
                 found.append(Construct(Kind.FACT, (HeadTriple(X, Iri("i"), integer(1)),), Since(shown)))
         if not found or maker.chance(60):
             where = self.pattern(facts, (X,))
+            if maker.chance(25):  # arms with variables of their own (TEF-72)
+                where = Union(where, self.pattern(facts, (X,)))
             names = tuple(sorted(name for name in bound(where) if name != "_")) or ("x",)
             found.append(Select(names, where))
         return found
@@ -216,6 +219,10 @@ class ViewMaker:
         for number in range(maker.number(4, self.most)):
             time = min(LAST, time + maker.pick((0, 1, 0, 1, 2)))
             subject, predicate, target = maker.pick(pool)
+            if maker.chance(15):  # it starts and ends at one time (TEF-43, TEF-49)
+                names = (started(predicate), ended(predicate))
+                found += (GivenEvent(f"{n.name}{number}", time, time, ((subject, n, target),)) for n in names)
+                continue
             if maker.chance(10):
                 name = maker.pick(EVENTS)
             elif held and maker.chance(35):

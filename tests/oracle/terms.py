@@ -44,6 +44,10 @@ def integer(value: int) -> Literal:
     return Literal(str(value), "integer")
 
 
+def boolean(value: bool) -> Literal:
+    return Literal(str(value).lower(), "boolean")
+
+
 def decimal(lexical: str) -> Literal:
     return Literal(lexical, "decimal")
 

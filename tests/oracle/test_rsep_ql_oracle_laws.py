@@ -233,7 +233,7 @@ def test_rs_23_given_times_show_what_every_instant_answers(case: Case) -> None:
 
 # SPARQL over the merge: equation (3)
 
-OF_SPARQL = replace(WINDOWS, modifiers=False, blanks=False, constructs=False, reports=False, doubles=0)
+OF_SPARQL = replace(WINDOWS, modifiers=False, blanks=False, constructs=False, asks=False, reports=False, doubles=0)
 """Oxigraph adds and writes doubles otherwise."""
 
 

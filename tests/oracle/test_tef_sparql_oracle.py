@@ -429,7 +429,7 @@ def test_tef_68_an_expression_after_an_arm_belongs_to_it() -> None:
 
 
 def test_tef_69_union_drops_what_is_not_common() -> None:
-    query = select("x", seq(union("?x p ?y", "?x q ?z"), "?x r ?y"))
+    query = select("x", seq(union("?x p ?y", "?x q ?z"), "?x r ?k"))
     assert answers(query, "1: a p b\n2: a q b\n3: a r c") == ["1-3 x=a", "2-3 x=a"]
 
 

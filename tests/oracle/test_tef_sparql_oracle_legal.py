@@ -9,6 +9,7 @@ from oracle.tef_sparql_legal import Meaningless, check
 from oracle.tef_sparql_notation import (
     Statements,
     also,
+    at,
     during,
     event,
     fact,
@@ -53,6 +54,13 @@ REFUSED: list[tuple[str, list[Statement]]] = [
     ("TEF-65", [LIGHT, fact("?x v now()", "?x f ?y")]),
     ("TEF-69", [fact("?x f ?y", since("?x p ?y"), until("?x q ?_"))]),
     ("TEF-69", [select("y", union("?x p ?y", "?x q ?z"))]),
+    ("outside it", [select("x", seq(union("?x p ?y", "?x q ?z"), "?x r ?y"))]),
+    ("outside it", [select("x", seq("?x e ?n", also("?x p ?y , ?n > 1", union("?x p ?n", "?x q ?z"))))]),
+    ("outside it", [select("x", seq("?x e ?n", union("?x p ?n", "?x q ?z , ?z > ?n")))]),
+    ("outside it", [select("x", seq("?x e ?n", union("?x p ?m", "?x q ?z", "?x r ?n")))]),
+    ("outside it", [LIGHT, select("x", without("?x p ?y", union("?x f ?y", "?x f ?z")))]),
+    ("outside it", [LIGHT, fact("?x g ?n", replace("?x g ?n", union("?x p ?n", "?x q ?z")))]),
+    ("outside it", [LIGHT, select("x", at(also(union("?x p ?y", "?x q ?s"), "?x p ?y"), "?s", "?e"))]),
     ("nothing binds", [select("x", also(union("?x p ?y", "?x q ?z"), "?y != a"))]),
     ("nothing binds", [LIGHT, select("x", seq("?x p ?n", onend("?x f ?m , ?m > ?n")))]),
     ("TEF-73", [fact("?x f ?y", since("?x p ?y"), until("?x q ?y"), per="?x")]),
@@ -74,6 +82,14 @@ LEGAL: list[tuple[Statements, str]] = [
     ([fact("?x f ?n", init("?x s ?_ , ?n = 0"))], "a s b"),
     ([select("x", during("?x p ?y", "?y s ?z"))], "a s b"),
     ([LIGHT, fact("?x v ?y", without("?x f ?y", "?x p ?_"))], ""),
+    # TEF-69: what is only tested, existential, of arms alone, or of a fresh name
+    (select("x", seq("?x e ?n", union("?x p ?m , ?m > ?n", "?x q ?z"))), ""),
+    ([LIGHT, fact("?x f ?m", replace("?x f ?n", also(union("?x p ?m , ?m > ?n", "?x q ?m"), "?m > 1")))], ""),
+    ([LIGHT, select("x", seq(union(without("?x p ?y", "?x f ?k"), "?x q ?z"), "?x r ?k"))], ""),
+    ([LIGHT, select("x", seq(without("?x p ?y", union("?x f ?k", "?x f ?m")), "?x r ?k"))], ""),
+    (select("x", union(seq("?x p ?y", union("?x q ?k", "?x q ?m")), "?x r ?k")), ""),
+    (select("x", seq(union("?x p ?y", "?x q ?z", "?x r ?y"), "?x s ?k")), ""),
+    (select("x", seq(union("?x p ?_", "?x q ?z"), "?x r ?_")), ""),
 ]
 
 

@@ -33,6 +33,8 @@ class Case:
 def cases(draw: st.DrawFn, options: Options = Options()) -> Case:  # noqa: B008  (frozen)
     if chance(draw, 25):
         options = replace(options, blank_nodes=True)
+    if chance(draw, 20):
+        options = replace(options, doubles=True)
     query = draw(queries(options))
     case = Case(query, draw(streams(query, options)), draw(backgrounds(query, options)))
     assume(all(len(fits) <= _MOST_FITS for fits in World(query, case.events, case.background).fits))

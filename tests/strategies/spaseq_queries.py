@@ -32,10 +32,15 @@ from oracle.spaseq_query import (
     arms,
     uses,
 )
-from oracle.terms import Iri, Term, TriplePattern, Var, decimal, integer, string
+from oracle.terms import Iri, Term, TriplePattern, Var, decimal, double, integer, string
 
 NODES = (Iri("n1"), Iri("n2"))
 NUMBERS = (integer(1), integer(2), integer(3), decimal("1.5"))
+DOUBLES = (
+    *(double(text) for text in ("1.0E16", "1.0E-1", "-1.0E16", "1.0E0", "2.0E-1")),
+    decimal("0.1"),
+    integer(1),
+)
 STRINGS = (string("a"), string("b"))
 NUMERIC = "vwg"
 GRAPHS = ("kb", "web")
@@ -62,6 +67,7 @@ class Options:
     foreign_filters: bool = False  # filters over nothing but other GPMs' variables, and several of them
     projection: bool = True
     blank_nodes: bool = False
+    doubles: bool = False  # whose sums depend on what is rounded when (C-31)
     most_parts: int = 4
     most_events: int = 8
 

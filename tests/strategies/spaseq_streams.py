@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracle.spaseq import Background
 from oracle.spaseq_query import Aggregate, Arm, Conjunction, Disjunction, Event, Gpm, Group, Query, Unary, Use, arms
 from oracle.terms import Blank, Graph, Iri, Literal, Term, Triple, Var, decimal, string
-from strategies.spaseq_queries import GRAPHS, NODES, NUMBERS, STRINGS, Options, chance, choose, pick
+from strategies.spaseq_queries import DOUBLES, GRAPHS, NODES, NUMBERS, STRINGS, Options, chance, choose, pick
 
 ODD = (decimal("2.0"), Literal("02", "integer"), string("x"))
 """Equal in value but not as terms, or no number at all."""
@@ -126,7 +126,8 @@ class _Maker:
             return (*NODES, Blank("b")) if self.options.blank_nodes else NODES
         if name[0] == "z":
             return STRINGS
-        return NUMBERS if _asks_for_extremes(self.query) else NUMBERS * 5 + ODD
+        numbers = DOUBLES if self.options.doubles else NUMBERS
+        return numbers if _asks_for_extremes(self.query) else numbers * 5 + ODD
 
 
 def _asks_for_extremes(query: Query) -> bool:
@@ -138,10 +139,12 @@ def _asks_for_extremes(query: Query) -> bool:
 
 @st.composite
 def backgrounds(draw: st.DrawFn, query: Query, options: Options = Options()) -> Background:  # noqa: B008  (frozen)
-    """What GRAPH reads: a graph for each name that there is, or one for all."""
+    """What GRAPH reads: a graph for each name that there is, beside one without a name or not; or one for all."""
     if not any(gpm.graphs for gpm in query.gpms):
         return {}
     names: tuple[str | None, ...] = (None,) if chance(draw, 25) else GRAPHS
+    if None not in names and chance(draw, 25):
+        names = (None, *names)
     known = {name: draw(_known()) for name in names}
     if options.often_graphs and chance(draw, 70):  # or nearly every event finds something
         missing = choose(draw, NODES)

@@ -36,7 +36,7 @@ from thence.algebra.patterns import (
 from thence.algebra.traversal import nodes
 from thence.errors import InputError, QueryError
 from thence.lang.sparql.parser import parse_query
-from thence.match import plain_evaluator
+from thence.match import reference_evaluator
 from thence.match.sparql_queries import SelectResult
 from thence.rdf.terms import IRI, BlankNode, Triple
 from thence.runtime.results import Match
@@ -275,7 +275,7 @@ def test_a_graph_that_no_background_has_is_an_error(entry: Entry, query: Select)
 @pytest.mark.parametrize(("entry", "query"), named(EMPTY_AGGREGATE))
 def test_an_empty_ungrouped_aggregate_has_no_row(entry: Entry, query: Select) -> None:
     """EP-61: WHERE has no solution, so that SPARQL's one row is of the empty group."""
-    assert not list(plain_evaluator.solutions(query.where, dataset_of(entry, query), CONTEXT))
+    assert not list(reference_evaluator.solutions(query.where, dataset_of(entry, query), CONTEXT))
     assert len(expected_rows(entry)) == 1 and query.modifiers.group is None
     assert answered(parsed(entry), entry, events(entry, Layout.ONE_EVENT)) == []
 

@@ -13,10 +13,8 @@ from thence.columns.dictionary import UNBOUND
 from thence.errors import RdfError
 from thence.io.nquads_lines import scan_quads
 from thence.io.trig import trig_chunks
-from thence.rdf.document_parser import parse
+from thence.rdf.documents import Format, parse, to_ox_quad
 from thence.rdf.events import BadEvent
-from thence.rdf.formats import Format
-from thence.rdf.oxigraph import to_ox_quad
 from thence.rdf.terms import Quad
 from w3c.manifest import Entry, File, entries, needs_data, parameters
 

@@ -11,7 +11,7 @@ import pytest
 
 from thence.algebra.patterns import Pattern, Select, SparqlQuery
 from thence.lang.sparql.parser import parse_query
-from thence.match import plain_evaluator
+from thence.match import reference_evaluator
 from thence.match.context import Context, Solution
 from thence.match.sparql_queries import Solve, run
 from thence.rdf.dataset import Dataset, IndexedGraph
@@ -20,7 +20,7 @@ from w3c import vectorised
 from w3c.manifest import PUBLISHED, Entry, File, data_folder, entries, needs_data
 from w3c.results import differences, read_graph, read_result
 
-EVALUATORS: dict[str, Solve] = {"plain": plain_evaluator.solutions, "vectorised": vectorised.solutions}
+EVALUATORS: dict[str, Solve] = {"plain": reference_evaluator.solutions, "vectorised": vectorised.solutions}
 """What gives the solutions of WHERE; every one must pass every test."""
 
 KINDS = {"QueryEvaluationTest", "CSVResultFormatTest"}

@@ -13,7 +13,7 @@ QUERIES = tuple(
     entry
     for manifest in ("sparql/sparql10/manifest.ttl", "sparql/sparql11/manifest-all.ttl")
     for entry in entries(manifest)
-    if "Update" not in entry.type  # updates are no queries
+    if "Update" not in entry.type  # updates are not queries
 )
 
 # Queries that ask another server are refused by design: a query reads only the data it is given.

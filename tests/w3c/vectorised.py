@@ -8,27 +8,27 @@ from collections.abc import Iterator
 import numpy as np
 
 from thence.algebra.patterns import Pattern
+from thence.columns.batches import EventBatch
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.event_batch import EventBatch
 from thence.errors import InputError
 from thence.io.background_data import BackgroundData
-from thence.match import plain_evaluator, vectorised_evaluator
+from thence.match import reference_evaluator, vectorised_evaluator
 from thence.match.background import Background
 from thence.match.context import Context, Solution
-from thence.match.evaluator_choice import reason_for_plain
+from thence.match.solve import reason_for_reference
 from thence.rdf.dataset import Dataset, IndexedGraph
 
 
 def solutions(pattern: Pattern, dataset: Dataset, context: Context) -> Iterator[Solution]:
     """Vectorised where that applies, else plain."""
     found = evaluated(pattern, dataset, context)
-    return plain_evaluator.solutions(pattern, dataset, context) if found is None else iter(found)
+    return reference_evaluator.solutions(pattern, dataset, context) if found is None else iter(found)
 
 
 def evaluated(pattern: Pattern, dataset: Dataset, context: Context) -> list[Solution] | None:
     """The solutions, vectorised; None where that does not apply: for the pattern, or since the dataset lacks a graph,
     which means no solutions in the standard, and with us an error."""
-    if reason_for_plain(pattern):
+    if reason_for_reference(pattern):
         return None
     terms = Terms()
     named = {name: _batch(graph, terms) for name, graph in dataset.named.items()}

@@ -1,1 +1,4 @@
-"""What a query is, once read: frozen dataclasses for expressions, patterns and queries; `show` writes them as text."""
+"""The query algebra: frozen dataclasses for expressions, patterns and queries; `show` writes them as text.
+
+Tests: tests/lang.
+"""

@@ -70,7 +70,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Negate:
-    """`-operand`; a unary plus is kept as `Plus`, since it too fails on what is no number."""
+    """`-operand`; a unary plus is kept as `Plus`, since it too fails on what is not a number."""
 
     operand: Expression
 
@@ -131,7 +131,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Coalesce:
-    """`COALESCE(a, b, …)` (17.4.1.3): the first that is no error."""
+    """`COALESCE(a, b, …)` (17.4.1.3): the first that is not an error."""
 
     choices: tuple[Expression, ...]
 

@@ -170,7 +170,7 @@ class SubSelect:
     select: Select
 
 
-class TemporalOperator(Enum):
+class ChainOperator(Enum):
     """The operators of EP-SPARQL (Section 4.1), by keyword."""
 
     SEQ = "SEQ"
@@ -184,7 +184,7 @@ class TemporalJoin:
     """`left SEQ right` and the like: SeqJoin, EqJoin, SeqRightJoin, EqLeftJoin (EP-SPARQL, Section 4.2). `condition` is
     the F of the last two: the filters of the optional group, which is the left one of OPTIONALSEQ (EP-20, EP-21)."""
 
-    operator: TemporalOperator
+    operator: ChainOperator
     left: Pattern
     right: Pattern
     condition: Expression | None = None

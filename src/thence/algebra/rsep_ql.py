@@ -4,17 +4,18 @@ Capture Event Pattern Matching in RDF Stream Processing Query Languages"). Patte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from thence.algebra.patterns import BasicEvent, Construct, Graph, Pattern, Select
-from thence.algebra.report import Report
-from thence.algebra.streams import Stream
+from thence.algebra.expressions import Aggregate, AggregateFunction, Compare, Comparison, Variable
+from thence.algebra.patterns import Ask, BasicEvent, Construct, Graph, Pattern, Projection, Select
+from thence.algebra.streams import Report, Stream
 from thence.algebra.traversal import nodes
-from thence.rdf.terms import IRI
-from thence.rdf.times import Domain, Instant, Span
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
+from thence.algebra.variables import in_scope
+from thence.rdf.events import DEFAULT_NAMESPACE
+from thence.rdf.terms import IRI, Literal
+from thence.rdf.times import XSD_INTEGER, Domain, Instant, Span
 
 # Window functions (Definition 3; RS-7 to RS-10)
 
@@ -92,15 +93,24 @@ def is_written(name: IRI) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EventPattern:
-    """`EVENT ON :w { P } AS E1`: a basic event pattern with its name (RS-26, RS-28)."""
+    """`EVENT ON :w { P } AS E1`: a basic event pattern with its name (RS-26, RS-28). `START ?s` and `END ?e` bind the
+    times of the event."""
 
     name: str
     window: IRI
     pattern: Pattern
+    start: Variable | None = None
+    end: Variable | None = None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Those that its mappings may bind."""
+        times = (each for each in (self.start, self.end) if each is not None)
+        return (*in_scope(self.pattern), *times)
 
 
 class StreamOperator(Enum):
-    """What of an evaluation's answer is emitted (RS-50, RS-51)."""
+    """Selects the rows of an evaluation to emit: all, new or dropped ones (RS-50, RS-51)."""
 
     RSTREAM = "RSTREAM"
     ISTREAM = "ISTREAM"
@@ -112,7 +122,8 @@ class WindowQuery:
     """A query: (SE, SDS, ET, QF) of Definition 5. FROM and FROM NAMED graphs are in `form.dataset`.
 
     `report` and `output` are None where the text says nothing. `merged` are windows whose graphs are part of the
-    default graph (C-SPARQL). `is_cqels`: without report and output it evaluates on content and emits IStream.
+    default graph (C-SPARQL). `is_cqels`: without report and output it evaluates on content and emits IStream. `is_ask`:
+    the form is that of `select_of_ask`.
     """
 
     form: Select | Construct
@@ -124,8 +135,9 @@ class WindowQuery:
     label: str = ""  # REGISTER's name (RS-55)
     merged: tuple[IRI, ...] = ()
     is_cqels: bool = False
+    is_ask: bool = False
     namespace: str = DEFAULT_NAMESPACE
-    time_kind: tuple[Domain, str] | None = None
+    time_kind: tuple[Domain, str] | None = field(default=None, compare=False)  # the first words that demand one
     warnings: tuple[str, ...] = ()
 
     def window(self, name: IRI) -> NamedWindow:
@@ -133,6 +145,45 @@ class WindowQuery:
 
     def event(self, basic: BasicEvent) -> EventPattern:
         return next(each for each in self.events if each.name == basic.name)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFile:
+    """The queries of a text, in its order. Those that are output are numbered from 1 (RS-71)."""
+
+    queries: tuple[WindowQuery, ...]
+
+    @property
+    def output(self) -> tuple[WindowQuery, ...]:
+        """The SELECTs and ASKs; without any, the CONSTRUCTs (EP-82)."""
+        return tuple(each for each in self.queries if isinstance(each.form, Select)) or self.queries
+
+    @property
+    def namespace(self) -> str:
+        return self.queries[-1].namespace
+
+    @property
+    def time_kind(self) -> tuple[Domain, str] | None:
+        return self.queries[0].time_kind  # all were read with one kind of time
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        found = [warning for query in self.queries for warning in query.warnings]
+        if len(self.output) < len(self.queries) and isinstance(self.output[0].form, Select):
+            found.append(
+                "A file with a SELECT outputs only its rows, not those of its CONSTRUCTs. Try: a file for each"
+            )
+        return tuple(found)
+
+
+ASK = Variable("ask")
+"""The column of an ASK (RS-68)."""
+
+
+def select_of_ask(ask: Ask) -> Select:
+    """ASK as a SELECT of one row: whether WHERE has an answer."""
+    several = Compare(Comparison.GREATER, Aggregate(AggregateFunction.COUNT, None), Literal("0", XSD_INTEGER))
+    return Select((Projection(ASK, several),), ask.where, dataset=ask.dataset)
 
 
 def read_graphs(query: WindowQuery) -> tuple[IRI, ...]:

@@ -13,10 +13,11 @@ from enum import Enum
 from typing import TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
-from thence.algebra.streams import Stream, Window
+from thence.algebra.streams import Name, Stream, Window, window_text
+from thence.algebra.variables import mentioned
+from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Span
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 
 class Strategy(Enum):
@@ -72,17 +73,6 @@ FUNCTIONS = {
     "ends_with": ("STRENDS", 2),
 }
 """Functions of a single value or two: what the algebra calls them, and how many values they take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """An attribute or a type: a column's or a local name, or whole as an IRI (PREFIXed or in angle brackets)."""
-
-    local: str
-    iri: IRI | None = None
-
-    def __str__(self) -> str:
-        return self.local if self.iri is None else str(self.iri)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +189,7 @@ ReturnedValue: TypeAlias = Expression | ValueSequence | Composite
 
 @dataclass(frozen=True, slots=True)
 class ReturnItem:
-    """What RETURN gives under a name."""
+    """A value of RETURN and its name."""
 
     name: str
     given: ReturnedValue
@@ -264,17 +254,17 @@ class ComponentQuery:
 
     @property
     def tested(self) -> tuple[Key, ...]:
-        """What all events of a match are alike in."""
+        """The attributes that are equal in all events of a match."""
         return tuple(dict.fromkeys((*self.equal, *self.partition)))
 
     @property
     def parted(self) -> tuple[Key, ...]:
-        """What those of a partition are alike in."""
+        """The attributes that are equal in all events of a partition."""
         return self.partition or self.equal
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What RETURN or AGGREGATE gives, by name."""
+        """The columns of RETURN or AGGREGATE, by name."""
         if isinstance(self.form, Return):
             return tuple(item.name for item in self.form.items)
         return (*map(str, self.form.by), *(total.name for total in self.form.totals))
@@ -316,8 +306,6 @@ class ComposedQuery:
     @property
     def time_kind(self) -> tuple[Domain, str] | None:
         """That of the first block with WITHIN."""
-        from thence.algebra.show_spaseq import window_text
-
         window = next((Window(block.window) for block in self.blocks if block.window is not None), None)
         return None if window is None else (window.span.domain, window_text(window))
 
@@ -331,5 +319,21 @@ class ComposedQuery:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Of the answer's rows, by name."""
+        """The columns of the answer's rows, by name."""
         return tuple(dict.fromkeys(name for block in self.queries[-1].blocks for name in block.columns))
+
+
+# Which component of SASE+ a condition acts at, and what it says of that component's events (2.2.3).
+
+
+def acts_at(query: ComponentQuery, condition: Expression) -> Component:
+    """The component at which a conjunct acts: the negated one that it names, else the last."""
+    named = {query.references[variable].component for variable in mentioned(condition)}
+    listed = [component for component in query.components if component.variable in named]
+    return next((component for component in listed if component.negated), listed[-1])
+
+
+def own_references(query: ComponentQuery, condition: Expression, component: Component) -> list[Reference]:
+    """The references of a conjunct to a component's own events."""
+    references = (query.references[variable] for variable in mentioned(condition))
+    return [reference for reference in references if reference.component == component.variable]

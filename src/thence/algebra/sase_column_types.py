@@ -33,13 +33,13 @@ from thence.algebra.sase import (
     Length,
     MatchAggregate,
     MatchAggregates,
-    Name,
     Reference,
     Return,
     ReturnedValue,
     ValueSequence,
 )
 from thence.algebra.show_sase import name_text
+from thence.algebra.streams import Name
 from thence.columns.value_types import (
     BOOLEAN,
     DATE,
@@ -51,15 +51,15 @@ from thence.columns.value_types import (
     UNKNOWN,
     Atom,
     Fields,
-    Kind,
     Several,
     Type,
     TypedStage,
     Types,
+    ValueKind,
     is_known,
 )
+from thence.rdf.events import predicate_term
 from thence.rdf.terms import Literal
-from thence.rdf.typed_events import predicate_term
 
 _TEXTS = ("LCASE", "UCASE")
 _TRUTHS = ("CONTAINS", "STRSTARTS", "STRENDS", "REGEX")
@@ -121,7 +121,7 @@ class _ColumnTypes:
         kind = self.attribute(total.of.name)
         if total.summary is not AggregateName.SUM:
             return kind
-        return LARGE if isinstance(kind, Atom) and kind.kind is Kind.INTEGER else _total(kind)
+        return LARGE if isinstance(kind, Atom) and kind.kind is ValueKind.INTEGER else _total(kind)
 
     def _value(self, expression: Expression) -> Type:
         match expression:
@@ -161,11 +161,11 @@ class _ColumnTypes:
 
 def _total(kind: Type) -> Type:
     match kind:
-        case Atom(kind=Kind.INTEGER):
+        case Atom(kind=ValueKind.INTEGER):
             return INTEGER
-        case Atom(kind=Kind.DECIMAL, scale=scale):
-            return Atom(Kind.DECIMAL, scale=scale)
-        case Atom(kind=Kind.DOUBLE):
+        case Atom(kind=ValueKind.DECIMAL, scale=scale):
+            return Atom(ValueKind.DECIMAL, scale=scale)
+        case Atom(kind=ValueKind.DOUBLE):
             return DOUBLE
         case _:
             return kind
@@ -195,13 +195,13 @@ def _calculated(operation: Operation, left: Type, right: Type) -> Type:
         return UNKNOWN
     sides = [side for side in (left, right) if isinstance(side, Atom)]
     kinds = {side.kind for side in sides}
-    if Kind.DOUBLE in kinds:
+    if ValueKind.DOUBLE in kinds:
         return DOUBLE
-    if Kind.DECIMAL in kinds:
-        scales = [side.scale for side in sides if side.kind is Kind.DECIMAL]
+    if ValueKind.DECIMAL in kinds:
+        scales = [side.scale for side in sides if side.kind is ValueKind.DECIMAL]
         scale = sum(scales) if operation is Operation.MULTIPLY else max(scales)
-        return Atom(Kind.DECIMAL, scale=min(18, scale))
-    return INTEGER if kinds == {Kind.INTEGER} else STRING
+        return Atom(ValueKind.DECIMAL, scale=min(18, scale))
+    return INTEGER if kinds == {ValueKind.INTEGER} else STRING
 
 
 def typed_stages(query: ComposedQuery) -> list[TypedStage]:

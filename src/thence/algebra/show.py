@@ -44,11 +44,22 @@ from thence.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
-from thence.algebra.rsep_ql import WindowQuery
+from thence.algebra.rsep_ql import WindowFile, WindowQuery
 from thence.algebra.show_ep_sparql import base_of, file_items
-from thence.algebra.show_expressions import expression_items, path_items, term_text
-from thence.algebra.show_patterns import group_items, template_items, triple_items, values_items
 from thence.algebra.show_rsep_ql import clause_lines, operator_text, prologue_lines, with_streams
+from thence.algebra.show_sparql import (
+    BracedGroup,
+    TextItem,
+    expression_items,
+    group_items,
+    on_lines,
+    path_items,
+    template_items,
+    term_text,
+    triple_items,
+    values_items,
+    write,
+)
 from thence.algebra.show_spaseq import sequence_items
 from thence.algebra.show_tef_sparql import arm_items, statement_lines, tef_file_items, tef_items
 from thence.algebra.spaseq import SequenceQuery
@@ -74,7 +85,6 @@ from thence.algebra.tef_sparql import (
     Times,
     Until,
 )
-from thence.algebra.text_writer import BracedGroup, TextItem, on_lines, write
 from thence.rdf.terms import BlankNode
 
 Node: TypeAlias = (
@@ -95,7 +105,7 @@ Node: TypeAlias = (
 )
 
 
-def show(node: Node) -> str:
+def show(node: Node | WindowFile) -> str:
     """The text of a query (SPARQL, SPAseQ, EP-SPARQL, RSEP-QL, TEF-SPARQL) or of a part of one: a statement, an arm, a
     pattern (a group with its braces, where the language has them), an expression, a path, a term.
 
@@ -111,6 +121,8 @@ def show(node: Node) -> str:
     }
     LIMIT 5
     """
+    if isinstance(node, WindowFile):
+        return "\n\n".join(map(show, node.queries))
     base = None if isinstance(node, RuleFile | TefFile) else base_of(node)
     group = with_streams(node, _group) if isinstance(node, WindowQuery) else _group
     return ("" if base is None else f"BASE {base}\n") + write(_items(node), group)
@@ -123,7 +135,8 @@ def _items(node: Node) -> list[TextItem]:
         case RuleFile():
             return file_items(node, _query)
         case WindowQuery():
-            return on_lines([*prologue_lines(node), _query(node.form, operator_text(node), clause_lines(node))])
+            form = Ask(node.form.where, dataset=node.form.dataset) if node.is_ask else node.form
+            return on_lines([*prologue_lines(node), _query(form, operator_text(node), clause_lines(node))])
         case TefFile():
             return tef_file_items(node)
         case ConstructStatement() | SelectStatement():
@@ -160,7 +173,7 @@ def _query(query: SparqlQuery, operator: str = "", clauses: Sequence[list[TextIt
         case Construct():
             lines = [["CONSTRUCT ", operator, *template_items(query.template)]]
         case Ask():
-            lines = [["ASK"]]
+            lines = [[f"ASK {operator}".rstrip()]]
         case Describe():
             targets = "*" if query.targets is None else " ".join(map(str, query.targets))
             lines = [["DESCRIBE ", targets]]

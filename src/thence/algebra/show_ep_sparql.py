@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from thence.algebra.ep_sparql import RuleFile, Statement
 from thence.algebra.expressions import Call
-from thence.algebra.text_writer import LayoutMark, TextItem, on_lines
+from thence.algebra.show_sparql import LayoutMark, TextItem, on_lines
+from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 
 def file_items(file: RuleFile, query: Callable[[Statement], list[TextItem]]) -> list[TextItem]:

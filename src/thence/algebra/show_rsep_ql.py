@@ -7,7 +7,6 @@ from functools import partial
 from typing import assert_never
 
 from thence.algebra.patterns import Pattern
-from thence.algebra.report import At, Every, OnClose, OnContent, Report
 from thence.algebra.rsep_ql import (
     EventPattern,
     IdentityWindow,
@@ -22,12 +21,11 @@ from thence.algebra.rsep_ql import (
     is_written,
 )
 from thence.algebra.show_ep_sparql import base_of
-from thence.algebra.show_events import window_head
-from thence.algebra.show_spaseq import span_text
-from thence.algebra.text_writer import BracedGroup, TextItem
+from thence.algebra.show_sparql import BracedGroup, TextItem, window_head
+from thence.algebra.streams import At, Every, OnClose, OnContent, OnNonEmpty, Report, span_text
+from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Instant, time_literal
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 Group = Callable[[Pattern], list[TextItem]]
 
@@ -44,12 +42,12 @@ def prologue_lines(query: WindowQuery) -> list[list[TextItem]]:
 
 
 def operator_text(query: WindowQuery) -> str:
-    """What stands after SELECT or CONSTRUCT, where REGISTER does not say it."""
+    """The stream operator after SELECT or CONSTRUCT, unless REGISTER names it."""
     return "" if query.label or query.output is None else f"{query.output.value} "
 
 
 def clause_lines(query: WindowQuery) -> list[list[TextItem]]:
-    """What stands between the graphs and WHERE."""
+    """The lines between the graphs and WHERE."""
     iris = _iris(query)
     inline = {window.name for window in _blocks(query)}
     windows = [_window(window, iris) for window in query.windows if window.name not in inline]
@@ -104,6 +102,8 @@ def report_text(report: Report) -> str:
             return "ON CONTENT"
         case OnClose():
             return "ON CLOSE"
+        case OnNonEmpty():
+            return "ON NON_EMPTY_CONTENT"
         case Every(period):
             return f"EVERY {span_text(period)}"
         case At(times):
@@ -134,4 +134,5 @@ def _window(window: NamedWindow, iris: Mapping[str, IRI]) -> str:
 
 
 def _event(event: EventPattern) -> list[TextItem]:
-    return [f"EVENT ON {event.window} ", BracedGroup(event.pattern), f" AS {event.name}"]
+    times = [f" {word} {name}" for word, name in (("START", event.start), ("END", event.end)) if name is not None]
+    return [f"EVENT ON {event.window} ", BracedGroup(event.pattern), f" AS {event.name}{''.join(times)}"]

@@ -18,8 +18,9 @@ from thence.algebra.expressions import (
     Or,
     Variable,
 )
-from thence.algebra.sase import FUNCTIONS, Component, Key, Name
-from thence.algebra.show_expressions import term_text
+from thence.algebra.sase import FUNCTIONS, Component, Key
+from thence.algebra.show_sparql import term_text
+from thence.algebra.streams import Name
 from thence.rdf.terms import XSD, Literal
 
 _COMPARISONS = {Comparison.SAME: "=", Comparison.DIFFERENT: "!="}
@@ -148,7 +149,7 @@ def _quoted(text: str) -> str:
 
 
 def _like(pattern: str) -> str:
-    """What LIKE was given, of the regular expression that it became."""
+    """The text of LIKE, from the regular expression that it became."""
     found, letters = "", iter(pattern[1:-1].replace(".*", "%"))
     for letter in letters:
         found += next(letters) if letter == "\\" else "_" if letter == "." else letter

@@ -7,8 +7,15 @@ from functools import partial
 from typing import assert_never
 
 from thence.algebra.patterns import Extend, Graph, Join, LeftJoin, Minus, Pattern
-from thence.algebra.show_expressions import expression_items
-from thence.algebra.show_patterns import elements, template_items
+from thence.algebra.show_sparql import (
+    BracedGroup,
+    LayoutMark,
+    TextItem,
+    elements,
+    expression_items,
+    on_lines,
+    template_items,
+)
 from thence.algebra.spaseq import (
     Conjunction,
     ConstructEvents,
@@ -22,14 +29,10 @@ from thence.algebra.spaseq import (
     SelectRows,
     SequencePart,
     SequenceQuery,
+    occurrences,
 )
-from thence.algebra.spaseq_analysis import occurrences
-from thence.algebra.streams import Window
-from thence.algebra.text_writer import BracedGroup, LayoutMark, TextItem, on_lines
+from thence.algebra.streams import window_text
 from thence.rdf.terms import Literal
-from thence.rdf.times import Domain, Span, time_literal
-
-_UNITS = (("DAYS", 86_400_000_000), ("HOURS", 3_600_000_000), ("MINUTES", 60_000_000), ("SECONDS", 1_000_000))
 
 
 def sequence_items(query: SequenceQuery) -> list[TextItem]:
@@ -48,7 +51,7 @@ def sequence_items(query: SequenceQuery) -> list[TextItem]:
 
 
 def _added(query: SequenceQuery) -> Iterator[list[TextItem]]:
-    """What rules have added, and no parser reads."""
+    """The parts that rules have added, and that no parser reads."""
     for part in query.sequence:
         for condition in part.demands:
             yield ["AFTER ", *operand_items(part.operand), " FILTER (", partial(expression_items, condition), ")"]
@@ -99,37 +102,6 @@ def aggregate_text(aggregate: IterationAggregate) -> str:
     """
     separator = "" if aggregate.separator is None else f"; SEPARATOR = {Literal(aggregate.separator)}"
     return f"{aggregate.function.value}({'DISTINCT ' if aggregate.distinct else ''}{aggregate.of}{separator})"
-
-
-def window_text(window: Window) -> str:
-    """WITHIN, in the largest unit that does.
-
-    >>> window_text(Window(Span(90_000_000, Domain.DATETIME), tumbling=True))
-    'WITHIN 90 SECONDS TUMBLING'
-    """
-    tumbling = " TUMBLING" if window.tumbling else ""
-    origin = f" FROM {_time(window)}" if window.origin else ""
-    return f"WITHIN {span_text(window.span)}{tumbling}{origin}"
-
-
-def _time(window: Window) -> str:
-    return (
-        str(window.origin) if window.span.domain is Domain.TICKS else str(time_literal(window.origin, Domain.DATETIME))
-    )
-
-
-def span_text(span: Span) -> str:
-    """A length of time, as WITHIN takes it.
-
-    >>> span_text(Span(50, Domain.TICKS)), span_text(Span(1_500_000, Domain.DATETIME))
-    ('50 TICKS', '1.500000 SECONDS')
-    """
-    if span.domain is Domain.TICKS:
-        return f"{span.length} TICKS"
-    for name, length in _UNITS:
-        if span.length % length == 0:
-            return f"{span.length // length} {name}"
-    return f"{span.length // 1_000_000}.{span.length % 1_000_000:06} SECONDS"
 
 
 def _sequence(sequence: Sequence[SequencePart]) -> list[TextItem]:

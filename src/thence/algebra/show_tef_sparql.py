@@ -13,9 +13,17 @@ from typing import assert_never
 from thence.algebra.expressions import Compare, Comparison, Expression, Variable
 from thence.algebra.patterns import PatternTerm, TriplePattern
 from thence.algebra.show_ep_sparql import base_of
-from thence.algebra.show_expressions import Precedence, expression_items, term_text, verb_text
-from thence.algebra.show_spaseq import span_text
-from thence.algebra.streams import Stream
+from thence.algebra.show_sparql import (
+    LayoutMark,
+    Precedence,
+    TextItem,
+    expression_items,
+    on_lines,
+    separated,
+    term_text,
+    verb_text,
+)
+from thence.algebra.streams import Stream, span_text
 from thence.algebra.tef_sparql import (
     UNNAMED,
     Absent,
@@ -42,12 +50,11 @@ from thence.algebra.tef_sparql import (
     Times,
     Until,
     When,
+    is_fresh,
 )
-from thence.algebra.tef_variables import is_fresh
-from thence.algebra.text_writer import LayoutMark, TextItem, on_lines, separated
+from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI, Literal
 from thence.rdf.times import Domain, Instant, time_literal
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 RESERVED = frozenset(
     {
@@ -56,7 +63,7 @@ RESERVED = frozenset(
         *("WITH", "WITHIN", "WITHOUT"),
     }
 )
-"""Words that are no bare names."""
+"""Words that are not bare names."""
 
 _NAME = re.compile(r"[^\W\d](?:[\w-]*\w)?")
 
@@ -142,7 +149,7 @@ def once_per_items(once_per: OncePer) -> list[TextItem]:
 
 
 def arm_items(arm: Arm) -> list[TextItem]:
-    """What UNION separates."""
+    """The arms that UNION separates."""
     match arm:
         case Plain(pattern):
             return tef_items(pattern)

@@ -1,4 +1,4 @@
-"""Which variables a pattern can give a value to (SPARQL 1.1, 18.2.1), and which an expression names."""
+"""Which variables a pattern can bind (SPARQL 1.1, 18.2.1), which it always binds, and which an expression names."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from thence.algebra.expressions import (
 )
 from thence.algebra.patterns import (
     Bgp,
+    ChainOperator,
     Extend,
     Filter,
     Graph,
@@ -44,7 +45,9 @@ from thence.algebra.patterns import (
     Values,
     WindowPattern,
 )
-from thence.rdf.terms import IRI, Literal
+from thence.rdf.terms import IRI, BlankNode, Literal
+
+# Which variables a pattern can give a value to (SPARQL 1.1, 18.2.1), and which an expression names.
 
 
 def in_scope(pattern: Pattern) -> tuple[Variable, ...]:
@@ -58,7 +61,7 @@ def in_scope(pattern: Pattern) -> tuple[Variable, ...]:
 
 
 def columns(select: Select) -> tuple[Variable, ...]:
-    """What SELECT gives, in order; `*` is every variable in scope."""
+    """The columns of SELECT, in order; `*` is every variable in scope."""
     if select.columns is not None:
         return tuple(column.variable for column in select.columns)
     values = select.modifiers.values
@@ -127,7 +130,7 @@ def _in_scope(pattern: Pattern) -> Iterator[Variable]:
 
 
 def _giving(pattern: Pattern) -> Sequence[Pattern | Variable]:
-    """What gives a pattern its variables: those it binds itself and the patterns below it that pass theirs on."""
+    """The sources of a pattern's variables: those it binds itself, and the patterns below it that pass theirs on."""
     match pattern:
         case Bgp():
             return [slot for triple in pattern.triples for slot in _slots(triple) if isinstance(slot, Variable)]
@@ -155,3 +158,63 @@ def _slots(triple: TriplePattern | PathPattern) -> tuple[PatternTerm, ...]:
     if isinstance(triple, TriplePattern):
         return (triple.subject, triple.predicate, triple.object)
     return (triple.subject, triple.object)
+
+
+# Guarantees about a pattern's solutions: which variables are always bound, and whether solutions never repeat.
+
+
+def always_bound(pattern: Pattern) -> frozenset[Variable]:
+    """The variables that no solution leaves unbound; not those of BIND, whose expression may fail.
+
+    >>> from thence.lang.sparql.parser import parse_pattern
+    >>> pattern = parse_pattern("{ ?a <x:p> ?b OPTIONAL { ?b <x:q> ?c } VALUES (?d ?e) { (1 2) (3 UNDEF) } }")
+    >>> sorted(str(variable) for variable in always_bound(pattern))
+    ['?a', '?b', '?d']
+    """
+    match pattern:
+        case Bgp():
+            return frozenset(in_scope(pattern))
+        case Join():
+            return always_bound(pattern.left) | always_bound(pattern.right)
+        case LeftJoin() | Minus():
+            return always_bound(pattern.left)
+        case TemporalJoin(operator):
+            sides = (always_bound(pattern.left), always_bound(pattern.right))
+            if operator is ChainOperator.OPTIONALSEQ:
+                return sides[1]
+            return sides[0] if operator is ChainOperator.EQUALSOPTIONAL else sides[0] | sides[1]
+        case Union():
+            return always_bound(pattern.left) & always_bound(pattern.right)
+        case Filter() | Extend() | WindowPattern():
+            return always_bound(pattern.pattern)
+        case MatchPattern():
+            return frozenset()  # what its EVENTs bind is known to the query alone
+        case Graph():
+            return always_bound(pattern.pattern) | ({pattern.name} if isinstance(pattern.name, Variable) else set())
+        case Values():
+            columns_of_values = zip(pattern.variables, zip(*pattern.rows, strict=True), strict=bool(pattern.rows))
+            return frozenset(variable for variable, terms in columns_of_values if None not in terms)
+        case SubSelect():
+            return always_bound(pattern.select.where).intersection(columns(pattern.select))
+        case _:
+            assert_never(pattern)
+
+
+def never_repeats(pattern: Pattern) -> bool:
+    """Whether no solution can come twice: all that a solution depends on, it shows.
+
+    >>> from thence.lang.sparql.parser import parse_pattern
+    >>> never_repeats(parse_pattern("{ ?a <x:p> ?b FILTER(?b > 1) }")), never_repeats(parse_pattern("{ [] <x:p> ?b }"))
+    (True, False)
+    """
+    match pattern:
+        case Bgp():
+            return not any(
+                isinstance(triple, PathPattern)
+                or any(isinstance(slot, BlankNode) for slot in (triple.subject, triple.predicate, triple.object))
+                for triple in pattern.triples
+            )
+        case Filter() | Extend():
+            return never_repeats(pattern.pattern)
+        case _:
+            return False

@@ -6,12 +6,15 @@ Exit status: 0 done, 1 failed while running, 2 the call, a file or the query is 
 from __future__ import annotations
 
 import traceback
+import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import IO, Any
 
 import click
 
 from thence import __version__
-from thence.errors import InputError, QueryError, RdfError, ThenceError
+from thence.errors import InputError, QueryError, RdfError, ThenceError, ThenceWarning
 
 
 class CommandFailure(click.ClickException):
@@ -47,12 +50,12 @@ def failure(error: Exception) -> CommandFailure:
         case ThenceError():
             return CommandFailure(str(error))
         case _:
-            reason = f"a fault in Thence itself, {type(error).__name__}: {error}"
-            return CommandFailure(f"{reason}. Run it with `thence --debug …` and report what that prints.")
+            reason = f"a bug in Thence, {type(error).__name__}: {error}"
+            return CommandFailure(f"{reason}. Run it with `thence --debug …` and report its output.")
 
 
 def wrong_call(error: click.UsageError) -> WrongCall:
-    """What click objects to in a call, as one sentence with a cure."""
+    """An error of click, as one sentence with a cure."""
     message = " ".join(error.format_message().split())
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
         return WrongCall(f"{message} Try: {error.param.opts[0]} {error.param.metavar or '…'}")
@@ -62,12 +65,25 @@ def wrong_call(error: click.UsageError) -> WrongCall:
     return WrongCall(message if "Did you mean" in message else f"{message.rstrip('.')}. Try: {path} --help")
 
 
+def show_warning(
+    others: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any, **options: Any
+) -> None:
+    """Print a warning of ours as one line; `others` prints any other."""
+    if issubclass(category, ThenceWarning):
+        click.echo(f"thence: warning: {message}", err=True)
+    else:
+        others(message, category, *place, **options)
+
+
 class CommandGroup(click.Group):
     """Turns every error of a command into a `CommandFailure`; `--debug` shows the stack trace before it."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", ThenceWarning)
+                warnings.showwarning = partial(show_warning, warnings.showwarning)
+                return super().invoke(ctx)
         except click.UsageError as error:
             raise wrong_call(error) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from thence.cli.java import check_java
-from thence.cli.run import Run, launched, run_here
-from thence.errors import InputError
-from thence.hints import closest, listed
+from thence.cli.installation import check_java
+from thence.cli.run import Run, command_options, launched, run_here
+from thence.errors import InputError, closest, listed
 
 if TYPE_CHECKING:
     from thence.query.languages import Language
@@ -48,7 +47,7 @@ class Demo:
         return Run(
             replace(query, prefixes={**query.prefixes, **self.prefixes}),
             {stream: [str(EXAMPLES / file)] for stream, file in self.streams.items()},
-            background=self.background and EXAMPLES / self.background,
+            command_options(background=self.background and EXAMPLES / self.background),
         )
 
 

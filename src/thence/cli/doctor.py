@@ -12,7 +12,7 @@ def doctor(ctx: click.Context) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from thence.cli.doctor_checks import CHECKS
+    from thence.cli.installation import CHECKS
     from thence.cli.text_tables import table
 
     findings = [check() for check in CHECKS]

@@ -1,13 +1,39 @@
-"""`thence explain`: how a query would be run."""
+"""`thence check` and `thence explain`: can a query be read, and how would it be run?"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from thence.cli.query_argument import read_query, takes_a_query, takes_meaning
+from thence.cli.arguments import read_query, takes_a_query, takes_meaning
+from thence.cli.result_formats import is_plain
+
+if TYPE_CHECKING:
+    from thence.query.query import Query
+
+
+# `thence check`: can the query be read, and does it mean something?
+
+
+@click.command()
+@takes_a_query
+def check(query: Path, language: str | None, namespace: str | None) -> None:
+    """Check a query's syntax and meaning. No data is read."""
+    read = read_query(query, language, namespace)
+    click.echo(f"{query}: {read.language.title}, reads {', '.join(read.streams)}, {_given(read)}")
+
+
+def _given(query: Query) -> str:
+    if query.constructs:
+        return "makes events"
+    if is_plain(query):
+        return f"gives {', '.join(query.columns)}"
+    return f"gives {' '.join(f'?{name}' for name in query.columns) or 'no columns'}"
+
+
+# `thence explain`: how a query would be run.
 
 
 @click.command()

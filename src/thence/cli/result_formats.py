@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from thence.errors import InputError
-from thence.runtime.column_names import column_names
 
 if TYPE_CHECKING:
-    from thence.program.solutions import Cell
+    from thence.interface.solutions import AnswerValue
     from thence.query.query import Query
     from thence.rdf.events import Event
     from thence.rdf.terms import Term
@@ -28,12 +27,12 @@ EVENTS = frozenset({"table", "jsonl", "trig", "ttl"})
 
 
 class Answer(Protocol):
-    """What is written: a `Match`, or what Spark found."""
+    """An answer to write: a `Match`, or a row from Spark."""
 
     @property
     def times(self) -> tuple[int, int]: ...
     @property
-    def bindings(self) -> Mapping[str, Cell]: ...
+    def bindings(self) -> Mapping[str, AnswerValue]: ...
     @property
     def event_ids(self) -> tuple[str, ...]: ...
     @property
@@ -49,26 +48,29 @@ class Writer(ABC):
     the number of their statement (EP-82)."""
 
     def __init__(self, file: TextIO, columns: Sequence[str], *, events: bool, numbered: bool = False) -> None:
+        from thence.runtime.results import column_names  # heavy
+
         self.file = file
         self.columns = tuple(columns)
+        self.headings = column_names(self.columns)
         self.events = events
         self.numbered = numbered
 
     @property
     def names(self) -> list[str]:
-        """Of all columns, `start` and `end` first."""
+        """The names of all columns, `start` and `end` first."""
         ours = ["start", "end", *(["query"] if self.numbered else [])]
-        return [*ours, *column_names(self.columns), *(["events"] if self.events else [])]
+        return [*ours, *self.headings, *(["events"] if self.events else [])]
 
     def begin(self) -> None:  # noqa: B027  (most formats have nothing there)
-        """What stands before all matches."""
+        """The text before all matches."""
 
     @abstractmethod
     def write(self, match: Answer) -> None:
         """One match."""
 
     def end(self) -> None:  # noqa: B027
-        """What stands after all matches."""
+        """The text after all matches."""
 
 
 def check_format(format: str, query: Query, *, events: bool) -> None:
@@ -116,7 +118,7 @@ def _writer_of(format: str, *, plain: bool, constructs: bool) -> type[Writer]:
             raise InputError(f'There is no format "{format}". Try: {", ".join(FORMATS)}')
 
 
-def json_cell(cell: Cell | None) -> object:
+def json_cell(cell: AnswerValue | None) -> object:
     """A cell as SPARQL 1.1 Query Results JSON has it; several terms as an array.
 
     >>> from thence.rdf.terms import Literal
@@ -150,7 +152,7 @@ def _json_term(term: Term) -> dict[str, str]:
 
 def json_time(time: int, match: Answer | Event) -> int | str | None:
     """An integer for ticks, else ISO 8601; None for an end that is open."""
-    from thence.program.output import OPEN_END
+    from thence.interface.output import OPEN_END
     from thence.rdf.times import Domain, format_time
 
     if time == OPEN_END:
@@ -191,7 +193,7 @@ class PlainLines(Writer):
     """One object a match, with plain values: SASE+ knows no terms."""
 
     def write(self, match: Answer) -> None:
-        from thence.cli.plain_json import json_text
+        from thence.cli.text_tables import json_text
 
         start, end = (json.dumps(json_time(time, match)) for time in match.times)
         bound = {name: match.bindings[name] for name in self.columns if name in match.bindings}
@@ -229,7 +231,7 @@ class CsvWriter(Writer):
         ids = [json.dumps(match.event_ids, ensure_ascii=False)] if self.events else []
         self._write_row([*times, *cells, *ids])
 
-    def _cell(self, cell: Cell | None) -> str:
+    def _cell(self, cell: AnswerValue | None) -> str:
         return _plain(cell)
 
     def _write_row(self, cells: Sequence[str]) -> None:
@@ -239,8 +241,8 @@ class CsvWriter(Writer):
 class PlainCsvWriter(CsvWriter):
     """Sequences and composites as plain JSON, in which numbers are numbers."""
 
-    def _cell(self, cell: Cell | None) -> str:
-        from thence.cli.plain_json import json_text
+    def _cell(self, cell: AnswerValue | None) -> str:
+        from thence.cli.text_tables import json_text
 
         return json_text(cell) if isinstance(cell, tuple | Mapping) else _plain(cell)
 
@@ -254,7 +256,7 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
 
 
-def _plain(cell: Cell | None) -> str:
+def _plain(cell: AnswerValue | None) -> str:
     from thence.rdf.terms import BlankNode
 
     if cell is None:
@@ -276,20 +278,20 @@ class TsvWriter(Writer):
         ids = [_escaped(json.dumps(match.event_ids, ensure_ascii=False))] if self.events else []
         self.file.write("\t".join([*times, *cells, *ids]) + "\n")
 
-    def _cell(self, cell: Cell | None) -> str:
+    def _cell(self, cell: AnswerValue | None) -> str:
         return _tsv(cell)
 
 
 class PlainTsvWriter(TsvWriter):
     """Sequences and composites as plain JSON, in which numbers are numbers."""
 
-    def _cell(self, cell: Cell | None) -> str:
-        from thence.cli.plain_json import json_text
+    def _cell(self, cell: AnswerValue | None) -> str:
+        from thence.cli.text_tables import json_text
 
         return _escaped(json_text(cell)) if isinstance(cell, tuple | Mapping) else _tsv(cell)
 
 
-def _tsv(cell: Cell | None) -> str:
+def _tsv(cell: AnswerValue | None) -> str:
     from thence.cli.text_tables import short
 
     if isinstance(cell, tuple | Mapping):
@@ -297,7 +299,7 @@ def _tsv(cell: Cell | None) -> str:
     return _escaped(short(cell, {}))
 
 
-def _texts(cell: Cell | None, text: Callable[[Any], str]) -> object:
+def _texts(cell: AnswerValue | None, text: Callable[[Any], str]) -> object:
     """Several terms, or a composite, with each term as its text."""
     match cell:
         case None:
@@ -317,12 +319,12 @@ class ResultsJson(Writer):
     """SPARQL 1.1 Query Results JSON, with start, end and query as variables. COLLECT and events are arrays."""
 
     def begin(self) -> None:
-        self.shown = dict(zip(self.columns, column_names(self.columns), strict=True))
+        self.shown = dict(zip(self.columns, self.headings, strict=True))
         self.file.write(f'{{"head": {json.dumps({"vars": self.names}, ensure_ascii=False)}, "results": {{"bindings": [')
         self.separator = "\n"
 
     def write(self, match: Answer) -> None:
-        from thence.program.output import OPEN_END
+        from thence.interface.output import OPEN_END
         from thence.rdf.terms import XSD, Literal
         from thence.rdf.times import time_literal
 
@@ -348,8 +350,7 @@ class TrigWriter(Writer):
     """Constructed events as named graphs, each followed by its time; by start and end, if it lasts."""
 
     def write(self, match: Answer) -> None:
-        from thence.rdf.formats import Format
-        from thence.rdf.serializer import serialize
+        from thence.rdf.documents import Format, serialize
         from thence.rdf.terms import IRI, PROV, Quad, Triple
         from thence.rdf.times import time_literal
 
@@ -374,8 +375,7 @@ class TurtleWriter(Writer):
 
 
 def _turtle(event: Event) -> str:
-    from thence.rdf.formats import Format
-    from thence.rdf.serializer import serialize
+    from thence.rdf.documents import Format, serialize
 
     return serialize(event.triples, Format.TURTLE).decode()
 
@@ -407,9 +407,8 @@ class TableWriter(Writer):
         cells = [self._cell(match.bindings.get(name)) for name in self.columns]
         self.rows.append([*times, *cells, *(["\n".join(match.event_ids)] if self.events else [])])
 
-    def _cell(self, cell: Cell | None) -> str:
-        from thence.cli.plain_json import plain_text
-        from thence.cli.text_tables import short
+    def _cell(self, cell: AnswerValue | None) -> str:
+        from thence.cli.text_tables import plain_text, short
         from thence.rdf.terms import Literal
 
         match cell:
@@ -447,25 +446,25 @@ class TableWriter(Writer):
         number = ["query"] if self.numbered else []
         if self.constructs:
             return [*(["start", "end"] if self.intervals else ["time"]), *number, "graph"]
-        shown = [name if self.plain else f"?{name}" for name in column_names(self.columns)]
+        shown = [name if self.plain else f"?{name}" for name in self.headings]
         return ["start", "end", *number, *shown, *(["events"] if self.events else [])]
 
 
 def problem_line(problem: Problem) -> str:
     """A problem as a line of JSON: the event by its id, with its graph, or the text that stood in its place."""
     event = problem.text if problem.event is None else problem.event.id
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "problem": problem.problem,
         "reason": problem.reason,
         "event": event,
         "stream": problem.stream,
     }
     if problem.problem == "timed_out":
-        told["events"] = [event.id for event in problem.events]
-        told["bindings"] = {name: json_cell(cell) for name, cell in problem.bindings.items()}
+        fields["events"] = [event.id for event in problem.events]
+        fields["bindings"] = {name: json_cell(cell) for name, cell in problem.bindings.items()}
     elif problem.event is not None:
-        told["graph"] = _beginning(problem.event)
-    return _line(told if problem.line is None else {**told, "line": problem.line})
+        fields["graph"] = _beginning(problem.event)
+    return _line(fields if problem.line is None else {**fields, "line": problem.line})
 
 
 def _beginning(event: Event) -> str:

@@ -17,11 +17,11 @@ from thence.errors import InputError
 from thence.io.event_files import is_parquet
 from thence.local.inputs import StreamInput, stream_inputs
 from thence.rdf.times import Domain
-from thence.spark.sources.source_positions import BESIDE_ATTRIBUTES, file_rank
+from thence.spark.sources.row_ids import BESIDE_ATTRIBUTES, file_rank
 from thence.spark.sources.split_reader import SplitReader, domain_of, file_splits
 
 if TYPE_CHECKING:
-    from thence.runtime.time_domain import TimeDomain
+    from thence.runtime.watermark import TimeDomain
 
 _PATTERN = re.compile(r"[*?\[\]{}\\]")
 """What Spark would take for a pattern of names."""
@@ -30,7 +30,7 @@ _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "datetime"}
 
 @dataclass(frozen=True, slots=True)
 class StreamFiles:
-    """The files of a stream, each with what the ids of its events begin with that have none."""
+    """The files of a stream, each with the prefix of generated event ids."""
 
     stream: str
     labels: Mapping[str, str]
@@ -90,7 +90,7 @@ def _is_spark_s(kind: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SparkInput:
-    """What `all_rows` reads: DataFrames, and for those of files' parts how they are read."""
+    """The input of `all_rows`: DataFrames and, for parts of files, how to read them."""
 
     frames: dict[str, DataFrame] = field(default_factory=dict)
     readers: dict[str, SplitReader] = field(default_factory=dict)
@@ -122,13 +122,13 @@ def finite_input(
 
 
 def settle_time_domain(domain: TimeDomain, files: Sequence[StreamFiles], namespace: str) -> dict[str, Domain]:
-    """What the times of streams are, by their first events: an InputError if the query's are others."""
+    """Set the query's kind of time from the first events of the streams. InputError if they differ."""
     found = {}
     for each in files:
-        told = domain_of(list(each.labels.items()), namespace=namespace)
-        if told is not None:
-            domain.begin(each.stream, told)
-            found[each.stream] = told
+        kind = domain_of(list(each.labels.items()), namespace=namespace)
+        if kind is not None:
+            domain.begin(each.stream, kind)
+            found[each.stream] = kind
     return found
 
 
@@ -160,8 +160,8 @@ def _growing(
     now = _in(path) if not os.path.isdir(path) or _has_files(path) else []
     if any(each.lower().removesuffix(".gz").endswith(".csv") for each in now):
         raise InputError(
-            f"{path} has CSV files, whose columns have types by all of their values, which nobody knows while more "
-            "may come. Try: .parquet or .jsonl; or no --watch and no --checkpoint"
+            f"{path} has CSV files: the type of a CSV column depends on all of its values, and more may still come. "
+            "Try: .parquet or .jsonl; or no --watch and no --checkpoint"
         )
     if now and all(map(is_parquet, now)):
         frame = spark.readStream.schema(spark.read.parquet(_full(path)).schema).parquet(_full(path))
@@ -170,14 +170,14 @@ def _growing(
             return _with_ids(frame, F.lit(label), F.lit(file_rank(number)))
         return _with_ids(frame, F.concat(F.lit(f"{label}/"), name), F.concat(F.lit(file_rank(number)), name))
     if any(map(is_parquet, now)):
-        raise InputError(f"{path} has Parquet files and others. Try: a folder for each, and --stream for both")
-    told = domain_of([(each, label) for each in now], namespace=namespace)
-    if told is not None:
-        domain.begin(stream, told)
+        raise InputError(f"{path} mixes Parquet files with others. Try: a folder for each, and --stream for both")
+    kind = domain_of([(each, label) for each in now], namespace=namespace)
+    if kind is not None:
+        domain.begin(stream, kind)
     if domain.domain is None:
         raise InputError(
             f"{path} has no event yet that shows whether times are ticks or dates. Try: WITHIN in the query; or "
-            "start once there is one"
+            "start when it has one"
         )
     source = spark.readStream.format("thence").option("stream", label).option("namespace", namespace)
     source = source.option("rank", str(number + 1))

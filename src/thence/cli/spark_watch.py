@@ -1,28 +1,24 @@
-"""`thence run --watch` and `--checkpoint`: what grows, micro-batch by micro-batch."""
+"""`thence run --watch` and `--checkpoint`: growing input, micro-batch by micro-batch, with a journal of the output."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thence.cli.problems import Problems
 from thence.cli.result_formats import writer
-from thence.cli.run import Run
-from thence.cli.run_output import counts_sentence, open_for_writing, progress, report_counts, starting
-from thence.cli.spark_errors import our_error, raised_as_ours
+from thence.cli.run import Problems, Run, counts_sentence, open_for_writing, progress, report_counts, starting
 from thence.cli.spark_files import growing_input
-from thence.cli.spark_journal import Journal
-from thence.cli.spark_rows import RowLayout
-from thence.cli.spark_run import Prepared, counted, prepared, session
+from thence.cli.spark_run import Prepared, RowLayout, counted, our_error, prepared, raised_as_ours, session
 from thence.errors import InputError
 from thence.runtime.results import Counts
 from thence.spark.driver.pipeline import COUNTS, READ, STATE, STREAMING_SHARDS
@@ -33,6 +29,125 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
+
+# A journal of the output, kept beside Spark's checkpoint: a run that is killed and restarted writes the rows of each
+# micro-batch once.
+#
+# Before a micro-batch's rows are written, the journal notes its number and how long the files are; after they are on
+# the
+# disk, that it is done. Spark repeats a micro-batch that it does not know to be done: if we know that it is, nothing
+# is
+# written; else the files are cut to what they were before it.
+
+NAME = "thence-output.json"
+
+
+@dataclass(slots=True)
+class Journal:
+    """The journal of a checkpoint. `paths` are the files that the run writes; this excludes stdout, which cannot be
+    truncated. `kept_for` is the key that the checkpoint belongs to."""
+
+    folder: Path
+    paths: Sequence[Path]
+    kept_for: dict[str, Any]
+    _known: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: Path, paths: Sequence[Path], kept_for: dict[str, Any]) -> Journal:
+        """The journal of a checkpoint, checked; the files of a new one are emptied."""
+        found = cls(folder, [Path(os.path.abspath(path)) for path in paths], kept_for)
+        found._known = _read(folder / NAME)
+        if found._known:
+            found._check()
+        return found
+
+    @property
+    def is_new(self) -> bool:
+        return not self._known
+
+    def begin(self, batch: int) -> bool:
+        """Whether the rows of a micro-batch are to be written: now, at the end of the files."""
+        last = self._known.get("batch", -1)
+        if batch == last and self._known["done"]:
+            return False
+        if batch == last:
+            for path, size in self._known["sizes"].items():
+                os.truncate(path, size)
+        elif batch < last:
+            raise InputError(
+                f"{self.folder} has changed: micro-batch {batch} comes after {last}. Start over with an empty "
+                "checkpoint."
+            )
+        self._note(batch, done=False)
+        return True
+
+    def done(self, batch: int) -> None:
+        """All rows of a micro-batch are on the disk."""
+        self._note(batch, done=True)
+
+    def _note(self, batch: int, *, done: bool) -> None:
+        sizes = {str(path): os.path.getsize(path) if path.exists() else 0 for path in self.paths}
+        self._known = {"batch": batch, "done": done, "sizes": sizes, "kept_for": self.kept_for}
+        _write(self.folder / NAME, self._known)
+
+    def _check(self) -> None:
+        self._check_kept_for(self._known.get("kept_for", {}))
+        before, now = sorted(self._known["sizes"]), sorted(map(str, self.paths))
+        if before != now:
+            names = ", ".join(before) or "stdout"
+            raise InputError(
+                f"The checkpoint {self.folder} belongs to output to {names}. Continue with that output, or start over "
+                "with an empty checkpoint."
+            )
+        for path, size in self._known["sizes"].items():
+            if (os.path.getsize(path) if os.path.exists(path) else 0) < size:
+                raise InputError(
+                    f"{path} is shorter than the checkpoint {self.folder} recorded. Put it back, or start over with an "
+                    "empty checkpoint."
+                )
+
+    def _check_kept_for(self, known: dict[str, Any]) -> None:
+        over = "or start over with an empty checkpoint."
+        if known.get("query") != self.kept_for["query"]:
+            raise InputError(
+                f"The checkpoint {self.folder} belongs to another query, or to this one with other options. Give each "
+                "query a checkpoint of its own."
+            )
+        for option in ("shards", "format"):
+            before, now = known.get(option), self.kept_for.get(option)
+            if None not in (before, now) and before != now:
+                raise InputError(
+                    f"The checkpoint {self.folder} was written with --{option} {before}, and now it is {now}. "
+                    f"Go on with --{option} {before}, {over}"
+                )
+        before, now = known.get("events"), self.kept_for.get("events")
+        if None not in (before, now) and before != now:
+            way = "with" if before else "without"
+            raise InputError(f"The checkpoint {self.folder} was written {way} --events. Go on {way} it, {over}")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        raise InputError(f"{path} can't be read. Start over with an empty checkpoint.") from None
+    return found
+
+
+def _write(path: Path, known: dict[str, Any]) -> None:
+    """So that either the old or the new one is there, whatever happens."""
+    beside = path.with_suffix(".new")
+    with open(beside, "w", encoding="utf-8") as file:
+        json.dump(known, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+# `thence run --watch` and `--checkpoint`: what grows, micro-batch by micro-batch.
+
 _EVERY = "1 second"
 """How often folders are listed."""
 _LOOK = 0.2
@@ -42,7 +157,7 @@ _MIB = 2**20
 def run_as_it_grows(run: Run, launch: Launch) -> None:
     """Until Ctrl-C with `--watch`, else until all that is there now is read."""
     if run.format == "json":
-        raise InputError("json ends with its last row, and a stream has none. Try: --format jsonl")
+        raise InputError("json needs a last row, and a stream never ends. Try: --format jsonl")
     doing = prepared(run)
     with ExitStack() as kept:
         folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
@@ -54,7 +169,7 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         kept.enter_context(progress(shown, output=run.output, format=run.format))
         spark = session(launch)
         kept.enter_context(raised_as_ours())
-        given = growing_input(spark, run.streams, doing.settings.namespace, doing.domain)
+        given = growing_input(spark, run.streams, doing.dataflow.namespace, doing.domain)
         rows = doing.rows(given.frames)
         outlet = MicroBatchWriter(run, RowLayout(run.query, doing.domain.known), folder, journal)
         outlet.open()
@@ -67,10 +182,10 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
 
 
 def _kept_for(doing: Prepared) -> dict[str, Any]:
-    """What a checkpoint belongs to: the query as it is run, and the options that its states depend on; and its output,
-    where that is one file that goes on."""
+    """The key of a checkpoint: the query as it is run, the options that its states depend on, and its output if that is
+    one file that is appended to."""
     run = doing.run
-    states = {"query": doing.dataflow.fingerprints(), "shards": run.shards or STREAMING_SHARDS}
+    states = {"query": doing.dataflow.fingerprints(), "shards": run.options.shards or STREAMING_SHARDS}
     return states if run.output is None else states | {"format": run.format, "events": run.events}
 
 

@@ -1,7 +1,9 @@
-"""Terms, events and answers as text tables (rich) with prefixed names."""
+"""Terms, events and answers as text tables (rich) with prefixed names, and RETURN's values as plain JSON."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,6 +13,70 @@ from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
+
+    from thence.interface.solutions import AnswerValue
+
+
+# What RETURN of SASE+ gives, as plain JSON: numbers are numbers, and not literals with a datatype.
+
+_NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
+_NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*+([0-9]*+)\.?([0-9]*+)((?:[eE][+-]?[0-9]++)?)")
+
+
+def json_text(cell: AnswerValue | Mapping[str, AnswerValue] | None) -> str:
+    """A cell as JSON. Written by hand, since a decimal of thirty digits must not pass through a float.
+
+    >>> price = Literal("10.50", XSD + "decimal")
+    >>> print(json_text(({"symbol": Literal("ACME"), "price": price}, None)))
+    [{"symbol": "ACME", "price": 10.50}, null]
+    """
+    match cell:
+        case None:
+            return "null"
+        case tuple():
+            return f"[{', '.join(map(json_text, cell))}]"
+        case Mapping():
+            pairs = (f"{_quoted(name)}: {json_text(each)}" for name, each in cell.items())
+            return f"{{{', '.join(pairs)}}}"
+    return _atom(cell)
+
+
+def plain_text(term: Term) -> str:
+    """A term as text, without its type.
+
+    >>> plain_text(Literal("7", XSD + "integer")), plain_text(Literal("ACME"))
+    ('7', 'ACME')
+    """
+    return str(term) if isinstance(term, BlankNode) else term.value
+
+
+def _atom(term: Term) -> str:
+    match term:
+        case Literal(datatype=datatype, value=value) if datatype in _NUMBERS:
+            return _number(value) or _quoted(value)  # JSON has no NaN, and no infinity
+        case Literal(datatype=datatype, value=value) if datatype == XSD + "boolean":
+            return "true" if value in ("true", "1") else "false"
+    return _quoted(plain_text(term))
+
+
+def _number(value: str) -> str | None:
+    """A number's text as JSON has it: no plus sign, no zeros in front, digits on both sides of a point.
+
+    >>> [_number(text) for text in ("007", "-.5", "+3.", "1E2", "INF")]
+    ['7', '-0.5', '3', '1E2', None]
+    """
+    found = _NUMBER.fullmatch(value.strip())
+    if found is None:
+        return None
+    sign, whole, fraction, exponent = found.groups()
+    return f"{sign.strip('+')}{whole or '0'}{fraction and '.' + fraction}{exponent}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+# Terms, events and answers as text tables (rich) with prefixed names.
 
 PLAIN = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
 """Datatypes whose literals Turtle writes without quotes."""
@@ -99,16 +165,16 @@ def blocks(columns: Sequence[str], rows: Iterable[Sequence[str]], *, titles: int
     for row in rows:
         made = Text(" - ".join(row[:titles]), style="bold")
         for column, cell in zip(columns[titles:], row[titles:], strict=True):
-            told = cell.translate(_SPELT_OUT).split("\n")
-            made.append(f"\n  {column:{wide}}  {told[0]}", style="not bold")
-            for line in told[1:]:
+            lines = cell.translate(_SPELT_OUT).split("\n")
+            made.append(f"\n  {column:{wide}}  {lines[0]}", style="not bold")
+            for line in lines[1:]:
                 made.append(f"\n  {'':{wide}}  {line}", style="not bold")
         yield made
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
-    """A table of text as it is: what looks like markup in the data is none, and what would steer the terminal is
-    spelt out."""
+    """A table of plain text: markup in the data is shown as it is, and control characters of the terminal are
+    escaped."""
     from rich.table import Table
     from rich.text import Text
 

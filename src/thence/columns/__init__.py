@@ -1,1 +1,4 @@
-"""Terms, values and events as columns: the dictionary of terms, kinds of values, batches of events."""
+"""Terms, values and events as columns: the dictionary of terms, kinds of values, batches of events.
+
+Tests: tests/columns.
+"""

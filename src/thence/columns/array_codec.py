@@ -35,15 +35,15 @@ def pack_arrays(head: dict[str, Any], arrays: Iterable[NDArray[Any]]) -> bytes:
 
 
 def unpack_arrays(content: bytes | memoryview) -> tuple[dict[str, Any], ArrayReader]:
-    """What was written. InputError if it can't have been."""
+    """The head and a reader of packed arrays. InputError if they are malformed."""
     size = int.from_bytes(content[:_UNIT], "little")
     if size > len(content) - _UNIT:
-        raise InputError("The arrays are not whole: they end before their head does.")
+        raise InputError("The saved arrays are cut off in their head.")
     try:
         head: dict[str, Any] = json.loads(bytes(content[_UNIT : _UNIT + size]))
         described = [(kind, _shape(shape)) for kind, shape in head["arrays"]]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise InputError("The arrays are no arrays of ours: their head can't be read.") from None
+        raise InputError("The saved arrays were not written by Thence: their head is malformed.") from None
     return head, ArrayReader(content, described, _UNIT + size)
 
 
@@ -64,17 +64,17 @@ class ArrayReader:
 
     def next(self) -> NDArray[Any]:
         if self.number == len(self.described):
-            raise InputError("The arrays are not whole: there are fewer than there should be.")
+            raise InputError("The saved arrays are cut off: arrays are missing.")
         kind, shape = self.described[self.number]
         count = 1
         for length in shape:
             count *= length
         if kind not in _KINDS:
-            raise InputError(f"The arrays are no arrays of ours: one is of {str(kind)[:20]!r}.")
+            raise InputError(f"The saved arrays were not written by Thence: unknown type {str(kind)[:20]!r}.")
         dtype = np.dtype(kind)
         size = count * dtype.itemsize
         if self.position + size > len(self.content):
-            raise InputError("The arrays are not whole: their bytes end too early.")
+            raise InputError("The saved arrays are cut off in their bytes.")
         array = np.frombuffer(self.content, dtype, count, self.position).reshape(shape)
         self.position += size + -size % _UNIT
         self.number += 1

@@ -1,27 +1,34 @@
-"""Arrow arrays as columns of values: a tag and 64 bits a row, as in `canonical_terms.as_values`.
-
-A type without a fast path becomes terms by `typed_events.value_term`, once for each distinct value; both paths give
-equal pairs for equal terms.
-"""
+"""Arrow arrays as columns of values, and columns of values as Arrow arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from thence.columns import value_kinds
+from thence.columns.arrays import Ints
+from thence.columns.canonical_terms import SHORTEST
 from thence.columns.dictionary import Terms
 from thence.columns.shared_dictionary import SharedTerms
-from thence.columns.tagged_values import SHORTEST
-from thence.columns.value_columns import Rows, Tagged, constant, values_of_terms
-from thence.rdf.terms import XSD, Literal, Term
+from thence.columns.value_columns import Tagged, constant, term_of, values_of_terms
+from thence.columns.value_kinds import NONE
+from thence.rdf.events import value_term
+from thence.rdf.terms import XSD, BlankNode, Literal, Term
 from thence.rdf.times import Domain, format_time
-from thence.rdf.typed_events import value_term
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+# Arrow arrays as columns of values: a tag and 64 bits a row, as in `canonical_terms.as_values`.
+#
+# A type without a fast path becomes terms by `typed_events.value_term`, once for each distinct value; both paths give
+# equal pairs for equal terms.
 
 _BEYOND = 10**18
 """Numbers with more digits than 18 are terms: the dictionary gives them no value either."""
@@ -177,7 +184,7 @@ def _decimals(column: AttributeColumn, terms: Terms) -> Tagged:
     return _replaced(found, slow, array.take(pa.array(slow)).to_pylist(), terms) if len(slow) else found
 
 
-def _replaced(found: Tagged, rows: Rows, values: Sequence[object], terms: Terms) -> Tagged:
+def _replaced(found: Tagged, rows: Ints, values: Sequence[object], terms: Terms) -> Tagged:
     """Some rows by way of terms."""
     slow = values_of_terms(terms.add_all(value_term("", value) for value in values), terms)
     kinds, bits = np.array(found.tags), np.array(found.bits)
@@ -185,13 +192,13 @@ def _replaced(found: Tagged, rows: Rows, values: Sequence[object], terms: Terms)
     return Tagged(kinds, bits)
 
 
-def _days(days: Rows, terms: Terms) -> Tagged:
+def _days(days: Ints, terms: Terms) -> Tagged:
     distinct, where = np.unique(days, return_inverse=True)
     texts = (format_time(day * _DAY, Domain.DATETIME).partition("T")[0] for day in distinct.tolist())
     return values_of_terms(terms.add_all(Literal(text, XSD + "date") for text in texts), terms).spread(where)
 
 
-def _moments(times: Rows, terms: Terms) -> Tagged:
+def _moments(times: Ints, terms: Terms) -> Tagged:
     distinct, where = np.unique(times, return_inverse=True)
     texts = (format_time(time, Domain.DATETIME) for time in distinct.tolist())
     return values_of_terms(terms.add_all(Literal(text, XSD + "dateTime") for text in texts), terms).spread(where)
@@ -200,7 +207,7 @@ def _moments(times: Rows, terms: Terms) -> Tagged:
 class Timestamps(NamedTuple):
     """Timestamps in microseconds, and which of them are not: finer, or out of range."""
 
-    times: Rows
+    times: Ints
     too_fine: NDArray[np.bool_]
     too_far: NDArray[np.bool_]
 
@@ -231,7 +238,7 @@ def buffer_numbers(array: Any) -> NDArray[Any]:
 
 
 def indices(array: Any) -> NDArray[Any]:
-    """Where in its dictionary each row's value stands; what is null is somewhere."""
+    """The index of each row's value in its dictionary; null rows have an arbitrary index."""
     found = buffer_numbers(array.indices)
     return np.where(is_valid(array), found, 0) if array.null_count else found
 
@@ -239,3 +246,106 @@ def indices(array: Any) -> NDArray[Any]:
 def is_valid(array: Any) -> NDArray[np.bool_]:
     valid: NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
     return valid
+
+
+# Columns of values as Arrow arrays of text or structs; each distinct term is materialised once.
+
+
+def distinct_values(tags: NDArray[Any], bits: Ints) -> tuple[list[tuple[int, Ints]], Ints]:
+    """The distinct values of a column, by tag, and of each row, which of all of them it is; -1 for unbound."""
+    import pyarrow as pa
+
+    found: list[tuple[int, Ints]] = []
+    where = np.full(len(tags), -1, np.int64)
+    alike = bool(len(tags)) and bool((tags == tags[0]).all())
+    count = 0
+    for tag in tags[:1].tolist() if alike else np.unique(tags).tolist():
+        if tag == NONE:
+            continue
+        rows = slice(None) if alike else np.flatnonzero(tags == tag)
+        encoded = pa.array(np.ascontiguousarray(bits[rows])).dictionary_encode()
+        where[rows] = encoded.indices.to_numpy() + count
+        count += len(encoded.dictionary)
+        found.append((tag, encoded.dictionary.to_numpy()))
+    return found, where
+
+
+def _terms_of(tag: int, bits: Ints, terms: Terms) -> list[Term]:
+    found = (term_of(tag, value, terms) for value in bits.tolist())
+    return [term for term in found if term is not None]
+
+
+def lexical_column(tags: NDArray[Any], bits: Ints, terms: Terms) -> pa.Array:
+    """A column of values as texts, as SPARQL's CSV has them; null for unbound."""
+    import pyarrow as pa
+
+    found, where = distinct_values(tags, bits)
+    texts = [_texts_of(tag, values, terms) for tag, values in found] or [pa.array([], pa.string())]
+    return (texts[0] if len(texts) == 1 else pa.concat_arrays(texts)).take(_indices(where))
+
+
+def _texts_of(tag: int, bits: Ints, terms: Terms) -> pa.Array:
+    import pyarrow as pa
+
+    if tag == SHORTEST:  # nearly all numbers of tables are these, and there may be a distinct one in each row
+        return texts_of_doubles(bits.view(np.float64))
+    return pa.array([csv_text(term) for term in _terms_of(tag, bits, terms)], pa.string())
+
+
+def texts_of_doubles(values: NDArray[np.float64]) -> pa.Array:
+    """As `repr` writes them.
+
+    >>> texts_of_doubles(np.array([99.5, 7.0, 1e300])).to_pylist()
+    ['99.5', '7.0', '1e+300']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    size = np.abs(values)
+    if not (((size >= 1e-4) & (size < 1e9)) | (size == 0)).all():  # Arrow writes other exponents, from others on
+        return pa.array(map(repr, values.tolist()), pa.string())
+    texts = pa.array(values).cast(pa.string())
+    whole = values == np.floor(values)
+    if not whole.any():
+        return texts
+    return pc.if_else(pa.array(whole), pc.binary_join_element_wise(texts, ".0", ""), texts)
+
+
+def csv_text(term: Term) -> str:
+    return f"_:{term.value}" if isinstance(term, BlankNode) else term.value
+
+
+def struct_type() -> pa.DataType:
+    """The Arrow type of `struct`: as in SPARQL 1.1 Query Results JSON."""
+    import pyarrow as pa
+
+    return pa.struct([(name, pa.string()) for name in ("type", "value", "datatype", "language")])
+
+
+def struct_column(tags: NDArray[Any], bits: Ints, terms: Terms) -> pa.Array:
+    """A column of values as structs that tell terms whole; null for unbound."""
+    import pyarrow as pa
+
+    found, where = distinct_values(tags, bits)
+    listed = [term_struct(term) for tag, values in found for term in _terms_of(tag, values, terms)]
+    return pa.array(listed, struct_type()).take(_indices(where))
+
+
+def term_struct(term: Term) -> dict[str, str | None]:
+    """
+    >>> term_struct(Literal("chat", language="fr"))["language"]
+    'fr'
+    """
+    kind = "literal" if isinstance(term, Literal) else "bnode" if isinstance(term, BlankNode) else "uri"
+    return {
+        "type": kind,
+        "value": term.value,
+        "datatype": term.datatype if isinstance(term, Literal) and not term.language else None,
+        "language": (term.language or None) if isinstance(term, Literal) else None,
+    }
+
+
+def _indices(where: Ints) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(where, pa.int64(), mask=where < 0 if (where < 0).any() else None)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.columns.arrays import Ints
 from thence.rdf.exact_sums import BinarySum
-
-Ints = NDArray[np.int64]
 
 _LIMB = 32
 _LOW = (1 << _LIMB) - 1

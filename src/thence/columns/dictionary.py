@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.columns import hash_table
+from thence.columns import hashing
 from thence.columns.texts import Texts
 from thence.columns.value_kinds import classify
 from thence.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term
@@ -49,7 +49,7 @@ class Terms:
         self.text: NDArray[np.uint8] = np.empty(1024, np.uint8)
         self.ends: NDArray[np.int64] = np.empty(64, np.int64)
         self.hashes: NDArray[np.uint64] = np.empty(64, np.uint64)
-        self.slots: NDArray[np.int64] = np.full(256, hash_table.FREE, np.int64)
+        self.slots: NDArray[np.int64] = np.full(256, hashing.FREE, np.int64)
         self._tags: NDArray[np.uint16] = np.empty(0, np.uint16)
         self._bits: NDArray[np.int64] = np.empty(0, np.int64)
         self._classified = 0
@@ -71,8 +71,8 @@ class Terms:
             length = len(self.slots)
             while 2 * needed > length:
                 length *= 2
-            self.slots = np.full(length, hash_table.FREE, np.int64)
-            hash_table.rehash(self.hashes, self.count, self.slots)
+            self.slots = np.full(length, hashing.FREE, np.int64)
+            hashing.rehash(self.hashes, self.count, self.slots)
         used = self.used
         if used + size > len(self.text):
             self.text = _grown(self.text, used, max(used + size, 2 * len(self.text)))
@@ -97,7 +97,7 @@ class Terms:
     def _enter(self, source: NDArray[np.uint8], bounds: NDArray[np.int64]) -> NDArray[np.int32]:
         self.reserve(len(bounds) - 1, len(source))
         ids = np.empty(len(bounds) - 1, np.int32)
-        self.count = hash_table.add_all(self.text, self.ends, self.hashes, self.slots, self.count, source, bounds, ids)
+        self.count = hashing.add_all(self.text, self.ends, self.hashes, self.slots, self.count, source, bounds, ids)
         return ids
 
     @property
@@ -121,7 +121,7 @@ class Terms:
         """The ids of terms given as canonical N-Triples, UNBOUND for those that are not here."""
         source, bounds = _joined(texts)
         ids = np.empty(len(texts), np.int64)
-        hash_table.find_all(self.text, self.ends, self.slots, source, bounds, ids)
+        hashing.find_all(self.text, self.ends, self.slots, source, bounds, ids)
         return np.maximum(ids, UNBOUND).astype(np.int32)
 
     def find(self, term: Term) -> int:
@@ -138,7 +138,7 @@ class Terms:
         size = int((other.ends[ids] - np.where(ids > 0, other.ends[ids - 1], 0)).sum()) if len(ids) else 0
         self.reserve(len(ids), size)
         found = np.empty(len(ids), np.int32)
-        self.count = hash_table.import_all(
+        self.count = hashing.import_all(
             self.text, self.ends, self.hashes, self.slots, self.count, other.text, other.ends, other.hashes, ids, found
         )
         return found
@@ -149,7 +149,7 @@ class Terms:
         """The ids here of some terms of another dictionary, `missing` for those that are not here. `known` notes them
         by the other's id, and is `unknown` where nothing is noted: each term is looked up once."""
         ids = np.array(ids)  # a copy, since compiled code is for what can be written to
-        hash_table.look_up(
+        hashing.look_up(
             self.text, self.ends, self.slots, other.text, other.ends, other.hashes, ids, known, unknown, missing
         )
         return known[ids]
@@ -174,20 +174,20 @@ class Terms:
 
     @property
     def tags(self) -> NDArray[np.uint16]:
-        """What kind of value each term has, and a decimal's scale (`thence.columns.value_kinds`)."""
+        """The kind of value of each term, and a decimal's scale (`thence.columns.value_kinds`)."""
         self._classify()
         return self._tags[: self.count]
 
     @property
     def bits(self) -> NDArray[np.int64]:
-        """The value of each term in 64 bits, as its tag says; its id where it has none."""
+        """The value of each term in 64 bits, as its tag says; its id if it has no value."""
         self._classify()
         return self._bits[: self.count]
 
     @property
     def exact(self) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-        """The tag and bits that say which term each is, whole, where `canonical_terms.as_values` has found them, and
-        tag UNKNOWN elsewhere: so that it looks at no text twice."""
+        """The tag and bits that identify each term, if `canonical_terms.as_values` has found them, and tag UNKNOWN
+        otherwise, so that no text is read twice."""
         tags, bits = self._exact
         if self.count > len(tags):
             capacity = max(self.count, 2 * len(tags))

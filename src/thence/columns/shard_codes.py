@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.columns.dictionary import Terms
-from thence.columns.term_values import ValueColumn, values_of
-from thence.columns.value_columns import holds_term_id
+from thence.columns.value_columns import ValueColumn, holds_term_id, values_of
 from thence.rdf.terms import Term
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from thence.columns.arrays import Ints
 from thence.columns.canonical_terms import as_values
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.gather import gather
+from thence.columns.row_order import gather
 from thence.rdf.terms import Term
 
 _MANY = 200_000
@@ -19,20 +19,18 @@ _MANY = 200_000
 itself must not grow one for ever."""
 _LARGE = 64 << 20
 
-Ids = NDArray[np.int64]
-
 
 @dataclass(slots=True, eq=False)
 class SharedTerms:
     """A dictionary, and what is known of it already."""
 
     terms: Terms = field(default_factory=Terms)
-    _known: dict[str, tuple[Any, Ids]] = field(default_factory=dict)  # by column: its Arrow dictionary, its ids here
+    _known: dict[str, tuple[Any, Ints]] = field(default_factory=dict)  # by column: its Arrow dictionary, its ids here
     _constants: dict[Term, tuple[int, int]] = field(default_factory=dict)
     _state: Terms | None = None
-    _imported: Ids = field(default_factory=lambda: np.empty(0, np.int64))  # by id here, the id there
+    _imported: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # by id here, the id there
 
-    def ids(self, column: str, values: Any, make: Callable[[Any], Term]) -> Ids:
+    def ids(self, column: str, values: Any, make: Callable[[Any], Term]) -> Ints:
         """The ids of a column's distinct values, an Arrow array; those of the batch before are looked at first."""
         known = self._known.get(column)
         if known is not None and known[0].equals(values):
@@ -49,7 +47,7 @@ class SharedTerms:
             self._constants[term] = int(tags[0]), int(bits[0])
         return self._constants[term]
 
-    def import_into(self, state: Terms, ids: Ids) -> Ids:
+    def import_into(self, state: Terms, ids: Ints) -> Ints:
         """The ids in another dictionary of some terms of this one, entered where new."""
         if self._state is not state:
             self._state, self._imported = state, np.empty(0, np.int64)

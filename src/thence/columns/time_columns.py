@@ -22,7 +22,7 @@ _PLAIN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeColumn:
-    """A time a row, where it is `given`: a row with a fault has none, and neither has one that is empty."""
+    """One time per row, valid where `given`: faulty and empty cells have no time."""
 
     times: NDArray[np.int64]
     domains: NDArray[np.uint8]
@@ -32,7 +32,7 @@ class TimeColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """From when to when each row lasts."""
+    """The start and end of each row."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -43,8 +43,8 @@ class Intervals:
 
 
 def intervals(start: TimeColumn, end: TimeColumn | None) -> tuple[Intervals, dict[int, str]]:
-    """From the times in which rows start and end, and by row why some have no interval. Without an end it is a
-    point."""
+    """The intervals of rows with these starts and ends, and the reason for each row without one. A row without an end
+    is a point in time."""
     faults = dict(start.faults)
     _note(faults, ~start.given, 'no time: "time" is empty')
     if end is None:
@@ -53,7 +53,7 @@ def intervals(start: TimeColumn, end: TimeColumn | None) -> tuple[Intervals, dic
         faults.setdefault(row, reason)
     ends = np.where(end.given, end.times, start.times)
     mixed = end.given & (end.domains != start.domains)
-    _note(faults, mixed, "its start and its end are not of one kind: a tick and a date")
+    _note(faults, mixed, "its start and its end are of different kinds: a tick and a date")
     _note(faults, ends < start.times, "it ends before it starts")
     return Intervals(start.times, ends, start.domains), faults
 
@@ -105,8 +105,8 @@ def _from_timestamps(array: Any, given: NDArray[np.bool_]) -> TimeColumn:
 
 
 def _from_texts(array: Any, given: NDArray[np.bool_], integers: bool) -> TimeColumn:
-    """By distinct texts, of which there are as many as rows where every event has its own time: in bulk, where they
-    are all of the common form, else one by one."""
+    """The times of texts, parsed in bulk if all have the common form, else one distinct text at a time. With one time
+    per event, every text is distinct."""
     values = array.dictionary
     bulk = _ticks_in_bulk(values) if integers else None
     if bulk is None:

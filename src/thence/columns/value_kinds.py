@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thence.jit.compiled import inner
-from thence.jit.interpreted import lazy_entry
+from thence.jit.compiled import inner, lazy_entry
 
 NONE = 0  # an error, or unbound
 IRI_ = 1
@@ -173,7 +172,7 @@ def _integer(text, i, stop, low, high):
 @inner
 def _digits(text, i, stop):
     """Digits with an optional point: (mantissa, digits after the point, where it ends); the mantissa is -1 where there
-    is no digit, or more than 18 that count. Trailing zeros after the point are dropped."""
+    is not a digit, or more than 18 that count. Trailing zeros after the point are dropped."""
     number = np.int64(0)
     scale = 0
     seen = False

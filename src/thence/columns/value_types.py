@@ -1,12 +1,14 @@
-"""Types of values, columns and attributes, as far as a query and its input tell them; and whether the columns of rows
-that come together (UNION) agree in theirs (SA-41). Of no language."""
+"""Types of values, columns and attributes, as far as a query and its input tell them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+# Types of values, columns and attributes, as far as a query and its input tell them; and whether the columns of rows
+# that come together (UNION) agree in theirs (SA-41). Of no language.
 
 MOST_DIGITS = 38
 """Of a decimal in a table."""
@@ -14,8 +16,8 @@ MOST_DIGITS = 38
 _INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
-class Kind(Enum):
-    """What a value is."""
+class ValueKind(Enum):
+    """The kind of a value."""
 
     INTEGER = "integer"
     DECIMAL = "decimal"
@@ -31,20 +33,20 @@ class Kind(Enum):
 class Atom:
     """The type of one value. `bits` are those of integers and doubles, `digits` and `scale` those of decimals."""
 
-    kind: Kind
+    kind: ValueKind
     bits: int = 64
     digits: int = MOST_DIGITS
     scale: int = 0
 
     def __str__(self) -> str:
-        if self.kind is Kind.DECIMAL and self.scale:
+        if self.kind is ValueKind.DECIMAL and self.scale:
             return f"decimal({self.digits},{self.scale})"
-        return Kind.INTEGER.value if self.kind is Kind.DECIMAL else self.kind.value
+        return ValueKind.INTEGER.value if self.kind is ValueKind.DECIMAL else self.kind.value
 
     @property
     def whole(self) -> int:
         """The digits before the point, of an integer or a decimal."""
-        return _INTEGER_DIGITS[self.bits] if self.kind is Kind.INTEGER else self.digits - self.scale
+        return _INTEGER_DIGITS[self.bits] if self.kind is ValueKind.INTEGER else self.digits - self.scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,8 @@ Type: TypeAlias = Atom | Several | Fields
 Types: TypeAlias = Mapping[str, Type]
 """Of a stream's attributes, by name. One that is not there no event has."""
 
-INTEGER, DOUBLE, BOOLEAN, STRING = map(Atom, (Kind.INTEGER, Kind.DOUBLE, Kind.BOOLEAN, Kind.STRING))
-TIMESTAMP, DATE, LARGE, UNKNOWN = map(Atom, (Kind.TIMESTAMP, Kind.DATE, Kind.DECIMAL, Kind.UNKNOWN))
+INTEGER, DOUBLE, BOOLEAN, STRING = map(Atom, (ValueKind.INTEGER, ValueKind.DOUBLE, ValueKind.BOOLEAN, ValueKind.STRING))
+TIMESTAMP, DATE, LARGE, UNKNOWN = map(Atom, (ValueKind.TIMESTAMP, ValueKind.DATE, ValueKind.DECIMAL, ValueKind.UNKNOWN))
 
 
 # Streams
@@ -196,7 +198,7 @@ def is_known(kind: Type) -> bool:
     """Whether a type is known, of all that is in it."""
     match kind:
         case Atom():
-            return kind.kind is not Kind.UNKNOWN
+            return kind.kind is not ValueKind.UNKNOWN
         case Several(of=of):
             return is_known(of)
         case Fields(fields=fields):
@@ -207,7 +209,7 @@ def agreed(kinds: Sequence[Type]) -> Type | None:
     """The type that holds the values of all of these types, exactly; None, if they do not agree. Integers do, doubles
     do, and so do integers and decimals that a decimal of 38 digits holds; what is not known agrees with any value.
 
-    >>> print(agreed([INTEGER, Atom(Kind.DECIMAL, digits=5, scale=2)]), agreed([INTEGER, DOUBLE]))
+    >>> print(agreed([INTEGER, Atom(ValueKind.DECIMAL, digits=5, scale=2)]), agreed([INTEGER, DOUBLE]))
     decimal(22,2) None
     """
     found: Type | None = kinds[0]
@@ -235,13 +237,13 @@ def _both_atoms(left: Atom, right: Atom) -> Atom | None:
     if not is_known(left) or not is_known(right):
         return right if is_known(right) else left
     kinds = {left.kind, right.kind}
-    if kinds == {Kind.INTEGER} or kinds == {Kind.DOUBLE}:
+    if kinds == {ValueKind.INTEGER} or kinds == {ValueKind.DOUBLE}:
         return Atom(left.kind, bits=max(left.bits, right.bits))
-    if not kinds <= {Kind.INTEGER, Kind.DECIMAL}:
+    if not kinds <= {ValueKind.INTEGER, ValueKind.DECIMAL}:
         return None
     whole, scale = max(left.whole, right.whole), max(left.scale, right.scale)
     fit = left.digits <= MOST_DIGITS and right.digits <= MOST_DIGITS
-    return None if whole + scale > MOST_DIGITS and fit else Atom(Kind.DECIMAL, digits=whole + scale, scale=scale)
+    return None if whole + scale > MOST_DIGITS and fit else Atom(ValueKind.DECIMAL, digits=whole + scale, scale=scale)
 
 
 def _both_fields(left: Fields, right: Fields) -> Fields | None:
@@ -254,3 +256,34 @@ def _both_fields(left: Fields, right: Fields) -> Fields | None:
             return None
         found.append((name, of))
     return Fields(tuple(found))
+
+
+# The types of a table's attributes, by Arrow's types.
+
+
+def attribute_types(columns: Mapping[str, Any]) -> Types:
+    """The types of a table's attributes, by Arrow's. A time that is text is an event's time, and no text."""
+    found = {name: atom_of(kind) for name, kind in columns.items()}
+    return {name: UNKNOWN if name in ("time", "end") and kind == STRING else kind for name, kind in found.items()}
+
+
+def atom_of(kind: Any) -> Atom:
+    """Arrow's type as ours: text, if it is of no values that we know."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_null(kind):
+        return UNKNOWN
+    if types.is_integer(kind):
+        return Atom(ValueKind.INTEGER, bits=kind.bit_width)
+    if types.is_floating(kind):
+        return Atom(ValueKind.DOUBLE, bits=kind.bit_width)
+    if types.is_decimal(kind):
+        return Atom(ValueKind.DECIMAL, digits=kind.precision, scale=kind.scale)
+    if types.is_boolean(kind):
+        return BOOLEAN
+    if types.is_timestamp(kind):
+        return TIMESTAMP
+    return DATE if types.is_date(kind) else STRING

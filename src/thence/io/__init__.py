@@ -1,1 +1,4 @@
-"""Event files, tables and stores, read into batches of events."""
+"""Event files, tables and stores, read into batches of events.
+
+Tests: tests/io.
+"""

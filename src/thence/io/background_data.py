@@ -1,28 +1,115 @@
-"""Background data as columns: a graph is a batch of one event that has no time."""
+"""Background data as columns: files and stores (pyoxigraph, rdflib), each graph a batch of one event without a time."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+import pyoxigraph as ox
 
+from thence.columns.arrays import Ids
+from thence.columns.batches import EventBatch
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.distinct_triples import without_duplicates
-from thence.columns.event_batch import EventBatch
+from thence.columns.hashing import without_duplicates
 from thence.columns.value_kinds import BLANK, KIND_MASK
-from thence.errors import InputError, RdfError
+from thence.errors import InputError, Place, RdfError
 from thence.io.event_grouping import GENERATED
+from thence.io.gunzip import open_input
 from thence.io.nquads_lines import scan_quads
-from thence.io.stores import nquads_of
 from thence.rdf.dataset import GraphName
-from thence.rdf.terms import IRI, Literal, Term, Triple
+from thence.rdf.documents import BOM, BlankNodeLabels, Format, FromOx, explain, ox_quads, rdf_11, to_ox_quad
+from thence.rdf.limits import Limits
+from thence.rdf.terms import IRI, BlankNode, Literal, Quad, Term, Triple
 from thence.rdf.times import Instant, format_time, parse_time
 
-Ids = NDArray[np.int32]
+# RDF files and stores (pyoxigraph, rdflib) as N-Quads, in chunks of whole lines.
+
+_LIMITS = Limits()
+_PIECE = 50_000  # quads written out at a time
+_BLOCK = 4 << 20
+
+
+def nquads_of(source: object, *, limits: Limits = _LIMITS) -> Iterator[bytes]:
+    """A file's or a store's quads as N-Quads, in pieces of whole lines; files that are N-Quads already as they are."""
+    if not isinstance(source, str | os.PathLike):
+        yield from _written(map(to_ox_quad, from_store(source)))
+        return
+    format, name = Format.of(source), os.fspath(source)
+    with open_input(source, limits=limits) as file:
+        if format in (Format.N_TRIPLES, Format.N_QUADS):
+            yield from _lines(file)
+            return
+        try:
+            labels = BlankNodeLabels()
+            for piece in _written(ox_quads(file, format, None, name, limits)):
+                yield rdf_11(piece, labels)
+        except (SyntaxError, MemoryError) as error:
+            raise explain(error, Place(1, 1, name)) from None
+
+
+def _written(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
+    while piece := ox.serialize(islice(quads, _PIECE), format=ox.RdfFormat.N_QUADS):
+        yield piece
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    rest = b""
+    first = True
+    while block := file.read(_BLOCK):
+        data = rest + (block.removeprefix(BOM) if first else block)
+        first = False
+        cut = data.rfind(b"\n") + 1
+        rest = data[cut:]
+        if cut:
+            yield data[:cut]
+    if rest:
+        yield rest + b"\n"
+
+
+def from_store(store: object) -> Iterator[Quad]:
+    """The quads of a pyoxigraph Store or Dataset, or of an rdflib Graph or Dataset."""
+    if isinstance(store, ox.Store | ox.Dataset):
+        return FromOx().quads(store)
+    rdflib = sys.modules.get("rdflib")  # whoever has one of its graphs has imported it
+    if rdflib and isinstance(store, rdflib.Graph):
+        return _from_rdflib(store, rdflib)
+    raise InputError(f"{type(store).__name__} is not a store. Try: an rdflib Graph or Dataset, or a pyoxigraph Store")
+
+
+def _from_rdflib(graph: Any, rdflib: Any) -> Iterator[Quad]:
+    if not isinstance(graph, rdflib.ConjunctiveGraph):
+        for s, p, o in graph:
+            yield Quad(_rdflib_term(s, rdflib), _rdflib_term(p, rdflib), _rdflib_term(o, rdflib), None)
+        return
+    # a Dataset has both, the second of them deprecated; a graph without triples counts as false
+    default_graph = getattr(graph, "default_graph", None)
+    default = (graph.default_context if default_graph is None else default_graph).identifier
+    for s, p, o, context in graph.quads():
+        name = getattr(context, "identifier", context)
+        in_default = name is None or name == default
+        subject, predicate, object = (_rdflib_term(term, rdflib) for term in (s, p, o))
+        yield Quad(subject, predicate, object, None if in_default else _rdflib_term(name, rdflib))
+
+
+def _rdflib_term(term: Any, rdflib: Any) -> Term:
+    if isinstance(term, rdflib.URIRef):
+        return IRI(str(term))
+    if isinstance(term, rdflib.BNode):
+        return BlankNode(str(term))
+    if isinstance(term, rdflib.Literal):
+        if term.language:
+            return Literal(str(term), language=term.language)
+        return Literal(str(term), str(term.datatype)) if term.datatype else Literal(str(term))
+    raise InputError(f"{term!r:.100} is not an RDF 1.1 term")
+
+
+# Background data as columns: a graph is a batch of one event that has no time.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +122,8 @@ class GraphVersion:
 
 @dataclass(slots=True, eq=False)
 class BackgroundData:
-    """Graphs by name, and one without a name that answers for every name. `parts` has, for each name under which
-    sources were supplied, the names of the graphs in these sources."""
+    """Graphs by name, and one without a name, which answers for every IRI where no graph has a name (SP-55). `parts`
+    has, for each name under which sources were supplied, the names of the graphs in these sources."""
 
     terms: Terms = field(default_factory=Terms)
     named: dict[GraphName, EventBatch] = field(default_factory=dict)
@@ -45,14 +132,18 @@ class BackgroundData:
 
     def has(self, name: GraphName) -> bool:
         """Whether there is something for `GRAPH <name>` to read."""
-        return name in self.named or (self.unnamed is not None and isinstance(name, IRI))
+        return self.graph(name) is not None
 
     def graph(self, name: GraphName) -> EventBatch | None:
-        """What `GRAPH <name>` reads; None if there is no such graph."""
-        found = self.named.get(name)
-        if self.unnamed is None or not isinstance(name, IRI):
-            return found
-        return self.unnamed if found is None else _one_graph(self.terms, [_triples(found), _triples(self.unnamed)])
+        """The graph that `GRAPH <name>` reads, or None."""
+        if self.answers_for_all and isinstance(name, IRI):
+            return self.unnamed
+        return self.named.get(name)
+
+    @property
+    def answers_for_all(self) -> bool:
+        """Whether the graph without a name answers for every IRI."""
+        return self.unnamed is not None and not self.named
 
     def with_unnamed(self, triples: Sequence[Triple]) -> BackgroundData:
         """The same with other triples without a graph's name."""
@@ -75,6 +166,12 @@ class BackgroundData:
             listed += zip(graph.subjects[rows].tolist(), graph.objects[rows].tolist(), strict=True)
         if not any(subject in parts for subject, _ in listed):
             return ()
+        if untimed := parts.keys() - {subject for subject, _ in listed}:
+            graph_name = min(str(self.terms[each]) for each in untimed)
+            raise InputError(
+                f"The graph {graph_name} of the background for {name} has no time, and others there have. "
+                "Try: prov:generatedAtTime in the default graph"
+            )
         found: dict[int, GraphVersion] = {}
         for subject, literal in dict.fromkeys(listed):
             time = parse_time(self.terms[literal])

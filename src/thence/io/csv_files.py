@@ -1,34 +1,182 @@
-"""CSV files of typed events. A column is of integers, decimals, booleans or text by all of its values: so a file is
-read twice, once to see what they are."""
+"""CSV files of typed events, read in blocks of whole records."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from thence.columns.column_batch import ColumnBatch, RowPositions
+from thence.columns.batches import ColumnBatch, RowPositions
 from thence.errors import InputError
-from thence.io.csv_blocks import CsvBlock, CsvBlocks
+from thence.io.csv_records import find_records
 from thence.io.event_tables import OWN_COLUMNS, EventTable
-from thence.io.gunzip import open_input
-from thence.rdf.events import BadEvent
-from thence.rdf.limits import Limits
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
+from thence.io.gunzip import READ_FAILURES, open_input
+from thence.rdf.documents import BOM
+from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent
+from thence.rdf.limits import Limits, size
+
+# A CSV file in blocks of whole records that Arrow can parse; a record that it could not parse is a bad event.
+
+_BLOCK = 1 << 20
+_SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
+_UNCLOSED = "a quote that is never closed"
+_LINE_END = re.compile(rb"\n|\r\n?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CsvBlock:
+    """Records of one length, as text that is UTF-8, and the line on which each begins."""
+
+    text: bytes
+    lines: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that can't be parsed: its line, the reason, and its text."""
+
+    line: int
+    reason: str
+    text: str = ""
+
+
+@dataclass(slots=True)
+class CsvBlocks:
+    """Reads a file: the first record, then the others. A stream that fails ends in a flaw with the reason.
+
+    A record that is too long, or that a quote leaves without end, costs the line on which it begins: reading goes on at
+    the next, because what follows a stray quote may be good.
+    """
+
+    stream: BinaryIO
+    limits: Limits
+    cells: int = 0  # of the first record, and so of all
+    failure: str = ""  # why the stream could not be read to its end
+    _torn: bytes = b""  # the line at which it failed
+    _line: int = 1
+    _rest: bytes = b""
+    _ended: bool = False
+
+    def header(self) -> bytes | None:
+        """The first record, where there is one."""
+        while len(self._rest) < len(BOM) and not self._ended:
+            self._read()
+        self._rest = self._rest.removeprefix(BOM)
+        while True:
+            records, _, _ = find_records(np.frombuffer(self._rest, np.uint8), final=self._ended)
+            if len(records) and records[0, 1] <= self.limits.event_bytes:
+                start, stop, line, self.cells = records[0].tolist()
+                first = self._rest[start:stop]
+                end = 2 if self._rest[stop : stop + 2] == b"\r\n" else 1
+                self._rest = self._rest[stop + end :]
+                self._line += line + first.count(b"\n") + 1
+                return first
+            if self._ended or self._too_long():
+                return None
+            self._read()
+
+    def __iter__(self) -> Iterator[CsvBlock | BadRecord]:
+        while True:
+            data = self._rest
+            records, taken, lines = find_records(np.frombuffer(data, np.uint8), final=self._ended)
+            too_long = np.flatnonzero(records[:, 1] - records[:, 0] > self.limits.event_bytes)
+            if len(too_long):
+                taken, _, lines, _ = records[too_long[0]].tolist()
+                records = records[: too_long[0]]
+            if len(records):
+                yield from self._judged(data, records)
+            self._line += lines
+            self._rest = data[taken:]
+            if self._rest and (self._ended or self._too_long()):
+                yield self._skipped()
+            elif not self._ended:
+                self._read()
+            elif not self._rest:
+                break
+        if self.failure:
+            yield BadRecord(self._line, self.failure, self._torn[:_SHOWN].decode("utf-8", "replace"))
+
+    def _read(self) -> None:
+        """Read a block more. Of a stream that fails then, the last line is torn."""
+        try:
+            block = self.stream.read(_BLOCK)
+        except READ_FAILURES as error:
+            whole = max(self._rest.rfind(b"\n"), self._rest.rfind(b"\r")) + 1
+            self._rest, self._torn = self._rest[:whole], self._rest[whole:]
+            self.failure, block = str(error) or type(error).__name__, b""
+        self._ended = not block
+        self._rest += block
+
+    def _too_long(self) -> bool:
+        """Whether the record is too long that begins what is not yet read; a line end is not part of it."""
+        return len(self._rest) - self._rest.endswith(b"\r") > self.limits.event_bytes
+
+    def _skipped(self) -> BadRecord:
+        """Leave out the line on which a record begins that does not end, or is too long."""
+        reason = f"a record longer than {size(self.limits.event_bytes)}" if self._too_long() else _UNCLOSED
+        shown = b""
+        while True:
+            found = _LINE_END.search(self._rest)
+            stop, behind = found.span() if found else (len(self._rest), len(self._rest))
+            if self._ended or (found and (behind < len(self._rest) or found[0] != b"\r")):
+                break
+            shown = (shown + self._rest[:stop])[:_SHOWN]
+            self._rest = self._rest[stop:]
+            self._read()
+        shown = (shown + self._rest[:stop])[:_SHOWN]
+        self._rest = self._rest[behind:]
+        self._line += 1
+        return BadRecord(self._line - 1, reason, shown.decode("utf-8", "replace"))
+
+    def _judged(self, data: bytes, records: NDArray[np.int64]) -> Iterator[CsvBlock | BadRecord]:
+        flaws = [
+            self._flaw(data, row, self._wrong_length(row[3])) for row in records[records[:, 3] != self.cells].tolist()
+        ]
+        good = records[records[:, 3] == self.cells]
+        if not _is_utf8(data):
+            wrong = np.array([not _is_utf8(data[start:stop]) for start, stop, _, _ in good.tolist()], np.bool_)
+            flaws += [self._flaw(data, row, "no UTF-8") for row in good[wrong].tolist()]
+            good = good[~wrong]
+        if len(good):
+            whole = len(good) == len(records)
+            text = data[: int(records[-1, 1])] if whole else b"\n".join(data[a:b] for a, b in good[:, :2].tolist())
+            yield CsvBlock(text, self._line + good[:, 2])
+        yield from sorted(flaws, key=lambda flaw: flaw.line)
+
+    def _wrong_length(self, cells: int) -> str:
+        return f"{cells:,} cells, where the first line has {self.cells:,}"
+
+    def _flaw(self, data: bytes, record: list[int], reason: str) -> BadRecord:
+        start, stop, line, _ = record
+        return BadRecord(self._line + line, reason, data[start : min(stop, start + _SHOWN)].decode("utf-8", "replace"))
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# CSV files of typed events. A column is of integers, decimals, booleans or text by all of its values: so a file is
+# read twice, once to see what they are.
 
 _LIMITS = Limits()
 _MOST_DIGITS = 3000  # as in JSON
 _IN_64_BITS, _IN_128_BITS = 18, 38  # digits that surely fit
 
-# a zero in front is no number's, but a code's: it would be lost
+# a leading zero marks a code; a number would lose it
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _DECIMAL = r"^-?((0|[1-9][0-9]*)(\.[0-9]+)?|\.[0-9]+)$"
 _BOOLEAN = r"^(?i:true|false)$"
@@ -41,7 +189,7 @@ def read_csv(
     limits: Limits = _LIMITS,
     namespace: str = DEFAULT_NAMESPACE,
 ) -> Iterator[ColumnBatch | BadEvent]:
-    """The events of a file in batches, in the file's order, and the records that are none; constant memory."""
+    """The events of a file in batches, in the file's order, and its bad records; constant memory."""
     name = os.fspath(path)
     names, contents = _seen(EventTable(name, stream, namespace, limits))
     reads = {each: content.reader() for each, content in contents.items()}
@@ -93,7 +241,7 @@ def _events(
 
 
 def _changed(table: EventTable) -> InputError:
-    return InputError(f"{table.name} was written to while it was read. Try: again, once it is whole")
+    return InputError(f"{table.name} has changed while it was read. Try: again, once it is complete")
 
 
 def _header(name: str, blocks: CsvBlocks) -> list[str]:
@@ -101,7 +249,7 @@ def _header(name: str, blocks: CsvBlocks) -> list[str]:
     if first is None and blocks.failure:
         raise InputError(blocks.failure)
     if first is None:
-        raise InputError(f"{name} has no first line with the names of the columns. Try: type,time,… there")
+        raise InputError(f"{name} needs a first line with the names of the columns. Try: type,time,… there")
     try:
         (names,) = csv.reader(io.StringIO(first.decode(), newline=""))
     except (UnicodeDecodeError, csv.Error, ValueError) as error:
@@ -163,7 +311,7 @@ class _Contents:
             self.integer = self.decimal = False
 
     def reader(self) -> Callable[[str], object] | None:
-        """What a text means that stays one: a number that Arrow has no type for."""
+        """The reader of a text column whose texts have a meaning: numbers that Arrow has no type for."""
         if not self.seen or self._type() is not None or not self.decimal:
             return None
         return int if self.integer else Decimal

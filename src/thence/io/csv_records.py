@@ -1,12 +1,11 @@
-"""Where the records of a CSV file begin and end (RFC 4180), compiled: a quoted cell may hold line ends."""
+"""Finds the records of a CSV file (RFC 4180), compiled: a quoted cell may hold line ends."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.jit.compiled import inner
-from thence.jit.interpreted import lazy_entry
+from thence.jit.compiled import inner, lazy_entry
 
 _QUOTE, _COMMA, _LF, _CR = 34, 44, 10, 13
 
@@ -16,7 +15,7 @@ CsvRecords = tuple[NDArray[np.int64], int, int]
 def find_records(data: NDArray[np.uint8], *, final: bool) -> CsvRecords:
     """The whole records of a block that begins with one: a row for each, with where it starts and stops, how many lines
     are before it, and how many cells it has. Then the bytes and the lines that they take, blank lines included. What is
-    left is the beginning of a record; in the `final` block, one with a quote that nothing closes.
+    left is the beginning of a record; in the `final` block, one with a quote that is never closed.
 
     >>> find_records(np.frombuffer(b'a,b\\n\\n"x\\n,y",z\\nrest', np.uint8), final=False)
     (array([[ 0,  3,  0,  2],

@@ -8,18 +8,17 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from thence.columns.event_batch import EventBatch, encode
+from thence.columns.batches import EventBatch, encode
 from thence.errors import InputError
 from thence.io.gunzip import open_input
 from thence.io.jsonl import read_jsonl
 from thence.io.nquads import events_of, read_nquads
 from thence.io.trig import trig_chunks
-from thence.rdf.events import BadEvent, Event
+from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, Event
 from thence.rdf.limits import Limits
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
-    from thence.columns.column_batch import Batch
+    from thence.columns.batches import Batch
     from thence.rdf.terms import IRI
 
 _TOGETHER = 4096
@@ -43,9 +42,9 @@ def read_batches(
     name = os.path.basename(os.fspath(path))
     stream = stream or name
     if is_parquet(path):
-        from thence.io.parquet import read_parquet  # heavy
+        from thence.io.event_tables import read_parquet  # heavy
 
-        open_input(path).close()  # so that a missing file is told as ever
+        open_input(path).close()  # a missing file is reported at once
         yield from read_parquet(path, stream=stream, limits=limits, namespace=namespace, wanted=wanted)
         return
     if name.lower().removesuffix(".gz").endswith(".csv"):
@@ -64,16 +63,16 @@ def read_batches(
                 yield from batches(found, stream=stream)
             case _:
                 raise InputError(
-                    f"{os.fspath(path)}: no event file has this ending. Try: .nq, .trig, .jsonl or .csv, or these "
-                    "with .gz, or .parquet"
+                    f"{os.fspath(path)}: the ending is not that of an event file. Try: .nq, .trig, .jsonl or .csv, or "
+                    "these with .gz, or .parquet"
                 )
 
 
 def column_types(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """Arrow's types of the columns of a table; None, if a file is none. Of CSV they are by all values, so that the
+    """The Arrow types of a table's columns; None if the file is not a table. In CSV they depend on all values, so the
     whole file is read."""
     if is_parquet(path):
-        from thence.io.parquet import parquet_types  # heavy
+        from thence.io.event_tables import parquet_types  # heavy
 
         return parquet_types(path)
     if os.fspath(path).lower().removesuffix(".gz").endswith(".csv"):

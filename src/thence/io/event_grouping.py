@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.columns.batches import EventBatch, localise_blank_nodes
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.distinct_triples import without_duplicates
-from thence.columns.event_batch import EventBatch, localise_blank_nodes
+from thence.columns.hashing import without_duplicates
 from thence.columns.value_kinds import BLANK, DATETIME, INTEGER, KIND_MASK
 from thence.errors import InputError
 from thence.io.nquads_lines import QuadColumns
-from thence.io.trig_origins import LineOrigins
+from thence.io.trig_splitter import LineOrigins
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI, PROV, Literal
@@ -33,12 +33,12 @@ ENDED = IRI(PROV + "endedAtTime")
 _STRAY = -2  # owner of a triple in the default graph that tells no time
 
 UNKNOWN = -3
-"""Owner of an unreadable line whose graph can't be told."""
+"""Owner of an unreadable line whose graph is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An event that was closed before its end was seen: it is too large, or too much that is no quad follows it.
+    """An event that was closed before its end was seen: it is too large, or too much that is not a quad follows it.
     Further quads of its graph are dropped. They are reported for `reason`; it is empty if the event was reported."""
 
     graph: str
@@ -62,7 +62,7 @@ class _Runs:
     bounds: NDArray[np.int64]
     of_quad: NDArray[np.int64]
     owners: NDArray[np.int32]
-    faults: dict[int, str]  # by run: why it is no event
+    faults: dict[int, str]  # by run: why it is not an event
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -122,7 +122,7 @@ def group_events(
 
 
 def owners_of(quads: QuadColumns) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Each quad's owner, UNKNOWN where it can't be told, and whether it tells its owner's time."""
+    """Each quad's owner (UNKNOWN if it cannot be determined), and whether the quad gives its owner's time."""
     times = quads.terms.find_all([GENERATED, STARTED, ENDED])
     of_time = np.isin(quads.predicates, times[times >= 0])
     in_default = quads.graphs == UNBOUND
@@ -180,14 +180,14 @@ def _too_large(quads: QuadColumns, runs: _Runs, content: NDArray[np.bool_], limi
 
 
 def _judge(quads: QuadColumns, runs: _Runs, too_large: NDArray[np.bool_], limits: Limits) -> None:
-    """Note the runs that are no events, whatever their time."""
+    """Note the runs that are not events, whatever their time."""
     for run in np.flatnonzero(too_large).tolist():
         runs.faults.setdefault(run, limits.describe_event())
     for line, reason in quads.errors.items():
         quad = int(np.searchsorted(quads.lines, line))
         runs.faults.setdefault(int(runs.of_quad[quad]), reason)
     for run in np.flatnonzero(runs.owners == _STRAY).tolist():
-        runs.faults.setdefault(run, "a triple outside any graph, which tells no graph's time")
+        runs.faults.setdefault(run, "a triple outside any graph that does not give a graph's time")
 
 
 def _gaps(quads: QuadColumns, runs: _Runs, lines: Iterable[int]) -> NDArray[np.bool_]:
@@ -204,15 +204,15 @@ def _judge_times_alone(runs: _Runs, content: NDArray[np.bool_], gaps: NDArray[np
     """A time alone is an empty graph's, but not beside something that can't be read: that may be its graph."""
     counts = np.bincount(runs.of_quad[content], minlength=len(runs))
     for run in np.flatnonzero((counts == 0) & (runs.owners >= 0) & (gaps[:-1] | gaps[1:])).tolist():
-        runs.faults.setdefault(run, "a time without a graph, beside something that can't be read")
+        runs.faults.setdefault(run, "a time without a graph, next to a line that can't be read")
 
 
 def _times(
     quads: QuadColumns, runs: _Runs, tells_time: NDArray[np.bool_], final: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
     """Start, end and domain of each run; runs without a clear time are noted."""
-    told = {iri: _told(quads, runs, tells_time, iri) for iri in (GENERATED, STARTED, ENDED)}
-    (point, point_domain), (start, start_domain), (end, end_domain) = told.values()
+    times = {iri: _times_by_run(quads, runs, tells_time, iri) for iri in (GENERATED, STARTED, ENDED)}
+    (point, point_domain), (start, start_domain), (end, end_domain) = times.values()
     interval = (start_domain != _NO_TIME) | (end_domain != _NO_TIME)
     starts = np.where(interval, start, point)
     ends = np.where(interval, end, point)
@@ -221,7 +221,7 @@ def _times(
     for run in np.flatnonzero(missing[:final]).tolist():
         runs.faults.setdefault(run, "an interval needs both prov:startedAtTime and prov:endedAtTime")
     for run in np.flatnonzero((interval & ~missing & (start_domain != end_domain))[:final]).tolist():
-        runs.faults.setdefault(run, "its start and its end are not of one kind: a tick and a date")
+        runs.faults.setdefault(run, "its start and its end are of different kinds: a tick and a date")
     for run in np.flatnonzero((domains == _NO_TIME)[:final]).tolist():
         runs.faults.setdefault(run, "no time: prov:generatedAtTime is missing")
     for run in np.flatnonzero((ends < starts)[:final]).tolist():
@@ -232,10 +232,10 @@ def _times(
 _NO_TIME = np.uint8(255)
 
 
-def _told(
+def _times_by_run(
     quads: QuadColumns, runs: _Runs, tells_time: NDArray[np.bool_], predicate: IRI
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """What one of the time predicates says of each run: the time and its domain."""
+    """The times that one of the time predicates gives each run, and their domains."""
     times = np.zeros(len(runs), np.int64)
     domains = np.full(len(runs), _NO_TIME, np.uint8)
     rows = np.flatnonzero(tells_time & (quads.predicates == quads.terms.find(predicate)))

@@ -1,8 +1,9 @@
-"""Tables of typed events: required columns, bad rows, and the good ones as a `ColumnBatch`."""
+"""Tables of typed events: required columns, bad rows, and the good ones as a `ColumnBatch`; Parquet files of them."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,19 +11,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from thence.columns.arrow_values import AttributeColumn, dictionary_encoded, has_values, indices, is_text, is_valid
-from thence.columns.column_batch import ColumnBatch, RowPositions, TypedRows
+from thence.columns.batches import ColumnBatch, RowPositions, TypedRows
 from thence.columns.shared_dictionary import Dictionaries
 from thence.columns.time_columns import Intervals, intervals, is_time, read_times
-from thence.errors import InputError, LimitError
-from thence.rdf.events import BadEvent
+from thence.errors import InputError, LimitError, ThenceError
+from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, predicate_term
 from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI
-from thence.rdf.typed_events import predicate_term
+from thence.rdf.times import MIN_TIME
+
+# Tables of typed events: required columns, bad rows, and the good ones as a `ColumnBatch`.
 
 OWN_COLUMNS = ("type", "time", "end", "id", "subject")
-"""Columns that are no attributes."""
+"""Columns that are not attributes."""
 
 _NO_TYPE = 'a typed event needs a "type", which is text'
 
@@ -64,8 +68,8 @@ class EventTable:
     def read(
         self, record: Any, places: RowPositions, names: Sequence[str] | None = None
     ) -> Iterator[ColumnBatch | BadEvent]:
-        """The events of some rows, and those that are none. `names` are the columns in their order, by default those
-        that are given."""
+        """The events of some rows, and the bad rows. `names` are the columns in their order, by default those that are
+        given."""
         given = {name: record.column(name) for name in (names or record.schema.names) if name not in self.alike}
         for array in given.values():
             check_indices(array)
@@ -114,7 +118,7 @@ class _CheckedRows:
     count: int
 
     def judged(self) -> tuple[Intervals, dict[int, str]]:
-        """The times of all rows, and why some are no events: the first reason of each."""
+        """The times of all rows, and why some are not events: the first reason of each."""
         faults = self._no_text()
         start = read_times(self.columns["time"], integers_in_text=self.table.integers_in_text)
         end = self.columns.get("end")
@@ -128,7 +132,7 @@ class _CheckedRows:
         return interval, faults
 
     def _no_text(self) -> dict[int, str]:
-        """Rows with bytes that are no UTF-8. Their columns are written anew, without them."""
+        """Rows with bytes that are not UTF-8. Their columns are rewritten without them."""
         faults: dict[int, str] = {}
         for name, array in self.columns.items():
             if not pa.types.is_dictionary(array.type):
@@ -140,7 +144,7 @@ class _CheckedRows:
                 texts = [each.decode("utf-8", "replace") for each in written]
                 wrong = np.array([text.encode() != each for text, each in zip(texts, written, strict=True)])
                 rows = np.flatnonzero(wrong[indices(array)] & is_valid(array))
-                _note(faults, dict.fromkeys(rows.tolist(), f'column "{name:.80}" is no UTF-8'))
+                _note(faults, dict.fromkeys(rows.tolist(), f'column "{name:.80}" is not UTF-8'))
                 self.columns[name] = pa.DictionaryArray.from_arrays(array.indices, pa.array(texts, pa.string()))
         return faults
 
@@ -203,13 +207,13 @@ def _is_possible(name: str, kind: Any) -> bool:
 
 
 def is_needed(column: Any, wanted: Collection[IRI], namespace: str) -> bool:
-    """Whether a column must be read: if it tells of one of these predicates, or may tell that a row is no event, as
+    """Whether a column must be read: if it tells of one of these predicates, or may tell that a row is not an event, as
     texts do and times."""
     return column.name in OWN_COLUMNS or predicate_term(column.name, namespace) in wanted or _may_be_bad(column.type)
 
 
 def _may_be_bad(kind: Any) -> bool:
-    """Whether a value of an Arrow type can be one that no event has: bytes that are no text, a time that is too fine or
+    """Whether a value of an Arrow type can be one that no event has: bytes that are not text, a time too fine or
     too far, a text that is too long."""
     types, values = pa.types, kind.value_type if pa.types.is_dictionary(kind) else kind
     if types.is_timestamp(values):
@@ -252,3 +256,123 @@ def _shown(array: Any, row: int) -> object:
     if pa.types.is_integer(array.type) or pa.types.is_boolean(array.type) or pa.types.is_null(array.type):
         return cell[0].as_py()
     return cell.cast(pa.string())[0].as_py()
+
+
+# Parquet files of typed events, some ten thousand rows at a time.
+
+_TOGETHER = 65_536
+_AHEAD = 1 << 20
+"""Bytes of a column that are read from the disk at a time."""
+_LIMITS = Limits()
+
+
+def read_parquet(
+    path: str | os.PathLike[str],
+    *,
+    stream: str = "stream",
+    limits: Limits = _LIMITS,
+    namespace: str = DEFAULT_NAMESPACE,
+    wanted: Collection[IRI] | None = None,
+) -> Iterator[ColumnBatch | BadEvent]:
+    """The events of a file in batches, in the file's order, and the bad rows; constant memory. With `wanted`, events
+    may lack other predicates; events and bad rows stay the same."""
+    name = os.fspath(path)
+    file = _opened(name, limits)
+    schema = file.schema_arrow
+    alike = _alike_in_all(file, "type")
+    unread = [] if wanted is None else [each.name for each in schema if not is_needed(each, wanted, namespace)]
+    names = [each for each in schema.names if each not in unread]
+    table = EventTable(name, stream, namespace, limits, alike=alike, unread=unread)
+    table.check(schema)
+    first = 0
+    try:
+        columns = [each for each in names if each not in alike]
+        for record in file.iter_batches(batch_size=_TOGETHER, columns=columns, use_threads=False):
+            yield from table.read(record, RowPositions(first, record.num_rows), names)
+            first += record.num_rows
+    except (pa.ArrowException, OSError) as error:
+        yield BadEvent(stream, first + 1, f"the file is damaged: {_reason(error)}", "")
+    finally:
+        file.close()
+
+
+def parquet_types(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> dict[str, Any]:
+    """The types of a file's columns."""
+    with _opened(os.fspath(path), limits) as file:
+        return {column.name: column.type for column in file.schema_arrow}
+
+
+def times_between(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> tuple[int, int] | None:
+    """The first time and the last, at which events end, if all rows of a file stand in the order of time; None if they
+    do not, if there are no rows, or if something is wrong: whoever reads the file will see. Only times are read."""
+    try:
+        file = _opened(os.fspath(path), limits)
+        with file:
+            return _first_and_last(file)
+    except (ThenceError, pa.ArrowException, OSError, KeyError):
+        return None
+
+
+def _first_and_last(file: Any) -> tuple[int, int] | None:
+    columns = [column for column in file.schema_arrow if column.name in ("time", "end")]
+    if not all(is_time(column.type) for column in columns):
+        return None
+    first, last, known = None, MIN_TIME, None
+    names = [column.name for column in columns]
+    for record in file.iter_batches(batch_size=_TOGETHER, columns=names, use_threads=False):
+        ends, domains = _ends(record)
+        if len(ends):
+            known = domains[0] if known is None else known
+            if ends[0] < last or (ends[1:] < ends[:-1]).any() or (domains != known).any():
+                return None
+            first, last = int(ends[0]) if first is None else first, int(ends[-1])
+    return None if first is None else (first, last)
+
+
+def _ends(record: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """When the events of some rows end, and in what kind of time; rows without a time are left out."""
+    start = read_times(record.column("time"), integers_in_text=False)
+    end = read_times(record.column("end"), integers_in_text=False) if "end" in record.schema.names else None
+    found, _ = intervals(start, end)
+    return (found.ends, found.domains) if start.given.all() else (found.ends[start.given], found.domains[start.given])
+
+
+def _alike_in_all(file: Any, column: str) -> dict[str, Any]:
+    """A column, where the file's own statistics say that it has one and the same text in all rows: it need not be
+    read."""
+    number = file.schema_arrow.get_field_index(column)
+    groups = range(file.metadata.num_row_groups)
+    if number < 0 or file.schema_arrow.names != file.schema.names or not groups:  # nested ones are counted otherwise
+        return {}
+    try:
+        statistics = [file.metadata.row_group(group).column(number).statistics for group in groups]
+        if not all(each is not None and each.has_min_max and each.null_count == 0 for each in statistics):
+            return {}
+        found = {each.min for each in statistics} | {each.max for each in statistics}
+    except (pa.ArrowException, UnicodeDecodeError):
+        return {}
+    text = found.pop()
+    return {column: repeated_text(text, _TOGETHER)} if not found and isinstance(text, str) and text else {}
+
+
+def _opened(name: str, limits: Limits) -> Any:
+    """The file, which may not grow without end; texts are read as dictionaries, so that a long one that stands in many
+    rows is kept once."""
+    from pyarrow import parquet  # heavy
+
+    try:
+        schema = parquet.read_schema(name)
+        texts = [column.name for column in schema if is_text(column.type)]
+        # Arrow would else keep what it has read of every row group, and read each whole
+        file = parquet.ParquetFile(name, read_dictionary=texts, pre_buffer=False, buffer_size=_AHEAD)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last by a column's name
+        raise InputError(f"{name} is not a Parquet file, or a damaged one: {_reason(error)}") from None
+    unpacked = sum(file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups))
+    if unpacked > limits.event_bytes and unpacked > os.path.getsize(name) * limits.gunzip_ratio:
+        file.close()
+        raise LimitError(f"{name} unpacks to more than {limits.gunzip_ratio} times its size, the most that is allowed")
+    return file
+
+
+def _reason(error: Exception) -> str:
+    return str(error).split("\n")[0].rstrip(".")[:200]

@@ -36,7 +36,7 @@ def open_input(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> Bin
     head = file.read(len(_MAGIC))
     if not _MAGIC.startswith(head):
         file.close()
-        raise InputError(f"{name} is no gzip file, or a damaged one. Try: a name without .gz, if it is not packed")
+        raise InputError(f"{name} is not a gzip file, or a damaged one. Try: a name without .gz, if it is not packed")
     # not buffered: if it fails in the end, a buffer would keep what came before to itself
     return cast(BinaryIO, _Gunzip(file, name, limits, head))
 
@@ -82,7 +82,7 @@ class _Gunzip(io.RawIOBase):
         try:
             piece = self._member.decompress(self._packed, most)
         except zlib.error as error:
-            raise InputError(f"{self._name} is no gzip file, or a damaged one: {error}") from None
+            raise InputError(f"{self._name} is not a gzip file, or a damaged one: {error}") from None
         self._at_start = False
         self._packed = self._member.unconsumed_tail
         if self._member.eof:
@@ -96,4 +96,4 @@ class _Gunzip(io.RawIOBase):
         # a small file may be as repetitive as it likes
         if self._given > self._limits.event_bytes and self._given > self._taken * self._limits.gunzip_ratio:
             ratio = self._limits.gunzip_ratio
-            raise LimitError(f"{self._name} unpacks to more than {ratio} times its size, which no honest file does")
+            raise LimitError(f"{self._name} unpacks to more than {ratio} times its size, the most that is allowed")

@@ -8,11 +8,11 @@ from typing import BinaryIO
 
 import numpy as np
 
-from thence.columns.event_batch import EventBatch
+from thence.columns.batches import EventBatch
 from thence.io.event_grouping import Skipped, group_events
 from thence.io.gunzip import READ_FAILURES
 from thence.io.nquads_lines import GRAPH_WITHIN, scan_quads
-from thence.io.trig_origins import ConvertedLines, LineOrigins
+from thence.io.trig_splitter import ConvertedLines, LineOrigins
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits, size
 
@@ -36,8 +36,8 @@ def read_nquads(
 def events_of(
     pieces: Iterable[bytes | BadEvent], *, stream: str, limits: Limits, first_line: int = 1
 ) -> Iterator[EventBatch | BadEvent]:
-    """The events in some pieces of N-Quads, each of whole lines; what was bad before it came here passes through. Lines
-    that are not the file's own are `ConvertedLines`, all of them: then its own are told."""
+    """The events in some pieces of N-Quads, each of whole lines; earlier bad events pass through. `ConvertedLines` come
+    from another syntax and replace the file's own lines."""
     rest = b""
     origins: LineOrigins | None = None
     skipping: Skipped | None = None
@@ -91,7 +91,7 @@ class _Torn(bytes):
 
 
 class _CutLine(bytes):
-    """What is kept of a line that is too long: its beginning, and its end, where the graph stands."""
+    """The kept part of a line that is too long: its beginning, and its end, which names the graph."""
 
     @classmethod
     def of(cls, head: bytes, tail: bytes) -> _CutLine:
@@ -100,7 +100,7 @@ class _CutLine(bytes):
 
 def _pieces(source: BinaryIO, chunk: int, longest: int) -> Iterator[bytes]:
     """Whole lines, some `chunk` bytes at a time; a line that is too long is cut short. Where the source breaks off (a
-    damaged archive, a bomb, a lost disk), the event in hand is torn, and there is no more."""
+    damaged archive, a bomb, a lost disk), the current event is torn, and there is no more."""
     try:
         yield from _whole_lines(source, chunk, longest)
     except READ_FAILURES as error:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.errors import RdfError
 from thence.io import nquads_scanner
-from thence.rdf.document_parser import parse
-from thence.rdf.formats import Format
+from thence.rdf.documents import Format, parse
 from thence.rdf.terms import Quad
 
 
@@ -70,7 +69,8 @@ def _unscanned(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArr
 
 
 def _scanned(data: bytes, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]:
-    """Where each line starts and the last one ends; whether it is plain, odd or empty; and the quads of plain ones."""
+    """The start of each line and the end of the last; whether each is plain, odd or empty; and the quads of plain
+    ones."""
     most = data.count(b"\n") + 1
     spans = np.zeros(most + 1, np.int64)
     status = np.empty(most, np.uint8)

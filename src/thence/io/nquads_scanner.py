@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thence.columns.hash_table import OFFSET, append, find, hash_step, same_bytes
-from thence.jit.compiled import inlined, inner
-from thence.jit.interpreted import lazy_entry
+from thence.columns.hashing import OFFSET, append, find, hash_step, same_bytes
+from thence.jit.compiled import inlined, inner, lazy_entry
 
 PLAIN = 0
 EMPTY = 1  # blank, or a comment
@@ -122,8 +121,8 @@ def _skip_blanks(source, i, size):
 
 @inlined
 def _repeated(source, i, size, text, ends, quads, place, line):
-    """Where the IRI ends that stands here and in the same place of the line before; 0 if it is another. An event's
-    quads stand together, so that its graph, and often its subject, need not be looked up again."""
+    """The end of the IRI here if the line before has the same IRI in the same place, else 0. An event's quads are
+    adjacent, so its graph, and often its subject, need not be looked up again."""
     if line == 0 or (place != 0 and place != 3) or source[i] != _LESS:
         return 0
     entry = quads[place, line - 1]

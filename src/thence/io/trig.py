@@ -10,12 +10,21 @@ from typing import BinaryIO
 import pyoxigraph as ox
 
 from thence.errors import LimitError, Place, RdfError
-from thence.io.trig_origins import SHOWN, ConvertedLines, TrigOrigin
-from thence.io.trig_splitter import BrokenText, TrigItem, TrigPiece, TrigSplitter, next_opening, place_after, trig_items
-from thence.rdf.document_parser import LimitedBuffer, explain
+from thence.io.trig_splitter import (
+    SHOWN,
+    BrokenText,
+    ConvertedLines,
+    TrigItem,
+    TrigOrigin,
+    TrigPiece,
+    TrigSplitter,
+    next_opening,
+    place_after,
+    trig_items,
+)
+from thence.rdf.documents import GENERATED, BlankNodeLabels, LimitedBuffer, explain, rdf_11
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits, size
-from thence.rdf.oxigraph import GENERATED, BlankNodeLabels, rdf_11
 from thence.rdf.terms import PROV
 from thence.rdf.turtle_outline import SPACE
 
@@ -118,7 +127,7 @@ def _without_times_behind(quads: ConvertedLines, graph: bytes | None) -> Convert
 @dataclass(frozen=True, slots=True)
 class _Bad:
     event: BadEvent
-    graph: bytes | None = None  # its name in N-Quads, where it can be told
+    graph: bytes | None = None  # its name in N-Quads, if it is known
     opens: bool = False  # whether it begins with a line that opens a graph
 
 
@@ -304,7 +313,7 @@ class _Skipping:
         self._tail, self._start = item.text, item.start  # its last lines, which may tell the next graph's time
 
     def pass_over(self, text: bytes, start: Place) -> TrigPiece | None:
-        """What follows is passed over, but not the next graph, the lines that tell its time, and all behind it."""
+        """Skip the text that follows, up to the next graph or the lines that give its time."""
         lost = start.line - place_after(self._start, self._tail).line  # lines of nothing but space were not kept
         if lost <= SHOWN:
             text = self._tail + b"\n" * lost + text

@@ -1,1 +1,4 @@
-"""Numba support: compiled functions and their cache, interpretation until a function is hot, bare pointers."""
+"""Numba support: compiled functions and their cache, interpretation until a function is hot, bare pointers.
+
+Tests: tests/columns.
+"""

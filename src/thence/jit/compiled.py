@@ -1,20 +1,25 @@
-"""Decorators that compile functions with Numba. Functions that Python calls are compiled once and cached on disk;
-functions that only compiled code calls become part of their callers, without a cache file or wrappers of their own,
-which takes a third of the compile time.
-"""
+"""Functions compiled by Numba and cached on disk, and functions that Python interprets until they are hot."""
 
 from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NoReturn
 
+import numpy as np
 from numba import config, njit
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+
+# Decorators that compile functions with Numba. Functions that Python calls are compiled once and cached on disk;
+# functions that only compiled code calls become part of their callers, without a cache file or wrappers of their own,
+# which takes a third of the compile time.
 
 _SETTINGS: Any = config  # what it has is not among Numba's type hints
 _INNER: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}  # not among Numba's type hints
@@ -68,8 +73,8 @@ def _file_of(compiled: Any) -> Any:
 
 
 def _swiftly(compile: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiling in less time: without looking for vectors, of which code that branches on single values has none, and
-    without looking for garbage among the many objects of a compilation while it goes on."""
+    """Compile faster: without vectorisation, which is useless for code that branches on single values, and without
+    garbage collection of a compilation's many objects."""
 
     def compiling(signature: Any) -> Any:
         with global_compiler_lock:  # so that no other thread compiles, or ends this, meanwhile
@@ -89,11 +94,99 @@ def _swiftly(compile: Callable[..., Any]) -> Callable[..., Any]:
 
 @lru_cache(maxsize=1)
 def _stamp() -> str:
-    """What changes with any module, and with whether indices are looked at: code that looks is four times as slow."""
+    """A stamp that changes with any module, and with bounds checking, which makes code four times as slow."""
     root = Path(__file__).parent.parent
     found: list[Any] = [_SETTINGS.BOUNDSCHECK]
-    for folder in ("jit", "columns", "io", "match", "program", "program/automaton", "kernel", "kernel/automaton"):
+    for folder in ("jit", "columns", "io", "match", "interface", "extraction", "engines/automaton"):
         with os.scandir(root / folder) as listed:
             files = [(entry.name, entry.stat()) for entry in listed if entry.name.endswith(".py")]
         found += [(folder, name, status.st_size, status.st_mtime_ns) for name, status in sorted(files)]
     return blake2b(repr(found).encode(), digest_size=8).hexdigest()
+
+
+# Functions that Python interprets until they are hot: a small input must not wait for the compiler or its cache.
+#
+# The same source runs both ways over the same NumPy scalars, so both give the same results.
+
+LITTLE = 200_000
+"""Rounds of loops that a process lets Python run of each function, before it is compiled: about a microsecond each,
+where to compile it takes seconds."""
+
+_KEPT, _AWAKE = 2, 10
+"""So many times fewer, where the compiled function was kept on disk, and needs but loading; and where another one was
+loaded before it: the first takes 0.4 s, as Numba wakes up for it, a further one 20 ms."""
+
+_awake: list[bool] = []
+"""Not empty, once something was compiled or loaded."""
+
+CALL = 200
+"""Rounds that a call counts for besides: who calls often has much to do, however little each time."""
+
+INTERPRETED_AS: dict[Any, Callable[..., Any]] = {}
+"""What Python calls in place of a function that only compiled code can call."""
+
+
+@dataclass(slots=True)
+class Interpretable:
+    """A function that is interpreted at first and compiled once it is hot."""
+
+    compiled: Any
+    plain: Callable[..., Any] | None = None
+    done: int = 0
+    kept: bool | None = None
+
+    @property
+    def left(self) -> int:
+        """The rounds that Python may still run; negative means 0."""
+        if self.kept is None:
+            self.kept = is_cached(self.compiled)
+        return (LITTLE // (_AWAKE if _awake else _KEPT) if self.kept else LITTLE) - self.done
+
+    def interpreted(self, *arguments: Any) -> Any:
+        """The result, without the compiler."""
+        if self.plain is None:
+            self.plain = _interpreted(self.compiled, {})
+        with np.errstate(all="ignore"):  # compiled code wraps around, and goes on without a word
+            return self.plain(*arguments)
+
+    def called(self, *arguments: Any) -> Any:
+        """The result, by the compiler."""
+        if not _awake:
+            _awake.append(True)
+        return self.compiled(*arguments)
+
+
+@dataclass(slots=True)
+class LazyEntry(Interpretable):
+    """One whose `work` bounds the loop iterations of a call by its arguments."""
+
+    work: Callable[..., int] = field(kw_only=True)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.left >= 0:
+            self.done += CALL + self.work(*arguments)
+            if self.left >= 0:
+                return self.interpreted(*arguments)
+        return self.called(*arguments)
+
+
+def lazy_entry(work: Callable[..., int]) -> Callable[[Callable[..., Any]], LazyEntry]:
+    """As `entry`, for a function that Python runs while it has little to do. `work` says, of the arguments, how many
+    rounds its loops go at most.
+    """
+    return lambda function: LazyEntry(entry(function), work=work)
+
+
+def _interpreted(compiled: Dispatcher, known: dict[Dispatcher, Callable[..., Any]]) -> Callable[..., Any]:
+    """A compiled function as Python runs it, with all that it calls."""
+    if compiled not in known:
+        function = compiled.py_func
+        names = dict(function.__globals__)
+        known[compiled] = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        for name in function.__code__.co_names:
+            called = names.get(name)
+            if isinstance(called, Dispatcher):
+                names[name] = _interpreted(called, known)
+            elif isinstance(called, Hashable) and called in INTERPRETED_AS:
+                names[name] = INTERPRETED_AS[called]
+    return known[compiled]

@@ -1,18 +1,21 @@
-"""Common mistakes in queries: how each is recognised, its message and its hint."""
+"""Common mistakes in queries: how each is recognised, its message and hint; a parser's failure as a `QueryError`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from lark import Token
+from lark import Token, UnexpectedInput, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from thence.hints import closest
-from thence.lang.text import Text
-from thence.lang.words import END, FUNCTIONS, IRIS, TERMS, Words, name
+from thence.errors import QueryError, closest
+from thence.lang.text import END, FUNCTIONS, IRIS, NAMES, TERMS, Text, Words, name
+
+# Common mistakes in queries: how each is recognised, its message and its hint.
 
 CLOSING = {"{": "}", "(": ")", "[": "]"}
 
@@ -26,12 +29,12 @@ _LONGEST = 40
 
 @dataclass(frozen=True, slots=True)
 class ParseFailure:
-    """Where the parser stopped, and what is known about it."""
+    """The place where the parser stopped, and the facts known about it."""
 
     text: Text
     at: int
     found: str  # the token, word or character; nothing at the end
-    kind: str  # the token's terminal; nothing if it is no token
+    kind: str  # the token's terminal; nothing if it is not a token
     before: Token | None
     accepted: frozenset[str]  # the terminals that could stand there
     opened: list[Token]  # the brackets that are still open, the innermost last
@@ -39,12 +42,12 @@ class ParseFailure:
 
     @property
     def word(self) -> str:
-        """What was found, in upper case, if it is a word of sensible length."""
+        """The found text in upper case, if it is a word of sensible length."""
         return self.found.upper() if len(self.found) <= _LONGEST and _WORD.fullmatch(self.found) else ""
 
     @property
     def short(self) -> str:
-        """What was found, or as much of it as a message can hold."""
+        """The found text, shortened for a message."""
         return self.found if len(self.found) <= _LONGEST else f"{self.found[:_LONGEST]}…"
 
     @property
@@ -52,8 +55,8 @@ class ParseFailure:
         return f'"{self.short}"'
 
     @property
-    def told(self) -> str:
-        """What was found, or that nothing was."""
+    def described(self) -> str:
+        """The found text in quotes, or "the end of the text"."""
         return self.shown if self.found else "the end of the text"
 
     @property
@@ -98,7 +101,7 @@ def similar(word: str, known: Collection[str]) -> str:
 
 
 def _update(failure: ParseFailure) -> Diagnosis | None:
-    if failure.word in _UPDATES and "_SELECT" in failure.accepted and "_ASK" in failure.accepted:
+    if failure.word in _UPDATES and "_SELECT" in failure.accepted and "_DESCRIBE" in failure.accepted:
         return Diagnosis(f"{failure.word} changes data; a query only reads it.", "SELECT, CONSTRUCT, ASK or DESCRIBE")
     return None
 
@@ -116,7 +119,7 @@ def _bracket(failure: ParseFailure) -> Diagnosis | None:
     if failure.found not in CLOSING.values():
         return None
     if all(CLOSING[bracket] != failure.found for bracket in failure.opened):
-        return Diagnosis(f"This {failure.shown} closes nothing.")
+        return Diagnosis(f"This {failure.shown} has no opening bracket.")
     innermost = failure.opened[-1]
     if failure.found == CLOSING[innermost]:
         return None
@@ -158,7 +161,9 @@ def _iri(failure: ParseFailure) -> Diagnosis | None:
 
 def _namespace(failure: ParseFailure) -> Diagnosis | None:
     if failure.accepted == {"IRIREF"} and failure.kind in IRIS:
-        return Diagnosis(f"A namespace stands in angle brackets, found {failure.told}.", "<http://example.org/>")
+        return Diagnosis(
+            f"A namespace is written in angle brackets, found {failure.described}.", "<http://example.org/>"
+        )
     return None
 
 
@@ -168,9 +173,9 @@ def _operator(failure: ParseFailure) -> Diagnosis | None:
             return Diagnosis('Equality is written with one "=".', "=")
         return None
     if failure.word in _SPELLED_OUT:
-        return Diagnosis(f"{failure.shown} is no operator.", _SPELLED_OUT[failure.word])
+        return Diagnosis(f"{failure.shown} is not an operator.", _SPELLED_OUT[failure.word])
     if failure.found == "<>":
-        return Diagnosis('"<>" is no operator.', "!=")
+        return Diagnosis('"<>" is not an operator.', "!=")
     if failure.kind == "IRIREF":
         return Diagnosis(f"{failure.shown} reads as an IRI.", 'spaces around "<"')
     return None
@@ -187,7 +192,7 @@ def _filter(failure: ParseFailure) -> Diagnosis | None:
 def _column(failure: ParseFailure) -> Diagnosis | None:
     in_select = {"VAR1", "LPAR"} <= failure.accepted and not failure.accepted & IRIS
     if in_select and failure.found == "," and "_WHERE" in failure.accepted:
-        return Diagnosis("The columns of SELECT are parted by spaces, without commas.", "SELECT ?a ?b")
+        return Diagnosis("The columns of SELECT are separated by spaces, without commas.", "SELECT ?a ?b")
     if in_select and failure.kind in FUNCTIONS:
         return Diagnosis(
             "An expression in SELECT needs parentheses and a name.", f"({failure.found.upper()}(…) AS ?name)"
@@ -218,7 +223,7 @@ def _misspelt(failure: ParseFailure) -> Diagnosis | None:
         return Diagnosis(f"{failure.shown} is not known here.", close[0])
     if "FUNCTION_1" in failure.accepted and failure.text.read.startswith("(", failure.at + len(failure.found)):
         return Diagnosis(
-            f"{failure.shown} is no known function.", f"an IRI for one of your own, as in ex:{failure.short}(…)"
+            f"{failure.shown} is not a known function.", f"an IRI for one of your own, as in ex:{failure.short}(…)"
         )
     if failure.accepted == {"PNAME_NS"}:
         return Diagnosis('A prefix ends with ":".', f"{failure.short}:")
@@ -229,7 +234,7 @@ def _misspelt(failure: ParseFailure) -> Diagnosis | None:
 
 def _union(failure: ParseFailure) -> Diagnosis | None:
     if failure.kind == "_UNION":
-        return Diagnosis("UNION stands between two groups.", "{ … } UNION { … }")
+        return Diagnosis("UNION belongs between two groups.", "{ … } UNION { … }")
     return None
 
 
@@ -240,7 +245,7 @@ def _dot(failure: ParseFailure) -> Diagnosis | None:
 
 
 def plain(failure: ParseFailure) -> Diagnosis:
-    """What is said where no mistake is recognised."""
+    """The diagnosis if no mistake is recognised."""
     return Diagnosis(f"Expected {failure.expected}, found {failure.shown}.", failure.words.only(failure.accepted))
 
 
@@ -277,7 +282,7 @@ _UNITS = "SECONDS, MINUTES, HOURS, DAYS or TICKS"
 
 def duration(failure: ParseFailure) -> Diagnosis | None:
     if failure.follows("_WITHIN"):
-        return Diagnosis(f"WITHIN needs a duration, found {failure.told}.", "WITHIN 10 MINUTES")
+        return Diagnosis(f"WITHIN needs a duration, found {failure.described}.", "WITHIN 10 MINUTES")
     return None
 
 
@@ -286,4 +291,53 @@ def unit(failure: ParseFailure) -> Diagnosis | None:
         return None
     if closest(failure.word, failure.words.keywords(failure.accepted)):
         return None  # a keyword, misspelt
-    return Diagnosis(f"{failure.shown} is no unit of time.", _UNITS)
+    return Diagnosis(f"{failure.shown} is not a unit of time.", _UNITS)
+
+
+# Turns a parser's failure into a `QueryError` with place, reason and hint.
+
+_CHUNK = re.compile(r"[^\W\d]\w*|\d+|\S")
+
+
+def diagnose(
+    text: Text,
+    error: UnexpectedInput,
+    parser: InteractiveParser,
+    opened: list[Token],
+    before: Token | None,
+    words: Words,
+    mistakes: tuple[Mistake, ...] = (),
+) -> QueryError:
+    """The error that says where and why the parser stopped, and what may cure it; a language's own mistakes first."""
+    at, found, kind = _found(text, error)
+    failure = ParseFailure(text, at, found, kind, before, _accepted(parser, words), opened, words)
+    complaint = next(filter(None, (mistake(failure) for mistake in (*mistakes, *MISTAKES))), plain(failure))
+    return text.error(complaint.reason, at if complaint.at is None else complaint.at, hint=complaint.hint)
+
+
+def _found(text: Text, error: UnexpectedInput) -> tuple[int, str, str]:
+    if isinstance(error, UnexpectedToken):
+        if error.token.type == END:
+            return len(text.read.rstrip()), "", END
+        kind = name(error.token.type)
+        # a misspelt keyword reads as one of the language's own names, where it has such
+        return error.token.start_pos or 0, str(error.token), "" if kind in NAMES else kind
+    at = error.pos_in_stream or 0
+    chunk = _CHUNK.match(text.read, at)
+    return at, chunk[0] if chunk else text.read[at], ""
+
+
+def _accepted(parser: InteractiveParser, words: Words) -> frozenset[str]:
+    """The terminals that lead on: tried one by one, since a state's table also has those that fail a step later."""
+    without_callbacks = copy(parser.parser_state.parse_conf)
+    without_callbacks.callbacks = {}
+    accepted = set()
+    for terminal in words.terminals.intersection(parser.choices()):  # type: ignore[no-untyped-call]
+        trial = parser.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
+        trial.parser_state.parse_conf = without_callbacks
+        try:
+            trial.feed_token(Token(terminal, ""))
+        except UnexpectedToken:
+            continue
+        accepted.add(name(terminal))
+    return frozenset(accepted)

@@ -1,1 +1,4 @@
-"""A query in one process: inputs, finite runs, the engine for pushed events."""
+"""A query in one process: inputs, finite runs, the engine for pushed events.
+
+Tests: tests/query.
+"""

@@ -6,29 +6,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import heappop, heappush
-from itertools import count
 from typing import overload
 
 from thence.algebra.streams import Stream
-from thence.columns.event_batch import EventBatch, encode
+from thence.columns.batches import EventBatch, encode
 from thence.errors import InputError, LimitError
-from thence.local.answers import Answers
+from thence.interface.operator import NEVER
+from thence.local.flow import Answers
 from thence.local.inputs import stream_name
-from thence.program.operator import NEVER
-from thence.rdf.events import BadEvent, Event
+from thence.local.saved_engine import restore_engine, save_engine, unsealed_engine
+from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, Event
 from thence.rdf.terms import IRI, Triple
 from thence.rdf.times import parse_time
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
-from thence.runtime.reasons import late_reason
 from thence.runtime.results import Counts, Match, Problem, python_time, with_id
-from thence.runtime.time_domain import TimeDomain
-from thence.runtime.watermark import Watermark
+from thence.runtime.watermark import TimeDomain, Watermark, late_reason
+
+_CLOSED = "is closed. Try: query.engine(…)"
 
 
 @dataclass(slots=True)
 class Engine:
-    """A running query. `push` takes an event and gives the rows that became certain with it; `advance` says that
-    nothing before a time will come; `close` that nothing will come at all.
+    """A running query. `push` takes an event and returns the rows that became certain with it; `advance` declares that
+    no event before a time will come; `close` that no event will come at all.
 
     The watermark is judged before each push: an event behind it is late, and takes no part. An event waits until the
     watermark has come to its time, so within the lateness events may be pushed in any order.
@@ -37,20 +36,23 @@ class Engine:
     answers: Answers
     streams: tuple[Stream, ...]
     watermark: Watermark
-    domain: TimeDomain
     problems: bool = False
     namespace_of: Callable[[str], str] = lambda _: DEFAULT_NAMESPACE
-    _waiting: list[tuple[int, int, str, Event]] = field(default_factory=list, repr=False)  # a heap by time
-    _order: count[int] = field(default_factory=count, repr=False)
-    _pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
-    _fed: dict[str, int] = field(default_factory=dict, repr=False)
-    _come_to: int | None = None  # the watermark that the kernel knows
+    waiting: list[tuple[int, int, str, Event]] = field(default_factory=list, repr=False)  # a heap by time
+    order: int = 0  # of the next event
+    pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
+    fed: dict[str, int] = field(default_factory=dict, repr=False)
+    come_to: int | None = None  # the watermark that the kernel knows
     _ended: str = ""
 
     @property
     def counts(self) -> Counts:
-        """How many events, matches, bad and late ones there have been."""
+        """The numbers of events, matches, bad and late events so far."""
         return self.answers.counts
+
+    @property
+    def domain(self) -> TimeDomain:
+        return self.answers.flow.domain
 
     @overload
     def push(self, stream: str | IRI, event: Event | BadEvent, /) -> list[Match | Problem]: ...
@@ -59,8 +61,9 @@ class Engine:
     def push(self, event: Event | BadEvent, /) -> list[Match | Problem]: ...
 
     def push(self, *call: object) -> list[Match | Problem]:
-        """`push(stream, event)`; a query over one stream takes `push(event)`."""
-        self._check_running()
+        """Push an event: `push(stream, event)`, or `push(event)` for a query over one stream. Returns the rows that
+        became certain."""
+        self._check_running("push()")
         name, event = self._called(call)
         if isinstance(event, BadEvent):
             return self._bad(Problem("bad", event.reason, name, line=event.line, text=event.text))
@@ -73,19 +76,22 @@ class Engine:
             event = event.in_namespace(self.namespace_of(name))
         except LimitError as error:
             return self._bad(Problem("bad", str(error), name, event=event))
-        ordinal = self._pushed[name] = self._pushed.get(name, -1) + 1
+        ordinal = self.pushed[name] = self.pushed.get(name, -1) + 1
         if self.watermark.now is not None and event.end < self.watermark.now:
             return self._late(name, event)
         self.counts.events += 1
-        heappush(self._waiting, (event.end, next(self._order), name, with_id(event, f"{name}:{ordinal}")))
+        heappush(self.waiting, (event.end, self.order, name, with_id(event, f"{name}:{ordinal}")))
+        self.order += 1
         self.watermark.see(name, event.end)
         return self._go_on()
 
     def advance(self, time: object) -> list[Match | Problem]:
-        """No event before that time will come, on any stream: the rows that are certain by that."""
-        self._check_running()
+        """Declare that no event before a time will come on any stream. Returns the rows that became certain."""
+        self._check_running("advance()")
         instant = parse_time(time)
-        if self.domain.domain is not None and instant.domain is not self.domain.domain:
+        if self.domain.domain is None:
+            self.domain.domain, self.domain.settled_by = instant.domain, "advance"
+        elif instant.domain is not self.domain.domain:
             raise InputError(f"The engine can't advance to {time}: {self.domain.reason(instant.domain)}")
         now = min(instant.time, NEVER - 1)  # NEVER is the end of input
         is_late = self.watermark.now is not None and now < self.watermark.now
@@ -96,9 +102,14 @@ class Engine:
         return self._feed(self.watermark.now, advanced=now)
 
     def facts(self, at: object = None) -> list[tuple[int | datetime, int | datetime | None, Triple]]:
-        """The facts that hold at a time, now if none is given: start, end and triple of each, by start (TEF-SPARQL).
-        The end of a fact that still holds is None."""
-        time = None if at is None else parse_time(at).time
+        """The facts that hold at a time, by default now: start, end and triple of each, by start (TEF-SPARQL). The end
+        of a fact that still holds is None."""
+        if self._ended != _CLOSED:
+            self._check_running("facts()")
+        instant = None if at is None else parse_time(at)
+        if instant is not None and self.domain.domain not in (None, instant.domain):
+            raise InputError(f"facts() can't be asked at {at}: {self.domain.reason(instant.domain)}")
+        time = None if instant is None else instant.time
         found = []
         for host in self.answers.flow.hosts:
             for start, end, triple in host.facts(time):
@@ -107,16 +118,37 @@ class Engine:
         return found
 
     def close(self) -> list[Match | Problem]:
-        """No event will come any more: the last rows."""
+        """Declare that no event will come any more. Returns the last rows."""
         if self._ended:
             return []
         found = self._feed(NEVER)
-        self._ended = "The engine is closed: nothing can be pushed any more."
+        self._ended = _CLOSED
         return found
 
-    def _check_running(self) -> None:
+    def save(self) -> bytes:
+        """The state of the engine as bytes: `query.engine(…).restore(saved)` continues from here."""
+        self._check_running("save()")
+        return save_engine(self)
+
+    def restore(self, saved: bytes) -> Engine:
+        """Restore a saved state into this engine, which continues from there. The engine must be new, and of the same
+        query and options. InputError if the bytes are damaged, or were saved by another query or version."""
+        self._check_running("restore()")
+        if self.counts != Counts() or self.watermark.now is not None:
+            raise InputError(
+                "Only a new engine can be restored, and this one has run. Try: query.engine(…).restore(saved)"
+            )
+        head, arrays = unsealed_engine(self, saved)
+        try:
+            restore_engine(self, head, arrays)
+        except InputError:
+            self._ended = "could not be restored. Try: query.engine(…)"
+            raise
+        return self
+
+    def _check_running(self, call: str) -> None:
         if self._ended:
-            raise InputError(self._ended)
+            raise InputError(f"{call} needs an engine that runs, and this one {self._ended}")
 
     def _called(self, call: tuple[object, ...]) -> tuple[str, Event | BadEvent]:
         match call:
@@ -128,7 +160,7 @@ class Engine:
                 names = " or ".join(f'push("{stream.name}", event)' for stream in self.streams)
                 raise InputError(f"The query reads {len(self.streams)} streams, so name the event's. Try: {names}")
             case _:
-                raise InputError("What is pushed is an event. Try: push(stream, thence.Event(time, graph))")
+                raise InputError("push() needs an event. Try: push(stream, thence.Event(time, graph))")
 
     def _bad(self, problem: Problem) -> list[Match | Problem]:
         self.counts.bad += 1
@@ -146,29 +178,29 @@ class Engine:
         now = self.watermark.now
         if now is None:
             return []
-        ready = self._waiting and self._waiting[0][0] <= now
-        waits = self.answers.flow.waits_for_time and now != self._come_to
+        ready = self.waiting and self.waiting[0][0] <= now
+        waits = self.answers.flow.waits_for_time and now != self.come_to
         return self._feed(now) if ready or waits else []
 
     def _feed(self, watermark: int, *, advanced: int | None = None) -> list[Match | Problem]:
         ready: dict[str, list[Event]] = {}
-        while self._waiting and self._waiting[0][0] <= watermark:
-            _, _, name, event = heappop(self._waiting)
+        while self.waiting and self.waiting[0][0] <= watermark:
+            _, _, name, event = heappop(self.waiting)
             ready.setdefault(name, []).append(event)
         batches = {name: [self._batch(name, events)] for name, events in ready.items()}
-        self._come_to = watermark
+        self.come_to = watermark
         try:
-            rows = self.answers.flow.feed(batches, watermark, advanced=advanced)
+            rows = self.answers.flow.feed(batches, watermark, advanced=advanced, heard=self.watermark.latest)
             found: list[Match | Problem] = list(self.answers.of(rows, self.domain.known))
             wrong = list(self.answers.problems(self.domain.known))
             return [*found, *wrong] if self.problems else found
         except BaseException as error:  # an interrupt, too: its state is no longer whole
-            self._ended = f"The engine has stopped: {str(error) or type(error).__name__}"
+            self._ended = f"has stopped: {str(error) or type(error).__name__}"
             raise
 
     def _batch(self, name: str, events: list[Event]) -> EventBatch:
-        first = self._fed.get(name, 0)
-        self._fed[name] = first + len(events)
+        first = self.fed.get(name, 0)
+        self.fed[name] = first + len(events)
         batch = encode(events, stream=name, first=first)
         self.answers.remember(batch, events)
         return batch

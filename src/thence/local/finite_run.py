@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thence.errors import InputError, LimitError
-from thence.kernel.attributes import predicates_read
-from thence.local.answers import Answers
+from thence.extraction.attributes import predicates_read
+from thence.local.flow import Answers, OutOfOrderError, check_order, merge_streams, sort_stream
 from thence.local.inputs import StreamInput
 from thence.local.match_table import MatchTable
-from thence.local.time_order import OutOfOrderError, check_order, merge_streams, sort_stream
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
 from thence.runtime.results import Counts, Match, Problem
-from thence.runtime.time_domain import TimeDomain
+from thence.runtime.watermark import TimeDomain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from thence.columns.column_batch import Batch
+    from thence.columns.batches import Batch
     from thence.rdf.terms import IRI
 
 
@@ -33,7 +32,6 @@ class Matching(Iterator[Match | Problem]):
 
     answers: Answers
     streams: Mapping[str, Sequence[StreamInput]]
-    domain: TimeDomain
     problems: bool = False
     _made: Iterator[Match | Problem] | None = field(default=None, repr=False)
 
@@ -46,10 +44,14 @@ class Matching(Iterator[Match | Problem]):
     def counts(self) -> Counts:
         return self.answers.counts
 
+    @property
+    def domain(self) -> TimeDomain:
+        return self.answers.flow.domain
+
     def table(self) -> pa.Table:
-        """All matches of a SELECT as an Arrow table: `start`, `end` and a column for each variable, in which numbers
-        are numbers where all of them are. Of several SELECTs, `query` is the number of each row's, and columns that it
-        does not have are null. Problems are counted, as ever, and are no rows of it."""
+        """All matches of a SELECT as an Arrow table: `start`, `end` and a column for each variable, numeric if all of
+        its values are numbers. With several SELECTs, `query` is the number of each row's SELECT, and columns that it
+        lacks are null. Problems are counted, but not included."""
         if self._made is not None:
             raise InputError("Some matches were already taken one by one. Call match() again for a table of all.")
         flow = self.answers.flow
@@ -66,8 +68,7 @@ class Matching(Iterator[Match | Problem]):
         try:
             return self._collected(held, narrow)
         except (OutOfOrderError, LimitError):  # the limit may not be reached in the right order
-            self.answers = Answers(self.answers.flow.fresh(), so_far, self.answers.objects)
-            self.domain = domain
+            self.answers = Answers(self.answers.flow.fresh(domain), so_far, self.answers.objects)
         held |= {name: list(self._good(name, [], narrow.get(name))) for name in self.streams if name not in held}
         return self._collected(held, narrow)
 
@@ -91,16 +92,16 @@ class Matching(Iterator[Match | Problem]):
                         held[name].append(found)
                     elif self.problems:
                         yield found
-        told: list[Problem] = []
+        problems: list[Problem] = []
         try:
-            for some, watermark in self._stretches(held, told):
-                yield from told
-                told.clear()
+            for some, watermark in self._stretches(held, problems):
+                yield from problems
+                problems.clear()
                 yield from self.answers.of(self.answers.flow.feed(some, watermark), self.domain.known)
                 wrong = list(self.answers.problems(self.domain.known))
                 yield from wrong if self.problems else ()
         except OutOfOrderError:
-            raise InputError("A file has changed while it was read. Try again, when it is whole.") from None
+            raise InputError("A file has changed while it was read. Try: again, once it is complete") from None
 
     def _comes_in_order(self, name: str) -> bool:
         """Whether a stream can be read bit by bit: if it is of Parquet files, in the order of time from the first row
@@ -115,29 +116,33 @@ class Matching(Iterator[Match | Problem]):
     def _stretches(
         self,
         held: Mapping[str, Sequence[Batch]],
-        told: list[Problem],
+        problems: list[Problem],
         narrow: Mapping[str, Collection[IRI]] | None = None,
     ) -> Iterator[tuple[dict[str, list[Batch]], int]]:
-        """All streams in the order of time: those that are held, and the others as they are read. Problems are put
-        into `told`."""
+        """All streams in the order of time: those that are held, and the others as they are read. Problems are appended
+        to `problems`."""
         streams = {name: sort_stream(batches) for name, batches in held.items()}
         for name in self.streams:
             if name not in held:
-                streams[name] = check_order(self._good(name, told, (narrow or {}).get(name)))
+                streams[name] = check_order(self._good(name, problems, (narrow or {}).get(name)))
         return merge_streams(streams)
 
-    def _good(self, name: str, told: list[Problem], wanted: Collection[IRI] | None) -> Iterator[Batch]:
-        """A stream's events; what is wrong with others is put into `told`, if it is to be."""
+    def _good(self, name: str, problems: list[Problem], wanted: Collection[IRI] | None) -> Iterator[Batch]:
+        """A stream's good events; the bad ones are appended to `problems`, if wanted."""
         for found in self._read(name, wanted):
             if not isinstance(found, Problem):
                 yield found
             elif self.problems:
-                told.append(found)
+                problems.append(found)
 
     def _read(self, name: str, wanted: Collection[IRI] | None = None) -> Iterator[Batch | Problem]:
         """A stream's events, and what is wrong with others."""
         begun = False
         for source in self.streams[name]:
+            kind = None if begun else source.time_kind()
+            if kind is not None:
+                self.domain.begin(name, kind)
+                begun = True
             for found in source.read(wanted):
                 if isinstance(found, BadEvent):
                     self.counts.bad += 1

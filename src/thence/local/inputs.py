@@ -1,4 +1,4 @@
-"""The inputs of a query's streams: checks their names, and reads files and objects into batches."""
+"""The inputs of a query's streams: checks their names and reads files and objects into batches."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from thence.algebra.streams import Stream
-from thence.columns.event_batch import EventBatch, encode
-from thence.errors import InputError, LimitError
-from thence.hints import closest, listed
+from thence.columns.batches import EventBatch, encode
+from thence.columns.value_types import Types, attribute_types, common_attributes, needs_data
+from thence.errors import InputError, LimitError, closest, listed
+from thence.interface.dataflow import Dataflow, check_unions
 from thence.io.event_files import column_types, is_parquet, read_batches
 from thence.io.gunzip import open_input
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.terms import IRI
+from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
-    from thence.columns.column_batch import Batch
+    from thence.columns.batches import Batch
+
+
+# The inputs of a query's streams: checks their names, and reads files and objects into batches.
 
 _TOGETHER = 4096
 """Events that become one batch."""
 
 
 def stream_name(given: object, streams: Sequence[Stream]) -> str:
-    """The query's name for a stream that is called by its name, with a colon before it or without, or by its IRI.
+    """The query's name for a stream, given by name (with or without a colon) or by IRI.
 
     >>> stream_name(IRI("http://example.org/power"), [Stream("S1", IRI("http://example.org/power"))])
     'S1'
@@ -43,11 +48,11 @@ def stream_name(given: object, streams: Sequence[Stream]) -> str:
 
 
 def inputs_by_stream(given: object, streams: Sequence[Stream]) -> dict[str, object]:
-    """What was given for each of the query's streams; a query over one stream takes it without a name too."""
+    """The input of each stream; a query over one stream takes its input without a name too."""
     if not isinstance(given, Mapping):
         if len(streams) != 1:
             names = ", ".join(f'"{stream.name}": …' for stream in streams)
-            raise InputError(f"The query reads {len(streams)} streams, so each is given by its name. Try: {{{names}}}")
+            raise InputError(f"The query reads {len(streams)} streams, so each needs its name. Try: {{{names}}}")
         return {streams[0].name: given}
     found: dict[str, object] = {}
     for called, value in given.items():
@@ -57,14 +62,14 @@ def inputs_by_stream(given: object, streams: Sequence[Stream]) -> dict[str, obje
         found[name] = value
     for stream in streams:
         if stream.name not in found:
-            raise InputError(f'Nothing is given for the stream {stream.name}. Try: "{stream.name}": PATH')
+            raise InputError(f'No input is given for the stream {stream.name}. Try: "{stream.name}": PATH')
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class StreamInput:
-    """One of the things that a stream's events come from. `label` names it in the ids of events that have none, and
-    keeps its blank nodes apart from those of the others; `namespace` is that of the bare names of typed events."""
+    """One input of a stream. `label` names it in the ids of events without an id, and separates its blank nodes from
+    those of other inputs; `namespace` is the namespace of the bare names of typed events."""
 
     label: str
     value: object
@@ -75,18 +80,29 @@ class StreamInput:
         return isinstance(self.value, str | os.PathLike) and is_parquet(self.value)
 
     def times(self) -> tuple[int, int] | None:
-        """The first and the last time of a Parquet file whose rows are in the order of time; else None."""
-        from thence.io.parquet import times_between  # heavy
+        """The first and last time of a Parquet file whose rows are in time order; else None."""
+        from thence.io.event_tables import times_between  # heavy
 
         assert isinstance(self.value, str | os.PathLike)
         return times_between(self.value)
 
+    def time_kind(self) -> Domain | None:
+        """The kind of time of a Parquet file, as far as the type of its column says: before any event (C-32)."""
+        if not self.is_parquet:
+            return None
+        import pyarrow as pa  # heavy
+
+        kind = (self.columns() or {}).get("time")
+        if kind is None or pa.types.is_integer(kind):
+            return None if kind is None else Domain.TICKS
+        return Domain.DATETIME if pa.types.is_timestamp(kind) else None
+
     def columns(self) -> dict[str, Any] | None:
-        """Arrow's types of a table's columns; None, if it is no table."""
+        """The Arrow types of a table's columns; None if the input is not a table."""
         return column_types(self.value) if isinstance(self.value, str | os.PathLike) else None
 
     def read(self, wanted: Collection[IRI] | None = None) -> Iterator[tuple[Batch, Sequence[Event] | None] | BadEvent]:
-        """Its events in batches, each with the objects that it was made of, if it was; and what was none. With
+        """The input's events in batches, each with the objects that it came from, if any; and its bad events. With
         `wanted`, triples with other predicates may be left out."""
         if isinstance(self.value, str | os.PathLike):
             for found in read_batches(self.value, stream=self.label, namespace=self.namespace, wanted=wanted):
@@ -99,7 +115,8 @@ class StreamInput:
 
 
 def stream_inputs(name: str, value: object, *, namespace: str) -> list[StreamInput]:
-    """What a stream is made of. Files are looked for at once. `namespace` is that of the names in typed events."""
+    """The inputs of a stream. Missing files are reported at once. `namespace` is the namespace of the names in typed
+    events."""
     several = value if isinstance(value, list | tuple) and _has_sources(value) else [value]
     found = []
     for number, each in enumerate(several):
@@ -153,9 +170,24 @@ def _batches(
             case EventBatch():
                 yield value, None
             case _:
-                raise InputError(f"{value!r:.80} in the stream {label} is no event. Try: thence.Event(time, graph)")
+                raise InputError(f"{value!r:.80} in the stream {label} is not an event. Try: thence.Event(time, graph)")
         if len(waiting) == _TOGETHER:
             yield encode(waiting, stream=label, first=first), waiting
             first, waiting = first + len(waiting), []
     if waiting:
         yield encode(waiting, stream=label, first=first), waiting
+
+
+# The types of inputs that are tables, as far as a query's answer depends on them.
+
+
+def check_inputs(dataflow: Dataflow, inputs: Mapping[str, Sequence[StreamInput]]) -> None:
+    """InputError if a column of a UNION would have several types. Only tables have types before they are read; a CSV
+    file is read to find them, so this is done only where types matter."""
+    if needs_data(dataflow.typed_stages):
+        check_unions(dataflow, {name: common_attributes(map(_types_of, listed)) for name, listed in inputs.items()})
+
+
+def _types_of(given: StreamInput) -> Types | None:
+    columns = given.columns()
+    return None if columns is None else attribute_types(columns)

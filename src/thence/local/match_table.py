@@ -10,25 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.columns.arrays import Ints
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.gather import gather
-from thence.columns.term_values import term_of, values_of
-from thence.columns.value_columns import constant, holds_term_id, single_tag
+from thence.columns.row_order import gather
+from thence.columns.value_columns import constant, holds_term_id, single_tag, term_of, values_of
 from thence.columns.value_kinds import BOOLEAN, DOUBLE, INTEGER, KIND_MASK, NONE
-from thence.jit.strided_columns import read_columns
-from thence.program.output import OPEN_END
-from thence.program.solutions import Cell, Row, Solutions
+from thence.interface.output import OPEN_END
+from thence.interface.solutions import AnswerValue, Row, Solutions
+from thence.jit.pointers import read_columns
 from thence.rdf.terms import Literal
 from thence.rdf.times import Domain
-from thence.runtime.column_names import column_names
+from thence.runtime.results import column_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Ints = NDArray[np.int64]
 
-
-def python_cell(cell: Cell | None) -> Any:
+def python_cell(cell: AnswerValue | None) -> Any:
     """A cell as Python has it: numbers, texts, lists and dicts.
 
     >>> from thence.rdf.terms import Literal
@@ -60,7 +58,7 @@ def _as_texts(cell: Any) -> Any:
             return str(cell)
 
 
-def _texts(cell: Cell | None) -> list[str | None] | None:
+def _texts(cell: AnswerValue | None) -> list[str | None] | None:
     if not isinstance(cell, tuple):
         return None
     return [None if each is None or isinstance(each, Mapping) else each.value for each in cell]
@@ -76,7 +74,7 @@ class _Chunk:
 
     @property
     def kinds(self) -> set[int]:
-        """What values there are; NONE is none."""
+        """The kinds of values; NONE means unbound."""
         tags = self.tags if self.tag is None else self.tags[:1]
         return set(np.unique(tags & KIND_MASK).tolist()) - {NONE}
 

@@ -1,18 +1,22 @@
-"""`+ - * / %` on terms (17.3): numbers, and dates with durations as XPath has them (F&O, 10.6 – 10.8)."""
+"""`+ - * / %` on terms (17.3; F&O, 10.6 to 10.8), and the constructors of XML Schema's types (17.5)."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from decimal import Decimal
 
 from thence.algebra.expressions import Operation
-from thence.match.expression_errors import ExpressionError
+from thence.match.context import ExpressionError
 from thence.rdf import numbers
 from thence.rdf.dates import (
     XSD_DAY_TIME_DURATION,
     XSD_DURATION,
+    XSD_YEAR_MONTH_DURATION,
     Date,
     DateTime,
     Duration,
+    PartialDate,
     Time,
     add_duration,
     add_to_date,
@@ -20,8 +24,25 @@ from thence.rdf.dates import (
     seconds_between,
 )
 from thence.rdf.numbers import EXACT, Number
-from thence.rdf.terms import Literal, Term
-from thence.rdf.values import Value, is_number, literal, value
+from thence.rdf.terms import IRI, XSD, XSD_STRING, Literal, Term
+from thence.rdf.values import (
+    INTEGER_RANGES,
+    XSD_BOOLEAN,
+    XSD_DATE,
+    XSD_DATE_TIME,
+    XSD_DECIMAL,
+    XSD_DOUBLE,
+    XSD_FLOAT,
+    XSD_TIME,
+    LangString,
+    Value,
+    is_number,
+    literal,
+    parse,
+    value,
+)
+
+# `+ - * / %` on terms (17.3): numbers, and dates with durations as XPath has them (F&O, 10.6 – 10.8).
 
 
 def _quotient(left: Number, right: Number) -> Number:
@@ -42,7 +63,7 @@ def number(term: Term) -> Number:
     """The number a term is."""
     found = value(term) if isinstance(term, Literal) else None
     if not is_number(found):
-        raise ExpressionError(f"{term} is no number")
+        raise ExpressionError(f"{term} is not a number")
     return found
 
 
@@ -121,7 +142,9 @@ def _negated(duration: Duration) -> Duration:
 def _sum(a: Duration, b: Duration) -> Duration:
     """Of two of one type: months and days together may be of different signs, which no xsd:duration has."""
     if a.datatype != b.datatype or a.datatype == XSD_DURATION:
-        raise ExpressionError("only two xsd:dayTimeDuration or two xsd:yearMonthDuration can be added")
+        raise ExpressionError(
+            "durations can be added only if both are xsd:dayTimeDuration or both xsd:yearMonthDuration"
+        )
     return Duration(a.months + b.months, EXACT.add(a.seconds, b.seconds), a.datatype)
 
 
@@ -142,7 +165,9 @@ def _scaled(duration: Duration, by: Number, *, divide: bool) -> Duration:
 
 def _ratio(a: Duration, b: Duration) -> Number:
     if a.datatype != b.datatype or a.datatype == XSD_DURATION:
-        raise ExpressionError("only two xsd:dayTimeDuration or two xsd:yearMonthDuration can be divided")
+        raise ExpressionError(
+            "durations can be divided only if both are xsd:dayTimeDuration or both xsd:yearMonthDuration"
+        )
     if a.datatype == XSD_DAY_TIME_DURATION:
         return numbers.divide(a.seconds, b.seconds)
     return numbers.divide(a.months, b.months)
@@ -152,3 +177,144 @@ def negated(term: Term) -> Literal:
     """`-term`; of a duration too."""
     found = known_value(term)
     return written(_negated(found) if isinstance(found, Duration) else numbers.negate(number(term)))
+
+
+# Casting, by the constructors of XML Schema's types (17.5; XPath F&O, section 17.1).
+
+
+def cast(datatype: str, term: Term) -> Literal:
+    """The constructor function `datatype(term)`.
+
+    >>> print(cast(XSD + "integer", Literal("3.7", XSD_DECIMAL)), cast(XSD_STRING, Literal("1.50", XSD_DECIMAL)))
+    "3"^^<http://www.w3.org/2001/XMLSchema#integer> "1.5"
+    """
+    if datatype == XSD_STRING:
+        return Literal(_to_string(term))
+    target = _TARGETS.get(datatype)
+    if target is None:
+        raise ExpressionError(f"there is no function <{datatype}>")
+    given = value(term) if isinstance(term, Literal) else None
+    if isinstance(given, str):
+        found = parse(" ".join(given.split()), datatype)
+    elif given is None or isinstance(given, LangString):
+        found = None
+    else:
+        found = target(given)
+    if found is None:
+        raise ExpressionError(f"{term} can't be cast to <{datatype}>")
+    return Literal(written(found).value, datatype)
+
+
+def _to_string(term: Term) -> str:
+    match term:
+        case IRI():
+            return term.value
+        case Literal():
+            found = value(term)
+            if found is None or isinstance(found, str | LangString):
+                return term.value  # without a value only the form is left, as in XPath's untyped data
+            return numbers.cast_to_string(found) if is_number(found) else written(found).value
+        case _:
+            raise ExpressionError("a blank node can't be cast to a string")
+
+
+def _to_boolean(given: Value) -> bool | None:
+    if is_number(given):
+        return not (given == 0 or (isinstance(given, float) and math.isnan(given)))
+    return given if isinstance(given, bool) else None
+
+
+def _to_integer(given: Value) -> int | None:
+    try:
+        return numbers.to_integer(given) if isinstance(given, int | Decimal | float) else None
+    except ValueError:
+        return None
+
+
+def _ranged(least: int | None, most: int | None) -> Callable[[Value], int | None]:
+    def ranged(given: Value) -> int | None:
+        found = _to_integer(given)
+        if found is None or (least is not None and found < least) or (most is not None and found > most):
+            return None
+        return found
+
+    return ranged
+
+
+def _to_decimal(given: Value) -> Decimal | None:
+    try:
+        return numbers.to_decimal(given) if isinstance(given, int | Decimal | float) else None
+    except ValueError:
+        return None
+
+
+def _to_double(given: Value) -> float | None:
+    return numbers.to_double(given) if isinstance(given, int | Decimal | float) else None
+
+
+def _to_float(given: Value) -> float | None:
+    return numbers.to_single(given) if isinstance(given, int | Decimal | float) else None
+
+
+def _to_date_time(given: Value) -> DateTime | None:
+    match given:
+        case DateTime():
+            return given
+        case Date():
+            return DateTime(given.year, given.month, given.day, zone=given.zone)
+        case _:
+            return None
+
+
+def _to_date(given: Value) -> Date | None:
+    return Date(given.year, given.month, given.day, given.zone) if isinstance(given, DateTime | Date) else None
+
+
+def _to_time(given: Value) -> Time | None:
+    return Time(given.hour, given.minute, given.second, given.zone) if isinstance(given, DateTime | Time) else None
+
+
+def _to_part(*, year: bool = False, month: bool = False, day: bool = False) -> Callable[[Value], PartialDate | None]:
+    def part(given: Value) -> PartialDate | None:
+        if isinstance(given, PartialDate):
+            shape = (given.year is not None, given.month is not None, given.day is not None)
+            return given if shape == (year, month, day) else None
+        if not isinstance(given, DateTime | Date):
+            return None
+        return PartialDate(
+            given.year if year else None, given.month if month else None, given.day if day else None, given.zone
+        )
+
+    return part
+
+
+def _to_duration(datatype: str) -> Callable[[Value], Duration | None]:
+    def duration(given: Value) -> Duration | None:
+        if not isinstance(given, Duration):
+            return None
+        months = 0 if datatype == XSD_DAY_TIME_DURATION else given.months
+        seconds = Decimal(0) if datatype == XSD_YEAR_MONTH_DURATION else given.seconds
+        return Duration(months, seconds, datatype)
+
+    return duration
+
+
+_TARGETS: dict[str, Callable[[Value], Value | None]] = {
+    XSD_BOOLEAN: _to_boolean,
+    XSD_DECIMAL: _to_decimal,
+    XSD_DOUBLE: _to_double,
+    XSD_FLOAT: _to_float,
+    XSD_DATE_TIME: _to_date_time,
+    XSD_DATE: _to_date,
+    XSD_TIME: _to_time,
+    XSD + "gYear": _to_part(year=True),
+    XSD + "gYearMonth": _to_part(year=True, month=True),
+    XSD + "gMonth": _to_part(month=True),
+    XSD + "gMonthDay": _to_part(month=True, day=True),
+    XSD + "gDay": _to_part(day=True),
+}
+_TARGETS |= {datatype: _ranged(least, most) for datatype, (least, most) in INTEGER_RANGES.items()}
+_TARGETS |= {name: _to_duration(name) for name in (XSD_DURATION, XSD_DAY_TIME_DURATION, XSD_YEAR_MONTH_DURATION)}
+
+CASTS = frozenset({XSD_STRING, *_TARGETS})
+"""The datatypes that have a constructor."""

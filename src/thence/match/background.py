@@ -18,14 +18,15 @@ import numpy as np
 from thence.algebra.expressions import Call
 from thence.algebra.patterns import Graph, Pattern
 from thence.algebra.traversal import nodes
+from thence.columns.arrays import Ids, Ints
+from thence.columns.batches import EventBatch
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.event_batch import EventBatch
 from thence.errors import InputError
 from thence.io.background_data import BackgroundData
 from thence.match import solution_table as tables
 from thence.match.context import Context
 from thence.match.hash_join import JoinIndex, join_rows
-from thence.match.solution_table import ColumnVariable, Ids, JoinKeys, Rows, SolutionTable
+from thence.match.solution_table import ColumnVariable, JoinKeys, SolutionTable
 from thence.rdf.dataset import GraphName
 from thence.rdf.dataset import IndexedGraph as PlainGraph
 from thence.rdf.terms import IRI
@@ -58,7 +59,7 @@ class ForeignSolutions:
         _, rights = self.pairs(SolutionTable(len(left), columns, None))
         return ForeignSolutions(self.table.take(np.unique(rights)), self.terms).imported(terms)
 
-    def pairs(self, left: SolutionTable) -> tuple[Rows, Rows]:
+    def pairs(self, left: SolutionTable) -> tuple[Ints, Ints]:
         """Which rows of a table in these ids, about no event, go with which solutions: by the left row. What does not
         depend on `left` is found out once, since there may be far more solutions than rows."""
         shared = [name for name in left.columns if name in self.table.columns]
@@ -76,7 +77,7 @@ class ForeignSolutions:
 
 
 def _translated(ids: Ids, source: Terms, target: Callable[[list[bytes]], Ids]) -> Ids:
-    """Ids of one dictionary as ids of another; UNBOUND stays, and what the other lacks becomes an id that nothing
+    """Ids of one dictionary as ids of another. UNBOUND stays; a term that the other lacks gets an id that no term
     has."""
     distinct, where = np.unique(ids, return_inverse=True)
     bound = distinct != UNBOUND
@@ -98,7 +99,7 @@ class Background:
     derived: dict[str, Any] = field(default_factory=dict)  # what operators have made of it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What was made of it stays behind, and is made once in each process: see `_unpickled`."""
+        """Pickle without derived data, which each process builds once: see `_unpickled`."""
         pickled = pickle.dumps(self.data, pickle.HIGHEST_PROTOCOL)
         return _unpickled, (hashlib.sha256(pickled).digest(), pickled)
 
@@ -136,7 +137,7 @@ class Background:
         return _timeless(found)
 
     def graph(self, name: GraphName) -> EventBatch:
-        """What `GRAPH name` reads; no triples, where the dataset has no such graph (FROM NAMED names others)."""
+        """The graph that `GRAPH name` reads; empty if the dataset has no such graph (FROM NAMED names others)."""
         graph = self.data.graph(name)
         return self.data.merged([]) if graph is None else graph
 
@@ -144,7 +145,7 @@ class Background:
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedGraphs(Mapping[GraphName, PlainGraph]):
     """The background's graphs as the plain evaluator reads them, each made when first asked for. A name may be asked
-    for that is not among the keys: data without a name answers for every IRI."""
+    for that is not among the keys: where no graph has a name, data without one answers for every IRI."""
 
     background: Background
 

@@ -1,4 +1,4 @@
-"""The context of an expression: time, base IRI, randomness, the data of EXISTS."""
+"""The context of an expression (time, base IRI, randomness, the data of EXISTS), and errors in expressions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,26 @@ from thence.rdf.terms import BlankNode, Literal, Term
 
 if TYPE_CHECKING:
     from thence.match.stream_data import StreamData
+
+
+# Errors in expressions, which SPARQL gives a meaning: FILTER is false, BIND binds nothing.
+
+
+class ExpressionError(Exception):
+    """SPARQL's "error": a type error, an unbound variable, a division by zero. No user ever sees it raised."""
+
+
+MAX_TEXT = 1 << 24
+"""Characters of a text that an expression makes: no event can hold a longer one, and doubling it soon ends memory."""
+
+
+def check_length(length: int) -> None:
+    """Before a text is made of others: an error, if it would be too long."""
+    if length > MAX_TEXT:
+        raise ExpressionError(f"a text of more than {MAX_TEXT:,} characters")
+
+
+# The context of an expression: time, base IRI, randomness, the data of EXISTS.
 
 Solution: TypeAlias = dict[Variable, Term]
 """A solution mapping μ (18.1.8): variables that are unbound are not in it."""

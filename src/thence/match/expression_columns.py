@@ -37,13 +37,13 @@ from thence.algebra.expressions import (
     Variable,
 )
 from thence.columns import value_kinds
+from thence.columns.arrays import Ids
+from thence.columns.canonical_terms import tagged_literal
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.tagged_values import tagged_literal
 from thence.match import tagged_arithmetic
-from thence.match.context import Context
-from thence.match.expression_errors import ExpressionError
+from thence.match.context import Context, ExpressionError
 from thence.match.expression_evaluator import effective_boolean_value, evaluate
-from thence.match.solution_table import Ids, SolutionTable
+from thence.match.solution_table import SolutionTable
 from thence.rdf.terms import IRI, Literal, Term
 
 Truth = NDArray[np.int8]
@@ -75,8 +75,8 @@ HOLDS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvaluatedColumn:
-    """A value a row: tag and bits (`thence.columns.value_kinds`), and the term's id, UNBOUND where the value is
-    computed and has none yet."""
+    """One value per row: tag and bits (`thence.columns.value_kinds`), and the term's id, UNBOUND if the value is
+    computed and has no id yet."""
 
     tags: NDArray[np.uint16]
     bits: NDArray[np.int64]
@@ -110,7 +110,7 @@ class ExpressionColumns:
     context: Context
 
     def holds(self, condition: Expression) -> NDArray[np.bool_]:
-        """Where a FILTER lets a row pass."""
+        """The rows that pass a FILTER."""
         passes: NDArray[np.bool_] = self._truth(condition) == TRUE
         return passes
 

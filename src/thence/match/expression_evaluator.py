@@ -26,14 +26,11 @@ from thence.algebra.expressions import (
     Plus,
     Variable,
 )
-from thence.match.arithmetic import compute, negated, number, written
-from thence.match.casts import cast
-from thence.match.context import Context, Solution
-from thence.match.expression_errors import ExpressionError
+from thence.match.arithmetic import cast, compute, negated, number, written
+from thence.match.context import Context, ExpressionError, Solution
 from thence.match.functions import call
-from thence.rdf.comparison import equal, less
 from thence.rdf.terms import IRI, RDF_LANG_STRING, XSD_STRING, Literal, Term
-from thence.rdf.values import FALSE, NUMERIC, TRUE, XSD_BOOLEAN, value
+from thence.rdf.values import FALSE, NUMERIC, TRUE, XSD_BOOLEAN, equal, less, value
 
 
 def evaluate(expression: Expression, solution: Solution, context: Context) -> Term:
@@ -150,7 +147,7 @@ def compare(comparison: Comparison, left: Term, right: Term) -> bool:
 
 
 def _kind(term: Term) -> object:
-    """What a term is, so that it can be compared with others: a number, a text, …"""
+    """The kind of a term for comparisons: a number, a text, …"""
     if not isinstance(term, Literal):
         return "name"
     return "number" if term.datatype in NUMERIC else term.datatype

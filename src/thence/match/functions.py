@@ -2,22 +2,226 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TypeAlias
+from urllib.parse import quote
 from uuid import UUID
 
-from thence.match import date_functions, string_functions
-from thence.match.arithmetic import number, written
-from thence.match.context import Context
-from thence.match.expression_errors import ExpressionError
+from thence.match.arithmetic import known_value, number, written
+from thence.match.context import Context, ExpressionError, check_length
 from thence.match.regex import regex
-from thence.match.string_functions import simple_literal, string_literal
 from thence.rdf import numbers
-from thence.rdf.iris import is_absolute, resolve
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, Date, DateTime, Duration, Time
+from thence.rdf.dates import zone as zone_text
 from thence.rdf.numbers import Number
-from thence.rdf.terms import IRI, RDF_LANG_STRING, BlankNode, Literal, Term
+from thence.rdf.terms import IRI, RDF_LANG_STRING, XSD_STRING, BlankNode, Literal, Term, is_absolute, resolve
 from thence.rdf.values import FALSE, TRUE, is_number, literal, value
+
+# Functions on strings (17.4.3), counting in code points.
+
+
+def string_literal(term: Term) -> Literal:
+    """A "string literal" of 17.4.3.1.1: a plain string, or one with a language."""
+    if isinstance(term, Literal) and term.datatype in (XSD_STRING, RDF_LANG_STRING):
+        return term
+    raise ExpressionError(f"{term} is not a string")
+
+
+def simple_literal(term: Term) -> str:
+    """The text of a string without a language."""
+    if isinstance(term, Literal) and term.datatype == XSD_STRING:
+        return term.value
+    raise ExpressionError(f"{term} is not a string without a language")
+
+
+def _like(model: Literal, text: str) -> Literal:
+    """Of the same language, or of none."""
+    return Literal(text, language=model.language)
+
+
+def _compatible(first: Term, second: Term) -> tuple[Literal, Literal]:
+    """Argument compatibility (17.4.3.1.2): the second has the first's language, or none."""
+    a, b = string_literal(first), string_literal(second)
+    if b.language is not None and a.language != b.language:
+        raise ExpressionError(f"{first} and {second} have different languages")
+    return a, b
+
+
+def _boolean(truth: bool) -> Literal:
+    return TRUE if truth else FALSE
+
+
+def strlen(text: Term) -> Literal:
+    return literal(len(string_literal(text).value))
+
+
+def substr(source: Term, start: Term, length: Term | None = None) -> Literal:
+    """fn:substring: the first character is number 1; numbers are rounded, and may lie outside.
+
+    >>> print(substr(Literal("foobar"), literal(4)), substr(Literal("foobar"), literal(4), literal(1)))
+    "bar" "b"
+    """
+    text = string_literal(source)
+    first = _position(start)
+    end = math.inf if length is None else numbers.add(first, _position(length))
+    if first != first or end != end:  # NaN
+        return _like(text, "")
+    size = len(text.value)
+    begin, stop = (int(min(max(place, 1), size + 1)) - 1 for place in (first, end))
+    return _like(text, text.value[begin:stop])
+
+
+def _position(term: Term) -> int | float:
+    rounded = numbers.round_half_up(number(term))
+    return rounded if isinstance(rounded, float) else int(rounded)
+
+
+def ucase(text: Term) -> Literal:
+    found = string_literal(text)
+    return _like(found, found.value.upper())
+
+
+def lcase(text: Term) -> Literal:
+    found = string_literal(text)
+    return _like(found, found.value.lower())
+
+
+def strstarts(text: Term, start: Term) -> Literal:
+    a, b = _compatible(text, start)
+    return _boolean(a.value.startswith(b.value))
+
+
+def strends(text: Term, end: Term) -> Literal:
+    a, b = _compatible(text, end)
+    return _boolean(a.value.endswith(b.value))
+
+
+def contains(text: Term, part: Term) -> Literal:
+    a, b = _compatible(text, part)
+    return _boolean(b.value in a.value)
+
+
+def strbefore(text: Term, mark: Term) -> Literal:
+    """The text before the mark, in the text's language; a plain "" if the mark is not there."""
+    a, b = _compatible(text, mark)
+    before, found, _ = a.value.partition(b.value) if b.value else ("", "found", "")
+    return _like(a, before) if found else Literal("")
+
+
+def strafter(text: Term, mark: Term) -> Literal:
+    """The text after the mark, in the text's language; a plain "" if the mark is not there."""
+    a, b = _compatible(text, mark)
+    _, found, after = a.value.partition(b.value) if b.value else ("", "found", a.value)
+    return _like(a, after) if found else Literal("")
+
+
+def encode_for_uri(text: Term) -> Literal:
+    return Literal(quote(_utf8(string_literal(text).value), safe="-_.~"))
+
+
+def concat(*texts: Term) -> Literal:
+    """The concatenation, in the common language of all arguments, else without a language."""
+    found = [string_literal(text) for text in texts]
+    check_length(sum(len(text.value) for text in found))
+    languages = {text.language for text in found}
+    joined = "".join(text.value for text in found)
+    return Literal(joined, language=languages.pop() if len(languages) == 1 else None)
+
+
+def langmatches(tag: Term, wanted: Term) -> Literal:
+    """Basic filtering (RFC 4647, 3.3.1): `en` matches `en-GB`; `*` any tag there is."""
+    language, filter_ = simple_literal(tag).lower(), simple_literal(wanted).lower()
+    if filter_ == "*":
+        return _boolean(language != "")
+    return _boolean(language == filter_ or (filter_ != "" and language.startswith(filter_ + "-")))
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ExpressionError("half of a surrogate pair stands in a string") from None
+
+
+def digest(algorithm: str) -> Callable[[Term], Literal]:
+    """MD5, SHA1, SHA256, SHA384 or SHA512 of the UTF-8 bytes, in hexadecimal."""
+
+    def hashed(text: Term) -> Literal:
+        data = _utf8(simple_literal(text))
+        return Literal(hashlib.new(algorithm, data, usedforsecurity=False).hexdigest())
+
+    return hashed
+
+
+# Functions on dates and times (17.4.5): of xsd:dateTime; and of xsd:date and xsd:time, as XPath has them.
+
+
+def _dated(term: Term) -> DateTime | Date:
+    found = known_value(term)
+    if isinstance(found, DateTime | Date):
+        return found
+    raise ExpressionError(f"{term} has no date")
+
+
+def _timed(term: Term) -> DateTime | Time:
+    found = known_value(term)
+    if isinstance(found, DateTime | Time):
+        return found
+    raise ExpressionError(f"{term} has no time of day")
+
+
+def _zone(term: Term) -> int | None:
+    found = known_value(term)
+    if isinstance(found, DateTime | Date | Time):
+        return found.zone
+    raise ExpressionError(f"{term} is not a date or time")
+
+
+def year(moment: Term) -> Literal:
+    return literal(_dated(moment).year)
+
+
+def month(moment: Term) -> Literal:
+    return literal(_dated(moment).month)
+
+
+def day(moment: Term) -> Literal:
+    return literal(_dated(moment).day)
+
+
+def hours(moment: Term) -> Literal:
+    return literal(_timed(moment).hour)
+
+
+def minutes(moment: Term) -> Literal:
+    return literal(_timed(moment).minute)
+
+
+def seconds(moment: Term) -> Literal:
+    return literal(_timed(moment).second)
+
+
+def timezone(moment: Term) -> Literal:
+    """An xsd:dayTimeDuration; an error without a time zone."""
+    zone = _zone(moment)
+    if zone is None:
+        raise ExpressionError(f"{moment} has no time zone")
+    return literal(Duration(0, Decimal(zone * 60), XSD_DAY_TIME_DURATION))
+
+
+def tz(moment: Term) -> Literal:
+    """The time zone as it is written: `Z`, `-05:00`, or "" without one. Where the form has `+00:00`, so has this."""
+    zone = _zone(moment)
+    assert isinstance(moment, Literal)
+    written = moment.value[-6:]
+    return Literal(written if zone == 0 and written in ("+00:00", "-00:00") else zone_text(zone))
+
+
+# SPARQL's built-in functions (17.4), by keyword: terms in, a term out, or an ExpressionError.
 
 Function: TypeAlias = Callable[..., Term]
 
@@ -40,10 +244,6 @@ def call(function: str, arguments: list[Term], context: Context) -> Term:
 # Terms (17.4.2)
 
 
-def _boolean(truth: bool) -> Literal:
-    return TRUE if truth else FALSE
-
-
 def str_(term: Term) -> Literal:
     if isinstance(term, BlankNode):
         raise ExpressionError("a blank node has no text")
@@ -52,13 +252,13 @@ def str_(term: Term) -> Literal:
 
 def lang(term: Term) -> Literal:
     if not isinstance(term, Literal):
-        raise ExpressionError(f"{term} is no literal and has no language")
+        raise ExpressionError(f"{term} is not a literal and has no language")
     return Literal(term.language or "")
 
 
 def datatype(term: Term) -> IRI:
     if not isinstance(term, Literal):
-        raise ExpressionError(f"{term} is no literal and has no datatype")
+        raise ExpressionError(f"{term} is not a literal and has no datatype")
     return IRI(term.datatype)
 
 
@@ -73,7 +273,7 @@ def is_numeric(term: Term) -> Literal:
 
 def strdt(text: Term, type_: Term) -> Literal:
     if not isinstance(type_, IRI):
-        raise ExpressionError(f"{type_} is no datatype")
+        raise ExpressionError(f"{type_} is not a datatype")
     if type_.value == RDF_LANG_STRING:
         raise ExpressionError("rdf:langString needs a language: use STRLANG")
     return Literal(simple_literal(text), type_.value)
@@ -82,7 +282,7 @@ def strdt(text: Term, type_: Term) -> Literal:
 def strlang(text: Term, tag: Term) -> Literal:
     language = simple_literal(tag)
     if not _LANGUAGE_TAG.fullmatch(language):
-        raise ExpressionError(f"{tag} is no language tag")
+        raise ExpressionError(f"{tag} is not a language tag")
     return Literal(simple_literal(text), language=language)
 
 
@@ -119,37 +319,37 @@ FUNCTIONS: dict[str, Function] = {
     "ISNUMERIC": is_numeric,
     "STRDT": strdt,
     "STRLANG": strlang,
-    "STRLEN": string_functions.strlen,
-    "SUBSTR": string_functions.substr,
-    "UCASE": string_functions.ucase,
-    "LCASE": string_functions.lcase,
-    "STRSTARTS": string_functions.strstarts,
-    "STRENDS": string_functions.strends,
-    "CONTAINS": string_functions.contains,
-    "STRBEFORE": string_functions.strbefore,
-    "STRAFTER": string_functions.strafter,
-    "ENCODE_FOR_URI": string_functions.encode_for_uri,
-    "CONCAT": string_functions.concat,
-    "LANGMATCHES": string_functions.langmatches,
+    "STRLEN": strlen,
+    "SUBSTR": substr,
+    "UCASE": ucase,
+    "LCASE": lcase,
+    "STRSTARTS": strstarts,
+    "STRENDS": strends,
+    "CONTAINS": contains,
+    "STRBEFORE": strbefore,
+    "STRAFTER": strafter,
+    "ENCODE_FOR_URI": encode_for_uri,
+    "CONCAT": concat,
+    "LANGMATCHES": langmatches,
     "REGEX": regex_,
     "REPLACE": replace,
     "ABS": _numeric(numbers.absolute),
     "ROUND": _numeric(numbers.round_half_up),
     "CEIL": _numeric(numbers.ceiling),
     "FLOOR": _numeric(numbers.floor),
-    "YEAR": date_functions.year,
-    "MONTH": date_functions.month,
-    "DAY": date_functions.day,
-    "HOURS": date_functions.hours,
-    "MINUTES": date_functions.minutes,
-    "SECONDS": date_functions.seconds,
-    "TIMEZONE": date_functions.timezone,
-    "TZ": date_functions.tz,
-    "MD5": string_functions.digest("md5"),
-    "SHA1": string_functions.digest("sha1"),
-    "SHA256": string_functions.digest("sha256"),
-    "SHA384": string_functions.digest("sha384"),
-    "SHA512": string_functions.digest("sha512"),
+    "YEAR": year,
+    "MONTH": month,
+    "DAY": day,
+    "HOURS": hours,
+    "MINUTES": minutes,
+    "SECONDS": seconds,
+    "TIMEZONE": timezone,
+    "TZ": tz,
+    "MD5": digest("md5"),
+    "SHA1": digest("sha1"),
+    "SHA256": digest("sha256"),
+    "SHA384": digest("sha384"),
+    "SHA512": digest("sha512"),
 }
 """The functions of their arguments alone: the same terms always give the same term."""
 
@@ -165,12 +365,12 @@ def iri(context: Context, term: Term, base: Term | None = None) -> IRI:
     against = context.base if base is None else base.value
     if not is_absolute(text):
         if _NO_SCHEME.match(text):
-            raise ExpressionError(f"{term} is no IRI")
+            raise ExpressionError(f"{term} is not an IRI")
         if against is None:
             raise ExpressionError(f"{term} is relative, and there is no base IRI")
         text = resolve(text, against)
     if _NOT_IN_AN_IRI.search(text):
-        raise ExpressionError(f"{term} is no IRI")
+        raise ExpressionError(f"{term} is not an IRI")
     return IRI(text)
 
 
@@ -181,7 +381,7 @@ def bnode(context: Context, label: Term | None = None) -> BlankNode:
 
 def now(context: Context) -> Literal:
     if context.now is None:
-        raise ExpressionError("NOW() was asked, and no time was given")
+        raise ExpressionError("NOW() needs the time of the run, which is unknown")
     return context.now
 
 

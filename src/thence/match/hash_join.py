@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from thence.columns.dictionary import UNBOUND
 from thence.errors import LimitError
-from thence.jit.compiled import inner
-from thence.jit.interpreted import lazy_entry
+from thence.jit.compiled import inner, lazy_entry
 
 MAX_ROWS = 1 << 26
 """Of one join, over all events of a batch: a gigabyte of row numbers."""

@@ -47,7 +47,7 @@ class Partners:
         self._tables: dict[tuple[Variable, ...], dict[tuple[Term, ...], list[Solution]]] = {}
 
     def of(self, solution: Solution) -> Iterator[Solution]:
-        """Those compatible with `solution`, in their order."""
+        """The mappings compatible with `solution`, in their order."""
         names = tuple(variable for variable in self._certain if variable in solution)
         found = self._table(names).get(tuple(solution[variable] for variable in names), ())
         if sum(variable in solution for variable in self._variables) == len(names):

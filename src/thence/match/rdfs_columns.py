@@ -1,24 +1,25 @@
-"""RDFS reasoning over columns of ids (EP-55 to EP-57): what each triple entails, all of them at once."""
+"""RDFS reasoning over columns of ids (EP-55 to EP-57): what triples entail, and the background closed under it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import TriplePattern
+from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import Terms
-from thence.columns.distinct_triples import without_duplicates
+from thence.columns.hashing import without_duplicates
+from thence.match.background import Background
 from thence.rdf.rdfs import TYPE, Consequences, Position, Schema, Template
-from thence.rdf.terms import BlankNode, Term
+from thence.rdf.terms import BlankNode, Term, Triple
 
-Ids: TypeAlias = NDArray[np.int32]
-Rows: TypeAlias = NDArray[np.int64]
+# RDFS reasoning over columns of ids (EP-55 to EP-57): what each triple entails, all of them at once.
 
 SUBJECT, OBJECT = -1, -2
 """In a template, instead of an id: the term at that position of the triple that entails it."""
@@ -30,7 +31,7 @@ UNKNOWN = -1
 class InferredTriples(NamedTuple):
     """Triples that others entail, by those others' rows. `rows`: which triple each follows from."""
 
-    rows: Rows
+    rows: Ints
     subjects: Ids
     predicates: Ids
     objects: Ids
@@ -40,13 +41,13 @@ class InferredTriples(NamedTuple):
 class _Lists:
     """Lists of numbers, end to end: list i stands at `offsets[i]:offsets[i+1]`."""
 
-    offsets: Rows
+    offsets: Ints
 
     @classmethod
     def of(cls, lengths: Sequence[int]) -> _Lists:
         return cls(np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)]))
 
-    def places(self, lists: Rows) -> tuple[Rows, Rows]:
+    def places(self, lists: Ints) -> tuple[Ints, Ints]:
         """The places of all members of some lists; and of which each is a member, by its index in `lists`."""
         starts = self.offsets[lists]
         lengths = self.offsets[lists + 1] - starts
@@ -173,7 +174,8 @@ class SchemaColumns:
         return SchemaColumns(self._schema, terms)
 
     def inferred(self, subjects: Ids, predicates: Ids, objects: Ids) -> InferredTriples:
-        """What each triple entails beside itself, each triple once for each that it follows from."""
+        """The triples that each triple entails, each once for each triple that it follows from; a triple itself is left
+        out."""
         schema = self._schema
         numbers = self._translated(predicates)
         given = np.flatnonzero(schema.entails[numbers])
@@ -194,8 +196,8 @@ class SchemaColumns:
         rows, found = _distinct(parts)
         return InferredTriples(given[rows], found[0], found[1], found[2])
 
-    def _by_predicate(self, numbers: Ids, triples: Ids, literal: NDArray[np.bool_]) -> tuple[Rows, Ids]:
-        """What triples with these predicates entail, superclasses of their objects apart."""
+    def _by_predicate(self, numbers: Ids, triples: Ids, literal: NDArray[np.bool_]) -> tuple[Ints, Ids]:
+        """The triples entailed by triples with these predicates, without the superclasses of their objects."""
         rows, places = self._schema.templates.places(2 * numbers.astype(np.int64) + literal)
         parts = self._schema.template_parts[places].T
         found = self._enter(parts)
@@ -203,7 +205,7 @@ class SchemaColumns:
             found = np.where(parts == position, term[rows], found)
         return rows, found
 
-    def _by_class(self, typed: Rows, triples: Ids) -> list[tuple[Rows, Ids]]:
+    def _by_class(self, typed: Ints, triples: Ids) -> list[tuple[Ints, Ids]]:
         """The superclasses of those triples that are types, and what these types entail in turn."""
         if not len(typed):
             return []
@@ -217,7 +219,7 @@ class SchemaColumns:
         members, more = self._by_predicate(numbers, found, self._is_literal(found[2]))
         return [(rows, found), (rows[members], more)]
 
-    def _superclasses(self, classes: Ids) -> tuple[Rows, Ids, Ids]:
+    def _superclasses(self, classes: Ids) -> tuple[Ints, Ids, Ids]:
         """The superclasses of some classes: of which each is one, the predicate rdf:type, and itself."""
         schema = self._schema
         members, places = schema.superclasses.places(self._translated(classes).astype(np.int64))
@@ -252,7 +254,7 @@ class SchemaColumns:
 
 def matching(
     pattern: TriplePattern, subjects: Ids, predicates: Ids, objects: Ids, terms: Terms
-) -> tuple[Rows, dict[Variable | BlankNode, Ids]]:
+) -> tuple[Ints, dict[Variable | BlankNode, Ids]]:
     """Which triples a pattern matches, and the columns of its variables."""
     mask = np.ones(len(predicates), np.bool_)
     columns: dict[Variable | BlankNode, Ids] = {}
@@ -267,7 +269,7 @@ def matching(
     return rows, {name: ids[rows] for name, ids in columns.items()}
 
 
-def _distinct(parts: Sequence[tuple[Rows, Ids]]) -> tuple[Rows, Ids]:
+def _distinct(parts: Sequence[tuple[Ints, Ids]]) -> tuple[Ints, Ids]:
     """Triples by their rows, each once a row; the first part has one triple for each row, which is left out."""
     rows = np.concatenate([rows for rows, _ in parts])
     order = np.argsort(rows, kind="stable")
@@ -277,3 +279,41 @@ def _distinct(parts: Sequence[tuple[Rows, Ids]]) -> tuple[Rows, Ids]:
     keep = without_duplicates(offsets, triples[0], triples[1], triples[2])
     keep[offsets[:-1]] = False
     return rows[keep], triples[:, keep]
+
+
+# The background under RDFS reasoning: closed once, and then what patterns see of it (EP-39, EP-55, EP-56).
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClosedBackground:
+    """A background whose unnamed graph has all that it entails, and its schema. GRAPH reads it too, where the unnamed
+    graph answers for every IRI (EP-40)."""
+
+    schema: Schema
+    arrays: SchemaArrays
+    background: Background
+    _seen: dict[frozenset[TriplePattern], SchemaArrays] = field(default_factory=dict)
+
+    def seen_by(self, patterns: frozenset[TriplePattern]) -> SchemaArrays:
+        """The part of the schema whose inferred triples some pattern may match."""
+        if patterns not in self._seen:
+            self._seen[patterns] = self.arrays.seen_by(patterns)
+        return self._seen[patterns]
+
+
+def closed_background(background: Background) -> ClosedBackground:
+    """Computed once for a background, however many states and batches there are."""
+    if "rdfs" not in background.derived:
+        graph = background.data.unnamed
+        triples = [] if graph is None else list(graph.triples(0))
+        schema = Schema.of(triples)
+        closed = sorted(schema.closed(triples), key=_texts)
+        read = background if graph is None else Background(background.data.with_unnamed(closed))
+        background.derived["rdfs"] = ClosedBackground(schema, SchemaArrays.of(schema), read)
+    found: ClosedBackground = background.derived["rdfs"]
+    return found
+
+
+def _texts(triple: Triple) -> tuple[str, ...]:
+    """An order that is the same in every process: blank nodes of rules are numbered by it."""
+    return tuple(map(str, triple))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
+from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import UNBOUND
 from thence.match.hash_join import JoinIndex, build_index, join_rows
 from thence.rdf.terms import BlankNode
@@ -18,13 +19,10 @@ ColumnVariable = Variable | BlankNode
 """What a column stands for: a variable, or a blank node of a pattern, which is a variable inside its basic graph
 pattern."""
 
-Ids = NDArray[np.int32]
-Rows = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SolutionTable:
-    """A multiset of mappings, each of one event. Rows are ordered by event; an id of -1 is an unbound variable.
+    """A multiset of mappings, each of one event. Ints are ordered by event; an id of -1 is an unbound variable.
     A table that speaks of no event (VALUES, background data) has no `events`: its rows join with those of every
     event."""
 
@@ -35,7 +33,7 @@ class SolutionTable:
     def __len__(self) -> int:
         return self.length
 
-    def take(self, rows: Rows) -> SolutionTable:
+    def take(self, rows: Ints) -> SolutionTable:
         events = None if self.events is None else self.events[rows]
         return SolutionTable(len(rows), {name: ids[rows] for name, ids in self.columns.items()}, events)
 
@@ -66,8 +64,8 @@ class Pairs:
 
     left: SolutionTable
     right: SolutionTable
-    lefts: Rows
-    rights: Rows
+    lefts: Ints
+    rights: Ints
 
     def merged(self) -> SolutionTable:
         """μ1 ∪ μ2 for each pair."""
@@ -84,7 +82,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class JoinKeys:
-    """By which columns two tables join: `names` that both have, the first `certain` of them bound in every row of
+    """The columns by which two tables join: `names` that both have, the first `certain` of them bound in every row of
     both."""
 
     names: tuple[ColumnVariable, ...]
@@ -118,7 +116,7 @@ def compatible(left: SolutionTable, right: SolutionTable) -> Pairs:
 
 
 def join(left: SolutionTable, right: SolutionTable) -> SolutionTable:
-    """Join (18.5). Rows stay ordered by event: the side that has events leads."""
+    """Join (18.5). Ints stay ordered by event: the side that has events leads."""
     if left.events is None and right.events is not None:
         left, right = right, left
     return compatible(left, right).merged()
@@ -139,7 +137,7 @@ def _column(table: SolutionTable, name: ColumnVariable) -> Ids:
 
 
 def left_join(pairs: Pairs, passed: NDArray[np.bool_]) -> SolutionTable:
-    """LeftJoin (18.5): the pairs whose condition `passed`, and the left rows that have none, bare."""
+    """LeftJoin (18.5): the pairs whose condition `passed`, and the left rows without such a pair, alone."""
     merged = pairs.merged()
     lefts = pairs.lefts[passed]
     alone = np.ones(len(pairs.left), np.bool_)

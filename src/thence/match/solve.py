@@ -7,17 +7,89 @@ from itertools import islice
 
 import numpy as np
 
-from thence.algebra.patterns import Graph, Pattern
-from thence.algebra.variables import in_scope
-from thence.columns.event_batch import EventBatch
+from thence.algebra.expressions import Aggregate, Call, Exists, Expression
+from thence.algebra.patterns import (
+    Bgp,
+    Extend,
+    Filter,
+    Graph,
+    Join,
+    LeftJoin,
+    MatchPattern,
+    Minus,
+    PathPattern,
+    Pattern,
+    SubSelect,
+    TemporalJoin,
+    Union,
+    Values,
+    WindowPattern,
+)
+from thence.algebra.variables import in_scope, operands
+from thence.columns.batches import EventBatch
 from thence.errors import LimitError
-from thence.match import plain_evaluator, vectorised_evaluator
+from thence.match import reference_evaluator, vectorised_evaluator
 from thence.match.background import NO_BACKGROUND, Background, ForeignSolutions, NamedGraphs
 from thence.match.context import Context, Solution
-from thence.match.evaluator_choice import reason_for_plain
 from thence.match.solution_table import ColumnVariable, SolutionTable, union
 from thence.rdf.dataset import Dataset
 from thence.rdf.dataset import IndexedGraph as PlainGraph
+
+# Which evaluator a pattern takes: columns for what streams use, event by event for the rest of SPARQL.
+
+_DIFFERENT_EACH_TIME = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
+
+
+def reason_for_reference(pattern: Pattern) -> str | None:
+    """Why a pattern must be evaluated event by event; None if it runs vectorised.
+
+    >>> from thence.algebra.patterns import Bgp, OneOrMore, PathPattern
+    >>> from thence.algebra.expressions import Variable
+    >>> from thence.rdf.terms import IRI
+    >>> path = OneOrMore(IRI("http://example.org/feeds"))
+    >>> reason_for_reference(Bgp((PathPattern(Variable("a"), path, Variable("b")),)))
+    'a property path'
+    """
+    match pattern:
+        case Bgp():
+            return "a property path" if any(isinstance(t, PathPattern) for t in pattern.triples) else None
+        case Values():
+            return None
+        case SubSelect():
+            return "a sub-select"
+        case WindowPattern():
+            return reason_for_reference(pattern.pattern)
+        case MatchPattern():
+            return None
+        case TemporalJoin():
+            raise AssertionError("one graph has no time")
+        case Join() | Union() | Minus():
+            return reason_for_reference(pattern.left) or reason_for_reference(pattern.right)
+        case LeftJoin():
+            found = reason_for_reference(pattern.left) or reason_for_reference(pattern.right)
+            return found or (pattern.condition and reason_in_expression(pattern.condition)) or None
+        case Filter():
+            return reason_for_reference(pattern.pattern) or reason_in_expression(pattern.condition)
+        case Extend():
+            return reason_for_reference(pattern.pattern) or reason_in_expression(pattern.expression)
+        case Graph():
+            return reason_for_reference(pattern.pattern)
+
+
+def reason_in_expression(expression: Expression) -> str | None:
+    """Why an expression is evaluated row by row; None: it is not."""
+    match expression:
+        case Exists():
+            return "EXISTS"
+        case Aggregate():
+            return "an aggregate"
+        case Call() if expression.function in _DIFFERENT_EACH_TIME:
+            return f"{expression.function}(), which differs from row to row"
+        case _:
+            return next((reason for part in operands(expression) if (reason := reason_in_expression(part))), None)
+
+
+# `solutions`: the answers of a graph pattern in each event of a batch, by whichever evaluator the pattern takes.
 
 MAX_SOLUTIONS = 1_000_000
 """Of one event, evaluated by itself: more are a product of things that have nothing to do with each other."""
@@ -39,7 +111,7 @@ def solutions(
     background.check(pattern)
 
     def evaluate(some: EventBatch) -> SolutionTable:
-        if vectorise and reason_for_plain(pattern) is None:
+        if vectorise and reason_for_reference(pattern) is None:
             return vectorised_evaluator.evaluate(pattern, some, background, context)
         return _event_by_event(pattern, some, background, context)
 
@@ -47,8 +119,8 @@ def solutions(
 
 
 def background_solutions(block: Graph, background: Background, context: Context) -> ForeignSolutions:
-    """`GRAPH name { pattern }` over the background, in its own ids. The pattern must be one that `reason_for_plain` has
-    no reason against."""
+    """`GRAPH name { pattern }` over the background, in its own ids. The pattern must be one that
+    `reason_for_reference` has no reason against."""
     background.check(block)
 
     def evaluate(pattern: Pattern, graph: EventBatch) -> SolutionTable:
@@ -92,7 +164,7 @@ def _event_by_event(pattern: Pattern, batch: EventBatch, background: Background,
     for index in range(len(batch)):
         dataset = Dataset(PlainGraph(batch.triples(index)), named)
         before = len(found)
-        some = islice(plain_evaluator.solutions(pattern, dataset, context), MAX_SOLUTIONS + 1)
+        some = islice(reference_evaluator.solutions(pattern, dataset, context), MAX_SOLUTIONS + 1)
         found.extend((index, solution) for solution in some)
         if len(found) - before > MAX_SOLUTIONS:
             raise LimitError(

@@ -24,10 +24,10 @@ from thence.algebra.patterns import (
 )
 from thence.algebra.variables import columns, in_scope
 from thence.errors import InputError, LimitError
-from thence.match import plain_evaluator
+from thence.match import reference_evaluator as plain_evaluator
 from thence.match.context import Context, Solution
 from thence.match.modifiers import modified, sliced
-from thence.match.plain_evaluator import DEFAULT_CONTEXT, select_rows
+from thence.match.reference_evaluator import DEFAULT_CONTEXT, select_rows
 from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 
@@ -113,7 +113,7 @@ def _sequence(where: Pattern, modifiers: Modifiers, found: Iterable[Solution], c
 
 
 def instance(template: Iterable[TriplePattern], row: Solution, context: Context) -> Iterator[Triple]:
-    """The triples of a template for one row, its blank nodes fresh; those that are no RDF are left out."""
+    """The triples of a template for one row, its blank nodes fresh; those that are not RDF are left out."""
     nodes: dict[BlankNode, BlankNode] = {}
     for pattern in template:
         subject = _filled(pattern.subject, row, nodes, context)

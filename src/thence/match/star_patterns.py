@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import And, Compare, Comparison, Expression, Variable
 from thence.algebra.patterns import Bgp, Filter, Pattern, PatternTerm, TriplePattern
 from thence.columns import value_kinds
-from thence.columns.column_batch import ColumnBatch
+from thence.columns.arrays import Mask
+from thence.columns.batches import ColumnBatch
+from thence.columns.canonical_terms import NON_CANONICAL
 from thence.columns.dictionary import Terms
-from thence.columns.tagged_values import NON_CANONICAL
-from thence.columns.term_values import ValueColumn
-from thence.columns.value_columns import Tagged, holds_term_id
+from thence.columns.value_columns import Tagged, ValueColumn, holds_term_id
 from thence.match import tagged_arithmetic
 from thence.match.expression_columns import HOLDS
 from thence.rdf.terms import IRI, BlankNode, Literal
 
 EventNumbers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _REVERSED = {
     Comparison.EQUAL: Comparison.EQUAL,
@@ -123,7 +122,7 @@ def _conditions(expression: Expression) -> tuple[_Condition, ...] | None:
 def _columns(
     star: _Star, batch: ColumnBatch, variables: Sequence[Variable]
 ) -> tuple[EventNumbers, dict[PatternTerm, Tagged]] | None:
-    """The events that have all the triples, and what each variable is in them; None if there are none."""
+    """The events that have all the triples, with the value of each variable; None if there are no such events."""
     columns: dict[PatternTerm, Tagged] = {}
     masks: list[Mask] = []
     places = [(slot, batch.column(predicate)) for predicate, slot in star.arms]
@@ -166,7 +165,7 @@ def _needs_subject(star: _Star, variables: Sequence[Variable]) -> bool:
 
 
 def _holds(condition: _Condition, column: Tagged, batch: ColumnBatch) -> Mask | None:
-    """Where a condition is true; None if only the evaluator can tell. In all rows the variable is bound."""
+    """The rows where a condition is true; None if only the evaluator can decide. The variable is bound in all rows."""
     tag, bits = batch.shared.value(condition.constant)
     constant = _by_value(Tagged(np.array([tag], np.uint16), np.array([bits], np.int64)), batch.terms)
     column = _by_value(column, batch.terms)

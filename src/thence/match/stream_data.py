@@ -1,4 +1,4 @@
-"""What WINDOW and MATCH read at one evaluation of an RSEP-QL query."""
+"""The data that WINDOW and MATCH read at one evaluation of an RSEP-QL query."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Pattern
+from thence.columns.batches import EventBatch
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.event_batch import EventBatch
 from thence.match.context import Solution
 from thence.match.solution_table import SolutionTable
 from thence.rdf.dataset import IndexedGraph
@@ -17,7 +17,8 @@ from thence.rdf.times import XSD_INTEGER
 
 
 def mark(place: int) -> Variable:
-    """The variable that says which answer of a MATCH a solution is made of. No query can write a name with a space."""
+    """The variable that links a solution to the MATCH answer that it comes from. No query can write a name with a
+    space."""
     return Variable(f"match {place}")
 
 

@@ -24,8 +24,7 @@ from thence.columns.value_kinds import (
     STRING,
     double_bits,
 )
-from thence.jit.compiled import inner
-from thence.jit.interpreted import lazy_entry
+from thence.jit.compiled import inner, lazy_entry
 
 SLOW = 0xFFFF  # a tag that no value has
 

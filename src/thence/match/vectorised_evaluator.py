@@ -28,12 +28,13 @@ from thence.algebra.patterns import (
     Values,
     WindowPattern,
 )
-from thence.columns.event_batch import EventBatch
+from thence.columns.arrays import Ids
+from thence.columns.batches import EventBatch
 from thence.match import solution_table as tables
 from thence.match.background import Background, ForeignSolutions
 from thence.match.context import Context
 from thence.match.expression_columns import ExpressionColumns
-from thence.match.solution_table import ColumnVariable, Ids, SolutionTable
+from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.rdf.terms import BlankNode
 
 

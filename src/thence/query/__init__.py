@@ -1,4 +1,7 @@
-"""The public names: parse a query, match it, push events into it."""
+"""The public names: parse a query, match it, push events into it.
+
+Tests: tests/query.
+"""
 
 from thence.local.engine import Engine
 from thence.query.languages import Language

@@ -10,14 +10,12 @@ from pyspark.sql import DataFrame, Observation
 
 from thence.algebra.streams import Stream
 from thence.errors import InputError
+from thence.interface.dataflow import Dataflow
 from thence.local.inputs import inputs_by_stream, stream_name
-from thence.match.background import Background
-from thence.program.dataflow import Dataflow
-from thence.runtime.time_domain import TimeDomain
-from thence.spark.driver.dataflow_rows import dataflow_rows
-from thence.spark.driver.pipeline import Settings, counted_answers, counts_beside, is_streaming
-
-TERMS = ("text", "struct")
+from thence.query.options import Options
+from thence.rdf.times import Domain
+from thence.runtime.watermark import Watermark
+from thence.spark.driver.pipeline import Settings, counted_answers, counts_beside, dataflow_rows, is_streaming
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,31 +25,12 @@ class Frames:
     by_name: Mapping[str, DataFrame]
     columns: Mapping[str, Mapping[str, str]]
 
-    def answers(
-        self,
-        dataflow: Dataflow,
-        domain: TimeDomain,
-        background: Background,
-        *,
-        shards: int | None,
-        terms: str,
-        counts: object,
-        **chosen: Any,
-    ) -> DataFrame:
-        if terms not in TERMS:
-            raise InputError(f'terms can\'t be {terms!r:.40}. Try: terms="text", or terms="struct"')
-        if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or not 1 <= shards <= 4096):
-            raise InputError(f"shards can't be {shards!r:.40}. Try: shards=4")
-        named = self._counts(counts)
-        settings = Settings(
-            shards=shards,
-            terms=terms,
-            columns=self.columns,
-            counts=named,
-            namespaces={stream.name: dataflow.namespace_of(stream.name) for stream in dataflow.streams},
-            **chosen,
+    def answers(self, dataflow: Dataflow, options: Options, kind: tuple[Domain, str] | None) -> DataFrame:
+        watermark, domain = options.timing(dataflow.streams, kind)
+        settings = spark_settings(
+            dataflow, options, watermark, columns=self.columns, counts=self._counts(options.counts)
         )
-        rows = dataflow_rows(dataflow, self.by_name, domain, background, settings, ordered=False)
+        rows = dataflow_rows(dataflow, self.by_name, domain, settings, ordered=False)
         return counted_answers(rows, settings)
 
     def _counts(self, given: object) -> str | Observation:
@@ -66,6 +45,19 @@ class Frames:
         if not isinstance(given, str) or not given:
             raise InputError(f'counts can\'t be {given!r:.40}. Try: counts="alerts"; in batch, counts=Observation()')
         return counts_beside(self.by_name.values(), given) if streaming else given
+
+
+def spark_settings(dataflow: Dataflow, options: Options, watermark: Watermark, **named: Any) -> Settings:
+    """What Spark needs to know of the options. `named` is how the caller's DataFrames name things, if there are any."""
+    return Settings(
+        options.environment(dataflow),
+        watermark,
+        shards=options.shards,
+        problems=options.gives_problems,
+        terms=options.terms,
+        namespaces={stream.name: dataflow.namespace_of(stream.name) for stream in dataflow.streams},
+        **named,
+    )
 
 
 def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Frames:

@@ -6,20 +6,18 @@ Adding a language adds one line here; nothing else in `query`, `runtime`, `local
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import PurePath
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from thence.algebra.report import Report
-from thence.errors import InputError
-from thence.hints import closest, listed
-from thence.program.operator import Feature
+from thence.algebra.streams import Report
+from thence.errors import InputError, closest, listed
+from thence.interface.operator import Feature
 
 if TYPE_CHECKING:
-    from thence.algebra.query_algebra import QueryAlgebra
-    from thence.program.dataflow import Dataflow
+    from thence.algebra.streams import QueryAlgebra
+    from thence.interface.dataflow import Dataflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class Language:
     policies: tuple[str, ...] = ()  # what `policy` can be
 
     def parse(self, text: str, *, source: str, namespace: str | None) -> QueryAlgebra:
-        algebra: QueryAlgebra = _function(self.parser)(text, source=source, namespace=namespace)
+        algebra: QueryAlgebra = resolve_name(self.parser)(text, source=source, namespace=namespace)
         return algebra
 
     def compile(self, algebra: Any, options: CompileOptions) -> Dataflow:
@@ -61,14 +59,8 @@ class Language:
             given["policy"] = options.policy or ""
         if Feature.REPORT in self.options:
             given["report"] = options.report
-        dataflow: Dataflow = _function(self.compiler)(algebra, **given)
+        dataflow: Dataflow = resolve_name(self.compiler)(algebra, **given)
         return dataflow
-
-
-def _function(name: str) -> Callable[..., Any]:
-    module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
 
 
 _BACKGROUND, _TIMED_OUT = Feature.BACKGROUND, Feature.TIMED_OUT
@@ -78,6 +70,10 @@ _FACTS = (
     r"\b(?:FACT|SINCE|UNTIL|TILL|REPLACE(?!\s*\()|DURING|HAPPENSWHILE|DECLARE|ONCE\s+PER|ONSTART|ONEND|WITHOUT)\b"
     r"|\bCONSTRUCT\s+EVENT\b|\b(?:WHERE|UNION)[\s({]*+REPLACE\b|[)}]\s*+(?:BEFORE|WITH)\b|\b(?:BEFORE|WITH)\s*+[({]"
 )
+_NO_FACTS = r"\A(?![\s\S]*\b(?:CONSTRUCT\s+FACT|SINCE)\b)[\s\S]*"
+"""What a text with a window, or what looks like one, does not have: facts."""
+_GRAPHS = rf"\A(?![\s\S]*(?:{_FACTS}))[\s\S]*\bFROM\b(?!-|\s+STREAM\b)"
+"""FROM for a graph, which no other language has."""
 
 # in the order in which their keywords are looked for; a text without any is of the last one
 LANGUAGES: tuple[Language, ...] = (
@@ -87,7 +83,7 @@ LANGUAGES: tuple[Language, ...] = (
         ".spaseq",
         r"\bGPM\b",
         "thence.lang.spaseq.parser:parse",
-        "thence.plan.automaton.spaseq:compile_query",
+        "thence.engines.automaton.plan.spaseq:compile_query",
         frozenset({_BACKGROUND, _TIMED_OUT}),
     ),
     Language(
@@ -96,15 +92,15 @@ LANGUAGES: tuple[Language, ...] = (
         ".sase",
         r"\bPATTERN\b",
         "thence.lang.sase.parser:parse",
-        "thence.plan.automaton.sase:compile_query",
+        "thence.engines.automaton.plan.sase:compile_query",
     ),
     Language(
         "rsep-ql",
         "RSEP-QL",
         ".rsepql",
-        _WINDOWS,
-        "thence.lang.rsep_ql.parser:parse",
-        "thence.plan.windows.rsep_ql:compile_query",
+        f"{_NO_FACTS}(?:{_WINDOWS})|{_GRAPHS}",
+        "thence.lang.rsep_ql.parser:parse_file",
+        "thence.engines.windows.plan.rsep_ql:compile_file",
         frozenset({_BACKGROUND, Feature.POLICY, Feature.REPORT}),
         ("ep-sparql-unrestricted", "ep-sparql-chronological", "ep-sparql-recent", "c-sparql"),
     ),
@@ -114,8 +110,8 @@ LANGUAGES: tuple[Language, ...] = (
         ".tefsparql",
         _FACTS,
         "thence.lang.tef_sparql.parser:parse",
-        "thence.plan.facts.tef_sparql:compile_query",
-        frozenset({_BACKGROUND}),
+        "thence.engines.facts.plan.tef_sparql:compile_query",
+        frozenset({_BACKGROUND, Feature.HISTORY}),
     ),
     Language(
         "ep-sparql",
@@ -123,7 +119,7 @@ LANGUAGES: tuple[Language, ...] = (
         ".epsparql",
         "",
         "thence.lang.ep_sparql.parser:parse",
-        "thence.plan.temporal.ep_sparql:compile_query",
+        "thence.engines.temporal.plan.ep_sparql:compile_query",
         frozenset({_BACKGROUND, Feature.REASONING, Feature.POLICY}),
         ("unrestricted", "chronological", "recent"),
     ),

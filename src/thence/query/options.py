@@ -1,26 +1,25 @@
-"""Options of `match` and `engine`, as callers write them."""
+"""`Options`: what callers of `match`, `engine`, `dataframe`, `explain` and the command chose, checked once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from thence.algebra.report import At, Every, OnClose, OnContent, Report
-from thence.algebra.streams import Stream
+from thence.algebra.streams import At, Every, OnClose, OnContent, OnNonEmpty, Report, Stream
 from thence.errors import InputError
+from thence.interface.dataflow import Dataflow
+from thence.interface.operator import Environment, Feature
+from thence.interface.tables import AllTriples, Attributes, EntailedTriples
 from thence.io.background_data import load_background
 from thence.local.inputs import stream_name
 from thence.match.background import NO_BACKGROUND, Background
-from thence.program.dataflow import Dataflow
-from thence.program.operator import Feature
-from thence.program.tables import AllTriples, Attributes, EntailedTriples
-from thence.rdf.iris import is_absolute
-from thence.rdf.times import Domain, Span, evaluation_time, parse_duration, parse_time
-
-if TYPE_CHECKING:
-    from thence.query.languages import Language
+from thence.query.languages import POLICIES, CompileOptions, Language
+from thence.rdf.terms import is_absolute
+from thence.rdf.times import MAX_TIME, Domain, Span, evaluation_time, parse_duration, parse_time
+from thence.runtime.watermark import TimeDomain, Watermark
 
 Duration: TypeAlias = int | str | timedelta | Span
 """A length of time: `"10 MINUTES"`, `"10s"`, `"PT10M"`, a `timedelta`, or a number of ticks."""
@@ -85,44 +84,35 @@ def background_of(given: Any, dataflow: Dataflow) -> Background:
     return background
 
 
-def reject_unsupported(given: Mapping[Feature, bool], language: Language, dataflow: Dataflow) -> None:
-    """InputError for an option that is given, but that the language, or no stage of this query, supports."""
-    for feature, is_given in given.items():
-        if is_given and feature not in dataflow.features:
-            whom = "this query" if feature in language.options else language.title
-            raise InputError(f"{feature.value}= is not supported for {whom}. Try: remove it")
-
-
 def absolute_namespace(given: str | None) -> str | None:
     """`namespace`: that of names without a prefix."""
     if given is not None and not is_absolute(given):
-        raise InputError(f"The namespace {given!r:.80} is no absolute IRI. Try: http://example.org/")
+        raise InputError(f"The namespace {given!r:.80} is not an absolute IRI. Try: http://example.org/")
     return given
 
 
-REASONING = ("rdfs",)
-
-
-def check_choice(option: str, given: object, choices: Sequence[str]) -> None:
+def check_choice(option: str, given: object, choices: Sequence[str | None]) -> None:
     """InputError for a value that an option does not have."""
-    if given is not None and given not in choices:
-        cures = " or ".join(f'{option}="{each}"' for each in choices)
+    if given not in choices:
+        cures = " or ".join(f'{option}="{each}"' for each in choices if each is not None)
         raise InputError(f"{option} can't be {given!r:.80}. Try: {cures}")
 
 
 def report_policy(given: object) -> Report | None:
-    """`report`: "content", "close", a length of time, or a list of times.
+    """`report`: "content", "close", "non_empty_content", a length of time, or a list of times.
 
     >>> report_policy("close"), report_policy("10s").period.length
     (OnClose(), 10000000)
     """
     match given:
-        case None | OnContent() | OnClose() | Every() | At():
+        case None | OnContent() | OnClose() | OnNonEmpty() | Every() | At():
             return given
         case "content":
             return OnContent()
         case "close":
             return OnClose()
+        case "non_empty_content":
+            return OnNonEmpty()
         case str() | int() | timedelta() | Span():
             if isinstance(given, str) and not re.match(r"\s*(?:[0-9]|P)", given):
                 raise _no_report(given)
@@ -143,7 +133,9 @@ def report_policy(given: object) -> Report | None:
 
 
 def _no_report(given: object) -> InputError:
-    return InputError(f"report can't be {given!r:.80}. Try: report='content', 'close', '10s', or a list of times")
+    return InputError(
+        f"report can't be {given!r:.80}. Try: report='content', 'close', 'non_empty_content', '10s', or a list of times"
+    )
 
 
 def report_span(report: Report | None) -> dict[str, Span]:
@@ -157,26 +149,131 @@ def report_span(report: Report | None) -> dict[str, Span]:
             return {}
 
 
-def most_rounds(given: int | None) -> int:
-    """`max_rounds`: how many rounds of rules there may be at one time."""
-    return 1000 if given is None else _at_least_one("max_rounds", given)
-
-
-def most_steps(given: int | None) -> int:
-    """`max_steps`: how many steps there may be at one time, or driven by time without an event (TEF-27)."""
-    return 10_000 if given is None else _at_least_one("max_steps", given)
-
-
-def _at_least_one(option: str, given: object) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise InputError(f"{option} can't be {given!r:.80}. Try: {option}=10_000")
+def check_count(option: str, given: object, *, example: str, most: int | None = None) -> int:
+    """A whole number from 1 to `most`. InputError for anything else."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1 or (most is not None and given > most):
+        raise InputError(f"{option} can't be {given!r:.80}. Try: {option}={example}")
     return given
 
 
-def most_runs(given: int | None) -> int:
-    """`max_runs`: how many partial matches there may be at once."""
-    if given is None:
-        return 2**31 - 2
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise InputError(f"max_runs can't be {given!r:.80}. Try: max_runs=1_000_000")
-    return min(given, 2**31 - 2)
+Given = TypeVar("Given")
+Kept = TypeVar("Kept")
+Choice = TypeVar("Choice", str, str | None)
+
+
+class Checked(Generic[Given, Kept]):
+    """A field of `Options`: callers give a `Given`; `check`, called with the field's name, makes the `Kept` of it."""
+
+    def __init__(self, check: Callable[[str, Given], Kept], default: Given) -> None:
+        self.check, self.default = check, default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, options: object | None, owner: type) -> Kept:
+        if options is None:  # the dataclass asks for the default, which is checked like any other value
+            return self.default  # type: ignore[return-value]
+        kept: Kept = options.__dict__[self.name]
+        return kept
+
+    def __set__(self, options: object, given: Given) -> None:
+        options.__dict__[self.name] = self.check(self.name, given)
+
+
+def _choice(*choices: Choice) -> Callable[[str, Choice], Choice]:
+    def check(option: str, given: Choice) -> Choice:
+        check_choice(option, given, choices)
+        return given
+
+    return check
+
+
+def _limit(default: int, example: str) -> Callable[[str, int | None], int]:
+    """A bound on what a query may need, at least 1."""
+
+    def check(option: str, given: int | None) -> int:
+        return default if given is None else min(check_count(option, given, example=example), 2**31 - 2)
+
+    return check
+
+
+def _shards(option: str, given: int | None) -> int | None:
+    return None if given is None else check_count(option, given, example="4", most=4096)
+
+
+_DEFAULTS = Environment()
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What a caller chose. The constructor checks and normalises every value that can be judged without the query; the
+    methods, which get the query, do the others. A new option is a field here, a keyword of the methods of `Query` that
+    take it, an option of the command if it has it, and read where it acts.
+
+    >>> Options(lateness="10s", max_steps=None).max_steps
+    10000
+    """
+
+    background: Any = None
+    reasoning: Checked[str | None, str | None] = Checked(_choice(None, "rdfs"), None)
+    policy: str | None = None
+    report: Checked[Any, Report | None] = Checked(lambda _, given: report_policy(given), None)
+    lateness: Checked[Duration | None, Span] = Checked(lambda option, given: duration(given, option=option), None)
+    idle: Any = None
+    max_runs: Checked[int | None, int] = Checked(_limit(_DEFAULTS.max_runs, "1_000_000"), None)
+    max_rounds: Checked[int | None, int] = Checked(_limit(_DEFAULTS.max_rounds, "10_000"), None)
+    max_steps: Checked[int | None, int] = Checked(_limit(_DEFAULTS.max_steps, "10_000"), None)
+    problems: bool = False
+    timed_out: Checked[bool, bool] = Checked(lambda _, given: bool(given), False)
+    optimise: bool = True
+    history: bool = False  # of `engine` alone
+    # of `dataframe` alone
+    shards: Checked[int | None, int | None] = Checked(_shards, None)
+    terms: Checked[str, str] = Checked(_choice("text", "struct"), "text")
+    columns: Any = None
+    counts: Any = "thence"
+
+    @classmethod
+    def among(cls, arguments: Mapping[str, Any]) -> Options:
+        """The options among the `locals()` of a method that has them as keywords."""
+        return cls(**{field.name: arguments[field.name] for field in fields(cls) if field.name in arguments})
+
+    @property
+    def compile_options(self) -> CompileOptions:
+        return CompileOptions(self.optimise, self.timed_out, self.reasoning, self.policy, self.report)
+
+    @property
+    def gives_problems(self) -> bool:
+        """Whether problems come among the matches."""
+        return self.problems or self.timed_out
+
+    def check_supported(self, language: Language, dataflow: Dataflow) -> None:
+        """InputError for an option that is given, but that the language, or no stage of this query, supports."""
+        check_choice("policy", self.policy, (None, *(language.policies or POLICIES)))
+        for feature in Feature:
+            given = getattr(self, feature.value)
+            if given is not None and given is not False and feature not in dataflow.features:
+                whom = "this query" if feature in language.options else language.title
+                raise InputError(f"{feature.value}= is not supported for {whom}. Try: remove it")
+
+    def timing(self, streams: Sequence[Stream], kind: tuple[Domain, str] | None) -> tuple[Watermark, TimeDomain]:
+        """The watermark before any event, and the kind of time, as far as it is known. `kind` is what the query's text
+        demands, and the words that do."""
+        names, after = idle_streams(self.idle, streams)
+        idle = {} if after is None else {"idle": after}
+        domain = TimeDomain.of(kind, {"lateness": self.lateness, **idle, **report_span(self.report)})
+        longest = None if after is None else after.length
+        called = tuple(stream.name for stream in streams)
+        return Watermark(called, min(self.lateness.length, MAX_TIME), names, longest), domain
+
+    def environment(self, dataflow: Dataflow, *, running: bool = False) -> Environment:
+        """What the steps of a query may use; the background data is loaded."""
+        return Environment(
+            background_of(self.background, dataflow),
+            max_runs=self.max_runs,
+            max_rounds=self.max_rounds,
+            max_steps=self.max_steps,
+            running=running,
+            keeps_history=self.history,
+            keeps_expired=self.timed_out,
+        )

@@ -7,37 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
-from thence.algebra.query_algebra import QueryAlgebra
-from thence.algebra.report import Report
-from thence.errors import InputError
-from thence.local.answers import Answers
+from thence.algebra.streams import QueryAlgebra
+from thence.errors import InputError, ThenceWarning
+from thence.interface.dataflow import Dataflow, connected
+from thence.interface.operator import Feature
 from thence.local.engine import Engine
 from thence.local.finite_run import Matching
-from thence.local.flow import LocalFlow
-from thence.local.input_types import check_inputs
-from thence.local.inputs import inputs_by_stream, stream_inputs
-from thence.program.dataflow import Dataflow, connected
-from thence.program.operator import Environment, Feature
-from thence.query.languages import POLICIES, CompileOptions, Language, language_named, recognised
-from thence.query.options import (
-    REASONING,
-    Duration,
-    absolute_namespace,
-    background_of,
-    check_choice,
-    duration,
-    idle_streams,
-    most_rounds,
-    most_runs,
-    most_steps,
-    reject_unsupported,
-    report_policy,
-    report_span,
-)
-from thence.rdf.times import MAX_TIME, Domain
-from thence.runtime.time_domain import TimeDomain
-from thence.runtime.watermark import Watermark
+from thence.local.flow import Answers, LocalFlow
+from thence.local.inputs import check_inputs, inputs_by_stream, stream_inputs
+from thence.query.languages import CompileOptions, Language, language_named, recognised
+from thence.query.options import Duration, Options, absolute_namespace
+from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
@@ -47,9 +29,9 @@ DEFAULT_OPTIONS = CompileOptions()
 
 
 def parse(text: str | Path, *, language: str | None = None, namespace: str | None = None) -> Query:
-    """A query. A `Path` is read, a `str` is the query's text. Without `language` it is recognised by the file's ending
-    or the text's keywords. `namespace` is that of `:name`, until the text declares its own, and of the bare names of
-    typed events, which by default are of the text's `PREFIX :`, else of its BASE, else of `http://example.org/`.
+    """Parse a query: a `Path` is read, a `str` is the query's text. Without `language` it is recognised by the file's
+    ending or the text's keywords. `namespace` is that of `:name` until the text declares its own, and of the bare
+    names of typed events; by default these are in the text's `PREFIX :`, else its BASE, else `http://example.org/`.
 
     >>> query = parse('''
     ...     PREFIX : <http://example.org/>
@@ -102,14 +84,15 @@ def _read(path: Path) -> str:
     except IsADirectoryError:
         raise InputError(f"{path} is a folder, not a file") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text in UTF-8") from None
+        raise InputError(f"{path} is not UTF-8 text") from None
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}") from None
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query that can be read and means something. `warnings` say what is legal, but hardly meant."""
+    """A parsed, checked query. `warnings` lists likely mistakes; those that depend on the options of a method are
+    Python warnings of class `ThenceWarning`."""
 
     algebra: QueryAlgebra
     language: Language
@@ -148,7 +131,7 @@ class Query:
         return query
 
     def time_kind(self) -> tuple[Domain, str] | None:
-        """The kind of time that the text demands, those of feeding queries included, and the words that do."""
+        """The kind of time that the text and its feeding queries demand, and the words that demand it."""
         found = [self.algebra.time_kind, *(each.time_kind() for each in self.feeders.values())]
         kinds = [kind for kind in found if kind is not None]
         for domain, words in kinds[1:]:
@@ -202,22 +185,24 @@ class Query:
         `lateness`. `background` is a path, an rdflib or pyoxigraph store, a list of them, or a mapping from graph IRIs
         to them; reasoning="rdfs" adds what it entails (EP-SPARQL). `policy` chooses among matches ("chronological",
         "recent"), or is a preset of RSEP-QL ("c-sparql"); `report` says when an RSEP-QL query is evaluated that does
-        not say so itself: "content", "close", a length of time, or a list of times. More than `max_runs` partial
-        matches at once are a LimitError, and so are more than `max_rounds` of rules, or `max_steps` of TEF-SPARQL, at
-        one time. With `problems`, bad events come as `Problem`, among the matches; with `timed_out`, partial matches
-        whose window ended too. `optimise=False` gives the same answers, slower.
+        not say so itself: "content", "close", "non_empty_content", a length of time, or a list of times. More than
+        `max_runs` partial matches at once are a LimitError, and so are more than `max_rounds` of rules, or `max_steps`
+        of TEF-SPARQL, at one time. With `problems`, bad events come as `Problem`, among the matches; with `timed_out`,
+        partial matches whose window ended too. `optimise=False` gives the same answers, slower.
         """
-        options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
-        dataflow = self.supported(options, background=background)
+        return self.matching(streams, Options.among(locals()))
+
+    def matching(self, streams: Any, options: Options) -> Matching:
+        """`match`, with options that are checked."""
+        dataflow = self.supported(options)
         inputs = {
             name: stream_inputs(name, value, namespace=dataflow.namespace_of(name))
             for name, value in inputs_by_stream(streams, dataflow.streams).items()
         }
-        spans = {"lateness": duration(lateness, option="lateness"), **report_span(options.report)}
-        domain = TimeDomain.of(self.time_kind(), spans)
-        answers = self._answers(dataflow, background, max_runs, max_rounds, max_steps, timed_out)
+        _, domain = options.timing(dataflow.streams, self.time_kind())
+        answers = Answers(LocalFlow(dataflow, options.environment(dataflow), domain))
         check_inputs(dataflow, inputs)
-        return Matching(answers, inputs, domain, problems or timed_out)
+        return Matching(answers, inputs, options.gives_problems)
 
     def engine(
         self,
@@ -234,17 +219,19 @@ class Query:
         problems: bool = False,
         timed_out: bool = False,
         optimise: bool = True,
+        history: bool = False,
     ) -> Engine:
         """The query, ready to have events pushed into it: `push`, `advance`, `close`.
 
         The watermark is the latest time of the stream that is furthest behind, minus `lateness`; a silent stream holds
-        the others back, unless `idle` names it, or is the time after which any is left out.
+        the others back, unless `idle` names it, or is the time after which any is left out. With `history`, facts that
+        have ended are kept, so that `engine.facts(at=…)` answers for earlier times (TEF-SPARQL).
         """
-        options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
-        dataflow = self.supported(options, background=background)
-        watermark, domain = self._watermark(dataflow, lateness, idle, options.report)
-        answers = self._answers(dataflow, background, max_runs, max_rounds, max_steps, timed_out, running=True)
-        return Engine(answers, dataflow.streams, watermark, domain, problems or timed_out, dataflow.namespace_of)
+        options = Options.among(locals())
+        dataflow = self.supported(options)
+        watermark, domain = options.timing(dataflow.streams, self.time_kind())
+        answers = Answers(LocalFlow(dataflow, options.environment(dataflow, running=True), domain))
+        return Engine(answers, dataflow.streams, watermark, options.gives_problems, dataflow.namespace_of)
 
     def dataframe(
         self,
@@ -279,26 +266,10 @@ class Query:
         """
         from thence.query.dataframes import frames_of  # Spark is heavy, and only needed here
 
-        options = CompileOptions(optimise, timed_out, reasoning, policy, report_policy(report))
-        dataflow = self.supported(options, background=background)
-        frames = frames_of(streams, columns, dataflow.streams)
-        watermark, domain = self._watermark(dataflow, lateness, idle, options.report)
-        return frames.answers(
-            dataflow,
-            domain,
-            background_of(background, dataflow),
-            shards=shards,
-            lateness=watermark.lateness,
-            idle=watermark.idle,
-            idle_after=watermark.idle_after,
-            max_runs=most_runs(max_runs),
-            max_rounds=most_rounds(max_rounds),
-            max_steps=most_steps(max_steps),
-            problems=problems or timed_out,
-            timed_out=timed_out,
-            terms=terms,
-            counts=counts,
-        )
+        options = Options.among(locals())
+        dataflow = self.supported(options)
+        frames = frames_of(streams, options.columns, dataflow.streams)
+        return frames.answers(dataflow, options, self.time_kind())
 
     def explain(
         self,
@@ -311,54 +282,16 @@ class Query:
     ) -> str:
         """How the query is run: its algebra, its stages, keys and windows, and where each filter acts. `format` is
         `text`, `mermaid` (a diagram), `svg` (a drawing) or `json`."""
-        from thence.view.explain import explain
+        from thence.explain.explain import explain
 
-        options = CompileOptions(optimise, reasoning=reasoning, policy=policy, report=report_policy(report))
-        return explain(self.supported(options, background=None), format)
+        return explain(self.supported(Options.among(locals())), format)
 
-    def supported(self, options: CompileOptions, *, background: Any) -> Dataflow:
-        """The query compiled, if it supports all options that are given."""
-        check_choice("reasoning", options.reasoning, REASONING)
-        check_choice("policy", options.policy, self.language.policies or POLICIES)
-        given = {
-            Feature.BACKGROUND: background is not None,
-            Feature.TIMED_OUT: options.timed_out,
-            Feature.REASONING: options.reasoning is not None,
-            Feature.POLICY: options.policy is not None,
-            Feature.REPORT: options.report is not None,
-        }
-        reject_unsupported(given, self.language, self.dataflow())
-        return self.dataflow(options)
-
-    def _watermark(
-        self, dataflow: Dataflow, lateness: Duration | None, idle: Any, report: Report | None
-    ) -> tuple[Watermark, TimeDomain]:
-        """The watermark before any event, and the kind of time, as far as it is known."""
-        allowed = duration(lateness, option="lateness")
-        names, after = idle_streams(idle, dataflow.streams)
-        spans = {"lateness": allowed, **({} if after is None else {"idle": after}), **report_span(report)}
-        domain = TimeDomain.of(self.time_kind(), spans)
-        longest = None if after is None else after.length
-        streams = tuple(stream.name for stream in dataflow.streams)
-        return Watermark(streams, min(allowed.length, MAX_TIME), names, longest), domain
-
-    def _answers(
-        self,
-        dataflow: Dataflow,
-        background: Any,
-        max_runs: int | None,
-        max_rounds: int | None,
-        max_steps: int | None,
-        timed_out: bool,
-        running: bool = False,
-    ) -> Answers:
-        environment = Environment(
-            background_of(background, dataflow),
-            max_runs=most_runs(max_runs),
-            max_rounds=most_rounds(max_rounds),
-            max_steps=most_steps(max_steps),
-            running=running,
-            keeps_history=running,
-            keeps_expired=timed_out,
-        )
-        return Answers(LocalFlow(dataflow, environment))
+    def supported(self, options: Options) -> Dataflow:
+        """The query compiled, if it supports all options that are given; what these make hardly meant is a
+        `ThenceWarning`."""
+        options.check_supported(self.language, self.dataflow())
+        dataflow = self.dataflow(options.compile_options)
+        for warning in dataflow.warnings:
+            if warning not in self.dataflow().warnings:  # those are in `warnings`
+                warn(warning, ThenceWarning, stacklevel=3)
+        return dataflow

@@ -1,1 +1,4 @@
-"""RDF terms and their values; times; graphs and events; parsing and serialising documents (pyoxigraph)."""
+"""RDF terms and their values; times; graphs and events; parsing and serialising documents (pyoxigraph).
+
+Tests: tests/rdf.
+"""

@@ -173,7 +173,7 @@ def days_in_month(year: int, month: int) -> int:
 
 
 def date_time_at(instant: Decimal, zone: int | None) -> DateTime:
-    """The dateTime at so many seconds since 1970-01-01T00:00:00Z, told in `zone`."""
+    """The dateTime at so many seconds since 1970-01-01T00:00:00Z, in `zone`."""
     local = EXACT.add(instant, Decimal((zone or 0) * 60))
     days, second = _split(local, DAY)
     hour, second = _split(second, 3600)
@@ -284,7 +284,7 @@ def _zone_minutes(text: str | None) -> int | None:
 
 
 def parse_date_time(text: str) -> DateTime | None:
-    """The value of an xsd:dateTime's lexical form; None where it is none. 24:00:00 is the next day's beginning."""
+    """The value of an xsd:dateTime's lexical form, or None. 24:00:00 is the next day's beginning."""
     found = _match(_DATE_TIME, text)
     if not found:
         return None
@@ -298,7 +298,7 @@ def parse_date_time(text: str) -> DateTime | None:
 
 
 def parse_date(text: str) -> Date | None:
-    """The value of an xsd:date's lexical form; None where it is none."""
+    """The value of an xsd:date's lexical form, or None."""
     found = _match(_DATE_FORM, text)
     if not found or int(found[3]) > days_in_month(int(found[1]), int(found[2])):
         return None
@@ -306,7 +306,7 @@ def parse_date(text: str) -> Date | None:
 
 
 def parse_time(text: str) -> Time | None:
-    """The value of an xsd:time's lexical form; None where it is none. 24:00:00 is 00:00:00."""
+    """The value of an xsd:time's lexical form, or None. 24:00:00 is 00:00:00."""
     found = _match(_TIME_FORM, text)
     if not found:
         return None

@@ -1,26 +1,150 @@
-"""`Event`: a graph with a time, built from Python objects; `BadEvent`: input that is no event."""
+"""`Event`: a graph with a time; `BadEvent`: input that could not be read as one; typed events as RDF."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from functools import lru_cache
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from thence.errors import InputError, LimitError
-from thence.rdf.document_parser import parse
-from thence.rdf.formats import Format
+from thence.rdf import numbers
+from thence.rdf.documents import Format, parse
 from thence.rdf.limits import Limits
-from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
-from thence.rdf.times import Domain, Instant, parse_time
-from thence.rdf.typed_events import DEFAULT_NAMESPACE, encodable, typed_triples
+from thence.rdf.numbers import shortest_text
+from thence.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term, Triple
+from thence.rdf.times import Domain, Instant, format_time, parse_time
+
+# Typed events as RDF: `S a ns:TYPE ; ns:column value`, S being the attribute `subject`, else a blank node.
+
+DEFAULT_NAMESPACE = "http://example.org/"
+
+_MOST_DIGITS = 3000  # Python itself refuses to write out much longer integers
+_SHORT = 100  # characters of a name that is kept
+RDF_TYPE = IRI(RDF + "type")
+_FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\%]')  # in an IRI; and the sign that the others are written with
+_ABSOLUTE = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*')
+_LABEL = re.compile(r"_:([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?)")
+
+
+def typed_triples(attributes: Mapping[str, Any], *, namespace: str = DEFAULT_NAMESPACE) -> tuple[Triple, ...]:
+    """The triples of a typed event; an attribute that is None has no triple.
+
+    >>> for triple in typed_triples({"type": "Reading", "subject": "house1", "watts": 2150, "note": None}):
+    ...     print(*triple)
+    <http://example.org/house1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/Reading>
+    <http://example.org/house1> <http://example.org/watts> "2150"^^<http://www.w3.org/2001/XMLSchema#integer>
+    """
+    kind = attributes.get("type")
+    if not isinstance(kind, str | IRI) or not kind:
+        raise InputError('a typed event needs a "type", which is text')
+    subject = subject_term(attributes.get("subject"), namespace)
+    triples = [Triple(subject, RDF_TYPE, name_term(kind, namespace))]
+    for column, value in attributes.items():
+        if not isinstance(column, str):
+            raise InputError(f"{column!r:.80} is not an attribute's name")
+        if value is not None and column not in ("type", "subject"):
+            triples.append(Triple(subject, predicate_term(column, namespace), value_term(column, value)))
+    return tuple(triples)
+
+
+def subject_term(value: object, namespace: str) -> IRI | BlankNode:
+    """The subject of a typed event; a blank node if none is given."""
+    match value:
+        case None:
+            return BlankNode("subject")
+        case IRI() | BlankNode():
+            return value
+        case str():
+            label = _LABEL.fullmatch(encodable(value))
+            return BlankNode(label[1]) if label else name_term(value, namespace)
+        case Integral():
+            return name_term(str(int(value)), namespace)
+        case _:
+            raise InputError(f"{value!r:.80} is not a subject. Try: an IRI or a name")
+
+
+def name_term(name: str | IRI, namespace: str) -> IRI:
+    """The term of a name: an IRI unchanged; anything else is a name in the namespace."""
+    if isinstance(name, IRI):
+        return name
+    return IRI(name) if _ABSOLUTE.fullmatch(name) else _in_namespace(name, namespace)
+
+
+def _in_namespace(name: str, namespace: str) -> IRI:
+    """The IRI of a name in a namespace, percent-encoded where needed: column names have spaces."""
+    return IRI(namespace + _FORBIDDEN.sub(lambda found: f"%{ord(found[0]):02X}", encodable(name)))
+
+
+_known = lru_cache(maxsize=1000)(_in_namespace)
+
+
+def predicate_term(column: str, namespace: str) -> IRI:
+    """The predicate of an attribute's name."""
+    return _known(column, namespace) if len(column) <= _SHORT else _in_namespace(column, namespace)
+
+
+def encodable(text: str) -> str:
+    """The text. InputError if it has a lone surrogate, which is not a character."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{text[:80]!a} has a lone surrogate, which is not a character") from None
+    return text
+
+
+def value_term(column: str, value: object) -> Term:
+    """An attribute's value as a term."""
+    match value:
+        case IRI() | BlankNode() | Literal():
+            return value
+        case bool():
+            return Literal("true" if value else "false", XSD + "boolean")
+        case str():
+            return Literal(encodable(value))
+        case int() | Integral():
+            return Literal(_digits(int(value)), XSD + "integer")
+        case Decimal():
+            return Literal(_plain(column, value), XSD + "decimal")
+        case Real():
+            return Literal(shortest_text(float(value)), XSD + "double")
+        case datetime():
+            return Literal(format_time(*parse_time(value)), XSD + "dateTime")
+        case date():
+            return Literal(value.isoformat(), XSD + "date")
+        case _:
+            raise InputError(f"attribute {column!r:.80} is neither a number, text, a boolean, a date nor an RDF term")
+
+
+def _digits(value: int) -> str:
+    if value.bit_length() > 10_000:
+        raise InputError(f"an integer of more than {_MOST_DIGITS:,} digits")
+    return str(value)
+
+
+def _plain(column: str, value: Decimal) -> str:
+    """The canonical form of a decimal, the same wherever it comes from: a file's column of two digits after the point,
+    or `2` and `2.0` in JSON."""
+    if value.is_finite() and abs(value.adjusted()) <= _MOST_DIGITS:
+        with suppress(OverflowError):
+            return numbers.canonical(value)
+    raise InputError(f"attribute {column!r:.80} is not a finite number of at most {_MOST_DIGITS:,} digits")
+
+
+# `Event`: a graph with a time, built from Python objects; `BadEvent`: input that is not an event.
 
 _LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Event:
-    """Something that happened: a graph, from `start` to `end`, which are equal for a point in time (SPAseQ, Definition
-    1).
+    """An event: a graph with a start and an end, which are equal for a point in time (SPAseQ, Definition 1).
 
     `graph` is Turtle or N-Triples text, an iterable of triples, or for a typed event a mapping with a `type`. Blank
     nodes mean something in their own event only. The names of a typed event are in `namespace`, or in that of the query
@@ -71,13 +195,13 @@ class Event:
         attributes: Mapping[str, Any] | None = None,
         namespace: str | None = None,
     ) -> Event:
-        """An event from what is known to be right already: triples each once, times of one domain, in order."""
+        """An event of checked columns: triples without duplicates, times of one domain and in order."""
         event = cls.__new__(cls)
         event._set(start, end, domain, id, triples, attributes, namespace)
         return event
 
     def in_namespace(self, namespace: str, limits: Limits = _LIMITS) -> Event:
-        """A typed event with its names in a namespace, if it was made without one; any other is as it is.
+        """A typed event with its names in a namespace; unchanged if it already has one, or is not typed.
 
         >>> Event(7, {"type": "Reading", "watts": 2150}).in_namespace("urn:x:").triples[1].predicate
         IRI(value='urn:x:watts')
@@ -94,7 +218,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class BadEvent:
-    """Input that is no event: its stream, its first line (from 1; 0: unknown), the reason, and its text.
+    """Input that is not an event: its stream, its first line (from 1; 0: unknown), the reason, and its text.
 
     >>> BadEvent("power", 7, "no time", "x" * 10_000).text[-7:]
     'xxxxxx…'
@@ -114,7 +238,7 @@ class BadEvent:
 
 
 def distinct(triples: Iterable[Triple], limits: Limits = _LIMITS) -> tuple[Triple, ...]:
-    """Each triple once, in their first order; more of them, or longer ones, than an event may hold are a LimitError."""
+    """The triples without duplicates, in their first order. LimitError if they exceed the limits of an event."""
     kept: dict[Triple, None] = {}
     size = 0
     for triple in triples:
@@ -128,10 +252,10 @@ def distinct(triples: Iterable[Triple], limits: Limits = _LIMITS) -> tuple[Tripl
 
 
 def _typed(attributes: Mapping[str, Any], namespace: str, limits: Limits) -> tuple[Triple, ...]:
-    """A typed event's triples, which hold the namespace once for each attribute: so its length counts before it is
+    """The triples of a typed event. Each attribute contains the namespace, so the length is checked before they are
     written out."""
-    told = sum(value is not None for name, value in attributes.items() if name not in ("type", "subject"))
-    if len(attributes) > limits.event_triples or told * len(namespace) > limits.event_bytes:
+    given_values = sum(value is not None for name, value in attributes.items() if name not in ("type", "subject"))
+    if len(attributes) > limits.event_triples or given_values * len(namespace) > limits.event_bytes:
         raise LimitError(limits.describe_event())
     triples = typed_triples(attributes, namespace=namespace)
     if sum(len(triple.predicate.value) + len(triple.object.value) for triple in triples) > limits.event_bytes:
@@ -152,14 +276,14 @@ def _checked(triple: Triple | tuple[Term, Term, Term]) -> Triple:
                 encodable(term.value)
             return triple if isinstance(triple, Triple) else Triple(*triple)
         case _:
-            raise InputError(f"{triple!r:.200} is no triple. Try: Triple(IRI(…), IRI(…), Literal(…))")
+            raise InputError(f"{triple!r:.200} is not a triple. Try: Triple(IRI(…), IRI(…), Literal(…))")
 
 
 def interval(start: Instant, end: object = None) -> tuple[int, int, Domain]:
-    """Start, end and domain of an event; without an end it is a point in time."""
+    """Start, end and time domain of an event; without an end it is a point in time."""
     stop = start if end is None else end if isinstance(end, Instant) else parse_time(end)
     if stop.domain is not start.domain:
-        raise InputError("its start and its end are not of one kind: a tick and a date")
+        raise InputError("its start and its end are of different kinds: a tick and a date")
     if stop.time < start.time:
         raise InputError("it ends before it starts")
     return start.time, stop.time, start.domain
@@ -168,4 +292,4 @@ def interval(start: Instant, end: object = None) -> tuple[int, int, Domain]:
 def _id(id: object) -> str | None:
     if id is None or isinstance(id, str):
         return id
-    raise InputError(f"{id!r:.80} is no event's id: an id is text")
+    raise InputError(f"{id!r:.80} is not an event's id: an id is text")

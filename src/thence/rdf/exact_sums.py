@@ -1,5 +1,5 @@
-"""SUM of numbers (SPARQL 1.1, 18.5.1.3): the exact sum of the members, each promoted to the widest type among them,
-rounded once. So it does not depend on the order of members.
+"""SUM and AVG of numbers (C-31): the exact sum of the members, in the widest type among them, rounded once at the end.
+So it does not depend on the order of members.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from thence.rdf.numbers import Float, Number
 
 UNIT = 1074
 """Every double is an integer multiple of 2 to the minus this."""
-
-_SINGLE_DIGITS, _SINGLE_UNIT = 24, 149
 
 
 @dataclass(slots=True)
@@ -44,45 +42,14 @@ class BinarySum:
         self.positive += other.positive
         self.negative += other.negative
 
-    def double(self) -> float:
-        """The sum, rounded to the nearest double.
-
-        >>> BinarySum(units=2**1074 + 1).double(), BinarySum(units=3, positive=1, negative=1).double()
-        (1.0, nan)
-        """
-        return self._special if self._is_special else nearest_double(self.units)
-
-    def single(self) -> Float:
-        """The sum, rounded to the nearest single."""
-        return Float(self._special) if self._is_special else _nearest_single(self.units)
-
     @property
-    def _is_special(self) -> bool:
-        return bool(self.nan or self.positive or self.negative)
-
-    @property
-    def _special(self) -> float:
+    def special(self) -> float | None:
+        """NaN or an infinity, if a member is one."""
         if self.nan or (self.positive and self.negative):
             return math.nan
-        return math.inf if self.positive else -math.inf
-
-
-def nearest_double(units: int) -> float:
-    """The double nearest to so many 2^-1074, ties to even; beyond the largest one, infinity."""
-    try:
-        return units / (1 << UNIT)  # of integers, which Python rounds once
-    except OverflowError:
-        return math.inf if units > 0 else -math.inf
-
-
-def _nearest_single(units: int) -> Float:
-    """The same for singles; through a double, it would be rounded twice."""
-    dropped = max(abs(units).bit_length() - _SINGLE_DIGITS, UNIT - _SINGLE_UNIT)
-    digits, rest = divmod(units, 1 << dropped)
-    half = 1 << (dropped - 1)
-    if rest > half or (rest == half and digits & 1):
-        digits += 1
-    return Float(math.ldexp(digits, dropped - UNIT))
+        if self.positive or self.negative:
+            return math.inf if self.positive else -math.inf
+        return None
 
 
 @dataclass(slots=True)
@@ -92,52 +59,98 @@ class ExactSum:
     >>> total = ExactSum()
     >>> for each in (0.1, 0.2, 0.3):
     ...     total.add(each)
-    >>> total.value()
-    0.6
+    >>> total.value(), total.average(3)
+    (0.6, 0.2)
     """
 
     exact: int | Decimal = 0  # of integers and decimals
-    singles: BinarySum = field(default_factory=BinarySum)  # of all but doubles, each as a single
-    doubles: BinarySum = field(default_factory=BinarySum)  # of all, each as a double
+    binary: BinarySum = field(default_factory=BinarySum)  # of floats and doubles
     has_single: bool = False
     has_double: bool = False
 
     def add(self, number: Number) -> None:
         if isinstance(number, int | Decimal):
-            total = numbers.add(self.exact, number)
-            assert isinstance(total, int | Decimal)
-            self.exact = total
-        elif isinstance(number, Float):
+            self._add_exact(number)
+            return
+        self.binary.add(number)
+        if isinstance(number, Float):
             self.has_single = True
         else:
             self.has_double = True
-        self.doubles.add(numbers.to_double(number))
-        if isinstance(number, Float) or not isinstance(number, float):
-            self.singles.add(numbers.to_single(number))
 
     def include(self, other: ExactSum) -> None:
         """Add all members of another."""
-        total = numbers.add(self.exact, other.exact)
-        assert isinstance(total, int | Decimal)
-        self.exact = total
-        self.singles.include(other.singles)
-        self.doubles.include(other.doubles)
+        self._add_exact(other.exact)
+        self.binary.include(other.binary)
         self.has_single |= other.has_single
         self.has_double |= other.has_double
 
+    def _add_exact(self, number: int | Decimal) -> None:
+        total = numbers.add(self.exact, number)
+        assert isinstance(total, int | Decimal)
+        self.exact = total
+
     def value(self) -> Number:
-        if self.has_double:
-            return self.doubles.double()
-        return self.singles.single() if self.has_single else self.exact
+        """SUM."""
+        return self._rounded(1) if self.has_single or self.has_double else self.exact
+
+    def average(self, count: int) -> Number:
+        """AVG, if there are so many members: of integers and decimals a decimal, and of none 0."""
+        if not count:
+            return 0
+        return self._rounded(count) if self.has_single or self.has_double else numbers.divide(self.exact, count)
+
+    def double_average(self, count: int) -> float:
+        """SASE+'s avg: a double, whatever the members are."""
+        special = self.binary.special
+        return nearest_double(*self._ratio(count)) if special is None else special
+
+    def _rounded(self, count: int) -> float:
+        found = self.binary.special
+        if found is None:
+            ratio = self._ratio(count)
+            return nearest_double(*ratio) if self.has_double else nearest_single(*ratio)
+        return found if self.has_double else Float(found)
+
+    def _ratio(self, count: int) -> tuple[int, int]:
+        """Numerator and denominator of the average."""
+        if not self.exact:
+            return self.binary.units, count << UNIT
+        numerator, denominator = self.exact.as_integer_ratio()
+        return self.binary.units * denominator + (numerator << UNIT), denominator * count << UNIT
 
 
-def sum_of(members: Iterable[Number]) -> Number:
+def nearest_double(numerator: int, denominator: int) -> float:
+    """The double nearest to a fraction, ties to even; beyond the largest one, infinity."""
+    try:
+        return numerator / denominator  # which Python rounds once
+    except OverflowError:
+        return math.inf if numerator > 0 else -math.inf
+
+
+def nearest_single(numerator: int, denominator: int) -> Float:
+    """The same for singles. A double on the way is rounded to odd, so that no tie is made or lost."""
+    double = nearest_double(numerator, denominator)
+    if math.isfinite(double) and not _is_odd(double):
+        above, below = double.as_integer_ratio()
+        rest = numerator * below - above * denominator
+        if rest:
+            double = math.nextafter(double, math.inf if rest > 0 else -math.inf)
+    return Float(double)
+
+
+def _is_odd(double: float) -> bool:
+    """Whether the last of its 53 digits is 1."""
+    return (double / math.ulp(double)) % 2 == 1
+
+
+def sum_of(members: Iterable[Number]) -> ExactSum:
     """The sum of some numbers.
 
-    >>> sum_of([1e308, 1e308, -1e308]), sum_of([0.1, 1, Decimal("0.1")]), sum_of([2, Decimal("0.5")]), sum_of([])
-    (1e+308, 1.2, Decimal('2.5'), 0)
+    >>> [sum_of(each).value() for each in ([1e16, 1.0, -1e16, 1.0], [0.1, 1, Decimal("0.1")], [2, Decimal("0.5")], [])]
+    [2.0, 1.2, Decimal('2.5'), 0]
     """
     found = ExactSum()
     for each in members:
         found.add(each)
-    return found.value()
+    return found

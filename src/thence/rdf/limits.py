@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is larger or deeper is refused: a bad event in a stream, an error elsewhere."""
+    """Limits of input. Exceeding one makes a bad event in a stream, and an error elsewhere."""
 
     event_bytes: int = 16 << 20  # of an event, both as it stands in its document and written out as N-Quads
     event_triples: int = 100_000

@@ -113,14 +113,14 @@ def to_single(number: Number) -> Float:
 def to_decimal(number: Number) -> Decimal:
     """Exactly this number. ValueError for NaN and the infinities."""
     if isinstance(number, float) and not math.isfinite(number):
-        raise ValueError(f"{canonical(number)} is no decimal")
+        raise ValueError(f"{canonical(number)} is not a decimal")
     return Decimal(number)
 
 
 def to_integer(number: Number) -> int:
     """This number without its fraction. ValueError for NaN and the infinities."""
     if isinstance(number, float) and not math.isfinite(number):
-        raise ValueError(f"{canonical(number)} is no integer")
+        raise ValueError(f"{canonical(number)} is not an integer")
     return int(number)
 
 

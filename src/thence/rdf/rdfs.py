@@ -1,7 +1,7 @@
 """RDFS reasoning (EP-55 to EP-57): `Schema`, compiled from the background, says what a triple entails.
 
 The rules are rdfs2, rdfs3, rdfs5, rdfs7, rdfs9 and rdfs11 of RDF 1.1 Semantics, section 9.2.1, applied to the fixpoint.
-A rule gives only triples that RDF allows: a literal is no subject, and a predicate is an IRI.
+A rule gives only triples that RDF allows: a literal is not a subject, and a predicate is an IRI.
 
 rdfs5 and rdfs11 have two premises of the schema; the other rules have one of the schema and one of the data. The schema
 comes from the background only (EP-56), so each stream triple entails what it does by itself: by its predicate, and by
@@ -35,7 +35,7 @@ Hierarchy: TypeAlias = Mapping[Term, tuple[Term, ...]]
 
 
 class Position(Enum):
-    """Where a term of an entailed triple stands in the triple that entails it."""
+    """The position of an entailed triple's term in the triple that entails it."""
 
     SUBJECT = "subject"
     OBJECT = "object"
@@ -61,8 +61,8 @@ def _filled(part: Term | Position, subject: Term, object: Term) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """What a triple entails by its predicate. `typed`: it is a type of its subject (the predicate is rdf:type or a
-    sub-property), and so entails more by its object's superclasses."""
+    """The triples that a triple entails by its predicate. `typed`: it is a type of its subject (the predicate is
+    rdf:type or a sub-property), and so entails more by its object's superclasses."""
 
     of_resource: tuple[Template, ...]  # where its object is an IRI or a blank node
     of_literal: tuple[Template, ...]  # where its object is a literal: some of the same
@@ -110,7 +110,8 @@ class Schema:
                 return schema
 
     def entailed(self, triple: Triple) -> tuple[Triple, ...]:
-        """What a triple entails under this schema, without itself: rdfs2, rdfs3, rdfs7 and rdfs9 (EP-57)."""
+        """The triples that a triple entails under this schema, without itself: rdfs2, rdfs3, rdfs7 and rdfs9
+        (EP-57)."""
         consequences = self.consequences.get(triple.predicate)
         if consequences is None:
             return ()
@@ -260,7 +261,7 @@ class _Rules:
         return tuple(found)
 
     def _step(self, template: Template, *, literal: bool) -> Iterator[Template]:
-        """What follows in one step; `literal`: the object of the given triple is one."""
+        """The triples that follow in one step; `literal`: the object of the given triple is a literal."""
         subject, predicate, object = template
         for each in self.superproperties.get(predicate, ()):  # rdfs7
             if isinstance(each, IRI):

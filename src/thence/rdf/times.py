@@ -39,7 +39,7 @@ _DATE_TYPES = frozenset({XSD_DATE_TIME, XSD + "dateTimeStamp", XSD_STRING})
 
 
 class Domain(Enum):
-    """What a stream's times are. A query's streams are all of one domain."""
+    """The kind of a stream's times. A query's streams are all of one domain."""
 
     TICKS = 0
     DATETIME = 1
@@ -71,7 +71,7 @@ def parse_time(value: object) -> Instant:
     """
     match value:
         case bool():
-            raise InputError(f"{value} is no time")
+            raise InputError(f"{value} is not a time")
         case int() | Integral():
             return Instant(_in_range(int(value), str(value)), Domain.TICKS)
         case datetime():
@@ -81,7 +81,7 @@ def parse_time(value: object) -> Instant:
         case Literal():
             return _from_literal(value)
         case _:
-            raise InputError(f"{_quote(str(value))} is no time. Try: an integer, or {_EXAMPLE}")
+            raise InputError(f"{_quote(str(value))} is not a time. Try: an integer, or {_EXAMPLE}")
 
 
 _EXAMPLE = '"2024-05-06T07:00:00Z"'
@@ -92,13 +92,13 @@ def _from_literal(literal: Literal) -> Instant:
         return Instant(_from_digits(literal.value), Domain.TICKS)
     if literal.datatype in _DATE_TYPES:
         return Instant(_from_text(literal.value.strip(" \t\r\n")), Domain.DATETIME)
-    raise InputError(f"{_quote(str(literal))} is no time: a time is an xsd:integer or an xsd:dateTime")
+    raise InputError(f"{_quote(str(literal))} is not a time: a time is an xsd:integer or an xsd:dateTime")
 
 
 def _from_digits(text: str) -> int:
     digits = text.strip(" \t\r\n")
     if not re.fullmatch(r"[+-]?[0-9]+", digits):
-        raise InputError(f"{_quote(text)} is no integer")
+        raise InputError(f"{_quote(text)} is not an integer")
     sign = -1 if digits[0] == "-" else 1
     plain = digits.lstrip("+-").lstrip("0")[:30] or "0"  # 30 digits are out of range, however many there are
     return _in_range(sign * int(plain), text)
@@ -122,7 +122,7 @@ _TEXT = re.compile(
 def _from_text(text: str) -> int:
     found = _TEXT.fullmatch(text) if len(text) < 100 else None
     if not found:
-        raise InputError(f"{_quote(text)} is no time. Try: {_EXAMPLE}")
+        raise InputError(f"{_quote(text)} is not a time. Try: {_EXAMPLE}")
     year, month, day, hour, minute = (int(found[group]) for group in range(1, 6))
     second, fraction = int(found[6] or 0), found[7] or ""
     if fraction[6:].strip("0"):
@@ -131,7 +131,7 @@ def _from_text(text: str) -> int:
     is_date = 1 <= month <= 12 and 1 <= day <= days_in_month(year, month)
     is_time = (hour < 24 and minute < 60 and second < 60) or (hour, minute, second, micro) == (24, 0, 0, 0)
     if not (is_date and is_time):
-        raise InputError(f"{_quote(text)} is no time: there is no such {'time of day' if is_date else 'day'}")
+        raise InputError(f"{_quote(text)} is not a time: there is no such {'time of day' if is_date else 'day'}")
     seconds = days_from_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - _zone(found[8], text)
     return _in_range(seconds * _SECOND + micro, text)
 
@@ -142,7 +142,7 @@ def _zone(zone: str | None, text: str) -> int:
         return 0
     hours, minutes = int(zone[1:3]), int(zone[3:].lstrip(":") or 0)
     if minutes > 59 or hours * 60 + minutes > 14 * 60:
-        raise InputError(f"{_quote(text)} is no time: there is no zone {zone}")
+        raise InputError(f"{_quote(text)} is not a time: there is no zone {zone}")
     return (hours * 3600 + minutes * 60) * (-1 if zone[0] == "-" else 1)
 
 
@@ -213,12 +213,12 @@ def parse_duration(text: str) -> Span:
         return _iso_duration(stripped.upper())
     found = _LENGTH.fullmatch(stripped)
     if not found:
-        raise InputError(f"{_quote(text)} is no duration. Try: {_DURATION_EXAMPLES}")
+        raise InputError(f"{_quote(text)} is not a duration. Try: {_DURATION_EXAMPLES}")
     number, unit = Decimal(found[1] + (found[2] or "")), found[3].lower()
     if unit in ("", "tick", "ticks"):
         return _span(number, 1, Domain.TICKS, text)
     if unit not in _MICROSECONDS:
-        raise InputError(f"{_quote(text)} is no duration: there is no unit {found[3]}. Try: {_DURATION_EXAMPLES}")
+        raise InputError(f"{_quote(text)} is not a duration: there is no unit {found[3]}. Try: {_DURATION_EXAMPLES}")
     return _span(number, _MICROSECONDS[unit], Domain.DATETIME, text)
 
 
@@ -228,7 +228,7 @@ def _iso_duration(text: str) -> Span:
         return _span(Decimal(weeks[1]), 7 * _DAY, Domain.DATETIME, text)
     duration = parse_xsd_duration(text) if len(text) < 100 else None
     if duration is None:
-        raise InputError(f"{_quote(text)} is no duration. Try: {_DURATION_EXAMPLES}")
+        raise InputError(f"{_quote(text)} is not a duration. Try: {_DURATION_EXAMPLES}")
     if duration.months:
         raise InputError(f"{_quote(text)} has no fixed length: years and months differ. Try: days")
     return _span(duration.seconds, _SECOND, Domain.DATETIME, text)

@@ -1,1 +1,4 @@
-"""Everything around an operator, once for all paths: ids, order, DISTINCT, derived events, problems, saved states."""
+"""Everything around an operator, once for all paths: ids, order, DISTINCT, derived events, problems, saved states.
+
+Tests: tests/runtime.
+"""

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from thence.columns.arrays import Ints
 from thence.columns.texts import Texts, concatenate_texts
-from thence.program.extracted import ArrivedBatch
+from thence.interface.extracted import ArrivedBatch
 
 if TYPE_CHECKING:
-    from thence.columns.column_batch import Batch
+    from thence.columns.batches import Batch
 
-Ints = NDArray[np.int64]
 
 _FEW_BATCHES = 16
 _FEW_IDS = 65_536

@@ -14,25 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.columns.array_codec import ArrayReader
+from thence.columns.arrays import Ints
 from thence.columns.dictionary import Terms
+from thence.columns.id_order import id_key
 from thence.columns.texts import Texts
 from thence.errors import InputError
-from thence.kernel.array_checks import require
-from thence.kernel.extract import extract
-from thence.program.dataflow import Stage
-from thence.program.extracted import ArrivedBatch, Extracted
-from thence.program.operator import Environment, Expired, HeldFact
-from thence.program.output import Distinct, Rows
-from thence.program.solutions import Row, Solutions
+from thence.extraction.extract import extract
+from thence.interface.dataflow import Stage
+from thence.interface.extracted import ArrivedBatch, Extracted
+from thence.interface.operator import Environment, Expired, ExpiresRuns, HeldFact, HoldsFacts
+from thence.interface.output import Distinct, Rows
+from thence.interface.saved_arrays import require
+from thence.interface.solutions import Row, Solutions
 from thence.rdf.events import Event
 from thence.rdf.times import Domain, format_time
-from thence.runtime.derived_events import derived_event
-from thence.runtime.distinct import Seen
 from thence.runtime.event_log import EventLog
-from thence.runtime.match_ids import DerivedNames, match_ids
-from thence.runtime.ordering import Ordered, in_order, shown_text
-
-Ints = NDArray[np.int64]
+from thence.runtime.match_ids import DerivedNames, derived_event, match_ids
+from thence.runtime.ordering import Ordered, Seen, in_order, shown_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ class Host:
         return self.state.terms  # type: ignore[no-any-return]
 
     def extract(self, arrived: Sequence[ArrivedBatch]) -> Extracted:
-        """What the program asks of some events."""
+        """The tables that the program requests from some events."""
         environment = self.environment
         found = extract(
             self.stage.program, arrived, self.prepare(), environment.background, environment.context, self.rejected
@@ -87,16 +85,19 @@ class Host:
         watermark: int,
         *,
         latest: int | None = None,
+        heard: int | None = None,
         domain: Domain | None = None,
         advanced: int | None = None,
         ordered: bool = True,
     ) -> Iterator[Ordered]:
         """The rows that become certain. `latest` is the time of the latest event of all inputs, if others know of it;
-        so is the kind of time. `advanced` is the time given to `advance`, if it was called (RS-21). Unless they must be
-        `ordered`, rows may come as the operator emits them."""
+        `heard` that of the stage's own streams, and `domain` the kind of time. `advanced` is the time given to
+        `advance`, if it was called (RS-21). Unless they must be `ordered`, rows may come as the operator emits them."""
         stage = self.stage
         if latest is not None:
             extracted = replace(extracted, latest=latest)
+        if heard is not None:
+            extracted = replace(extracted, heard=heard)
         if domain is not None:
             extracted = replace(extracted, domain=domain)
         if advanced is not None:
@@ -126,24 +127,26 @@ class Host:
             for number in range(len(solutions)) if order is None else order.tolist():
                 certain = int(solutions.certain[number])
                 name = names.next(certain, ids[number])
-                bindings = solutions.bindings(number)
+                triples = solutions.triples
                 event = derived_event(
                     self.stage,
-                    bindings,
+                    solutions.bindings(number) if triples is None else {},
                     name,
                     certain,
                     domain,
                     self.environment.context,
                     start=int(solutions.start[number]),
+                    triples=() if triples is None else triples(number),
                 )
                 if event is not None:
                     yield solutions, number, ids[number], event
 
     def expire(self, watermark: int, domain: Domain) -> list[TimedOut]:
         """The partial matches that timed out before the watermark, in order, if they are reported."""
-        if not self.environment.keeps_expired:
+        operator = self.stage.operator
+        if not self.environment.keeps_expired or not isinstance(operator, ExpiresRuns):
             return []
-        found = self.stage.operator.expire(self.stage.program, self.state, watermark)
+        found = operator.expire(self.stage.program, self.state, watermark)
         return [] if found is None else sorted(self._timed_out(found, domain), key=_place)
 
     def _timed_out(self, found: Expired, domain: Domain) -> Iterator[TimedOut]:
@@ -154,10 +157,10 @@ class Host:
 
     def facts(self, time: int | None) -> list[HeldFact]:
         """The facts that hold at a time, now if it is None."""
-        found = self.stage.operator.facts(self.stage.program, self.state, time)
-        if found is None:
+        operator = self.stage.operator
+        if not isinstance(operator, HoldsFacts):
             raise InputError("facts() is for queries that make facts. Try: TEF-SPARQL, CONSTRUCT FACT")
-        return found
+        return operator.facts(self.stage.program, self.state, time)
 
     def held(self) -> Ints:
         """The refs of the events that must be retained."""
@@ -174,14 +177,14 @@ class Host:
     def restore(self, head: dict[str, Any], arrays: ArrayReader) -> None:
         """Continue from a snapshot. InputError if it cannot be one."""
         inner, next_ref, seen = head.get("operator"), head.get("next_ref"), head.get("seen")
-        require(isinstance(inner, dict), "its head is not that of a state")
-        require(type(next_ref) is int and 0 <= next_ref < 2**63, "its head has no number of events")
+        require(isinstance(inner, dict), "its head is malformed")
+        require(type(next_ref) is int and 0 <= next_ref < 2**63, "its head lacks the number of events")
         assert isinstance(inner, dict) and isinstance(next_ref, int)
         self.log.next_ref = next_ref
         self.state = self.stage.operator.restore(self.stage.program, inner, arrays, next_ref, self.environment)
-        require((seen is None) == (self.seen is None), "its head has rows of another query")
+        require((seen is None) == (self.seen is None), "its emitted rows belong to another query")
         if self.seen is not None:
-            require(isinstance(seen, list) and all(map(_is_seen, seen)), "its head has something else than rows")
+            require(isinstance(seen, list) and all(map(_is_seen, seen)), "its emitted rows are malformed")
             self.seen.rows = dict(seen or ())
 
 
@@ -189,6 +192,6 @@ def _is_seen(found: object) -> bool:
     return isinstance(found, list) and len(found) == 2 and isinstance(found[0], str) and type(found[1]) is int
 
 
-def _place(found: TimedOut) -> tuple[int, int, int, tuple[str, ...], str, str]:
+def _place(found: TimedOut) -> tuple[object, ...]:
     row = found.row
-    return row.certain, row.end, row.start, found.ids, shown_text(row.bindings), found.reason
+    return row.certain, row.end, row.start, [*map(id_key, found.ids)], shown_text(row.bindings), found.reason

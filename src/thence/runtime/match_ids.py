@@ -1,22 +1,32 @@
-"""The id of a match: the same whenever and wherever the match is found, in one process and on Spark."""
+"""The id of a match, the same on every path; and derived events, which draw their ids from it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.algebra.expressions import Variable
 from thence.columns.dictionary import Terms
-from thence.columns.fingerprints import Words, as_hexadecimal, hash_events, hash_texts, hash_values
-from thence.columns.term_values import ValueColumn
+from thence.columns.hashing import Words, as_hexadecimal, hash_events, hash_texts, hash_values
 from thence.columns.texts import Texts
-from thence.columns.value_columns import holds_term_id
+from thence.columns.value_columns import ValueColumn, holds_term_id
 from thence.columns.value_kinds import BLANK
-from thence.program.solutions import Solutions
+from thence.interface.dataflow import Stage
+from thence.interface.output import DerivedTriples, Events
+from thence.interface.solutions import AnswerValue, Solutions
+from thence.match.context import Context
+from thence.match.sparql_queries import instance
+from thence.rdf.events import Event, distinct, typed_triples
+from thence.rdf.terms import Term, Triple
+from thence.rdf.times import Domain
+
+# The id of a match: the same whenever and wherever the match is found, in one process and on Spark.
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -92,3 +102,46 @@ class DerivedNames:
         self.seen[match_id] += 1
         count = self.seen[match_id]
         return uuid5(NAMESPACE_URL, match_id if count == 1 else f"{match_id}/{count}")
+
+
+# Derived events: rows as events of a stream (CONSTRUCT, RETURN … IN STREAM).
+
+
+def derived_event(
+    stage: Stage,
+    bindings: Mapping[str, AnswerValue],
+    name: UUID,
+    certain: int,
+    domain: Domain,
+    context: Context,
+    *,
+    start: int | None = None,
+    triples: tuple[Triple, ...] = (),
+) -> Event | None:
+    """The event that a row makes: a point at the time at which the row became certain (C-26), or, where the operator
+    builds the triples, its interval from `start` on (C-27). None without triples. Its blank nodes are its own, and the
+    same whenever it is made."""
+    output = stage.program.output
+    if isinstance(output, DerivedTriples):
+        first = certain if start is None else start
+        return Event.from_columns(first, certain, domain, name.urn, triples)
+    if isinstance(output, Events):
+        solution = {
+            Variable(variable): cell for variable, cell in bindings.items() if not isinstance(cell, tuple | Mapping)
+        }
+        own = replace(context, random=Random(name.int))
+        made = distinct(instance(output.template, solution, own))
+        return Event.from_columns(certain, certain, domain, name.urn, made) if made else None
+    assert stage.feeds is not None
+    attributes = {"type": stage.feeds.type or stage.feeds.stream, **dict(_flat(bindings))}
+    typed = typed_triples(attributes, namespace=stage.program.namespace)
+    return Event.from_columns(certain, certain, domain, name.urn, typed, attributes, namespace=None)
+
+
+def _flat(cells: Mapping[str, AnswerValue]) -> Iterator[tuple[str, Term]]:
+    """The attributes of a row as an event: those of a composite are `name.attribute`."""
+    for name, cell in cells.items():
+        if isinstance(cell, Mapping):
+            yield from ((f"{name}.{inner}", term) for inner, term in cell.items() if term is not None)
+        elif not isinstance(cell, tuple):  # sequences are rejected when the query is read
+            yield name, cell

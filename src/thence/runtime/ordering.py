@@ -1,24 +1,28 @@
-"""The order of rows: certainty, then end, start, the ids of the events, the statement's number, and what the
-rows bind."""
+"""The order of rows (certainty, end, start, ids of events, statement), and DISTINCT, which keeps the first of equal
+rows."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thence.columns.arrays import Ints
+from thence.columns.id_order import id_ranks
 from thence.columns.row_order import sorted_by_times
-from thence.columns.term_values import term_of
-from thence.jit.strided_columns import read_columns
-from thence.program.solutions import Cell, EventLists, Solutions, as_one
+from thence.columns.value_columns import term_of
+from thence.interface.output import Distinct
+from thence.interface.solutions import AnswerValue, EventLists, Solutions, as_one
+from thence.jit.pointers import read_columns
 from thence.rdf.terms import Literal, Term
 from thence.runtime.event_log import EventLog
 from thence.runtime.match_ids import match_ids
 
-Ints = NDArray[np.int64]
+# The order of rows: certainty, then end, start, the ids of the events, the statement's number, and what the
+# rows bind.
 
 Ordered = tuple[Solutions, Ints | None]
 """Solutions, and the order of their rows; None where they are in it already."""
@@ -131,13 +135,12 @@ def _refs_at(lists: EventLists, rows: Ints, place: int) -> Ints:
 
 
 def _ranks(refs: Ints, log: EventLog) -> Ints:
-    """The order of events by their ids; none comes first, as a list does that has no more."""
+    """The order of events by their ids; a missing event comes first, so a list comes before its continuations."""
     distinct, where = np.unique(refs, return_inverse=True)
     named = distinct[distinct != _NO_REF]
-    names = log.ids(named).to_list()
-    ranks = {name: rank for rank, name in enumerate(sorted(set(names)))}
-    found = np.array([_NO_REF] * (len(distinct) - len(named)) + [ranks[name] for name in names], np.int64)
-    return found[where]
+    ranks = np.full(len(distinct), _NO_REF, np.int64)
+    ranks[len(distinct) - len(named) :] = id_ranks(log.ids(named))
+    return ranks[where]
 
 
 def _by_bindings(solutions: Solutions, rows: list[int], log: EventLog) -> list[int]:
@@ -150,8 +153,8 @@ def _by_bindings(solutions: Solutions, rows: list[int], log: EventLog) -> list[i
 
 
 def _shown_texts(solutions: Solutions, rows: list[int]) -> list[str]:
-    """What each row shows, as `shown_text` has it; or the beginning of that, if no other row begins alike. As no cell
-    is the beginning of another, the order is the same."""
+    """The text of each row, as in `shown_text`; or a prefix of it that no other row shares. As no cell is a prefix of
+    another, the order is the same."""
     if solutions.columns is None:
         return [shown_text(solutions.bindings(row)) for row in rows]
     texts, left, is_whole = ["["] * len(rows), list(range(len(rows))), True
@@ -179,7 +182,46 @@ def _shown_term(term: Term) -> str:
 
 
 def shown_text(bindings: object) -> str:
-    """What a row shows, as text: equal rows have equal texts."""
+    """A row as text: equal rows have equal texts."""
     assert hasattr(bindings, "items")
-    items: list[tuple[str, Cell]] = sorted(bindings.items(), key=lambda item: item[0])
+    items: list[tuple[str, AnswerValue]] = sorted(bindings.items(), key=lambda item: item[0])
     return repr(items)
+
+
+# DISTINCT: of equal rows the first stays.
+
+
+@dataclass(slots=True)
+class Seen:
+    """The rows emitted so far that a later row may equal, as texts, each with the time after which it cannot."""
+
+    scope: Distinct
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def first_of(self, found: Iterable[Ordered]) -> Iterator[Solutions]:
+        """The new ones of some rows in order."""
+        for solutions, order in found:
+            numbers = range(len(solutions)) if order is None else order.tolist()
+            kept = [number for number in numbers if self._is_new(solutions, number)]
+            if kept:
+                yield solutions.take(np.array(kept, np.int64))
+
+    def _is_new(self, solutions: Solutions, number: int) -> bool:
+        text, until = shown_text(solutions.bindings(number)), int(solutions.end[number])
+        match self.scope:
+            case Distinct.FOREVER:
+                pass
+            case Distinct.INTERVAL:
+                text = f"{solutions.start[number]} {until} {text}"
+            case Distinct.EVALUATION:
+                until = int(solutions.certain[number])
+                text = f"{until} {text}"
+        if text in self.rows:
+            return False
+        self.rows[text] = until
+        return True
+
+    def prune(self, watermark: int) -> None:
+        """Evict what no later row can equal: rows that become certain from now on end at the watermark or later."""
+        if self.scope is not Distinct.FOREVER:
+            self.rows = {text: until for text, until in self.rows.items() if until >= watermark}

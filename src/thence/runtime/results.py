@@ -1,4 +1,4 @@
-"""The results of a query: matches, problems and counts."""
+"""The results of a query: matches, problems and counts, and the names of their columns."""
 
 from __future__ import annotations
 
@@ -9,25 +9,50 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thence.columns.event_batch import encode
+from thence.columns.batches import encode
 from thence.columns.texts import Texts
 from thence.errors import InputError
-from thence.program.output import OPEN_END
-from thence.program.solutions import Cell, Row
+from thence.interface.output import OPEN_END
+from thence.interface.solutions import AnswerValue, Row, fact_text
 from thence.rdf.events import Event
-from thence.rdf.terms import Literal
+from thence.rdf.terms import Triple
 from thence.rdf.times import Domain, format_time
 from thence.runtime.match_ids import match_ids
 
 if TYPE_CHECKING:
-    from thence.columns.column_batch import Batch
+    from thence.columns.batches import Batch
+
+
+# Names of the columns of an answer.
+
+RESERVED_COLUMNS = ("start", "end", "match_id", "events", "query")
+
+
+def column_names(variables: Sequence[str], *, taken: Sequence[str] = RESERVED_COLUMNS) -> list[str]:
+    """Column names that do not collide with Thence's own: one that collides, in any case, gets a trailing `_`.
+
+    >>> column_names(["house", "End", "HOUSE"])
+    ['house', 'End_', 'HOUSE_']
+    """
+    known = {name.casefold() for name in taken}
+    found = []
+    for variable in variables:
+        name = variable
+        while name.casefold() in known:
+            name += "_"
+        known.add(name.casefold())
+        found.append(name)
+    return found
+
+
+# The results of a query: matches, problems and counts.
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldEvent:
-    """An event of a match: where it stands in columns, and the object that it was given as, if it was one."""
+    """An event of a match: its position in the columns, and the object that it was given as, if any."""
 
     batch: Batch
     index: int
@@ -49,8 +74,8 @@ class HeldEvent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocatedBatch:
-    """A batch in which events of matches are: those that a run knows as `first` to `stop`; and what it was made of, if
-    that was objects, `position` being the first one's."""
+    """A batch with events of matches: those with the run's numbers `first` to `stop`. If they came as objects, it has
+    these too, `position` being the first one's."""
 
     batch: Batch
     first: int
@@ -66,7 +91,7 @@ class LocatedBatch:
 
 
 def with_id(event: Event, name: str) -> Event:
-    """An event with an id: its own, or else that one."""
+    """The event, with this id if it has none of its own."""
     if event.id is not None:
         return event
     return Event.from_columns(
@@ -81,7 +106,9 @@ class Match:
     `start` is the start of its first event, `end` the end of its last one: integers where the streams count ticks, else
     `datetime` in UTC. `bindings` has a term for each variable that is bound, by name without `?`; for COLLECT a tuple
     of terms. `events` are its events in the order of the pattern, a closure's iterations flat. For CONSTRUCT,
-    `constructed` is the event that the row makes, and `bindings` has all variables. `query` is the number of its
+    `constructed` is the event that the row makes, and `bindings` has all variables of SPAseQ. `triples` are those of
+    this event, or of a fact of TEF-SPARQL; `fact` has them as text, and so have the `bindings` of rows that are no
+    solution of one pattern: facts, and CONSTRUCT of EP-SPARQL, RSEP-QL and TEF-SPARQL. `query` is the number of its
     SELECT, from 1, where the query has several; of its CONSTRUCT, if there is no SELECT.
     """
 
@@ -107,17 +134,17 @@ class Match:
         return self.times, self.certain, self.domain, self.constructed, self.query, self.places, self.held
 
     @property
-    def bindings(self) -> Mapping[str, Cell]:
+    def bindings(self) -> Mapping[str, AnswerValue]:
         return self.row.bindings
 
     @property
     def constructed(self) -> Event | None:
-        """The event that a CONSTRUCT makes of the row."""
+        """The event that CONSTRUCT makes from the row."""
         return self.row.event
 
     @property
     def query(self) -> int | None:
-        """The number of the statement that the row is of; None where the query has only one."""
+        """The number of the statement that emitted the row; None if the query has only one."""
         return self.row.query
 
     @property
@@ -127,12 +154,12 @@ class Match:
 
     @property
     def certain(self) -> int:
-        """When the row became certain, likewise."""
+        """The time when the row became certain, in the same units."""
         return self.row.certain
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Which occurrence of a GPM each event fills."""
+        """The occurrence of a GPM that each event matches."""
         return self.row.places
 
     @property
@@ -145,14 +172,18 @@ class Match:
 
     @property
     def end(self) -> int | datetime | None:
-        """None: a fact that still holds."""
+        """The end; None for a fact that still holds."""
         return None if self.times[1] == OPEN_END else python_time(self.times[1], self.domain)
 
     @property
+    def triples(self) -> tuple[Triple, ...]:
+        """The triples of the row's constructed event or of its fact; None for SELECT."""
+        return self.row.triples
+
+    @property
     def fact(self) -> str | None:
-        """The fact that the row is, as Turtle; None for other rows."""
-        found = self.bindings.get("fact")
-        return found.value if isinstance(found, Literal) else None
+        """`triples` as N-Triples; None for SELECT."""
+        return fact_text(self.triples) or None
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -181,7 +212,7 @@ class Match:
         """For pickle: values, without the columns that they are built from."""
         row = self.row
         cells = dict(row.bindings)
-        plain = replace(row, solutions=None, number=0, bound=cells)
+        plain = replace(row, solutions=None, number=0, bound=cells, fact=row.triples)
         alone = zip(self.events, row.refs, strict=True)  # each event without its batch
         located = tuple(LocatedBatch(encode([event]), ref, ref + 1) for event, ref in alone)
         return plain, self.domain, located, self.events, self.id
@@ -192,7 +223,7 @@ class Match:
 
 
 def python_time(time: int, domain: Domain) -> int | datetime:
-    """A time as Python has it.
+    """A time as a Python value.
 
     >>> python_time(7, Domain.TICKS), str(python_time(0, Domain.DATETIME))
     (7, '1970-01-01 00:00:00+00:00')
@@ -208,7 +239,7 @@ def python_time(time: int, domain: Domain) -> int | datetime:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What became of an event that took no part: `bad`, or `late`; or of a partial match that `timed_out`.
+    """A bad or late event, or a timed-out partial match: `bad`, `late` or `timed_out`.
 
     `event` is the event, if it is one; else `text` is what stood in its place, at `line` of its file. Of a partial
     match it is the last one, `events` are all of them, and `bindings` is what they bind.
@@ -221,12 +252,12 @@ class Problem:
     line: int | None = None
     text: str | None = None
     events: tuple[Event, ...] = ()
-    bindings: Mapping[str, Cell] = field(default_factory=dict, hash=False)
+    bindings: Mapping[str, AnswerValue] = field(default_factory=dict, hash=False)
 
 
 @dataclass(slots=True)
 class Counts:
-    """How many there have been so far."""
+    """The numbers of events, matches and problems so far."""
 
     events: int = 0
     matches: int = 0

@@ -1,1 +1,4 @@
-"""A query on Spark. Only this package and `cli` import pyspark."""
+"""A query on Spark. Only this package and `cli` import pyspark.
+
+Tests: tests/spark.
+"""

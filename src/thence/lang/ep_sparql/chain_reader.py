@@ -8,10 +8,9 @@ from typing import Any, TypeAlias
 
 from lark import Token
 
-from thence.algebra.chains import DEPTH, chain
-from thence.algebra.patterns import Graph, Pattern, TemporalJoin, TemporalOperator, Union, Values
+from thence.algebra.patterns import ChainOperator, Graph, Pattern, TemporalJoin, Union, Values
+from thence.algebra.traversal import DEPTH, chain
 from thence.errors import QueryError
-from thence.lang.long_chains import LONG_OPERATORS
 from thence.lang.mistakes import Diagnosis
 from thence.lang.sparql.group_reader import (
     BindElement,
@@ -20,10 +19,10 @@ from thence.lang.sparql.group_reader import (
     GroupDraft,
     MinusElement,
     OptionalElement,
+    QueryReader,
 )
-from thence.lang.sparql.query_reader import QueryReader
-from thence.lang.sparql.triple_reader import Triples
-from thence.lang.syntax import offset
+from thence.lang.sparql.term_reader import Triples
+from thence.lang.syntax import LONG_OPERATORS, offset
 
 UNION = "UNION"
 SEQOPTIONAL = Diagnosis(
@@ -54,7 +53,7 @@ class ChainReader(QueryReader):
         return OperatorElement(token.upper(), offset(token))
 
     def group_or_union_graph_pattern(self, *groups: GroupDraft) -> Any:
-        """The group as it is: whether it is an operand is told by what stands beside it."""
+        """The group as it is: whether it is an operand depends on its neighbours."""
         return groups[0]
 
     def group_graph_pattern_sub(self, *parts: Any) -> GroupDraft:
@@ -100,7 +99,7 @@ class ChainReader(QueryReader):
                 raise self._apart(operator, "first")
             case _:
                 word = _keyword(before)
-                reason = f"{operator.keyword} can't stand directly after {word}: it stands between two groups."
+                reason = f"{operator.keyword} is not allowed directly after {word}: it belongs between two groups."
                 hint = f"{{ … {word} … }} {operator.keyword} {{ … }}"
                 if isinstance(before, FilterElement):
                     hint = "FILTER after the last group"
@@ -127,7 +126,7 @@ class ChainReader(QueryReader):
         return found
 
     def _apart(self, operator: OperatorElement, place: str) -> QueryError:
-        reason = f"{operator.keyword} can't stand {place} in a group: it stands between two groups."
+        reason = f"{operator.keyword} is not allowed {place} in a group: it belongs between two groups."
         return self.error(reason, at=operator.at, hint=f"{{ … }} {operator.keyword} {{ … }}")
 
     def _without_right(self, operator: OperatorElement, after: Part) -> QueryError:
@@ -157,15 +156,15 @@ def _chain(first: Operand, operators: Sequence[Part], operands: Sequence[Operand
             continue
         if arms:
             left, arms = chain(Union, arms), []
-        left = _joined(TemporalOperator(operator.keyword), left, right)
+        left = _joined(ChainOperator(operator.keyword), left, right)
     return chain(Union, arms) if arms else _pattern(left)
 
 
-def _joined(operator: TemporalOperator, left: Operand, right: Operand) -> TemporalJoin:
+def _joined(operator: ChainOperator, left: Operand, right: Operand) -> TemporalJoin:
     """The filters directly in the optional group, if it has braces, are the join's condition (EP-21, EP-22)."""
-    if operator is TemporalOperator.OPTIONALSEQ and isinstance(left, GroupDraft):
+    if operator is ChainOperator.OPTIONALSEQ and isinstance(left, GroupDraft):
         return TemporalJoin(operator, left.pattern, _pattern(right), left.condition)
-    if operator is TemporalOperator.EQUALSOPTIONAL and isinstance(right, GroupDraft):
+    if operator is ChainOperator.EQUALSOPTIONAL and isinstance(right, GroupDraft):
         return TemporalJoin(operator, _pattern(left), right.pattern, right.condition)
     return TemporalJoin(operator, _pattern(left), _pattern(right))
 

@@ -1,12 +1,19 @@
-"""What makes an EP-SPARQL file mean nothing, and what is legal but hardly meant."""
+"""A file of EP-SPARQL as read, and errors and warnings about an EP-SPARQL file, time functions compared with constants
+included (EP-30 to EP-32)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import assert_never
 
+from thence.algebra.ep_sparql import DURATION, END_TIME, START_TIME, Statement
+from thence.algebra.expressions import Call, Compare, Comparison, Expression, In
 from thence.algebra.patterns import (
     Bgp,
+    ChainOperator,
     Extend,
     Filter,
     Graph,
@@ -18,18 +25,173 @@ from thence.algebra.patterns import (
     Select,
     SubSelect,
     TemporalJoin,
-    TemporalOperator,
     Union,
     Values,
     WindowPattern,
 )
+from thence.algebra.show import show
 from thence.algebra.variables import has_aggregate
-from thence.lang.ep_sparql.draft import Draft, DraftStatement
-from thence.lang.sparql.unbound_variables import below, given_variables, unbound_in_filters, unbound_in_form
+from thence.errors import InputError
+from thence.lang.draft import PlacedDraft
+from thence.lang.mistakes import Diagnosis
+from thence.lang.sparql.checks import below, given_variables, unbound_in_filters, unbound_in_form
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, XSD_DURATION, XSD_YEAR_MONTH_DURATION, Date, DateTime, Duration
+from thence.rdf.terms import IRI, Literal
+from thence.rdf.times import Domain, parse_duration
+from thence.rdf.values import XSD_DATE_TIME, value
+
+# A file of EP-SPARQL as it was read, before it is known to mean something: its statements, and where things stand.
+
+
+@dataclass(frozen=True, slots=True)
+class DraftColumn:
+    """A column of SELECT: the two sides of AS, either of which may be the name (EP-14), or one side without AS."""
+
+    left: Expression
+    right: Expression | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStatement:
+    """A statement, and where it begins."""
+
+    statement: Statement
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft(PlacedDraft):
+    statements: tuple[DraftStatement, ...]
+    cautions: tuple[str, ...]  # warnings that were already clear when the text was read
+
+
+# Comparisons of time functions with constants: which kind of time each demands (EP-30), and which mean nothing.
+
+_FUNCTIONS = (DURATION, START_TIME, END_TIME)
+_DURATIONS = (XSD_DURATION, XSD_DAY_TIME_DURATION, XSD_YEAR_MONTH_DURATION)
+_LONGEST = 40
+_TIME = '"2024-05-06T07:00:00Z"^^xsd:dateTime'
+
+
+@dataclass(frozen=True, slots=True)
+class TimeComparison:
+    """A time function beside a constant, and the words for both."""
+
+    function: Call
+    constant: Literal | IRI
+    words: str
+
+    @property
+    def domain(self) -> Domain | None:
+        """The kind of time that can make it true; None if neither can."""
+        match self._value:
+            case bool():
+                return None
+            case Duration() if self.function.function == DURATION:
+                return Domain.DATETIME
+            case DateTime() if self.function.function != DURATION:
+                return Domain.DATETIME
+            case int() | float() | Decimal():
+                return Domain.TICKS
+            case _:
+                return None
+
+    @property
+    def has_months(self) -> bool:
+        """Whether it is an expression error because months have no fixed length (EP-31)."""
+        found = self._value
+        return isinstance(found, Duration) and found.months != 0
+
+    @property
+    def _value(self) -> object:
+        return value(self.constant) if isinstance(self.constant, Literal) else None
+
+    @property
+    def mistake(self) -> Diagnosis:
+        """Why neither kind of time can make it true."""
+        name, constant, found = show(self.function), self.constant, self._value
+        is_duration = self.function.function == DURATION
+        own = "a duration" if is_duration else "a time"
+        written = _last_part(constant.value) if isinstance(constant, IRI) else constant.value
+        shown = f'"{_shortened(written)}"'
+        if found is None and isinstance(constant, Literal) and constant.datatype in (*_DURATIONS, XSD_DATE_TIME):
+            kind = "a time" if constant.datatype == XSD_DATE_TIME else "a duration"
+            return Diagnosis(f"{shown} is not {kind}.", _TIME if kind == "a time" else written_duration(written))
+        kind = "a name" if isinstance(constant, IRI) else _kind(found)
+        if is_duration:
+            cure = written_duration(written)
+        else:
+            cure = f"{shown}^^xsd:dateTime" if value(Literal(written, XSD_DATE_TIME)) is not None else _TIME
+        return Diagnosis(f"{name} is {own} and can't be compared with {shown}, which is {kind}.", cure)
+
+
+def written_duration(text: str) -> str:
+    """How a query writes a length of time that a text means: `10s`, `P30D`; an example, where it means none."""
+    if isinstance(value(Literal(text, XSD_DURATION)), Duration):
+        return f'"{text}"^^xsd:duration'
+    try:
+        span = parse_duration(text)
+    except InputError:
+        return '"PT10M"^^xsd:duration, or 10 where times are ticks'
+    if span.domain is Domain.TICKS:
+        return str(span.length)
+    return f'"{Duration(0, Decimal(span.length) / 1_000_000)}"^^xsd:duration'
+
+
+def _last_part(iri: str) -> str:
+    return re.split("[/#:]", iri)[-1]
+
+
+def comparisons(expression: Expression) -> Iterator[TimeComparison]:
+    """The time functions that this expression compares with constants, itself and not deeper down."""
+    match expression:
+        case Compare(sign, left, right):
+            yield from _pair(left, sign.value, right)
+        case In(operand, choices):
+            for choice in choices:
+                yield from _pair(operand, Comparison.EQUAL.value, choice)
+
+
+def _pair(left: Expression, sign: str, right: Expression) -> Iterator[TimeComparison]:
+    match left, right:
+        case Call(name), Literal() | IRI() if name in _FUNCTIONS:
+            yield TimeComparison(left, right, f"{show(left)} {sign} {_words(right)}")
+        case Literal() | IRI(), Call(name) if name in _FUNCTIONS:
+            yield TimeComparison(right, left, f"{_words(left)} {sign} {show(right)}")
+
+
+def _words(constant: Literal | IRI) -> str:
+    """A constant without its type: a number is written without quotes."""
+    text = show(constant)
+    return f'"{_shortened(constant.value)}"' if text.startswith('"') else _shortened(text)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _kind(found: object) -> str:
+    match found:
+        case bool():
+            return "true or false"
+        case str():
+            return "a text"
+        case Duration():
+            return "a duration"
+        case DateTime():
+            return "a time"
+        case Date():
+            return "a date"
+        case _:
+            return "neither a number nor a time"
+
+
+# What makes an EP-SPARQL file mean nothing, and what is legal but hardly meant.
 
 
 def warnings(draft: Draft) -> Iterator[str]:
-    """What is legal, but hardly meant, each as a sentence with its place."""
+    """Likely mistakes in a legal query, each as a sentence with its place."""
     yield from draft.cautions
     for each in draft.statements:
         statement = each.statement
@@ -50,11 +212,11 @@ def reads_stream(pattern: Pattern) -> bool:
             return reads_stream(pattern.left) or reads_stream(pattern.right)
         case LeftJoin() | Minus():
             return reads_stream(pattern.left)  # what is timeless joins only timeless optional parts (EP-24)
-        case TemporalJoin(TemporalOperator.SEQ):
+        case TemporalJoin(ChainOperator.SEQ):
             return reads_stream(pattern.left) or reads_stream(pattern.right)
-        case TemporalJoin(TemporalOperator.EQUALS):
+        case TemporalJoin(ChainOperator.EQUALS):
             return reads_stream(pattern.left) and reads_stream(pattern.right)  # EP-36
-        case TemporalJoin(TemporalOperator.OPTIONALSEQ):
+        case TemporalJoin(ChainOperator.OPTIONALSEQ):
             return reads_stream(pattern.right)  # EP-25
         case TemporalJoin():
             return reads_stream(pattern.left)

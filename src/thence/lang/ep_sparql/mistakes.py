@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from thence.lang.ep_sparql.chain_reader import SEQOPTIONAL
+from thence.lang.ep_sparql.checks import written_duration
 from thence.lang.mistakes import Diagnosis, Mistake, ParseFailure, similar, still_open
-from thence.lang.words import END, FUNCTIONS, MODIFIERS
+from thence.lang.text import END, FUNCTIONS, MODIFIERS
 
 KEYWORDS = (
     "SEQ", "EQUALS", "OPTIONALSEQ", "EQUALSOPTIONAL", "UNION", "OPTIONAL", "MINUS", "FILTER", "BIND", "VALUES", "GRAPH",
@@ -14,6 +15,7 @@ KEYWORDS = (
 )  # fmt: skip
 """Those that begin something where a bare name could begin a triple."""
 
+STREAM_OPERATORS = ("RSTREAM", "ISTREAM", "DSTREAM")
 SIGNS = {"AND": "&&", "OR": "||"}
 
 _NEAR = 300  # characters: a text may have a million
@@ -25,6 +27,12 @@ _OPENS = re.compile(r"\s*[({]")
 _HYPHENATED = re.compile(r"[\w-]+")
 _SHORT_FORM = re.compile(r"\bCONSTRUCT\s+WHERE\s*\{[^{}]*\}\s*\Z", re.IGNORECASE)
 _PREFIXED = re.compile(r"\b(SEQ|EQUALS|OPTIONALSEQ|EQUALSOPTIONAL)\s*\(\s*\Z", re.IGNORECASE)
+_STREAM_CLAUSE = re.compile(
+    r"(?:\bSELECT\s+([RID]STREAM)|\b(FROM\s+(?:NAMED\s+)?(?:STREAM|WINDOW)))\s[^{}]*\Z", re.IGNORECASE
+)
+_STREAM_BLOCK = re.compile(r"(?<![?$:])\b(STREAM|WINDOW)\s+(?:<[^<>]*>|[^\s\[\]{}]+)\s*(?:\[[^\]{}]*)?\Z", re.I)
+_HAS_BRACKETS = re.compile(r"[^\[{}]{0,300}\[")
+_DURATION = re.compile(r"\bgetDURATION\s*\(\s*\)[^{}]*\Z", re.IGNORECASE)
 _JOINED = {"OPTIONALEQUALS": "EQUALSOPTIONAL", "GROUPBY": "GROUP BY", "ORDERBY": "ORDER BY"}
 _SPELLED = {"GETDURATION": "getDURATION", "GETSTARTTIME": "getSTARTTIME", "GETENDTIME": "getENDTIME"}
 
@@ -44,33 +52,75 @@ def _refused(failure: ParseFailure) -> Diagnosis | None:
     return None
 
 
+def windowless(word: str, at: int | None = None) -> Diagnosis:
+    """The clauses of C-SPARQL and RSP-QL, which RSEP-QL supports."""
+    reason = f"{word} is not supported for EP-SPARQL, which has no windows."
+    return Diagnosis(reason, 'RSEP-QL: language="rsep-ql", or a file that ends in .rsepql', at=at)
+
+
+def _window(failure: ParseFailure) -> Diagnosis | None:
+    if failure.word == "REGISTER" and not failure.kind and "_SELECT" in failure.accepted and not failure.opened:
+        return windowless("REGISTER")
+    if failure.word == "MATCH" and _OPENS.match(failure.text.read, failure.at + len(failure.found)):
+        return windowless("MATCH")
+    before = failure.before
+    if before is not None and failure.found == "{" and before.upper() in ("MATCH", *STREAM_OPERATORS):
+        return windowless(before.upper(), before.start_pos)
+    read = _behind(failure)
+    found = _STREAM_CLAUSE.search(read)
+    if found is None and (failure.found == "{" or (failure.opened and failure.opened[-1] == "[")):
+        found = _STREAM_BLOCK.search(read)
+    if found is None or found.lastindex is None:
+        return None
+    word = " ".join(found[found.lastindex].upper().split())
+    at = failure.at - len(read) + found.start(found.lastindex)
+    if word == "FROM STREAM" and not _HAS_BRACKETS.match(failure.text.read, failure.at):
+        reason = "FROM STREAM is not supported for EP-SPARQL, which reads one stream."
+        return Diagnosis(reason, "SELECT … WHERE alone, or RSEP-QL with FROM STREAM <s> [RANGE 10s STEP 5s]", at=at)
+    return windowless(word, at)
+
+
+def _unit(failure: ParseFailure) -> Diagnosis | None:
+    """`getDURATION() < 10s`"""
+    before = failure.before
+    if before is None or not failure.follows("INTEGER") or not failure.word or not _DURATION.search(_behind(failure)):
+        return None
+    at = before.start_pos or 0
+    written = failure.text.read[at : failure.at + len(failure.found)]
+    cure = written_duration(written)
+    return Diagnosis(f'A length of time is a literal of xsd:duration, found "{written[:40]}".', cure, at=at)
+
+
 def _operator(failure: ParseFailure) -> Diagnosis | None:
-    """An operator that does not stand in a group; or a word before a group that is none."""
+    """An operator outside of a group; or a word before something that is not a group."""
     if failure.kind in ("OPERATOR", "UNION") and "_CONSTRUCT" in failure.accepted and not failure.opened:
         if "_LIMIT" in failure.accepted and _SHORT_FORM.search(_behind(failure)):
             reason = "CONSTRUCT WHERE takes triples alone, without operators."
             return Diagnosis(reason, f"CONSTRUCT {{ … }} WHERE {{ … }} {failure.word} {{ … }}")
-        return Diagnosis(f"{failure.word} stands between two groups of WHERE.", f"{{ … }} {failure.word} {{ … }}")
+        return Diagnosis(f"{failure.word} belongs between two groups of WHERE.", f"{{ … }} {failure.word} {{ … }}")
     if called := _PREFIXED.search(_behind(failure)):
         word = called[1].upper()
         at = failure.at - len(called[0])
-        return Diagnosis(f"{word} stands between two groups, without parentheses.", f"{{ … }} {word} {{ … }}", at=at)
+        return Diagnosis(f"{word} belongs between two groups, without parentheses.", f"{{ … }} {word} {{ … }}", at=at)
     before = failure.before
     if failure.found == "{" and before is not None and failure.follows("NAME") and "A" in failure.accepted:
-        return Diagnosis(f'"{before[:40]}" is no operator.', f"{', '.join(KEYWORDS[:4])} or UNION", at=before.start_pos)
+        return Diagnosis(
+            f'"{before[:40]}" is not an operator.', f"{', '.join(KEYWORDS[:4])} or UNION", at=before.start_pos
+        )
     if failure.kind == "NOT" and "_FILTER" in failure.accepted:
-        return Diagnosis("NOT can't stand between groups.", "FILTER NOT EXISTS { … }")
+        return Diagnosis("NOT is not allowed between groups.", "FILTER NOT EXISTS { … }")
     return None
 
 
 def _sign(failure: ParseFailure) -> Diagnosis | None:
-    """What the other languages refuse after an expression might begin a column here, and is told apart too late."""
+    """A sign of another language after an expression. It might begin a column here, so the shared rule sees it too
+    late."""
     if not failure.opened or failure.opened[-1] != "(" or "RPAR" not in failure.accepted:
         return None
     if failure.word in SIGNS:
-        return Diagnosis(f"{failure.shown} is no operator.", SIGNS[failure.word])
+        return Diagnosis(f"{failure.shown} is not an operator.", SIGNS[failure.word])
     if failure.found == "<>":
-        return Diagnosis('"<>" is no operator.', "!=")
+        return Diagnosis('"<>" is not an operator.', "!=")
     if failure.kind == "IRIREF":
         return Diagnosis(f"{failure.shown} reads as an IRI.", 'spaces around "<"')
     return None
@@ -137,13 +187,13 @@ def _hyphen(failure: ParseFailure) -> Diagnosis | None:
 
 def _no_columns(failure: ParseFailure) -> Diagnosis | None:
     if "STAR" in failure.accepted and any(map(failure.follows, ("_SELECT", "DISTINCT", "REDUCED"))):
-        return Diagnosis(f"SELECT names its columns, found {failure.told}.", "SELECT *")
+        return Diagnosis(f"SELECT names its columns, found {failure.described}.", "SELECT *")
     return None
 
 
 def _column(failure: ParseFailure) -> Diagnosis | None:
     if failure.found == "," and "_WHERE" in failure.accepted and "_AS" in failure.accepted:
-        return Diagnosis("The columns of SELECT are parted by spaces, without commas.", "SELECT ?a ?b")
+        return Diagnosis("The columns of SELECT are separated by spaces, without commas.", "SELECT ?a ?b")
     return None
 
 
@@ -151,9 +201,9 @@ def _no_where(failure: ParseFailure) -> Diagnosis | None:
     """A statement that ends after its columns or its template; or what was to be WHERE, read as a column."""
     if failure.follows("_CONSTRUCT"):
         hint = "CONSTRUCT { ?s :p ?o } WHERE { … }"
-        return Diagnosis(f"CONSTRUCT needs a template, found {failure.told}.", hint)
+        return Diagnosis(f"CONSTRUCT needs a template, found {failure.described}.", hint)
     if failure.follows("_WHERE") and failure.kind == "_VALUES":
-        return Diagnosis("VALUES stands in the braces of WHERE.", "WHERE { VALUES … }")
+        return Diagnosis("VALUES belongs in the braces of WHERE.", "WHERE { VALUES … }")
     if "_WHERE" not in failure.accepted or failure.opened:
         return None
     read = _behind(failure)
@@ -164,7 +214,7 @@ def _no_where(failure: ParseFailure) -> Diagnosis | None:
             at = failure.at - len(read) + columns.start(1) + word.start()
             return Diagnosis(f'"{word[0]}" is not known here.', found, at=at)
     if failure.kind in (END, "_SELECT", "_CONSTRUCT", "_PREFIX", "_BASE"):
-        return Diagnosis(f"WHERE is missing, found {failure.told}.", "WHERE { … }")
+        return Diagnosis(f"WHERE is missing, found {failure.described}.", "WHERE { … }")
     return None
 
 
@@ -179,7 +229,7 @@ def _time_function(failure: ParseFailure) -> Diagnosis | None:
     if before is None or not failure.follows("TIME_FUNCTION"):
         return None
     name = _SPELLED[before.upper()]
-    return Diagnosis(f"{name} needs parentheses, found {failure.told}.", f"{name}()", at=before.start_pos)
+    return Diagnosis(f"{name} needs parentheses, found {failure.described}.", f"{name}()", at=before.start_pos)
 
 
 def _dot(failure: ParseFailure) -> Diagnosis | None:
@@ -191,6 +241,8 @@ def _dot(failure: ParseFailure) -> Diagnosis | None:
 
 MISTAKES: tuple[Mistake, ...] = (
     _refused,
+    _window,
+    _unit,
     _two_words,
     _sign,
     _reserved,  # before what is said of a clause: `order` may be meant as a name

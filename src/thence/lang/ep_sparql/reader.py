@@ -13,21 +13,18 @@ from thence.algebra.expressions import Call, Expression, In, Variable
 from thence.algebra.patterns import Construct, Pattern, Projection, Select, Values
 from thence.algebra.show import show
 from thence.algebra.variables import in_scope
-from thence.errors import QueryError
-from thence.hints import closest
+from thence.errors import QueryError, closest
+from thence.lang.draft import TimeDemand
 from thence.lang.ep_sparql.chain_reader import ChainReader
-from thence.lang.ep_sparql.draft import Draft, DraftColumn, DraftStatement
-from thence.lang.ep_sparql.mistakes import KEYWORDS, SIGNS
-from thence.lang.ep_sparql.time_demands import comparisons
+from thence.lang.ep_sparql.checks import Draft, DraftColumn, DraftStatement, comparisons
+from thence.lang.ep_sparql.mistakes import KEYWORDS, SIGNS, STREAM_OPERATORS, windowless
 from thence.lang.mistakes import similar
-from thence.lang.placed_draft import TimeDemand
-from thence.lang.sparql.group_reader import FilterElement
-from thence.lang.sparql.projection_checks import PlacedColumn
-from thence.lang.sparql.query_reader import SelectClause, SelectDraft
+from thence.lang.sparql.checks import PlacedColumn
+from thence.lang.sparql.group_reader import FilterElement, SelectClause, SelectDraft
 from thence.lang.syntax import offset
-from thence.lang.words import name
+from thence.lang.text import name
+from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
 
 TIME_FUNCTIONS = ("getDURATION", "getSTARTTIME", "getENDTIME")
 FUNCTIONS = (
@@ -78,7 +75,7 @@ class RuleReader(ChainReader):
 
     @property
     def namespace(self) -> str:
-        """What bare names are of at this place: the same as names that begin with a colon (EP-15)."""
+        """The namespace of bare names at this place: the same as of names that begin with a colon (EP-15)."""
         return self.prefixes.get("") or self.base or DEFAULT_NAMESPACE
 
     def bare_name(self, token: Token) -> IRI:
@@ -96,7 +93,7 @@ class RuleReader(ChainReader):
         found = Call(function.upper(), ())
         if arguments:
             name = show(found)
-            reason = f"{name[:-2]} takes no argument: it reads the interval of the group that it stands in."
+            reason = f"{name[:-2]} takes no argument: it reads the interval of its group."
             raise self.error(reason, hint=name)
         return found
 
@@ -108,10 +105,13 @@ class RuleReader(ChainReader):
 
     def function_call(self, function: IRI, arguments: tuple[bool, tuple[Expression, ...]]) -> Expression:
         if bare := self._bare_at.get(self.here, ""):
+            if bare.upper() == "TIMESTAMP":  # C-SPARQL's
+                reason = f'"{bare}" is no known function: a group has the interval of all that it matched.'
+                raise self.error(reason, hint="getSTARTTIME() or getENDTIME()")
             known = [*TIME_FUNCTIONS, *FUNCTIONS]
             hint = closest(bare, known if len(bare) > 3 else ()) or f":{bare[:40]}(…) for one of your own"
             raise self.error(
-                f'"{bare[:40]}" is no known function.', hint=f"{hint}()" if hint in TIME_FUNCTIONS else hint
+                f'"{bare[:40]}" is not a known function.', hint=f"{hint}()" if hint in TIME_FUNCTIONS else hint
             )
         return super().function_call(function, arguments)
 
@@ -184,8 +184,11 @@ class RuleReader(ChainReader):
 
     def _nameless(self, column: DraftColumn) -> QueryError:
         if column.right is not None:
-            return self.error("A variable must stand on one side of AS.", at=column.at, hint="… AS ?name")
+            return self.error("One side of AS must be a variable.", at=column.at, hint="… AS ?name")
         if bare := self._bare_at.get(column.at, ""):
+            if bare.upper() in STREAM_OPERATORS:
+                found = windowless(bare.upper())
+                return self.error(found.reason, at=column.at, hint=found.hint)
             if meant := SIGNS.get(bare.upper(), "") or similar(bare, KEYWORDS):
                 return self.error(f'"{bare[:40]}" is not known here.', at=column.at, hint=meant)
             return self.error(f'A column is a variable, found "{bare[:40]}".', at=column.at, hint=f"?{bare[:40]}")

@@ -1,16 +1,180 @@
-"""What makes an RSEP-QL query mean nothing, and what is legal but hardly meant."""
+"""An RSEP-QL query as read, with its places, and the errors and warnings about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
-from thence.algebra.patterns import Bgp, Graph, MatchPattern, Pattern, WindowPattern
-from thence.algebra.report import OnClose, Report
-from thence.algebra.rsep_ql import StreamOperator, TimeWindow
-from thence.hints import closest, listed
-from thence.lang.rsep_ql.draft import Draft, StreamBlock, StreamClause, WindowClause, shortened
-from thence.lang.sparql.unbound_variables import below, given_variables, unbound_in_filters, unbound_in_form
-from thence.rdf.terms import IRI
+from thence.algebra.expressions import Arithmetic, Compare, Comparison, Operation, Variable
+from thence.algebra.patterns import Bgp, Construct, Graph, MatchPattern, Pattern, Select, WindowPattern
+from thence.algebra.rsep_ql import EventPattern, StreamOperator, TimeWindow, WindowFunction
+from thence.algebra.show import show
+from thence.algebra.streams import OnClose, OnNonEmpty, Report
+from thence.algebra.variables import parts
+from thence.errors import InputError, closest, listed
+from thence.lang.draft import PlacedDraft
+from thence.lang.sparql.checks import below, given_variables, unbound_in_filters, unbound_in_form
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
+from thence.rdf.terms import IRI, Literal
+from thence.rdf.times import Domain, parse_duration
+from thence.rdf.values import value
+
+# An RSEP-QL query as it was read, before it is known to mean something: its clauses, and where each stands.
+
+_LONGEST = 80  # characters of a name that a message shows
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedName:
+    """A window's name, or the variable that stands in its place."""
+
+    name: IRI | Variable
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedReport:
+    """When the query is evaluated: by REPORT, or in a window's brackets."""
+
+    report: Report
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedOperator:
+    """RSTREAM, ISTREAM or DSTREAM; None is what STREAM and QUERY say."""
+
+    operator: StreamOperator | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """`REGISTER … name AS`."""
+
+    operator: PlacedOperator
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """A window's brackets."""
+
+    function: WindowFunction
+    report: PlacedReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowClause:
+    """A window that the text names: `FROM NAMED :S WIN […] AS :w`, `FROM NAMED WINDOW :w ON :S […]`."""
+
+    name: IRI
+    stream: IRI
+    bracket: Bracket
+    at: int  # of its name
+
+
+@dataclass(frozen=True, slots=True)
+class StreamClause:
+    """`FROM STREAM s […]`: a window that bare triples read (C-SPARQL, SPARQLstream), or that STREAM blocks name
+    (CQELS 2)."""
+
+    stream: IRI
+    bracket: Bracket
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBlock:
+    """`STREAM s […] { … }`, whose window has a name that no text can write."""
+
+    name: IRI
+    stream: IRI
+    bracket: Bracket
+    clause: StreamClause | None  # the FROM STREAM that it has its brackets from
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventClause:
+    """`EVENT ON :w { … } AS E1`, and where the clause and its name stand."""
+
+    event: EventPattern
+    at: int
+    name_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventTime:
+    """`START ?s` or `END ?e` of an EVENT."""
+
+    variable: Variable
+    keyword: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowUse:
+    """A name in a pattern: `WINDOW :w`, `EVENT ON :w` or `GRAPH :g`."""
+
+    name: IRI
+    at: int
+    keyword: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A warning, and the place that it is about."""
+
+    reason: str
+    at: int
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft(PlacedDraft):
+    form: Select | Construct
+    is_ask: bool
+    form_at: int
+    register: Register | None
+    operator: PlacedOperator | None  # after SELECT or CONSTRUCT
+    windows: Sequence[WindowClause]
+    stream_clauses: Sequence[StreamClause]
+    blocks: Sequence[StreamBlock]
+    events: Sequence[EventClause]
+    reports: Sequence[PlacedReport]  # by REPORT, then in brackets
+    uses: Sequence[WindowUse]
+    matched: frozenset[str]  # the EVENTs that some MATCH names
+    cautions: Sequence[Caution]  # that were already clear when the text was read
+    namespace: str
+    prefixes: dict[str, str]
+
+    @property
+    def unread_clauses(self) -> list[StreamClause]:
+        """The FROM STREAMs that no STREAM block names."""
+        taken = {block.clause for block in self.blocks}
+        return [each for each in self.stream_clauses if each not in taken]
+
+    def written(self, iri: IRI) -> str:
+        return written(iri, self.prefixes)
+
+
+def written(iri: IRI, prefixes: dict[str, str]) -> str:
+    """An IRI as the text would write it, or as much of it as a message can hold."""
+    for prefix, namespace in prefixes.items():
+        local = iri.value.removeprefix(namespace)
+        if local != iri.value and local.replace("_", "").isalnum():
+            return shortened(f"{prefix}:{local}")
+    return str(iri) if len(iri.value) <= _LONGEST else f"<{iri.value[:_LONGEST]}…>"
+
+
+def shortened(text: str) -> str:
+    """As much of a text as a message can hold."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+# What makes an RSEP-QL query mean nothing, and what is legal but hardly meant.
 
 
 def check_names(draft: Draft) -> None:
@@ -59,14 +223,16 @@ def report(draft: Draft) -> Report | None:
             raise draft.error(reason, other.at, hint="the same in all brackets, or one REPORT after FROM")
     functions = [each.bracket.function for each in all_windows(draft)]
     has_slide = any(isinstance(each, TimeWindow) and each.slide is not None for each in functions)
-    if isinstance(found[0].report, OnClose) and not has_slide:
-        reason = "REPORT ON CLOSE needs a window with SLIDE: no other window closes."
+    if isinstance(found[0].report, OnClose | OnNonEmpty) and not has_slide:
+        word = "CLOSE" if isinstance(found[0].report, OnClose) else "NON_EMPTY_CONTENT"
+        reason = f"REPORT ON {word} needs a window with SLIDE: no other window closes."
         raise draft.error(reason, found[0].at, hint="[RANGE 10s SLIDE 5s], or REPORT ON CONTENT")
     return found[0].report
 
 
 def output(draft: Draft) -> StreamOperator | None:
-    """What REGISTER says, or what stands after SELECT or CONSTRUCT. REGISTER STREAM and QUERY are RStream."""
+    """The stream operator that REGISTER names, or that follows SELECT or CONSTRUCT. REGISTER STREAM and QUERY are
+    RStream."""
     if draft.register is None:
         return None if draft.operator is None else draft.operator.operator
     registered = draft.register.operator.operator
@@ -80,7 +246,7 @@ def output(draft: Draft) -> StreamOperator | None:
 
 
 def warnings(draft: Draft) -> Iterator[str]:
-    """What is legal, but hardly meant, each as a sentence with its place."""
+    """Likely mistakes in a legal query, each as a sentence with its place."""
     for caution in sorted(draft.cautions, key=lambda each: each.at):
         yield str(draft.error(caution.reason, caution.at, hint=caution.hint))
     yield from _unused(draft)
@@ -88,11 +254,42 @@ def warnings(draft: Draft) -> Iterator[str]:
     for use in draft.uses:
         if use.keyword == "GRAPH" and use.name in windows:
             name = draft.written(use.name)
-            yield str(draft.error(f"{name} is a window, and GRAPH reads none.", use.at, hint=f"WINDOW {name} {{ … }}"))
+            yield str(
+                draft.error(f"{name} is a window, which GRAPH can't read.", use.at, hint=f"WINDOW {name} {{ … }}")
+            )
+    yield from _incomparable(draft)
     yield from unbound_in_form(draft, draft.form, draft.form_at)
-    given = given_variables(draft.form, *(each.pattern for each in draft.events))
-    for pattern in (*(each.pattern for each in draft.events), draft.form.where):
+    given = given_variables(draft.form, *(each.event for each in draft.events))
+    for pattern in (*(each.event.pattern for each in draft.events), draft.form.where):
         yield from unbound_in_filters(draft, pattern, given)
+
+
+def _incomparable(draft: Draft) -> Iterator[str]:
+    """Differences of times of EVENTs beside what no such difference is less, equal or greater than."""
+    times = {name for each in draft.events for name in (each.event.start, each.event.end)}
+    for condition, at in draft.filters_at.values():
+        for part in parts(condition):
+            match part:
+                case Compare(
+                    sign,
+                    Arithmetic(Operation.SUBTRACT, Variable() as later, Variable() as earlier) as difference,
+                    Literal(text, datatype) as constant,
+                ) if sign is not Comparison.NOT_EQUAL and {later, earlier} <= times:
+                    if isinstance(value(constant), str | Duration) and datatype != XSD_DAY_TIME_DURATION:
+                        kind = "a text" if isinstance(value(constant), str) else "an xsd:duration"
+                        reason = f'{show(difference)} can\'t be compared with "{shortened(text)}", which is {kind}.'
+                        yield str(draft.error(reason, at, hint=_written_duration(text)))
+
+
+def _written_duration(text: str) -> str:
+    """How a query writes a length of time that a text means; an example, where it means none."""
+    try:
+        span = parse_duration(text)
+    except InputError:
+        return '"PT10M"^^xsd:dayTimeDuration, or 10 where times are ticks'
+    if span.domain is Domain.TICKS:
+        return str(span.length)
+    return f'"{Duration(0, Decimal(span.length) / 1_000_000)}"^^xsd:dayTimeDuration'
 
 
 def _unused(draft: Draft) -> Iterator[str]:
@@ -111,8 +308,8 @@ def _unused(draft: Draft) -> Iterator[str]:
             reason = f"No STREAM block reads the window of FROM STREAM {name}."
             yield str(draft.error(reason, clause.at, hint=f"STREAM {name} {{ … }}"))
     for event in draft.events:
-        if event.name not in draft.matched:
-            name = shortened(event.name)
+        if event.event.name not in draft.matched:
+            name = shortened(event.event.name)
             yield str(draft.error(f'No MATCH names the EVENT "{name}".', event.name_at, hint=f"MATCH {{ {name} }}"))
 
 

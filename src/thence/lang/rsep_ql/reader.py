@@ -1,4 +1,5 @@
-"""From a parse tree to a draft of an RSEP-QL query: what the grammar can't refuse with a reason is refused here."""
+"""From a parse tree to a draft of an RSEP-QL query: clauses, WINDOW, STREAM blocks, and MATCH over EVENTs (RS-24 to
+RS-30, RS-67)."""
 
 from __future__ import annotations
 
@@ -10,32 +11,209 @@ from typing import Any
 from lark import Token, Tree
 
 from thence.algebra.expressions import Expression, Variable
-from thence.algebra.patterns import Construct, Pattern, Projection, Select, Values
-from thence.algebra.report import At, Every, OnClose, OnContent
-from thence.algebra.rsep_ql import IdentityWindow, StreamOperator
+from thence.algebra.patterns import (
+    Ask,
+    BasicEvent,
+    Construct,
+    EventExpression,
+    EventSeq,
+    First,
+    Graph,
+    Join,
+    Last,
+    MatchPattern,
+    Modifiers,
+    Pattern,
+    Projection,
+    Select,
+    SeqPolicy,
+    Values,
+    WindowPattern,
+)
+from thence.algebra.rsep_ql import EventPattern, IdentityWindow, StreamOperator, block_window, select_of_ask
+from thence.algebra.streams import At, Every, OnClose, OnContent, OnNonEmpty
+from thence.algebra.traversal import DEPTH
+from thence.algebra.variables import in_scope
+from thence.errors import closest, listed
 from thence.lang.mistakes import Diagnosis
-from thence.lang.rsep_ql.draft import (
+from thence.lang.rsep_ql.checks import (
     Bracket,
     Draft,
+    EventClause,
+    EventTime,
     PlacedName,
     PlacedOperator,
     PlacedReport,
     Register,
+    StreamBlock,
     StreamClause,
     WindowClause,
+    WindowUse,
+    shortened,
+    written,
 )
-from thence.lang.rsep_ql.event_reader import EventReader
-from thence.lang.rsep_ql.window_reader import PlacedInstant, PlacedLength
-from thence.lang.sparql.group_reader import FilterElement
-from thence.lang.sparql.projection_checks import PlacedColumn
-from thence.lang.sparql.query_reader import SelectClause, SelectDraft
-from thence.lang.syntax import offset
-from thence.rdf.iris import resolve
-from thence.rdf.terms import IRI
+from thence.lang.rsep_ql.window_reader import PlacedInstant, PlacedLength, WindowReader
+from thence.lang.sparql.checks import PlacedColumn
+from thence.lang.sparql.group_reader import FilterElement, GroupDraft, SelectClause, SelectDraft
+from thence.lang.syntax import LONG_MATCH, offset
+from thence.rdf.events import DEFAULT_NAMESPACE
+from thence.rdf.terms import IRI, resolve
+
+# Patterns of RSEP-QL: WINDOW, STREAM blocks, and MATCH over the query's EVENTs (RS-24 to RS-30, RS-67).
+
+RESERVED = frozenset({"FIRST", "LAST", "SEQ", "CHRONOLOGICAL", "RECENT", "NAIVE"})
+
+
+class EventReader(WindowReader):
+    """Windows and events in patterns. The clauses before WHERE are read before what is in it."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._home.clear()  # a blank node's label belongs to its query
+        self._windows: list[WindowClause] = []
+        self._stream_clauses: list[StreamClause] = []
+        self._blocks: list[StreamBlock] = []
+        self._blocks_at: list[tuple[int, str]] = []  # where WINDOW, STREAM and MATCH stand
+        self._events: dict[str, EventClause] = {}
+        self._uses: list[WindowUse] = []
+        self._names: list[tuple[str, int]] = []  # of EVENTs, in the current MATCH
+        self._matched: set[str] = set()
+        self._matches = 0
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of bare names of streams, and of relative IRIs without BASE."""
+        return self.prefixes.get("") or self.base or DEFAULT_NAMESPACE
+
+    # EVENT
+
+    def event_start(self, variable: Variable) -> EventTime:
+        return EventTime(variable, "START", self.here)
+
+    def event_end(self, variable: Variable) -> EventTime:
+        return EventTime(variable, "END", self.here)
+
+    def event_clause(self, window: PlacedName, group: GroupDraft, token: Token, *times: EventTime) -> EventClause:
+        at, name = self.here, str(token)
+        inside = next(((place, word) for place, word in self._blocks_at if place > at), None)
+        if inside is not None:
+            reason = f"{inside[1]} is not allowed in EVENT, which reads one event at a time."
+            raise self.error(reason, at=inside[0], hint=f"{inside[1]} in WHERE")
+        if name.upper() in RESERVED:
+            raise self.error(f"{name} is a keyword of MATCH and can't name an EVENT.", at=offset(token), hint="E1")
+        if name in self._events:
+            first = self.text.place(self._events[name].name_at)
+            reason = f'The EVENT "{shortened(name)}" is defined twice, first at {first.line}:{first.column}.'
+            raise self.error(reason, at=offset(token), hint="a new name")
+        known = set(in_scope(group.whole))
+        for each in times:
+            if each.variable in known:
+                reason = f"{each.keyword} binds {each.variable}, which this EVENT binds already."
+                raise self.error(reason, at=each.at, hint=f"{each.keyword} with a variable of its own")
+            known.add(each.variable)
+        bound = {each.keyword.lower(): each.variable for each in times}
+        pattern = EventPattern(name, self._used(window, "EVENT ON"), group.whole, **bound)
+        self._events[name] = EventClause(pattern, at, offset(token))
+        return self._events[name]
+
+    # Windows
+
+    def window_name(self, name: Variable | IRI) -> PlacedName:
+        return PlacedName(name, self.here)
+
+    def window_graph_pattern(self, window: PlacedName, group: GroupDraft) -> Pattern:
+        self._blocks_at.append((self.here, "WINDOW"))
+        return WindowPattern(self._used(window, "WINDOW"), group.whole)
+
+    def stream_graph_pattern(self, stream: IRI, *rest: Any) -> Pattern:
+        at = self.here
+        self._blocks_at.append((at, "STREAM"))
+        clause = None if len(rest) == 2 else self._clause_of(stream)
+        name = block_window(len(self._blocks))
+        self._blocks.append(StreamBlock(name, stream, rest[0] if clause is None else clause.bracket, clause, at))
+        group: GroupDraft = rest[-1]
+        return WindowPattern(name, group.whole)
+
+    def graph_graph_pattern(self, name: Variable | IRI, group: GroupDraft) -> Pattern:
+        if isinstance(name, IRI):
+            self._uses.append(WindowUse(name, self.here, "GRAPH"))
+        return Graph(name, group.whole)
+
+    def bare_stream(self, token: Token) -> IRI:
+        return IRI(self.namespace + token)
+
+    def _used(self, window: PlacedName, keyword: str) -> IRI:
+        name = self.constant(window, keyword)
+        self._uses.append(WindowUse(name, window.at, keyword))
+        return name
+
+    def constant(self, window: PlacedName, keyword: str) -> IRI:
+        """The window's name, which is not a variable (RS-67)."""
+        if isinstance(window.name, IRI):
+            return window.name
+        known = [self.written(each.name) for each in self._windows]
+        reason = f"{keyword} names one window, and {window.name} is a variable."
+        raise self.error(reason, at=window.at, hint=f"{keyword} {known[0] if known else ':w'}")
+
+    def _clause_of(self, stream: IRI) -> StreamClause:
+        """The FROM STREAM that has the brackets of a block without any (CQELS 2)."""
+        clauses = self._stream_clauses
+        found = [each for each in clauses if each.stream == stream]
+        if len(found) > 1:
+            reason = f"FROM STREAM gives {self.written(stream)} two windows, so this STREAM block must choose one."
+            raise self.error(reason, hint=f"STREAM {self.written(stream)} [RANGE 10s] {{ … }}")
+        if not found:
+            near = closest(stream.value, [each.stream.value for each in clauses])
+            name = self.written(stream)
+            reason = f"STREAM {name} needs a window, and no FROM STREAM gives it one."
+            raise self.error(reason, hint=f"STREAM {self.written(IRI(near))}" if near else f"STREAM {name} [RANGE 10s]")
+        return found[0]
+
+    # MATCH
+
+    def match_graph_pattern(self, events: EventExpression) -> Pattern:
+        self._blocks_at.append((self.here, "MATCH"))
+        names, self._names = self._names, []
+        for name, at in names:
+            if name.upper() == "SEQ":
+                raise self.error("SEQ belongs between two events.", at=at, hint="E1 SEQ E2")
+            if name not in self._events:
+                near = closest(name, self._events) or (listed(self._events) if self._events else "")
+                hint = near or f"EVENT ON :w {{ … }} AS {shortened(name)}, before WHERE"
+                raise self.error(f'There is no EVENT "{shortened(name)}".', at=at, hint=hint)
+        self._matched.update(name for name, _ in names)
+        bound = (variable for name, _ in names for variable in self._events[name].event.variables)
+        self._matches += 1
+        return MatchPattern(events, self._matches - 1, tuple(dict.fromkeys(bound)))
+
+    def event_sequence(self, first: EventExpression, *rest: Any) -> EventExpression:
+        """SEQ is left-associative (RS-30)."""
+        if sum(isinstance(part, Token) and part.type == "SEQ" for part in rest) >= DEPTH:
+            raise self.error(LONG_MATCH)
+        found, policy = first, None
+        for part in rest:
+            if not isinstance(part, Token):
+                found, policy = EventSeq(found, part, policy), None
+            elif part.type == "POLICY":
+                policy = SeqPolicy(part.upper())
+        return found
+
+    def selected(self, selector: Token, events: EventExpression) -> EventExpression:
+        return First(events) if selector.upper() == "FIRST" else Last(events)
+
+    def event_name(self, token: Token) -> EventExpression:
+        self._names.append((str(token), offset(token)))
+        return BasicEvent(str(token))
+
+    def written(self, iri: IRI) -> str:
+        return written(iri, self.prefixes)
+
+
+# From a parse tree to a draft of an RSEP-QL query: what the grammar can't refuse with a reason is refused here.
 
 TIMESTAMP = Diagnosis(
     "C-SPARQL's timestamp() is not supported: triples have no time of their own.",
-    "EVENT ON :w { … } AS E1, and MATCH { E1 SEQ NAIVE E2 }",
+    "EVENT ON :w { … } AS E1 END ?t, and MATCH { E1 SEQ NAIVE E2 }",
 )
 _RANDOM = dict.fromkeys(("UUID", "STRUUID"), "a blank node in a template") | {"RAND": "a value of an event"}
 _ESCAPED = re.compile(r"\\(.)")
@@ -48,31 +226,37 @@ class WindowQueryReader(EventReader):
         super().__init__(*arguments, **options)
         self._named: defaultdict[Variable, list[int]] = defaultdict(list)
         self._filters_at: dict[int, tuple[Expression, int]] = {}
+
+    def _begin(self) -> None:
+        super()._begin()
         self._operators: list[PlacedOperator] = []
         self._reports: list[PlacedReport] = []
         self._form_at = 0
 
-    def read(self, tree: Tree[Token]) -> Draft:
+    def read(self, tree: Tree[Token]) -> list[Draft]:
         """The clauses before the columns, since an EXISTS in SELECT may have a MATCH, which names EVENTs."""
-        for query in tree.children:
-            if isinstance(query, Tree) and query.data == "select_query":
-                columns, *clauses, where, modifiers = query.children
-                query.children = [*clauses, columns, where, modifiers]
-        draft: Draft = super().read(tree)
+        for query in tree.find_data("select_query"):
+            columns, *clauses, where, modifiers = query.children
+            query.children = [*clauses, columns, where, modifiers]
+        drafts: list[Draft] = super().read(tree)
         for places in self._named.values():
             places.sort()
-        return draft
+        return drafts
+
+    def window_file(self, *drafts: Draft) -> list[Draft]:
+        return list(drafts)
 
     def window_query(self, *parts: Any) -> Draft:
         register = next((part for part in parts if isinstance(part, Register)), None)
         query, values = parts[-2:]
         form = self._form(query, values)
-        return Draft(
+        draft = Draft(
             text=self.text,
             demands=self._demands,
             named=self._named,
             filters_at=self._filters_at,
             form=form,
+            is_ask=isinstance(query, Ask),
             form_at=self._form_at,
             register=register,
             operator=self._operators[0] if self._operators else None,
@@ -87,10 +271,14 @@ class WindowQueryReader(EventReader):
             namespace=self.namespace,
             prefixes=self.prefixes,
         )
+        self._begin()
+        return draft
 
-    def _form(self, query: SelectDraft | Construct, values: Values | None) -> Select | Construct:
+    def _form(self, query: SelectDraft | Construct | Ask, values: Values | None) -> Select | Construct:
         if isinstance(query, SelectDraft):
             return self._select(query, values)
+        if isinstance(query, Ask):
+            return select_of_ask(query if values is None else replace(query, where=Join(query.where, values)))
         return replace(query, modifiers=replace(query.modifiers, values=values))
 
     # Terms
@@ -106,7 +294,7 @@ class WindowQueryReader(EventReader):
 
     # REGISTER, and what of an answer is emitted
 
-    def register(self, kind: Token, label: Token) -> Register:
+    def register(self, kind: Token, label: Token, *_: PlacedReport) -> Register:
         word, name = kind.upper(), str(label)
         operator = StreamOperator(word) if word in StreamOperator.__members__ else None
         plain = name[1:-1] if name.startswith("<") else _ESCAPED.sub(r"\1", name.removeprefix(":"))
@@ -124,7 +312,7 @@ class WindowQueryReader(EventReader):
 
     def bare_aggregate(self, aggregate: Expression, variable: Variable) -> PlacedColumn:
         hint = f"({self.text.read[self.here : self._named[variable][-1]]}{variable})"
-        reason = "SPARQL has brackets around an aggregate and its name; it is read as if they were there."
+        reason = "SPARQL requires brackets around an aggregate and its name; this is read as if it had them."
         self.caution(reason, self.here, hint=hint if len(hint) <= 60 else f"(… AS {variable})")
         return PlacedColumn(Projection(variable, aggregate), self.here)
 
@@ -136,7 +324,7 @@ class WindowQueryReader(EventReader):
     def sub_select(self, clause: SelectClause, *rest: Any) -> Select:
         inside = next((each for each in self._operators if each.at > self.here), None)
         if inside is not None and inside.operator is not None:
-            reason = f"{inside.operator.value} can't stand in a sub-select: it is about what the whole query emits."
+            reason = f"{inside.operator.value} is not allowed in a sub-select: it applies to the whole query."
             raise self.error(reason, at=inside.at, hint=f"SELECT {inside.operator.value} at the beginning")
         return super().sub_select(clause, *rest)
 
@@ -147,6 +335,14 @@ class WindowQueryReader(EventReader):
     def construct_where_query(self, *parts: Any) -> Construct:
         self._form_at = self.here
         return super().construct_where_query(*(part for part in parts if not isinstance(part, PlacedOperator)))
+
+    def ask_query(self, *parts: Any) -> Ask:
+        self._form_at = self.here
+        found = super().ask_query(*(part for part in parts if not isinstance(part, PlacedOperator)))
+        if found.modifiers != Modifiers():
+            reason = "ASK tests whether WHERE has an answer, so nothing may follow WHERE."
+            raise self.error(reason, hint="ASK WHERE { { SELECT … } }")
+        return found
 
     # Windows
 
@@ -175,6 +371,9 @@ class WindowQueryReader(EventReader):
     def on_close(self) -> PlacedReport:
         return self._report(PlacedReport(OnClose(), self.here))
 
+    def on_non_empty(self) -> PlacedReport:
+        return self._report(PlacedReport(OnNonEmpty(), self.here))
+
     def every(self, length: PlacedLength) -> PlacedReport:
         return self._report(PlacedReport(Every(self.positive(length, "EVERY", "EVERY")), self.here))
 
@@ -183,8 +382,12 @@ class WindowQueryReader(EventReader):
 
     def _report(self, found: PlacedReport) -> PlacedReport:
         if self._reports:
-            first = self.text.place(self._reports[0].at)
-            reason = f"REPORT stands twice, first at {first.line}:{first.column}."
+            first = self._reports[0].at
+            place = self.text.place(first)
+            if self.text.read[first : first + 8].upper() == "COMPUTED":
+                reason = f"COMPUTED EVERY at {place.line}:{place.column} is a REPORT already."
+                raise self.error(reason, at=found.at, hint="one of them")
+            reason = f"REPORT is given twice, first at {place.line}:{place.column}."
             raise self.error(reason, at=found.at, hint="one REPORT")
         self._reports.append(found)
         return found

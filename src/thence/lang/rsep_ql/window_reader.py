@@ -8,20 +8,22 @@ from typing import Any
 
 from lark import Token
 
-from thence.algebra.report import OnClose, OnContent, Report
 from thence.algebra.rsep_ql import IdentityWindow, IntervalWindow, LandmarkWindow, NowWindow, TimeWindow, WindowFunction
-from thence.algebra.show_spaseq import span_text
-from thence.errors import InputError, QueryError
-from thence.hints import closest
-from thence.lang.placed_draft import TimeDemand
-from thence.lang.rsep_ql.draft import Bracket, Caution, PlacedReport, shortened
-from thence.lang.sparql.query_reader import QueryReader
+from thence.algebra.streams import OnClose, OnContent, OnNonEmpty, Report, span_text
+from thence.errors import InputError, QueryError, closest
+from thence.lang.draft import TimeDemand
+from thence.lang.rsep_ql.checks import Bracket, Caution, PlacedReport, shortened
+from thence.lang.sparql.group_reader import QueryReader
 from thence.lang.syntax import offset
 from thence.rdf.terms import XSD, XSD_STRING, Literal
 from thence.rdf.times import Instant, Span, evaluation_time, format_time, parse_duration, parse_time
 
 _DURATIONS = (XSD + "duration", XSD + "dayTimeDuration", XSD + "yearMonthDuration")
-_REPORTS: dict[str, Report] = {"ON_WINDOW_CLOSE": OnClose(), "ON_CONTENT_CHANGE": OnContent()}
+_REPORTS: dict[str, Report] = {
+    "ON_WINDOW_CLOSE": OnClose(),
+    "ON_CONTENT_CHANGE": OnContent(),
+    "NON_EMPTY_CONTENT": OnNonEmpty(),
+}
 _OWN_REPORTS = {"PERIODIC": "REPORT EVERY 10s after FROM"}
 _EXAMPLE = "[RANGE 10s SLIDE 5s]"
 
@@ -58,6 +60,10 @@ class WindowReader(QueryReader):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._demands: list[TimeDemand] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        """Before a query of the file: nothing is known of it."""
         self._cautions: list[Caution] = []
 
     # Lengths and instants
@@ -66,10 +72,10 @@ class WindowReader(QueryReader):
         if isinstance(first, Literal):
             is_duration = first.datatype in _DURATIONS
             if first.language is not None or not (is_duration or first.datatype == XSD_STRING):
-                raise self.error(f"{first} is no length of time.", hint='"PT10M"^^xsd:duration')
+                raise self.error(f"{first} is not a length of time.", hint='"PT10M"^^xsd:duration')
             written, words = first.value, f'"{shortened(first.value)}"'
             if is_duration and not written.strip().startswith("P"):
-                raise self.error(f"{first} is no duration.", hint='"PT10M"^^xsd:duration')
+                raise self.error(f"{first} is not a duration.", hint='"PT10M"^^xsd:duration')
         else:
             end = (first if unit is None else unit).end_pos
             written = self.text.read[offset(first) : end]
@@ -98,7 +104,7 @@ class WindowReader(QueryReader):
     def positive(self, length: PlacedLength, keyword: str, written: str) -> Span:
         """A length that is > 0 (RS-65), with the kind of time that it demands."""
         if length.span.length <= 0:
-            reason = f"{written} must be longer than nothing, found {length.words}."
+            reason = f"{written} must be longer than 0, found {length.words}."
             raise self.error(reason, at=length.at, hint=f"{written} 10s")
         self._demands.append(TimeDemand(length.span.domain, f"{keyword} {span_text(length.span)}", length.at))
         return length.span
@@ -178,7 +184,7 @@ class WindowReader(QueryReader):
         for part in parts:
             if part.keyword in found:
                 raise self.error(
-                    f"{part.keyword} stands twice in these brackets.", at=part.at, hint=f"one {part.keyword}"
+                    f"{part.keyword} is given twice in these brackets.", at=part.at, hint=f"one {part.keyword}"
                 )
             found[part.keyword] = part
         report = found.pop("REPORT", None)
@@ -210,9 +216,9 @@ class WindowReader(QueryReader):
     def _nothing_else(self, rest: dict[str, BracketPart], keyword: str) -> None:
         for part in rest.values():
             if part.keyword in ("SLIDE", "TUMBLING"):
-                reason, hint = f"{part.written} belongs to RANGE, and these brackets have {keyword}.", _EXAMPLE
+                reason, hint = f"{part.written} belongs to RANGE, but these brackets have {keyword}.", _EXAMPLE
             else:
-                reason, hint = f"{keyword} and {part.written} can't stand in the same brackets.", "one of them"
+                reason, hint = f"{keyword} and {part.written} are not allowed in the same brackets.", "one of them"
             raise self.error(reason, at=part.at, hint=hint)
 
     def _incomplete(self, part: BracketPart) -> QueryError:
@@ -236,7 +242,7 @@ class WindowReader(QueryReader):
             if slide is not None:
                 hint = "SLIDE or TUMBLING"
                 raise self.error(
-                    "TUMBLING is SLIDE by the whole RANGE: both can't stand here.", at=tumbling.at, hint=hint
+                    "TUMBLING is SLIDE by the whole RANGE: only one of them is allowed.", at=tumbling.at, hint=hint
                 )
             return TimeWindow(width, width)
         if slide is None:

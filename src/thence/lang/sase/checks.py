@@ -1,16 +1,16 @@
-"""What a SASE+ block must keep to: strategies, conditions that are good (Appendix A.1), closures that end, and
-negations that can be judged."""
+"""Rules for a SASE+ block: strategies, conditions in conjunctive form (Appendix A.1), closures that end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
-from thence.algebra.chains import DEPTH, chain, depth
-from thence.algebra.expressions import Expression, Or, Variable
-from thence.algebra.sase import Component, Key, Name, Reference, Strategy, is_iterated, is_whole
+from thence.algebra.expressions import And, Expression, Not, Or, Variable
+from thence.algebra.sase import Component, Key, Reference, Strategy, is_iterated, is_whole
+from thence.algebra.streams import Name
+from thence.algebra.traversal import DEPTH, chain, depth
 from thence.algebra.variables import mentioned
-from thence.lang.sase.conjunctive_form import MOST, Clause, TooManyError, clauses
 from thence.lang.sase.draft import (
     DraftBlock,
     EquivalenceTest,
@@ -20,12 +20,51 @@ from thence.lang.sase.draft import (
     StrategyGroup,
 )
 
+# Conditions in conjunctive form (Appendix A.1): a formula is good if in each of its clauses every predicate names the
+# last component that the clause names.
+
+MOST = 64
+"""Clauses that one condition may become: there may be twice as many for each OR."""
+
+
+class TooManyError(Exception):
+    """The conjunctive form is too long."""
+
+
+Clause = tuple[Expression, ...]
+
+
+def clauses(formula: Expression) -> list[Clause]:
+    """The clauses of a formula, each as the predicates of which one must hold. NOT stands before predicates alone."""
+    return _conjunctive(formula, negated=False)
+
+
+def _conjunctive(formula: Expression, *, negated: bool) -> list[Clause]:
+    match formula:
+        case Not(operand=operand):
+            return _conjunctive(operand, negated=not negated)
+        case And(left=left, right=right) | Or(left=left, right=right):
+            sides = _conjunctive(left, negated=negated), _conjunctive(right, negated=negated)
+            if isinstance(formula, And) != negated:
+                found = sides[0] + sides[1]
+            else:
+                found = [(*one, *other) for one, other in product(*sides)]
+            if len(found) > MOST:
+                raise TooManyError
+            return found
+        case _:
+            return [(Not(formula) if negated else formula,)]
+
+
+# What a SASE+ block must keep to: strategies, conditions that are good (Appendix A.1), closures that end, and
+# negations that can be judged.
+
 _SKIPS = (Strategy.NEXT, Strategy.ANY)
 
 
 @dataclass(slots=True)
 class WhereConditions:
-    """What the WHERE of a block comes to."""
+    """The conditions of a block's WHERE."""
 
     block: DraftBlock
     equal: dict[Name, None] = field(default_factory=dict)  # in order, each once
@@ -47,7 +86,7 @@ def read_where(block: DraftBlock) -> WhereConditions:
                 where.equal |= dict.fromkeys(names)
             case PartitionAttributes(keys=keys, at=at):
                 if where.partition:
-                    raise block.error("PARTITION BY stands twice.", at, hint="one PARTITION BY")
+                    raise block.error("PARTITION BY is given twice.", at, hint="one PARTITION BY")
                 where.partition = list(dict.fromkeys(keys))
             case StrategyGroup(strategy=strategy, selected=chosen):
                 for each in chosen:
@@ -63,7 +102,7 @@ def _items(block: DraftBlock, items: tuple[PlacedItem, ...], inside: StrategyGro
     for item in items:
         if isinstance(item.value, StrategyGroup):
             if inside is not None:
-                reason = f"A strategy can't stand inside another, {inside.strategy.value}."
+                reason = f"A strategy is not allowed inside another, {inside.strategy.value}."
                 raise block.error(reason, item.value.at, hint="one after the other")
             yield item
             yield from _items(block, item.value.conditions, inside=item.value)
@@ -97,7 +136,7 @@ def _check_clause(where: WhereConditions, clause: Clause, at: int) -> None:
         raise block.error(reason, at, hint="a condition for each")
     last = max(every, key=places.__getitem__)
     if not negated and any(last not in names for names in named):
-        reason = f'Of what OR joins, each part must be about "{last}", the last event that the condition names.'
+        reason = f'Each part that OR joins must be about "{last}", the last event that the condition names.'
         raise block.error(reason, at, hint=f'conditions with AND, or with "{last}" in each part')
     _check_indices(where, clause, negated[0] if negated else last, at)
 
@@ -127,13 +166,13 @@ def with_strategies(where: WhereConditions) -> tuple[Component, ...]:
     positive = [component for component in made if not component.negated]
     if not positive:
         raise block.error(
-            "The pattern only says what is absent.", block.places[made[0].variable], hint='a component without "~"'
+            "The pattern has only negated components.", block.places[made[0].variable], hint='a component without "~"'
         )
     if made[0].negated:
-        reason = f'"~" can\'t stand first: what was absent before "{positive[0].variable}" is not bounded.'
+        reason = f'"~" is not allowed first: nothing bounds the time before "{positive[0].variable}".'
         raise block.error(reason, block.places[made[0].variable], hint="a component before it")
     if made[-1].negated and block.window is None:
-        reason = '"~" at the end needs a time up to which nothing may come.'
+        reason = '"~" at the end needs a time limit.'
         raise block.error(reason, block.places[made[-1].variable], hint="WITHIN 10 MINUTES")
     last = positive[-1]
     if last.closure and block.window is None and last.strategy in _SKIPS and not ends(where, last.variable):
@@ -149,9 +188,13 @@ def _selected(where: WhereConditions, component: Component) -> Component:
         return replace(component, strategy=Strategy.ANY) if component.negated else component
     block = where.block
     if component.negated and not component.closure:
-        raise block.error(f'"~" of one event, "{component.variable}", chooses none.', chosen.at, hint="no strategy")
+        raise block.error(
+            f'"~" of one event, "{component.variable}", selects no event, so it takes no strategy.',
+            chosen.at,
+            hint="no strategy",
+        )
     if strategy is Strategy.PARTITION and not (where.equal or where.partition):
-        reason = "partition_contiguity needs to know what the partitions are."
+        reason = "partition_contiguity needs a partition."
         raise block.error(reason, chosen.at, hint="[symbol] or PARTITION BY(symbol)")
     if chosen.cut:
         _check_cut(where, component, chosen)
@@ -161,14 +204,16 @@ def _selected(where: WhereConditions, component: Component) -> Component:
 def _check_cut(where: WhereConditions, component: Component, chosen: SelectedVariable) -> None:
     block = where.block
     if not component.closure:
-        raise block.error(f'"!" stops a closure, and "{component.variable}" is none.', chosen.at, hint='no "!"')
+        raise block.error(
+            f'"!" stops a closure, but "{component.variable}" is not a closure.', chosen.at, hint='no "!"'
+        )
     if component.negated:
         raise block.error(
             f'"{component.variable}[]" is negated: any series counts, however long.', chosen.at, hint='no "!"'
         )
     after = block.components[where.places[component.variable] + 1 :]
     if not ends(where, component.variable) and not any(not each.negated for each in after):
-        reason = f'"!" has nothing to stop "{component.variable}[]" at.'
+        reason = f'"!" has no condition to stop "{component.variable}[]" at.'
         raise block.error(reason, chosen.at, hint=f"a condition on {component.variable}[{component.variable}.LEN]")
 
 

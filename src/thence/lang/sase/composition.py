@@ -11,7 +11,7 @@ from thence.algebra.sase import UNNAMED, ComposedQuery, Composite
 from thence.algebra.sase import ValueSequence as Values
 from thence.algebra.sase_column_types import typed_stages
 from thence.columns.value_types import CURE, disagreement
-from thence.hints import closest
+from thence.errors import closest
 from thence.lang.sase.draft import DraftBlock, DraftReturn, DraftTotals, PlacedItem
 from thence.lang.text import Text
 
@@ -88,22 +88,22 @@ def _feeding(source: DraftUnion, reader: DraftUnion) -> PlacedItem:
 def _check_last(text: Text, last: DraftUnion, asked: Mapping[str, int]) -> None:
     for stream in _streams(last):
         if stream.value in asked:
-            reason = f'The last query is the answer, and query {asked[stream.value] + 1} reads its "{stream.value}".'
+            reason = f'The last query is the answer, but query {asked[stream.value] + 1} reads its "{stream.value}".'
             raise text.error(reason, stream.at, hint="the query that reads it after this one")
 
 
 def _check_read(text: Text, unions: Sequence[DraftUnion], number: int, asked: Mapping[str, int]) -> None:
-    """Of a query that is not the last, some other reads what each of its blocks gives."""
+    """Check that every block of a query but the last is read by some other query."""
     union = unions[number]
     for block in union:
         if isinstance(block.form, DraftTotals):
-            reason = f"AGGREGATE makes no events: what query {number + 1} gives, no other can read."
+            reason = f"AGGREGATE makes no events, so no other query can read query {number + 1}."
             raise text.error(reason, block.form.at, hint="RETURN … IN STREAM name, or AGGREGATE in the last query")
         if block.stream is None and len(union) > 1:
-            reason = f"Of what query {number + 1} gives, a part goes nowhere."
+            reason = f"Some of the events of query {number + 1} are never read."
             raise text.error(reason, block.form.at, hint="IN STREAM name in each block of the UNION")
         if block.stream is None:
-            reason = f"What query {number + 1} gives, no other reads."
+            reason = f"No other query reads query {number + 1}."
             raise text.error(reason, block.form.at, hint="IN STREAM name, and FROM name in another")
         if block.stream.value not in asked:
             _check_near(text, block.stream, unions, number)
@@ -122,15 +122,15 @@ def _check_near(text: Text, stream: PlacedItem, unions: Sequence[DraftUnion], nu
 
 
 def _check_fed(text: Text, union: DraftUnion) -> None:
-    """What others read are events, whose attributes have one value."""
+    """Check the events that other queries read: their attributes have one value."""
     for block in union:
         for item in block.form.items:
             if item.text in ("type", "subject"):
-                reason = f'An event that is made has its "{item.text}" already.'
+                reason = f'A derived event has its own "{item.text}" already.'
                 raise text.error(reason, item.at, hint="another name after AS")
             given = item.given
             if isinstance(given, Values) or (isinstance(given, Composite) and given.index is None):
-                reason = f'"{item.text}" has several values, and is to be an attribute of an event.'
+                reason = f'"{item.text}" has several values, but an attribute of an event has one.'
                 raise text.error(reason, item.at, hint="a[1].…, a[a.LEN].… or an aggregate")
 
 
@@ -147,5 +147,5 @@ def _check_windows(text: Text, unions: Sequence[DraftUnion]) -> None:
     windows = [block.window for union in unions for block in union if block.window is not None]
     for window in windows:
         if window.value.domain is not windows[0].value.domain:
-            reason = "One WITHIN is in ticks, and another in units of time; a text has one kind of time."
+            reason = "One WITHIN is in ticks and another in units of time; a text has one kind of time."
             raise text.error(reason, window.at, hint="WITHIN … SECONDS in all, or WITHIN … TICKS")

@@ -1,4 +1,4 @@
-"""A SASE+ block as it was read: what its checks need to know beyond the algebra is where things stand."""
+"""A SASE+ block before its checks: the algebra, and the place of each part in the text, for errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from thence.algebra.expressions import Variable
-from thence.algebra.sase import AggregateName, Attribute, Component, Key, Name, Reference, Strategy
+from thence.algebra.sase import AggregateName, Attribute, Component, Key, Reference, Strategy
+from thence.algebra.streams import Name
 from thence.errors import QueryError
 from thence.lang.text import Text
 
@@ -17,9 +18,9 @@ _QUOTED_OR_BLANK = re.compile(r"""(`[^`]*+`|'[^']*+'|"[^"]*+"|<[^<>"{}|^`\\\x00-
 
 @dataclass(frozen=True, slots=True)
 class PlacedItem:
-    """A condition of WHERE or HAVING, a window or a stream's name, and where it stands."""
+    """A condition of WHERE or HAVING, a window or a stream's name, and its place in the text."""
 
-    value: Any  # of WHERE: an expression, Group, Same or Partition
+    value: Any  # in WHERE: an expression, StrategyGroup, EquivalenceTest or PartitionAttributes
     at: int
 
 
@@ -68,15 +69,15 @@ class DraftMatchAggregate:
 
     @property
     def complaint(self) -> tuple[str, str]:
-        """What is wrong with it elsewhere, and the cure."""
+        """The error if it is used elsewhere, and the cure."""
         if self.of is None:
-            return "count(*) is for AGGREGATE: RETURN gives a row a match.", "AGGREGATE count(*)"
+            return "count(*) is for AGGREGATE: RETURN gives one row for each match.", "AGGREGATE count(*)"
         name = self.summary.value
-        return f"{name} is over the events of a closure.", f"{name}(a[].price) or {name}(a[..i-1].price)"
+        return f"{name}() needs a closure.", f"{name}(a[].price) or {name}(a[..i-1].price)"
 
 
 def column_name(text: str) -> str:
-    """What a column is called without AS: its text, without spaces and comments but for those in quotes.
+    """The name of a column without AS: its text, without spaces and comments except in quotes.
 
     >>> column_name("a.`my price` + 1  # of the day"), column_name("a.x = 'A B'")
     ('a.`my price`+1', "a.x='A B'")

@@ -19,17 +19,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from thence.algebra.sase import ComponentQuery, ComposedQuery, UnionQuery
-from thence.lang.parser_cache import GRAMMARS
 from thence.lang.sase.checks import read_where, with_strategies
 from thence.lang.sase.composition import check_composition, check_types
 from thence.lang.sase.draft import DraftBlock
 from thence.lang.sase.mistakes import MISTAKES
-from thence.lang.sase.output_clauses import check_having, output
-from thence.lang.sase.reader import SaseReader
-from thence.lang.syntax import Syntax
+from thence.lang.sase.reader import SaseReader, check_having, output
+from thence.lang.syntax import GRAMMARS, Syntax
 from thence.lang.text import Text
 from thence.lang.text import text as read_text
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
+from thence.rdf.events import DEFAULT_NAMESPACE
 
 SYNTAX = Syntax(GRAMMARS / "sase" / "sase.lark", "queries", mistakes=MISTAKES)
 

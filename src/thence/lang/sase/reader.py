@@ -1,4 +1,4 @@
-"""From a parse tree to drafts of SASE+ blocks: what the grammar can't refuse with a reason is refused here."""
+"""From a parse tree to a draft of a SASE+ file: patterns, conditions, and output clauses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from lark import Token, Tree
 
-from thence.algebra.chains import chain
 from thence.algebra.expressions import (
     Arithmetic,
     Bound,
@@ -21,11 +20,32 @@ from thence.algebra.expressions import (
     Or,
     Variable,
 )
-from thence.algebra.sase import Component, Name, Strategy
-from thence.errors import InputError
+from thence.algebra.sase import (
+    AggregateName,
+    ClosureAggregate,
+    Component,
+    Composite,
+    EventRange,
+    MatchAggregate,
+    MatchAggregates,
+    Reference,
+    Return,
+    ReturnedValue,
+    ReturnItem,
+    Strategy,
+    ValueSequence,
+    is_iterated,
+)
+from thence.algebra.show_sase import key_text
+from thence.algebra.streams import Name
+from thence.algebra.traversal import DEPTH, chain, depth
+from thence.algebra.variables import mentioned
+from thence.errors import InputError, QueryError, listed
+from thence.lang.sase.checks import WhereConditions
 from thence.lang.sase.draft import (
     DraftBlock,
     DraftItem,
+    DraftMatchAggregate,
     DraftReturn,
     DraftTotals,
     EquivalenceTest,
@@ -40,6 +60,108 @@ from thence.lang.syntax import offset
 from thence.rdf.terms import IRI, Literal
 from thence.rdf.times import Span, parse_duration
 
+# RETURN, HAVING and AGGREGATE of a SASE+ block.
+
+_TOTALS = (AggregateName.COUNT, AggregateName.SUM, AggregateName.MIN, AggregateName.MAX, AggregateName.AVG)
+
+
+def check_having(block: DraftBlock) -> None:
+    """HAVING is about whole matches."""
+    if block.having is not None:
+        _check_depth(block, block.having.value, block.having.at)
+        _check_whole(block, _references(block, block.having.value), block.having.at, "HAVING")
+
+
+def _check_depth(block: DraftBlock, given: object, at: int) -> None:
+    if depth(given) > DEPTH:
+        raise block.error(f"The expression is more than {DEPTH} levels deep.", at)
+
+
+def _references(block: DraftBlock, expression: Expression) -> list[Reference]:
+    return [block.references[variable] for variable in sorted(mentioned(expression), key=str)]
+
+
+def _check_whole(block: DraftBlock, references: Iterable[Reference], at: int, clause: str) -> None:
+    for reference in references:
+        component = next(each for each in block.components if each.variable == reference.component)
+        if component.negated:
+            raise _negated(block, component.variable, at, clause)
+        if is_iterated(reference):
+            hint = f"{component.variable}[] or {component.variable}[1]"
+            raise block.error(f"The index i is not allowed in {clause}.", at, hint=hint)
+
+
+def _negated(block: DraftBlock, variable: str, at: int, clause: str) -> QueryError:
+    reason = f'"{variable}" is negated, so {clause} cannot use its event.'
+    others = [each.variable for each in block.components if not each.negated]
+    return block.error(reason, at, hint=listed(others) if others else 'a component without "~"')
+
+
+def output(where: WhereConditions) -> Return | MatchAggregates:
+    """The output clause: RETURN or AGGREGATE."""
+    block = where.block
+    form = block.form
+    _check_names(block, form.items)
+    if isinstance(form, DraftTotals):
+        if block.having is not None:
+            raise block.error("HAVING is not supported with AGGREGATE, which covers all matches.", form.at)
+        alike = {*where.equal, *where.partition}
+        for key in form.by:
+            if key.value not in alike:
+                reason = f'"{key.value}" may differ within a match.'
+                test = f"[{key.value}]" if isinstance(key.value, Name) else f"PARTITION BY {key_text(key.value)}"
+                raise block.error(reason, key.at, hint=f"{test} in WHERE")
+        return MatchAggregates(tuple(_total(block, item) for item in form.items), tuple(key.value for key in form.by))
+    items = tuple(ReturnItem(item.text, _given(block, item)) for item in form.items)
+    return Return(items, form.type, None if form.stream is None else form.stream.value)
+
+
+def _check_names(block: DraftBlock, items: Iterable[DraftItem]) -> None:
+    before: set[str] = set()
+    for item in items:
+        if item.text in before:
+            hint = f"{item.text} AS another" if item.name is None else "another name after AS"
+            raise block.error(f'Two columns are called "{item.text}".', item.at, hint=hint)
+        before.add(item.text)
+
+
+def _given(block: DraftBlock, item: DraftItem) -> ReturnedValue:
+    given = item.given
+    _check_depth(block, given, item.at)
+    match given:
+        case ValueSequence(component=component) | Composite(component=component):
+            if next(each for each in block.components if each.variable == component).negated:
+                raise _negated(block, component, item.at, "RETURN")
+        case DraftMatchAggregate(complaint=(reason, hint)):
+            raise block.error(reason, given.at, hint=hint)
+        case _ if not hasattr(given, "__dataclass_fields__") or type(given).__module__.startswith("thence.lang"):
+            raise block.error("RETURN needs values.", item.at, hint="a.price, a[].price or sum(a[].price)")
+        case _:
+            _check_whole(block, _references(block, given), item.at, "RETURN")
+    found: ReturnedValue = given
+    return found
+
+
+def _total(block: DraftBlock, item: DraftItem) -> MatchAggregate:
+    given = block.references.get(item.given) if isinstance(item.given, Variable) else item.given
+    match given:
+        case DraftMatchAggregate(summary=summary, of=of) if summary in _TOTALS:
+            if of is not None:
+                _check_whole(block, [of], item.at, "AGGREGATE")
+            return MatchAggregate(item.text, summary, of)
+        case ClosureAggregate(summary=summary, component=component, name=name, range=EventRange.ALL) if (
+            summary in _TOTALS
+        ):
+            _check_whole(block, [given], item.at, "AGGREGATE")
+            if name is None:
+                raise block.error("AGGREGATE counts matches or values.", item.at, hint="count(*)")
+            return MatchAggregate(item.text, summary, ValueSequence(component, name))
+    hint = "count(*), sum(a[].x), min(a[].x), max(a[].x), avg(a[].x)"
+    raise block.error("AGGREGATE needs an aggregate over all matches.", item.at, hint=hint)
+
+
+# From a parse tree to drafts of SASE+ blocks: what the grammar can't refuse with a reason is refused here.
+
 LONGEST = 100
 """The most components that SEQ may hold."""
 
@@ -53,7 +175,7 @@ class SaseReader(ReferenceReader):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._end = 0
-        self._starts: list[int] = []  # where the parts of the rule in hand begin
+        self._starts: list[int] = []  # where the parts of the current rule begin
         self._places: dict[str, int] = {}
 
     def _reduce(self, node: Tree[Token], parts: list[Any]) -> Any:
@@ -106,7 +228,7 @@ class SaseReader(ReferenceReader):
         if closure and not brackets:
             raise self.error('A closure\'s variable is written with "[]".', at=offset(written), hint=f"{written}[]")
         if brackets and not closure:
-            reason = f'"{written}[]" is of a closure, and there is no "+" after the type.'
+            reason = f'"{written}[]" is a closure, which needs "+" after the type.'
             raise self.error(reason, at=offset(written), hint=f"{type or ANY}+ {written}[]")
         made = Component(type, str(written), closure, negated)
         self._components[str(written)] = made
@@ -129,7 +251,7 @@ class SaseReader(ReferenceReader):
 
     def within(self, span: Span) -> Span:
         if span.length == 0:
-            raise self.error("A window can't be without length.", hint="WITHIN 10 MINUTES")
+            raise self.error("A window must be longer than 0.", hint="WITHIN 10 MINUTES")
         return span
 
     def duration(self, *parts: Token) -> Span:
@@ -187,7 +309,7 @@ class SaseReader(ReferenceReader):
 
     def is_null(self, part: FormulaPart, negated: Token | None = None) -> Expression:
         if not isinstance(part, Variable):
-            raise self.error("IS NULL asks of an attribute whether it is there.", hint="a.price IS NULL")
+            raise self.error("IS NULL needs an attribute.", hint="a.price IS NULL")
         return Bound(part) if negated is not None else Not(Bound(part))
 
     def like(self, part: FormulaPart, *rest: Any) -> Expression:

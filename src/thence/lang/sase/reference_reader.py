@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 from lark import Token
 
-from thence.algebra.chains import DEPTH, chain, depth
 from thence.algebra.expressions import And, Call, Expression, Variable
 from thence.algebra.sase import (
     FUNCTIONS,
@@ -24,14 +23,14 @@ from thence.algebra.sase import (
     EventRange,
     Key,
     Length,
-    Name,
     Reference,
     ValueSequence,
 )
 from thence.algebra.show_sase import name_text
+from thence.algebra.streams import Name
+from thence.algebra.traversal import DEPTH, chain, depth
 from thence.algebra.variables import mentioned
-from thence.errors import InputError, QueryError
-from thence.hints import closest, listed
+from thence.errors import InputError, QueryError, closest, listed
 from thence.lang.sase.draft import (
     DraftItem,
     DraftMatchAggregate,
@@ -42,7 +41,7 @@ from thence.lang.sase.draft import (
 )
 from thence.lang.sparql.term_reader import TermReader
 from thence.lang.syntax import offset
-from thence.lang.words import name
+from thence.lang.text import name
 from thence.rdf.terms import IRI, XSD, Literal
 from thence.rdf.times import Domain, format_time, parse_time
 
@@ -83,7 +82,7 @@ FormulaPart: TypeAlias = (
 
 
 class ReferenceReader(TermReader):
-    """What stands for a value, and the components that it may name."""
+    """Reads values and references to the components that they may name."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -118,7 +117,7 @@ class ReferenceReader(TermReader):
             return Literal(date.fromisoformat(text).isoformat(), XSD + "date")
         except (InputError, ValueError):
             hint = f"{kind} '2024-05-06{'T07:00:00Z' if len(kind) > 4 else ''}'"
-            raise self.error(f"{text!r:.80} is no {kind.lower()}.", at=offset(token), hint=hint) from None
+            raise self.error(f"{text!r:.80} is not a {kind.lower()}.", at=offset(token), hint=hint) from None
 
     # References
 
@@ -156,7 +155,7 @@ class ReferenceReader(TermReader):
         if closure and named.upper() == "LEN":
             return self.length(written)
         if not closure and named == "LEN":
-            reason = f'"{written}" is no closure and has no LEN.'
+            reason = f'"{written}" is not a closure and has no LEN.'
             hint = f"{written}.`LEN` for an attribute, STOCK+ {written}[] for a closure"
             raise self.error(reason, at=offset(written), hint=hint)
         return self.alone(written, self.attribute(named))
@@ -181,7 +180,7 @@ class ReferenceReader(TermReader):
         component = self._known(written)
         if not component.closure:
             raise self.error(
-                f'"{written}" is no closure and has but one event.', at=offset(written), hint=f"{written}.…"
+                f'"{written}" is not a closure, so it has only one event.', at=offset(written), hint=f"{written}.…"
             )
         return component
 
@@ -193,7 +192,7 @@ class ReferenceReader(TermReader):
             found = EventIndex.LAST
         if found is None:
             hint = "a[1], a[i], a[i-1] or a[a.LEN]"
-            raise self.error(f'"{written}" is no index.', at=at, hint=hint)
+            raise self.error(f'"{written}" is not an index.', at=at, hint=hint)
         return found, at
 
     def composite(self, written: Token, *names: Name) -> Composite:
@@ -206,7 +205,11 @@ class ReferenceReader(TermReader):
     def indexed_composite(self, written: Token, index: tuple[EventIndex, int], *names: Name) -> Composite:
         component = self._closure(written)
         if index[0] not in (EventIndex.FIRST, EventIndex.LAST):
-            raise self.error("RETURN has no i.", at=index[1], hint=f"{written}[].({', '.join(map(name_text, names))})")
+            raise self.error(
+                "The index i is not allowed in RETURN.",
+                at=index[1],
+                hint=f"{written}[].({', '.join(map(name_text, names))})",
+            )
         return Composite(component.variable, index[0], names)
 
     def all_events(self, written: Token, _: Token) -> EventsReference:
@@ -223,7 +226,7 @@ class ReferenceReader(TermReader):
     ) -> EventsReference:
         component = self._closure(written)
         if (letter.lower(), one) != ("i", "1"):
-            raise self.error(f'"..{letter}-{one}" is no range.', at=offset(letter), hint=f"{written}[..i-1]")
+            raise self.error(f'"..{letter}-{one}" is not a range.', at=offset(letter), hint=f"{written}[..i-1]")
         return EventsReference(component.variable, EventRange.BEFORE, attribute, offset(written))
 
     # What PARTITION BY computes
@@ -240,12 +243,12 @@ class ReferenceReader(TermReader):
         return self.call(function, *arguments, of="")
 
     def _over_several(self, function: Token, arguments: Iterable[Any]) -> QueryError:
-        reason = f"PARTITION BY is about one event at a time, and {function.lower()} is over several."
+        reason = f"PARTITION BY is about one event at a time, but {function.lower()} covers several."
         own = [name_text(self._own[each]) for each in arguments if isinstance(each, Variable) and each in self._own]
         return self.error(reason, at=offset(function), hint=f"PARTITION BY {(*own, 'symbol')[0]}")
 
     def key(self, part: FormulaPart, text: str) -> Key:
-        """What is written so: an attribute, or an expression over attributes of one event."""
+        """A key: an attribute, or an expression over attributes of one event."""
         if depth(part) > DEPTH:
             raise self.error(f"The expression is more than {DEPTH} levels deep.")
         expression = self._plain(part)
@@ -296,7 +299,7 @@ class ReferenceReader(TermReader):
         if len(given) != 1 or not isinstance(given[0], EventsReference | ValueSequence):
             number = "" if k is None else f"{k}, "
             hint = f"{function}({number}a[].price) or {function}({number}a[..i-1].price)"
-            raise self.error(f"{function} is over the events of a closure.", at=offset(function), hint=hint)
+            raise self.error(f"{function}() needs a closure.", at=offset(function), hint=hint)
         (over,) = given
         range_ = over.range if isinstance(over, EventsReference) else EventRange.ALL
         if over.name is None and summary is not AggregateName.COUNT:
@@ -308,7 +311,7 @@ class ReferenceReader(TermReader):
         return self._refer(f"{summary.value}({ranked}{over.component}[{range_.value}]{attribute})", made)
 
     def _plain(self, part: Any) -> Expression:
-        """What can stand inside of an expression."""
+        """A part that is allowed inside of an expression."""
         match part:
             case ConjunctionItems(parts=parts):
                 return chain(And, [self._plain(each.value) for each in parts])
@@ -318,13 +321,13 @@ class ReferenceReader(TermReader):
                     EquivalenceTest: "An equivalence test",
                     PartitionAttributes: "PARTITION BY",
                 }[type(part)]
-                reason = f"{what} stands beside other conditions of WHERE, not inside of one."
+                reason = f"{what} must be a condition of its own in WHERE."
                 raise self.error(reason, at=part.at, hint='"^" or AND between them')
             case ResultEvent():
-                reason = "Several values, or one with a name, stand in RETURN alone."
+                reason = "Several values, or one with a name, are allowed only in RETURN."
                 raise self.error(reason, at=part.at, hint="one value in brackets")
             case EventsReference(name=None, component=component):
-                raise self.error("Events are no value.", at=part.at, hint=f"count({component}[])")
+                raise self.error("Events are not a value.", at=part.at, hint=f"count({component}[])")
             case EventsReference(component=component, name=Name() as attribute):
                 raise self.error(
                     "These are several values.", at=part.at, hint=f"avg({component}[..i-1].{name_text(attribute)})"
@@ -338,7 +341,7 @@ class ReferenceReader(TermReader):
                 first = (
                     f"{part.component}{'[i]' if part.index is not EventIndex.ALONE else ''}.{name_text(part.names[0])}"
                 )
-                raise self.error("A composite stands in RETURN alone.", hint=first)
+                raise self.error("A composite is allowed only in RETURN.", hint=first)
             case DraftMatchAggregate(complaint=(reason, hint)):
                 raise self.error(reason, at=part.at, hint=hint)
         expression: Expression = part

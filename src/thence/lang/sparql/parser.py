@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from thence.algebra.chains import DEPTH, depth
 from thence.algebra.expressions import Expression
 from thence.algebra.patterns import Pattern, SparqlQuery
-from thence.lang.parser_cache import GRAMMARS
-from thence.lang.sparql.query_reader import QueryReader
-from thence.lang.syntax import Syntax
+from thence.algebra.traversal import DEPTH, depth
+from thence.lang.sparql.group_reader import QueryReader
+from thence.lang.syntax import GRAMMARS, Syntax
 from thence.lang.text import text as read_text
 
 SYNTAX = Syntax(GRAMMARS / "sparql" / "sparql.lark", "query_unit", "pattern_unit", "expression_unit")

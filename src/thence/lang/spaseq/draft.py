@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import TriplePattern
-from thence.algebra.spaseq import Gpm, IterationAggregate, SequencePart
-from thence.algebra.spaseq_analysis import occurrences
+from thence.algebra.spaseq import Gpm, IterationAggregate, SequencePart, occurrences
 from thence.algebra.streams import Stream, Window
 from thence.errors import QueryError
 from thence.lang.text import Text
@@ -90,11 +89,11 @@ class Draft:
         return self.text.error(reason, at, hint=hint)
 
     def at(self, part: SequencePart) -> int:
-        """Where a part of the sequence begins."""
+        """The place where a part of the sequence begins."""
         return self.places[occurrences(part.operand)[0].place]
 
     def after(self, variable: Variable, at: int) -> int:
-        """Where the variable stands first from that place on; that place itself, if it does not."""
+        """The first place of the variable from that place on; that place itself if the variable does not follow."""
         return next((place for place in self.named.get(variable, ()) if place >= at), at)
 
     def line(self, at: int) -> str:

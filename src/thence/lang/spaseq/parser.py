@@ -1,18 +1,4 @@
-"""SPAseQ queries: text in, algebra out.
-
->>> query = parse('''
-...     PREFIX : <http://example.org/>
-...     SELECT ?company ?high ?low
-...     WITHIN 10 MINUTES
-...     FROM STREAM stocks <http://example.org/stocks>
-...     WHERE {
-...         SEQ (A ; B)
-...         DEFINE GPM A ON stocks { ?company :price ?high }
-...         DEFINE GPM B ON stocks { ?company :price ?low . FILTER(?low < ?high * 0.9) }
-...     }''')
->>> [(part.selection, part.operand.gpm) for part in query.sequence]
-[(None, 'A'), (<Selection.NEXT: ';'>, 'B')]
-"""
+"""SPAseQ: text in, algebra out; and the common mistakes in it."""
 
 from __future__ import annotations
 
@@ -20,19 +6,103 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain, islice
 
-from thence.algebra.chains import DEPTH, depth
 from thence.algebra.spaseq import SelectRows, SequenceQuery
-from thence.lang.parser_cache import GRAMMARS
-from thence.lang.spaseq.checks import check_names, check_negations, warnings
+from thence.algebra.traversal import DEPTH, depth
+from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, duration, still_open, unit
+from thence.lang.spaseq.checks import (
+    GpmScope,
+    check_filters,
+    check_names,
+    check_negated_variables,
+    check_negations,
+    check_partition,
+    unseen_inside,
+    warnings,
+)
 from thence.lang.spaseq.draft import Draft
-from thence.lang.spaseq.mistakes import MISTAKES
-from thence.lang.spaseq.output_clauses import check_aggregates, output
-from thence.lang.spaseq.reader import SequenceReader
-from thence.lang.spaseq.scope import Scope
-from thence.lang.spaseq.variable_checks import check_filters, check_negated_variables, check_partition, unseen_inside
-from thence.lang.syntax import Syntax
+from thence.lang.spaseq.reader import SequenceReader, check_aggregates, output
+from thence.lang.syntax import GRAMMARS, Syntax
+from thence.lang.text import END, IRIS, MODIFIERS
 from thence.lang.text import text as read_text
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
+from thence.rdf.events import DEFAULT_NAMESPACE
+
+# Common mistakes in SPAseQ, besides those of all languages.
+
+_OPERATORS = '"," ";" ":" "&" or "|"'
+
+
+def _still_open(failure: ParseFailure) -> Diagnosis | None:
+    """The next GPM begins, and a bracket of SEQ or of the GPM before is open."""
+    return still_open(failure, {"_DEFINE"}) if len(failure.opened) > 1 else None
+
+
+def _dataset(failure: ParseFailure) -> Diagnosis | None:
+    if failure.follows("_FROM") and (failure.kind in IRIS or failure.word == "NAMED"):
+        iri = failure.short if failure.kind in IRIS else "<http://…>"
+        return Diagnosis("FROM names a stream here; background data is read by GRAPH.", f"FROM STREAM S1 {iri}")
+    return None
+
+
+def _unnamed(failure: ParseFailure) -> Diagnosis | None:
+    if failure.follows("_STREAM") and failure.kind in IRIS:
+        return Diagnosis("A stream needs a name before its IRI.", f"FROM STREAM S1 {failure.short}")
+    return None
+
+
+def _form(failure: ParseFailure) -> Diagnosis | None:
+    if failure.word in ("ASK", "DESCRIBE") and "_CONSTRUCT" in failure.accepted:
+        return Diagnosis(f"{failure.word} is not supported over streams.", "SELECT or CONSTRUCT")
+    return None
+
+
+def _modifier(failure: ParseFailure) -> Diagnosis | None:
+    if failure.accepted == {END} and failure.kind in MODIFIERS:
+        return Diagnosis(f"{failure.found.upper()} is not supported: matches are emitted as they are found.")
+    return None
+
+
+def _prefixed(failure: ParseFailure) -> Diagnosis | None:
+    if "NAME" in failure.accepted and failure.found in ("!", "+", "?") and "VAR1" not in failure.accepted:
+        return Diagnosis("The operators + ? ! follow their operand.", f"A{failure.found}")
+    return None
+
+
+def _joining(failure: ParseFailure) -> Diagnosis | None:
+    """Two GPMs with nothing between them, or with an operator that SEQ does not have."""
+    if "AMPERSAND" not in failure.accepted or failure.kind == END or failure.found in CLOSING.values():
+        return None
+    if failure.word or failure.found == "(":
+        return Diagnosis(f"An operator is missing before {failure.shown}.", _OPERATORS)
+    return Diagnosis(f"{failure.shown} is not an operator of SEQ.", _OPERATORS)
+
+
+MISTAKES: tuple[Mistake, ...] = (
+    duration,
+    unit,
+    _still_open,  # before what is said of a missing operator
+    _dataset,
+    _unnamed,
+    _form,
+    _modifier,
+    _prefixed,
+    _joining,
+)
+
+
+# SPAseQ queries: text in, algebra out.
+#
+# >>> query = parse('''
+# ...     PREFIX : <http://example.org/>
+# ...     SELECT ?company ?high ?low
+# ...     WITHIN 10 MINUTES
+# ...     FROM STREAM stocks <http://example.org/stocks>
+# ...     WHERE {
+# ...         SEQ (A ; B)
+# ...         DEFINE GPM A ON stocks { ?company :price ?high }
+# ...         DEFINE GPM B ON stocks { ?company :price ?low . FILTER(?low < ?high * 0.9) }
+# ...     }''')
+# >>> [(part.selection, part.operand.gpm) for part in query.sequence]
+# [(None, 'A'), (<Selection.NEXT: ';'>, 'B')]
 
 WARNINGS = 50
 """Nobody reads more of them."""
@@ -43,7 +113,7 @@ SYNTAX = Syntax(GRAMMARS / "spaseq" / "spaseq.lark", "sequence_query", mistakes=
 def parse(
     text: str, *, source: str = "query", base: str | None = None, namespace: str | None = None, nesting: int = 200
 ) -> SequenceQuery:
-    """The algebra of a SPAseQ query, or a QueryError; what is legal and hardly meant is told in its `warnings`.
+    """The algebra of a SPAseQ query. QueryError if it is wrong; its `warnings` lists likely mistakes.
 
     `source` names the text in errors. `base` and `namespace`, which `:name` without a prefix is of, hold until the text
     declares its own. Bare names of typed events are of `namespace`, else of the text's `PREFIX :`, else of its BASE.
@@ -70,7 +140,7 @@ def _checked(draft: Draft) -> SequenceQuery:
         partition=draft.partition,
     )
     check_negations(draft)
-    scope = Scope(draft, query)
+    scope = GpmScope(draft, query)
     check_filters(scope)
     check_negated_variables(scope)
     check_partition(scope)

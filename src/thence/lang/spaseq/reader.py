@@ -1,19 +1,21 @@
-"""From a parse tree to a draft of a SPAseQ query: what the grammar can't refuse with a reason is refused here."""
+"""From a parse tree to a draft of a SPAseQ query: clauses, sequences, and output."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from lark import Token
 
-from thence.algebra.expressions import Expression, Variable
+from thence.algebra.expressions import Aggregate, Exists, Expression, Variable
 from thence.algebra.patterns import Bgp, Graph, Join, Pattern, Select, SubSelect
 from thence.algebra.spaseq import (
     AggregateVariable,
     Conjunction,
+    ConstructEvents,
     Disjunction,
     Gpm,
     IterationAggregate,
@@ -21,13 +23,26 @@ from thence.algebra.spaseq import (
     Occurrence,
     Operand,
     Quantifier,
+    SelectColumn,
     Selection,
+    SelectRows,
     SequencePart,
+    occurrences,
 )
-from thence.algebra.variables import in_scope
-from thence.lang.sparql.group_reader import BindElement, Element, FilterElement, MinusElement, OptionalElement
-from thence.lang.sparql.triple_reader import Triples
-from thence.lang.spaseq.clauses import ClauseReader, OriginClause, PartitionClause, WithinClause
+from thence.algebra.streams import Stream, Window
+from thence.algebra.traversal import DEPTH, depth, replaced
+from thence.algebra.variables import in_scope, mentioned, parts
+from thence.errors import InputError, QueryError, closest
+from thence.lang.sparql.group_reader import (
+    BindElement,
+    Element,
+    FilterElement,
+    MinusElement,
+    OptionalElement,
+    QueryReader,
+)
+from thence.lang.sparql.term_reader import Triples
+from thence.lang.spaseq.checks import GpmScope
 from thence.lang.spaseq.draft import (
     Draft,
     DraftAggregate,
@@ -39,7 +54,278 @@ from thence.lang.spaseq.draft import (
     NamedStream,
 )
 from thence.lang.syntax import offset
-from thence.lang.words import name
+from thence.lang.text import name
+from thence.rdf.terms import IRI, XSD, XSD_STRING, Literal
+from thence.rdf.times import Domain, Instant, Span, parse_duration, parse_time
+
+# The clauses of a SPAseQ query between SELECT and SEQ: WITHIN, PARTITION BY, FROM STREAM.
+
+_DURATIONS = (XSD + "duration", XSD + "dayTimeDuration")
+
+
+@dataclass(frozen=True, slots=True)
+class WithinClause:
+    span: Span
+    tumbling: bool
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class OriginClause:
+    """`FROM t`, which belongs to TUMBLING."""
+
+    instant: Instant
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionClause:
+    variables: tuple[Variable, ...]
+    at: int
+
+
+Clause: TypeAlias = WithinClause | OriginClause | PartitionClause | NamedStream
+W = TypeVar("W", WithinClause, PartitionClause)
+
+
+class ClauseReader(QueryReader):
+    """The clauses, in any order."""
+
+    def within(self, span: Span, tumbling: Token | None = None) -> WithinClause:
+        return WithinClause(span, tumbling is not None, self.here)
+
+    def duration(self, *parts: Token | Literal) -> Span:
+        first = parts[0]
+        if isinstance(first, Literal):
+            if first.datatype not in (XSD_STRING, *_DURATIONS) or first.language is not None:
+                raise self.error(f"{first} is not a duration.", hint='WITHIN "PT10M"')
+            written = first.value
+            if first.datatype in _DURATIONS and not written.strip().startswith("P"):
+                raise self.error(f"{first} is not a duration.", hint='WITHIN "PT10M"')
+        else:
+            written = " ".join(str(part) for part in parts)
+        try:
+            span = parse_duration(written)
+        except InputError as error:
+            raise self._wrong(error) from None
+        if span.length == 0:
+            raise self.error("A window must be longer than 0.", hint="WITHIN 10 MINUTES")
+        return span
+
+    def origin(self, time: Token | Literal) -> OriginClause:
+        try:
+            match time:
+                case Literal():
+                    instant = parse_time(time)
+                case Token(type="TIME"):
+                    instant = parse_time(str(time))
+                case _:
+                    instant = parse_time(Literal(str(time), XSD + "integer"))
+        except InputError as error:
+            raise self._wrong(error) from None
+        return OriginClause(instant, self.here)
+
+    def partition(self, *variables: Variable) -> PartitionClause:
+        twice = next((v for i, v in enumerate(variables) if v in variables[:i]), None)
+        if twice is not None:
+            raise self.error(f"PARTITION BY names {twice} twice.")
+        return PartitionClause(variables, self.here)
+
+    def stream(self, token: Token, iri: IRI) -> NamedStream:
+        return NamedStream(Stream(str(token), iri), offset(token))
+
+    def _wrong(self, error: InputError) -> QueryError:
+        reason, _, hint = str(error).partition(" Try: ")
+        return self.error(reason if reason.endswith(".") else f"{reason}.", hint=hint)
+
+    def partitioned(self, clauses: list[Clause]) -> PartitionClause | None:
+        """The one PARTITION BY, if there is one."""
+        return self._only([clause for clause in clauses if isinstance(clause, PartitionClause)], "PARTITION BY")
+
+    def window(self, clauses: list[Clause]) -> Window | None:
+        """The window that WITHIN, TUMBLING and FROM t describe together."""
+        within = self._only([clause for clause in clauses if isinstance(clause, WithinClause)], "WITHIN")
+        origin: OriginClause | None = None
+        for before, clause in zip((None, *clauses), clauses, strict=False):
+            if isinstance(clause, OriginClause):
+                if not (isinstance(before, WithinClause) and before.tumbling):
+                    hint = "WITHIN 10 MINUTES TUMBLING FROM …" if within is None else "TUMBLING directly before it"
+                    raise self.error("FROM with a time belongs to TUMBLING.", at=clause.at, hint=hint)
+                origin = clause
+        if within is None:
+            return None
+        if origin is None:
+            return Window(within.span, within.tumbling)
+        self._check_domains(within, origin)
+        return Window(within.span, tumbling=True, origin=origin.instant.time)
+
+    def _only(self, clauses: list[W], words: str) -> W | None:
+        if len(clauses) > 1:
+            raise self.error(f"{words} is given twice.", at=clauses[1].at, hint=f"one {words}")
+        return clauses[0] if clauses else None
+
+    def _check_domains(self, within: WithinClause, origin: OriginClause) -> None:
+        if within.span.domain is origin.instant.domain:
+            return
+        if within.span.domain is Domain.TICKS:
+            reason, hint = "WITHIN counts ticks, but TUMBLING begins at a date.", "TUMBLING FROM 0"
+        else:
+            reason, hint = "WITHIN is a time, but TUMBLING begins at a tick.", "TUMBLING FROM 2024-05-06T07:00:00Z"
+        raise self.error(reason, at=origin.at, hint=hint)
+
+
+# SELECT and CONSTRUCT of SPAseQ: what a row may name, and aggregates over the iterations of a closure.
+
+
+def output(scope: GpmScope) -> SelectRows | ConstructEvents:
+    """The form of the query, or the reason why it means nothing."""
+    form = scope.draft.form
+    match form:
+        case DraftRows():
+            return _SelectReader(scope).read(form)
+        case DraftEvents():
+            return _events(scope, form)
+
+
+def check_aggregates(draft: Draft) -> None:
+    """FIRST, LAST, COLLECT and COUNT(B) are about a whole match, so they stand in its SELECT alone."""
+    columns = draft.form.columns or () if isinstance(draft.form, DraftRows) else ()
+    expressions = [column.expression for column in columns if column.expression is not None]
+    allowed = {variable for expression in expressions for variable in mentioned(expression)}
+    for variable, found in draft.aggregates.items():
+        if variable not in allowed:
+            function = found.aggregate.function.value
+            reason = f"{function} over the iterations of a closure is allowed only in the query's own SELECT."
+            raise draft.error(reason, found.at)
+
+
+def _check_named(scope: GpmScope, names: Iterable[Variable], word: str, at: int) -> None:
+    """Refuse the first of these names that no match binds."""
+    missing = [name for name in names if name not in scope.bound]
+    if missing:
+        raise scope.unbound(f"{word} names", min(missing, key=lambda each: scope.draft.after(each, at)), at)
+
+
+def _events(scope: GpmScope, form: DraftEvents) -> ConstructEvents:
+    if not form.template:
+        raise scope.draft.error("CONSTRUCT has no triples, so it makes no events.", form.at)
+    slots = {slot for triple in form.template for slot in (triple.subject, triple.predicate, triple.object)}
+    _check_named(scope, (slot for slot in slots if isinstance(slot, Variable)), "CONSTRUCT", form.at)
+    return ConstructEvents(form.template)
+
+
+class _SelectReader:
+    """Reads the columns of one SELECT; one aggregate has one name in all of them."""
+
+    def __init__(self, scope: GpmScope) -> None:
+        self._scope = scope
+        self._draft = scope.draft
+        self._query = scope.query
+        self._names: dict[IterationAggregate, Variable] = {}
+
+    def read(self, form: DraftRows) -> SelectRows:
+        if form.columns is None:
+            return SelectRows(tuple(map(SelectColumn, self._scope.bound)), form.distinct)
+        columns: dict[Variable, SelectColumn] = {}
+        for draft in form.columns:
+            if draft.variable not in columns or draft.expression is not None:
+                self._check_name(draft, columns)
+                columns[draft.variable] = self._column(draft, columns)
+            elif columns[draft.variable].expression is not None:
+                raise self._twice(draft)
+        return SelectRows(tuple(columns.values()), form.distinct)
+
+    def _check_name(self, draft: DraftColumn, columns: dict[Variable, SelectColumn]) -> None:
+        if draft.expression is None:
+            _check_named(self._scope, [draft.variable], "SELECT", draft.at)
+        elif draft.variable in self._scope.bound:
+            reason = f"AS gives {draft.variable} a value, but the GPMs bind {draft.variable} already."
+            raise self._draft.error(reason, draft.at, hint="a new name")
+        elif draft.variable in columns:
+            raise self._twice(draft)
+
+    def _twice(self, draft: DraftColumn) -> Exception:
+        return self._draft.error(f"SELECT gives {draft.variable} a value twice.", draft.at, hint="a new name")
+
+    def _column(self, draft: DraftColumn, before: dict[Variable, SelectColumn]) -> SelectColumn:
+        expression = draft.expression
+        if expression is None:
+            return SelectColumn(draft.variable)
+        if depth(expression) > DEPTH:
+            raise self._draft.error(f"An expression may be at most {DEPTH} levels deep.", draft.at)
+        if any(isinstance(part, Exists) for part in parts(expression)):
+            reason = "EXISTS is not allowed in SELECT: it tests the graph of one event, and a match has many."
+            raise self._draft.error(reason, draft.at, hint="FILTER EXISTS { … } in the GPM")
+        found: dict[Variable, IterationAggregate] = {}
+        expression = replaced(expression, lambda part: self._aggregate(part, draft, found))
+        names = [name for name in mentioned(expression) if name not in found and name not in before]
+        _check_named(self._scope, names, "SELECT", draft.at)
+        return SelectColumn(draft.variable, expression, tuple(found.items()))
+
+    def _aggregate(
+        self, part: Expression, draft: DraftColumn, found: dict[Variable, IterationAggregate]
+    ) -> Variable | None:
+        """The variable that stands for an aggregate; None if this is not an aggregate."""
+        match part:
+            case Variable() if part in self._draft.aggregates:
+                read = self._draft.aggregates[part]
+            case Aggregate():
+                read = DraftAggregate(self._iterated(part, draft), draft.at)
+            case _:
+                return None
+        self._check_aggregate(read)
+        name = self._names.setdefault(read.aggregate, AggregateVariable(str(len(self._names))))
+        found[name] = read.aggregate
+        return name
+
+    def _iterated(self, part: Aggregate, draft: DraftColumn) -> IterationAggregate:
+        function = IterationFunction(part.function.value)
+        if part.operand is None:
+            raise self._draft.error("COUNT(*) counts nothing here.", draft.at, hint="COUNT(B), of a GPM B under +")
+        if not isinstance(part.operand, Variable) or part.operand in self._draft.aggregates:
+            reason = f"{function.value} takes a variable of a closure, and no expression."
+            raise self._draft.error(reason, draft.at, hint=f"{function.value}(?v), with the arithmetic around it")
+        return IterationAggregate(function, part.operand, part.distinct, part.separator)
+
+    def _check_aggregate(self, read: DraftAggregate) -> None:
+        of = read.aggregate.of
+        if isinstance(of, Variable):
+            self._check_local(of, read)
+        else:
+            self._check_counted(of, read)
+
+    def _check_local(self, variable: Variable, read: DraftAggregate) -> None:
+        function = read.aggregate.function.value
+        _check_named(self._scope, [variable], function, read.at)
+        sequence = self._query.sequence
+        holders = self._scope.holders(variable)
+        closures = [index for index in holders if sequence[index].quantifier is Quantifier.PLUS]
+        start = f"{function}({variable}) is about the iterations of a closure, but {variable}"
+        if not closures:
+            raise self._draft.error(f'{start} is in no GPM under "+".', read.at, hint=str(variable))
+        if variable in self._query.partition:
+            raise self._draft.error(f"{start} is what the query is partitioned by.", read.at, hint=str(variable))
+        if len(holders) > 1:
+            other = self._scope.binder([index for index in holders if index != closures[0]], variable)
+            reason = f"{start} is also outside of it ({other}), and keeps one value."
+            raise self._draft.error(reason, read.at, hint=str(variable))
+
+    def _check_counted(self, name: str, read: DraftAggregate) -> None:
+        known = [gpm.name for gpm in self._query.gpms]
+        if name not in known:
+            hint = closest(name, known)
+            raise self._draft.error(f'COUNT names "{name}", which is not a GPM.', read.at, hint=hint)
+        holding = [part for part in self._query.sequence if name in {found.gpm for found in occurrences(part.operand)}]
+        closures = [part for part in holding if part.quantifier is Quantifier.PLUS]
+        if not closures:
+            reason = f'COUNT({name}) counts the iterations of a closure, but {name} is not under "+".'
+            raise self._draft.error(reason, read.at, hint=f"{name}+ in SEQ")
+        if len(holding) > 1:
+            reason = f"COUNT({name}) is ambiguous: {name} is in {len(holding)} parts of the sequence."
+            raise self._draft.error(reason, read.at, hint="a GPM of its own for each part")
+
+
+# From a parse tree to a draft of a SPAseQ query: what the grammar can't refuse with a reason is refused here.
 
 LONGEST = 200
 """The most GPM names that SEQ may hold, and the most GPMs that may be defined."""
@@ -65,7 +351,7 @@ class PlacedCondition(FilterElement):
 
 @dataclass(frozen=True, slots=True)
 class GpmBody:
-    """What stands between the braces of a GPM, as `Gpm` has it apart."""
+    """The parts between the braces of a GPM, as in `Gpm`."""
 
     pattern: Pattern
     graphs: tuple[Graph, ...]
@@ -137,7 +423,7 @@ class SequenceReader(ClauseReader):
         return str(token)
 
     def _file(self, aggregate: IterationAggregate) -> Variable:
-        """A variable that stands for the aggregate until it is known whether one may stand there at all."""
+        """A placeholder variable for the aggregate, until it is known whether an aggregate is allowed there."""
         variable = AggregateVariable(f"read {len(self._aggregates)}")
         self._aggregates[variable] = DraftAggregate(aggregate, self.here)
         return variable

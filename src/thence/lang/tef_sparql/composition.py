@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, assert_never
 
-from thence.algebra.chains import DEPTH
 from thence.algebra.expressions import Compare, Comparison, Expression, Variable
 from thence.algebra.patterns import TriplePattern
 from thence.algebra.tef_sparql import (
@@ -28,11 +27,12 @@ from thence.algebra.tef_sparql import (
     Test,
     Times,
     Until,
+    bound,
 )
-from thence.algebra.tef_variables import bound
+from thence.algebra.traversal import DEPTH
 from thence.algebra.variables import mentioned
 from thence.errors import QueryError
-from thence.lang.long_chains import LONG_INFIX, LONG_LIST
+from thence.lang.syntax import LONG_INFIX, LONG_LIST
 from thence.lang.tef_sparql.draft import (
     ON_INIT,
     SINCE,
@@ -51,7 +51,7 @@ from thence.lang.tef_sparql.draft import (
 WITHOUT = "WITHOUT"
 LONG_UNION = f"UNION in a group may join at most {DEPTH - 1} patterns."
 
-Scope = frozenset[Variable]
+BoundVariables = frozenset[Variable]
 
 _ARMS: Mapping[str, Callable[[TefPattern], Arm]] = {"": Plain, SINCE: Since, UNTIL: Until, ON_INIT: OnInit}
 
@@ -73,7 +73,7 @@ class Composed:
     """A pattern, and the variables that it binds."""
 
     pattern: TefPattern
-    scope: Scope
+    scope: BoundVariables
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ComposedArm:
     """An arm, and the variables that it binds."""
 
     arm: Arm
-    scope: Scope
+    scope: BoundVariables
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Composition:
 
     # Patterns
 
-    def _list(self, draft: ListDraft, outer: Scope, keyword: str = "") -> Composed:
+    def _list(self, draft: ListDraft, outer: BoundVariables, keyword: str = "") -> Composed:
         """`P, P, expression`; `keyword` is what it is the operand of."""
         if len(draft.rest) >= DEPTH:
             raise self.reporter.error(LONG_LIST, at=draft.at)
@@ -159,7 +159,7 @@ class Composition:
                     found = Composed(Conjunction(found.pattern, right.pattern), found.scope | right.scope)
         return found
 
-    def _operand(self, draft: OperandDraft, outer: Scope, operator: str) -> Composed:
+    def _operand(self, draft: OperandDraft, outer: BoundVariables, operator: str) -> Composed:
         match draft:
             case TriplePattern():
                 return Composed(draft, bound(draft))
@@ -179,7 +179,7 @@ class Composition:
             case _:
                 assert_never(draft)
 
-    def _infix(self, draft: InfixDraft, outer: Scope) -> Composed:
+    def _infix(self, draft: InfixDraft, outer: BoundVariables) -> Composed:
         if len(draft.rest) >= DEPTH:
             raise self.reporter.error(LONG_INFIX)
         found = self._operand(draft.first, outer, draft.rest[0][0])
@@ -193,7 +193,7 @@ class Composition:
                 found = Composed(related, found.scope | right.scope)
         return found
 
-    def _union(self, draft: UnionDraft, outer: Scope, operator: str) -> Composed:
+    def _union(self, draft: UnionDraft, outer: BoundVariables, operator: str) -> Composed:
         if len(draft.arms) > DEPTH:
             raise self.reporter.error(LONG_UNION, at=draft.at)
         for arm in draft.arms:
@@ -205,18 +205,18 @@ class Composition:
         return first
 
     def _misplaced(self, arm: ArmDraft, operator: str) -> QueryError:
-        """SINCE, UNTIL, REPLACE or ON INIT in a group that is no arm (TEF-13)."""
-        reason = f"{arm.keyword} can't stand {_where(operator)}: it is an arm of CONSTRUCT FACT."
+        """SINCE, UNTIL, REPLACE or ON INIT in a group that is not an arm (TEF-13)."""
+        reason = f"{arm.keyword} is not allowed {_where(operator)}: it is an arm of CONSTRUCT FACT."
         return self.reporter.error(reason, at=arm.at, hint=_cure(arm.keyword, operator))
 
     # Expressions
 
-    def _step(self, before: Composed, step: StepDraft, outer: Scope) -> Composed:
+    def _step(self, before: Composed, step: StepDraft, outer: BoundVariables) -> Composed:
         variable, expression = self._settled(step, outer | before.scope)
         scope = before.scope if variable is None else before.scope | {variable}
         return Composed(self._stepped(before.pattern, variable, expression, step.at), scope)
 
-    def _settled(self, step: StepDraft, seen: Scope) -> tuple[Variable | None, Expression]:
+    def _settled(self, step: StepDraft, seen: BoundVariables) -> tuple[Variable | None, Expression]:
         """The variable that an expression binds, with its value; or None, and the test that it is (TEF-57)."""
         variable, expression = None, step.expression
         match expression:
@@ -238,7 +238,7 @@ class Composition:
         return found
 
 
-def _variables(*slots: object) -> Scope:
+def _variables(*slots: object) -> BoundVariables:
     return frozenset(slot for slot in slots if isinstance(slot, Variable))
 
 

@@ -10,9 +10,8 @@ from typing import TypeAlias
 from thence.algebra.expressions import Expression
 from thence.algebra.patterns import TriplePattern
 from thence.algebra.streams import Stream
-from thence.algebra.tef_places import StatementPlaces
-from thence.algebra.tef_sparql import HeadTriple, Kind, OncePer, TefStatement, When
-from thence.lang.placed_draft import PlacedDraft
+from thence.algebra.tef_sparql import HeadTriple, Kind, OncePer, StatementPlaces, TefStatement, When
+from thence.lang.draft import PlacedDraft
 from thence.rdf.terms import IRI
 from thence.rdf.times import Span
 
@@ -82,7 +81,7 @@ class ListDraft:
 
 @dataclass(frozen=True, slots=True)
 class ArmDraft:
-    """What UNION separates. `keyword` is empty for a pattern alone; `events` stands behind ON."""
+    """An arm, as UNION separates them. `keyword` is empty for a pattern alone; `events` are those behind ON."""
 
     keyword: str
     content: ListDraft
@@ -142,7 +141,7 @@ Clause: TypeAlias = PlacedOncePer | PlacedSpan | StreamClause
 
 @dataclass(frozen=True, slots=True)
 class HeadDraft:
-    """What stands behind CONSTRUCT, and where the predicate of each triple does."""
+    """The head of a CONSTRUCT, and the place of each triple's predicate."""
 
     triples: tuple[HeadTriple, ...]
     at: tuple[int, ...]

@@ -1,5 +1,4 @@
-"""Terms and expressions of TEF-SPARQL: bare names, `?_`, numbers without signs, durations, functions (TEF-56 to
-TEF-61)."""
+"""Terms, expressions and functions of TEF-SPARQL: bare names, `?_`, durations, now() and duration(a, b)."""
 
 from __future__ import annotations
 
@@ -10,22 +9,130 @@ from typing import Any
 
 from lark import Token
 
-from thence.algebra.expressions import Call, Cast, Compare, Comparison, Expression, Variable
+from thence.algebra.expressions import Bound, Call, Cast, Coalesce, Compare, Comparison, Expression, If, Variable
 from thence.algebra.patterns import TriplePattern
-from thence.algebra.tef_variables import FRESH, is_fresh
+from thence.algebra.tef_sparql import FRESH, is_fresh
 from thence.algebra.variables import mentioned
-from thence.errors import InputError, QueryError
-from thence.lang.placed_draft import TimeDemand
-from thence.lang.sparql.expression_reader import ExpressionReader
+from thence.errors import InputError, QueryError, closest
+from thence.lang.draft import TimeDemand
+from thence.lang.mistakes import Diagnosis
+from thence.lang.sparql.term_reader import ExpressionReader
 from thence.lang.syntax import offset
 from thence.lang.tef_sparql.draft import Caution
-from thence.lang.tef_sparql.functions import FN, UnknownFunction, built_in, xpath
 from thence.lang.text import Text
 from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.dates import parse_duration as parse_xsd_duration
+from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI, RDF, RDFS, XSD, XSD_STRING, Literal
 from thence.rdf.times import Domain, parse_duration
-from thence.rdf.typed_events import DEFAULT_NAMESPACE
+
+# The functions of TEF-SPARQL: SPARQL's built-ins by name, XPath's by `fn:`, now() and duration(a, b).
+
+FN = "http://www.w3.org/2005/xpath-functions#"
+
+_MANY = 1_000_000
+_ARITIES: Mapping[str, tuple[int, int]] = {
+    "NOW": (0, 0), "DURATION": (2, 2), "IF": (3, 3), "COALESCE": (0, _MANY), "BOUND": (1, 1), "CONCAT": (0, _MANY),
+    "SUBSTR": (2, 3), "REGEX": (2, 3), "LANGMATCHES": (2, 2), "CONTAINS": (2, 2), "STRSTARTS": (2, 2),
+    "STRENDS": (2, 2), "STRBEFORE": (2, 2), "STRAFTER": (2, 2), "STRLANG": (2, 2), "STRDT": (2, 2), "SAMETERM": (2, 2),
+} | dict.fromkeys(
+    ("STR", "LANG", "DATATYPE", "IRI", "URI", "ABS", "CEIL", "FLOOR", "ROUND", "STRLEN", "UCASE", "LCASE",
+     "ENCODE_FOR_URI", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE", "TZ", "MD5", "SHA1", "SHA256",
+     "SHA384", "SHA512", "ISIRI", "ISURI", "ISBLANK", "ISLITERAL", "ISNUMERIC"),
+    (1, 1),
+)  # fmt: skip
+_SYNONYMS = {"URI": "IRI", "ISURI": "ISIRI"}
+_XPATH = {
+    "year-from-dateTime": "YEAR", "month-from-dateTime": "MONTH", "day-from-dateTime": "DAY",
+    "hours-from-dateTime": "HOURS", "minutes-from-dateTime": "MINUTES", "seconds-from-dateTime": "SECONDS",
+    "timezone-from-dateTime": "TIMEZONE", "abs": "ABS", "round": "ROUND", "ceiling": "CEIL", "floor": "FLOOR",
+    "concat": "CONCAT", "contains": "CONTAINS", "starts-with": "STRSTARTS", "ends-with": "STRENDS",
+    "string-length": "STRLEN", "substring": "SUBSTR", "substring-before": "STRBEFORE", "substring-after": "STRAFTER",
+    "upper-case": "UCASE", "lower-case": "LCASE", "encode-for-uri": "ENCODE_FOR_URI", "matches": "REGEX",
+}  # fmt: skip
+AGGREGATES = ("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT")
+NO_AGGREGATE = "{} is not supported: TEF-SPARQL computes aggregates with facts."
+INSTEAD_OF_AGGREGATE = "REPLACE ?x sum ?old ON ?x price ?p, ?new = ?old + ?p"
+_RANDOM = ("RAND", "UUID", "STRUUID", "BNODE")
+_EP_SPARQL = ("GETDURATION", "GETSTARTTIME", "GETENDTIME")
+_LONGEST = 40
+
+
+class UnknownFunction(Exception):
+    """A call that means nothing, and why."""
+
+    def __init__(self, mistake: Diagnosis) -> None:
+        super().__init__(mistake.reason)
+        self.mistake = mistake
+
+
+def built_in(name: str, arguments: tuple[Expression, ...], base: str | None) -> Expression:
+    """The call of a function by its bare name, in any case."""
+    keyword = name.upper()
+    if keyword not in _ARITIES:
+        raise UnknownFunction(_unknown(name))
+    _check_arity(name if len(name) <= _LONGEST else keyword, keyword, arguments)
+    return _call(_SYNONYMS.get(keyword, keyword), arguments, base)
+
+
+def xpath(local: str, arguments: tuple[Expression, ...], base: str | None) -> Expression:
+    """The call of `fn:local`, which has a counterpart in SPARQL."""
+    if local not in _XPATH:
+        near = closest(local, _XPATH)
+        hint = f"fn:{near}" if near else "a function of SPARQL, by its name"
+        raise UnknownFunction(Diagnosis(f"fn:{local[:_LONGEST]} is not supported.", hint))
+    _check_arity(f"fn:{local}", _XPATH[local], arguments)
+    return _call(_XPATH[local], arguments, base)
+
+
+def _call(keyword: str, arguments: tuple[Expression, ...], base: str | None) -> Expression:
+    match keyword, arguments:
+        case "IF", (condition, then, otherwise):
+            return If(condition, then, otherwise)
+        case "COALESCE", _:
+            return Coalesce(arguments)
+        case "BOUND", (Variable() as variable,):
+            return Bound(variable)
+        case "BOUND", _:
+            raise UnknownFunction(Diagnosis("BOUND asks about a variable.", "BOUND(?v)"))
+        case "IRI", _ if base is not None:
+            return Call("IRI", (*arguments, IRI(base)))  # what a relative IRI is resolved against, once it is known
+        case _:
+            return Call(keyword, arguments)
+
+
+def _check_arity(shown: str, keyword: str, arguments: tuple[Expression, ...]) -> None:
+    least, most = _ARITIES[keyword]
+    if least <= len(arguments) <= most:
+        return
+    needed = f"{least}" if least == most else f"{least} or {most}"
+    noun = "argument" if needed == "1" else "arguments"
+    found = f"{len(arguments):,}" if arguments else "none"
+    hint = f"{shown}({', '.join('?' + letter for letter in 'abc'[:most])})"
+    raise UnknownFunction(Diagnosis(f"{shown} takes {needed if most else 'no'} {noun}, found {found}.", hint))
+
+
+def _unknown(name: str) -> Diagnosis:
+    keyword, shown = name.upper(), f'"{name[:_LONGEST]}"'
+    if keyword in AGGREGATES:
+        reason = NO_AGGREGATE.format(keyword)
+        return Diagnosis(reason, INSTEAD_OF_AGGREGATE)
+    if keyword in _RANDOM:
+        return Diagnosis(f"{keyword} is not supported: the same events must give the same rows.", "a value of an event")
+    if keyword in _EP_SPARQL:
+        reason = f"{name} is EP-SPARQL's; here brackets bind the times of what stands before them."
+        return Diagnosis(reason, "( … )[?s, ?e], duration(?s, ?e) < 10d")
+    if keyword in ("EXISTS", "NOT"):
+        return Diagnosis(f"{keyword} is not supported.", "WITHOUT ( … )")
+    if name in _XPATH:
+        return Diagnosis(f"{shown} is not a known function.", f"fn:{name}")
+    known = [each if each not in ("NOW", "DURATION") else each.lower() for each in _ARITIES]
+    hint = closest(name, known if len(name) > 2 else ()) or f":{name[:_LONGEST]}(…) for one of your own"
+    return Diagnosis(f"{shown} is not a known function.", hint)
+
+
+# Terms and expressions of TEF-SPARQL: bare names, `?_`, numbers without signs, durations, functions (TEF-56 to
+# TEF-61).
 
 PREFIXES: Mapping[str, str] = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD, "fn": FN, "owl": "http://www.w3.org/2002/07/owl#"}
 """Those that a file need not declare."""
@@ -78,7 +185,7 @@ class TefExpressionReader(ExpressionReader):
 
     @property
     def namespace(self) -> str:
-        """What bare names are of at this place: the same as names that begin with a colon."""
+        """The namespace of bare names at this place: the same as of names that begin with a colon."""
         return self.prefixes.get("") or self.base or DEFAULT_NAMESPACE
 
     def bare_name(self, token: Token) -> IRI:
@@ -110,14 +217,14 @@ class TefExpressionReader(ExpressionReader):
         return found
 
     def _predicate_at(self) -> int:
-        """Where the predicate of the triple in hand stands: its second term."""
+        """The place of the current triple's predicate, its second term."""
         at = min((at for at in self._terms_at if at > self.here), default=self.here)
         self._terms_at.clear()
         return at
 
     def _resolve(self, token: Token) -> str:
         if token == "<>":
-            raise self.error('"<>" is no operator.', at=offset(token), hint="!=")
+            raise self.error('"<>" is not an operator.', at=offset(token), hint="!=")
         return super()._resolve(token)
 
     # Expressions

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, duration, similar, still_open, unit
-from thence.lang.words import COMPARISONS, END, IRIS, LITERALS, VARIABLES
+from thence.lang.tef_sparql.expression_reader import AGGREGATES, INSTEAD_OF_AGGREGATE, NO_AGGREGATE
+from thence.lang.text import COMPARISONS, END, IRIS, LITERALS, VARIABLES
 
 KEYWORDS = ("SINCE", "UNTIL", "TILL", "REPLACE", "ONSTART", "ONEND", "WITHOUT", "BIND", "FILTER")
 """Those that begin something where a bare name could begin a triple."""
 
 _ARMS = {"_SINCE": "SINCE", "_UNTIL": "UNTIL", "_REPLACE": "REPLACE"}
-_NO_ROWS = "is not supported: rows are emitted as they come."
+_NO_ROWS = "is not supported: rows are emitted as they are found."
 _NOT_HERE = {
     "OPTIONAL": Diagnosis("OPTIONAL is not supported.", "a statement with the pattern, and one WITHOUT it"),
     "GRAPH": Diagnosis("GRAPH is not supported: triples of the background are written like others.", "?x p ?y"),
@@ -30,13 +31,26 @@ _NOT_HERE = {
     "HAVING": Diagnosis("HAVING is not supported: facts hold aggregates.", "REPLACE … ON …, ?new = ?old + ?v"),
 }
 _OPERATORS = {
-    "AND": Diagnosis('"AND" is no operator.', '","'),
-    "OR": Diagnosis('"OR" is no operator.', "UNION"),
-    "AFTER": Diagnosis('"AFTER" is no operator.', "SEQ or BEFORE, with the earlier event first"),
-    "THEN": Diagnosis('"THEN" is no operator.', "SEQ"),
-    "EQUALS": Diagnosis('"EQUALS" is no operator of TEF-SPARQL.', "[?s, ?e] behind both sides"),
-    "WHILE": Diagnosis('"WHILE" is no operator.', "DURING"),
+    "AND": Diagnosis('"AND" is not an operator.', '","'),
+    "OR": Diagnosis('"OR" is not an operator.', "UNION"),
+    "AFTER": Diagnosis('"AFTER" is not an operator.', "SEQ or BEFORE, with the earlier event first"),
+    "THEN": Diagnosis('"THEN" is not an operator.', "SEQ"),
+    "EQUALS": Diagnosis('"EQUALS" is not an operator of TEF-SPARQL.', "[?s, ?e] behind both sides"),
+    "WHILE": Diagnosis('"WHILE" is not an operator.', "DURING"),
     "HAPPENS": Diagnosis("HAPPENSWHILE is one word.", "HAPPENSWHILE"),
+    "CONTAINS": Diagnosis('"CONTAINS" is not an operator of TEF-SPARQL.', "DURING, with the sides exchanged"),
+    "OVERLAPS": Diagnosis(
+        '"OVERLAPS" is not an operator of TEF-SPARQL: times are compared, and "," joins facts while both hold.',
+        "?x p ?y[?s, ?e], ?x q ?z[?t, ?_], ?s < ?t, ?t < ?e",
+    ),
+    **{
+        word: Diagnosis(f'"{word}" is not an operator of TEF-SPARQL: the times of two events are compared.', hint)
+        for word, hint in {
+            "MEETS": "?x p ?y[?_, ?e], ?x q ?z[?e, ?_]",
+            "STARTS": "?x p ?y[?s, ?e], ?x q ?z[?s, ?f], ?e < ?f",
+            "FINISHES": "?x p ?y[?s, ?e], ?x q ?z[?t, ?e], ?t < ?s",
+        }.items()
+    },
 }
 _NEAR = 300  # characters: a text may have a million
 _FIRST_WORD = re.compile(
@@ -47,6 +61,9 @@ _PREDICATE_LIST = re.compile(r";\s*[^\s;,.(){}]+\s+[^\s;,.(){}\[\]]+\s*\Z")
 _OBJECT_LIST = re.compile(r",\s*[^\s;,.(){}]+\s*\Z")
 _STATIC = re.compile(r"\bCONSTRUCT\s+(STATIC)\s[^{}]*\Z", re.IGNORECASE)
 _TWO_WORDS = re.compile(r"ON\s+(START|END)\b", re.IGNORECASE)
+_WINDOW = re.compile(r"\[?\s*(?:(?:RANGE|ROWS|TRIPLES|TUMBLING|(?:NAMED\s+)?WINDOW)\b|NOW\s*\])", re.IGNORECASE)
+_COLUMNS = re.compile(r"\bSELECT\s+(?:DISTINCT\s+)?(?:[?$]\w+[\s,]*)*\Z", re.IGNORECASE)
+_AGGREGATE = re.compile(rf"(?:\(\s*)?({'|'.join(AGGREGATES)})\s*\(", re.IGNORECASE)
 _ENDS = frozenset({")", "}", ".", ",", ";", "[", ""})
 
 
@@ -148,14 +165,14 @@ def _object_list(failure: ParseFailure) -> Diagnosis | None:
     read = _behind(failure)
     if found := _OBJECT_LIST.search(read):
         at = failure.at - len(read) + found.start()
-        return Diagnosis('"," stands between triples here.', "repeat subject and predicate", at=at)
+        return Diagnosis('"," separates triples here.', "repeat subject and predicate", at=at)
     return None
 
 
 def _expression_first(failure: ParseFailure) -> Diagnosis | None:
     is_operator = failure.kind in COMPARISONS or failure.found in ("+", "-", "*", "/")
     if is_operator and _at_verb(failure) and "EQUAL" not in failure.accepted:
-        return Diagnosis("An expression can't stand first in a list.", "a pattern first, then the expression")
+        return Diagnosis("An expression is not allowed first in a list.", "a pattern first, then the expression")
     return None
 
 
@@ -199,7 +216,7 @@ def _on_init(failure: ParseFailure) -> Diagnosis | None:
         hint = "(REPLACE … ON … ) UNION ( … ON INIT)"
         return Diagnosis("REPLACE needs an event behind ON, found ON INIT.", hint)
     if _at_pattern(failure):
-        return Diagnosis("ON INIT stands behind its pattern.", "?x p ?y ON INIT")
+        return Diagnosis("ON INIT follows its pattern.", "?x p ?y ON INIT")
     return None
 
 
@@ -208,13 +225,13 @@ def _misplaced_on(failure: ParseFailure) -> Diagnosis | None:
         return Diagnosis("ON belongs to REPLACE.", "REPLACE … ON …, or … ON INIT")
     is_replaced = failure.accepted == {"_ON"} or ("_ON" in failure.accepted and failure.word == "BY")
     if is_replaced and (not failure.opened or failure.found):
-        return Diagnosis(f"REPLACE needs ON and an event, found {failure.told}.", "REPLACE … ON …")
+        return Diagnosis(f"REPLACE needs ON and an event, found {failure.described}.", "REPLACE … ON …")
     return None
 
 
 def _arm_in_list(failure: ParseFailure) -> Diagnosis | None:
     if failure.kind in _ARMS and _at_pattern(failure) and "BANG" in failure.accepted:
-        reason = f"{failure.word} begins an arm, and UNION stands between arms."
+        reason = f"{failure.word} begins an arm, and UNION must separate arms."
         return Diagnosis(reason, f"UNION ({failure.word} … )")
     return None
 
@@ -224,7 +241,7 @@ def _prefixed(failure: ParseFailure) -> Diagnosis | None:
     if failure.kind in ("RELATION", "WITHOUT", "_UNION") and _at_pattern(failure):
         if failure.follows("RELATION") or failure.follows("WITHOUT"):
             return Diagnosis(f"A pattern is missing before {failure.word}.", f"… {failure.word} …")
-        return Diagnosis(f"{failure.word} stands between two patterns.", f"… {failure.word} …")
+        return Diagnosis(f"{failure.word} belongs between two patterns.", f"… {failure.word} …")
     return None
 
 
@@ -244,9 +261,9 @@ def _times(failure: ParseFailure) -> Diagnosis | None:
     if not failure.opened or failure.opened[-1] != "[" or failure.kind == END:
         return None
     if "INFINITY" in failure.accepted:
-        return Diagnosis(f"A time is a variable, a number, a string or ∞, found {failure.told}.", "[?s, ?e]")
+        return Diagnosis(f"A time is a variable, a number, a string or ∞, found {failure.described}.", "[?s, ?e]")
     if failure.accepted <= {"COMMA", "RSQB"}:
-        return Diagnosis(f'Brackets hold a start and an end, with "," between, found {failure.told}.', "[?s, ?e]")
+        return Diagnosis(f'Brackets hold a start and an end, with "," between, found {failure.described}.', "[?s, ?e]")
     return None
 
 
@@ -275,11 +292,27 @@ def _no_object(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _columns(failure: ParseFailure) -> Diagnosis | None:
-    if not (failure.follows("_SELECT") or failure.follows("DISTINCT")) or similar(failure.word, ("DISTINCT",)):
+    is_first = failure.follows("_SELECT") or failure.follows("DISTINCT")
+    if similar(failure.word, ("DISTINCT",)) or not (failure.found == "(" or is_first):
         return None
+    if not _COLUMNS.search(_behind(failure)):
+        return None
+    if aggregate := _AGGREGATE.match(failure.text.read, failure.at):
+        return Diagnosis(NO_AGGREGATE.format(aggregate[1].upper()), INSTEAD_OF_AGGREGATE)
     if failure.found == "(":
         return Diagnosis("SELECT takes variables alone.", "?v = … in WHERE, and SELECT ?v")
-    return Diagnosis(f"SELECT names its variables, found {failure.told}.", "SELECT ?x ?y")
+    return Diagnosis(f"SELECT names its variables, found {failure.described}.", "SELECT ?x ?y")
+
+
+def _window(failure: ParseFailure) -> Diagnosis | None:
+    """`[RANGE 10s]` and the like, of other languages."""
+    first = failure.at - 1 if failure.text.read[failure.at - 1 : failure.at] == "[" else failure.at
+    if failure.found != "[" and first == failure.at and not failure.follows("_FROM"):
+        return None
+    if not _WINDOW.match(failure.text.read, first):
+        return None
+    reason = "Windows are not supported: WITHIN bounds how long events may take, and facts hold until they end."
+    return Diagnosis(reason, "WITHIN 10 SECONDS before WHERE", at=first)
 
 
 def _static(failure: ParseFailure) -> Diagnosis | None:
@@ -296,7 +329,7 @@ def _no_head(failure: ParseFailure) -> Diagnosis | None:
         and not failure.opened
         and "LBRACE" in failure.accepted
     ):
-        return Diagnosis(f"CONSTRUCT needs a triple, found {failure.told}.", "CONSTRUCT FACT ?x p ?y WHERE …")
+        return Diagnosis(f"CONSTRUCT needs a triple, found {failure.described}.", "CONSTRUCT FACT ?x p ?y WHERE …")
     return None
 
 
@@ -305,13 +338,13 @@ def _no_where(failure: ParseFailure) -> Diagnosis | None:
         return None
     if failure.kind in ("_ONCE", "_WITHIN", "_FROM") or failure.found in (",", ".", ";", *CLOSING.values()):
         return None
-    return Diagnosis(f"WHERE is missing, found {failure.told}.", "WHERE …")
+    return Diagnosis(f"WHERE is missing, found {failure.described}.", "WHERE …")
 
 
 def _late(failure: ParseFailure) -> Diagnosis | None:
     words = {"_ONCE": "ONCE PER", "_WITHIN": "WITHIN", "_FROM": "FROM STREAM"}.get(failure.kind, "")
     if words and _after_pattern(failure):
-        return Diagnosis(f"{words} stands before WHERE.", f"{words} … WHERE …")
+        return Diagnosis(f"{words} must come before WHERE.", f"{words} … WHERE …")
     if failure.kind == "_WHERE" and _after_pattern(failure):
         return Diagnosis("A statement has one WHERE.", '"," between patterns')
     return None
@@ -327,9 +360,9 @@ def _between(failure: ParseFailure) -> Diagnosis | None:
 
 def _once_per(failure: ParseFailure) -> Diagnosis | None:
     if failure.accepted == {"_PER"} and not similar(failure.word, ("PER",)):
-        return Diagnosis(f"ONCE is followed by PER, found {failure.told}.", "ONCE PER ?x")
+        return Diagnosis(f"ONCE is followed by PER, found {failure.described}.", "ONCE PER ?x")
     if failure.follows("_PER"):
-        return Diagnosis(f"ONCE PER needs a variable, found {failure.told}.", "ONCE PER ?x")
+        return Diagnosis(f"ONCE PER needs a variable, found {failure.described}.", "ONCE PER ?x")
     return None
 
 
@@ -338,16 +371,16 @@ def _from(failure: ParseFailure) -> Diagnosis | None:
         iri = failure.short if failure.kind in IRIS else "<http://…>"
         return Diagnosis("FROM names a stream here.", f"FROM STREAM {iri}")
     if failure.follows("_STREAM") or (failure.follows("NAME") and failure.accepted == IRIS):
-        return Diagnosis(f"FROM STREAM needs an IRI, found {failure.told}.", "FROM STREAM name <http://…>")
+        return Diagnosis(f"FROM STREAM needs an IRI, found {failure.described}.", "FROM STREAM name <http://…>")
     return None
 
 
 def _declare(failure: ParseFailure) -> Diagnosis | None:
     if failure.follows("_DECLARE") and not similar(failure.word, ("FACT", "EVENT", "STATIC")):
         hint = f"DECLARE FACT {failure.short}" if failure.word and not failure.kind else "DECLARE FACT p"
-        return Diagnosis(f"DECLARE needs EVENT, FACT or STATIC, found {failure.told}.", hint)
+        return Diagnosis(f"DECLARE needs EVENT, FACT or STATIC, found {failure.described}.", hint)
     if failure.found == "," and "_DECLARE" in failure.accepted and "IRIREF" in failure.accepted:
-        return Diagnosis("The predicates of DECLARE are parted by spaces, without commas.", "DECLARE FACT p q")
+        return Diagnosis("The predicates of DECLARE are separated by spaces, without commas.", "DECLARE FACT p q")
     return None
 
 
@@ -360,6 +393,7 @@ def _bind_as(failure: ParseFailure) -> Diagnosis | None:
 MISTAKES: tuple[Mistake, ...] = (
     duration,
     unit,
+    _window,  # before what is said of brackets
     _blank,
     _times,
     _still_open,

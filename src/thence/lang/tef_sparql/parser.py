@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
-from thence.algebra.chains import DEPTH, depth
 from thence.algebra.streams import Stream
-from thence.algebra.tef_places import TefPlaces
-from thence.algebra.tef_sparql import UNNAMED, TefFile
-from thence.lang.parser_cache import GRAMMARS
-from thence.lang.syntax import Syntax
+from thence.algebra.tef_sparql import UNNAMED, TefFile, TefPlaces
+from thence.algebra.traversal import DEPTH, depth
+from thence.lang.syntax import GRAMMARS, Syntax
 from thence.lang.tef_sparql.draft import Draft
 from thence.lang.tef_sparql.mistakes import MISTAKES
 from thence.lang.tef_sparql.reader import TefReader
@@ -35,8 +33,8 @@ SYNTAX = Syntax(GRAMMARS / "tef_sparql" / "tef_sparql.lark", "tef_file", mistake
 def parse(
     text: str, *, source: str = "query", base: str | None = None, namespace: str | None = None, nesting: int = 200
 ) -> TefFile:
-    """The algebra of a file of TEF-SPARQL statements, or a QueryError; what is legal and hardly meant is told in its
-    `warnings`. The kinds of its predicates are not checked here: `thence.program.facts.kinds` does that, once the
+    """The algebra of a file of TEF-SPARQL statements. QueryError if it is wrong; `warnings` of the algebra lists likely
+    mistakes. The kinds of its predicates are not checked here: `thence.engines.facts.kind_checks` does that, once the
     background is known.
 
     `source` names the text in errors. `base` and `namespace`, which `:name` and bare names are of, hold until the text

@@ -9,9 +9,7 @@ from typing import Any, TypeVar
 from lark import Token
 
 from thence.algebra.expressions import Compare, Comparison, Expression, Variable
-from thence.algebra.show_spaseq import span_text
-from thence.algebra.streams import Stream
-from thence.algebra.tef_places import StatementPlaces, pattern_places
+from thence.algebra.streams import Stream, span_text
 from thence.algebra.tef_sparql import (
     Arm,
     ConstructStatement,
@@ -20,13 +18,14 @@ from thence.algebra.tef_sparql import (
     OncePer,
     Open,
     SelectStatement,
+    StatementPlaces,
     TefPattern,
     TefStatement,
     When,
+    pattern_places,
 )
 from thence.errors import InputError
-from thence.lang.placed_draft import TimeDemand
-from thence.lang.stream_names import named_streams
+from thence.lang.draft import TimeDemand, named_streams
 from thence.lang.syntax import offset
 from thence.lang.tef_sparql.composition import Composition
 from thence.lang.tef_sparql.draft import (
@@ -85,13 +84,13 @@ class TefReader(TefExpressionReader):
         )
 
     def place_of(self, variable: Variable, at: int) -> int:
-        """Where the variable stands first from that place on; that place itself, if it does not."""
+        """The first place of the variable from that place on; that place itself if the variable does not follow."""
         places = self._named[variable]
         found = bisect_left(places, at)
         return places[found] if found < len(places) else at
 
     def note(self, pattern: TefPattern, at: int) -> None:
-        """Where a pattern of the statement in hand stands, if not where its first part does."""
+        """Record the place of a pattern of the current statement, if it differs from its first part's."""
         self._noted[id(pattern)] = at
 
     # Statements
@@ -193,7 +192,7 @@ class TefReader(TefExpressionReader):
             written = first.value
             typed = first.datatype in _DURATIONS
             if not (typed or first.datatype == XSD_STRING) or (typed and not written.strip().startswith("P")):
-                raise self.error(f"{first} is no duration.", hint='WITHIN "PT10M"')
+                raise self.error(f"{first} is not a duration.", hint='WITHIN "PT10M"')
         return PlacedSpan(self._parsed(parse_duration, written), self.here)
 
     def from_stream(self, *parts: Any) -> StreamClause:
@@ -211,7 +210,7 @@ class TefReader(TefExpressionReader):
 
     def _only(self, clauses: list[C], words: str) -> C | None:
         if len(clauses) > 1:
-            raise self.error(f"{words} stands twice.", at=clauses[1].at, hint=f"one {words}")
+            raise self.error(f"{words} is given twice.", at=clauses[1].at, hint=f"one {words}")
         return clauses[0] if clauses else None
 
     def _named_streams(self) -> tuple[Stream, ...]:

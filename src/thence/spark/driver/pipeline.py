@@ -1,44 +1,94 @@
-"""The way of the data on Spark: DataFrames of events in, a DataFrame of answers out.
-
-In batch the second half is a `mapInArrow` over the chunks of a shard in the order of time; in streaming it is a
-stateful operator whose key is the shard. The first half is the same.
-"""
+"""A dataflow on Spark: DataFrames of events in, two halves around a shuffle per stage, a DataFrame of answers out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cache, reduce
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type, to_arrow_schema
 
-from thence.columns.attribute_types import attribute_types
-from thence.columns.value_types import Types
+from thence.columns.value_types import Types, agreed, attribute_types, is_known, needs_data, read_attributes
 from thence.errors import InputError
-from thence.kernel.attributes import predicates_read
+from thence.extraction.attributes import predicates_read
+from thence.interface.dataflow import Dataflow, check_unions
+from thence.interface.operator import Environment, Program, TieOrder
+from thence.interface.output import Rows
 from thence.match.background import Background
-from thence.program.dataflow import Dataflow
-from thence.program.operator import Environment, Program, TieOrder
+from thence.match.context import Context
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
-from thence.runtime.time_domain import TimeDomain
-from thence.spark.driver.column_selection import narrowed_decoder, selected_columns
-from thence.spark.driver.row_filters import prefiltered
-from thence.spark.driver.shard_spread import shard_keys
+from thence.runtime.results import RESERVED_COLUMNS, column_names
+from thence.runtime.watermark import TimeDomain, Watermark
+from thence.spark.driver.column_selection import narrowed_decoder, prefiltered, quoted, selected_columns
 from thence.spark.sources.parquet_scans import parquet_scan
 from thence.spark.sources.parquet_splits import ScanReader
 from thence.spark.sources.row_decoder import Decoder, RowKind, decoder
 from thence.spark.sources.split_reader import SplitReader
-from thence.spark.worker.derived_rows import DerivedReader
 from thence.spark.worker.gc_freeze import freeze_loaded_objects
-from thence.spark.worker.output_rows import INNER, PROBLEM_COLUMNS, RowWriter
+from thence.spark.worker.output_rows import HIDDEN, INNER, PROBLEM_COLUMNS, RowWriter, arrow_type, arrow_types
 from thence.spark.worker.processor import ANSWERS, ShardProcessor, unpacked_answers
-from thence.spark.worker.stages import PACKED, Answering, Packing
+from thence.spark.worker.stages import PACKED, Answering, DerivedReader, Packing
+
+# Shard keys that Spark hashes into different partitions.
+#
+# Spark's stateful operators have no repartitionById: a key goes to the partition that its hash says, and by their
+# plain
+# numbers both of two shards go to one, and three of four. The keys depend on the number of shards alone, which a
+# checkpoint keeps, so that a restarted query finds its states again. The first shard's is always zero, so that a
+# query
+# with another number of shards finds at least that one's state, and refuses it.
+
+_SEED = 42  # Spark's own
+_32 = 0xFFFFFFFF
+
+
+@cache
+def shard_keys(shards: int) -> tuple[int, ...]:
+    """The smallest numbers that are sent to different partitions, if there are as many of these.
+
+    >>> shard_keys(4)
+    (0, 2, 3, 14)
+    """
+    found: dict[int, int] = {}
+    numbers = count()
+    while len(found) < shards:
+        key = next(numbers)
+        found.setdefault(murmur3(key) % shards, key)
+    return tuple(found.values())
+
+
+def murmur3(number: int) -> int:
+    """Spark's function `hash` of a bigint that is not negative.
+
+    >>> murmur3(0), murmur3(2**40 + 1)
+    (-1670924195, -392492974)
+    """
+    code = _SEED
+    for word in (number & _32, number >> 32):
+        code ^= _turned(word * 0xCC9E2D51 & _32, 15) * 0x1B873593 & _32
+        code = _turned(code, 13) * 5 + 0xE6546B64 & _32
+    code ^= 8  # bytes
+    code = (code ^ code >> 16) * 0x85EBCA6B & _32
+    code = (code ^ code >> 13) * 0xC2B2AE35 & _32
+    code ^= code >> 16
+    return code - (code >> 31 << 32)
+
+
+def _turned(word: int, bits: int) -> int:
+    return word << bits & _32 | word >> 32 - bits
+
+
+# The way of the data on Spark: DataFrames of events in, a DataFrame of answers out.
+#
+# In batch the second half is a `mapInArrow` over the chunks of a shard in the order of time; in streaming it is a
+# stateful operator whose key is the shard. The first half is the same.
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -68,29 +118,27 @@ it."""
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a caller of `dataframe` chose."""
+    """What a caller of `dataframe` chose. `watermark` is the one before any event."""
 
+    environment: Environment
+    watermark: Watermark
     shards: int | None = None
-    lateness: int = 0
-    idle: frozenset[str] = frozenset()
-    idle_after: int | None = None
-    max_runs: int = 2**31 - 2
-    max_rounds: int = 1000
-    max_steps: int = 10_000
     problems: bool = False
-    timed_out: bool = False
     terms: str = "text"
-    columns: Mapping[str, Mapping[str, str]] | None = None
-    namespace: str = ""
-    namespaces: Mapping[str, str] = field(default_factory=dict)  # of streams whose namespace is another
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # what they are called, by stream
+    namespaces: Mapping[str, str] = field(default_factory=dict)  # of the streams from outside
     counts: str | Observation = COUNTS
+
+    @property
+    def background(self) -> Background:
+        return self.environment.background
 
     def named(self, metric: str) -> str:
         return f"{self.counts}.{metric}"
 
 
 def counts_beside(frames: Iterable[DataFrame], wanted: str) -> str:
-    """What metrics can be called beside those of the queries whose answers are read: Spark wants different names."""
+    """A name for metrics that the queries whose answers are read do not use: Spark requires distinct names."""
     plans = [frame._jdf.queryExecution().analyzed().toString() for frame in frames]
 
     def is_taken(name: str) -> bool:
@@ -123,7 +171,6 @@ def stage_rows(
     number: int,
     inputs: Inputs,
     domain: TimeDomain,
-    background: Background,
     settings: Settings,
     *,
     types: Types | None,
@@ -165,8 +212,8 @@ def stage_rows(
         if each.domain is not None:
             domain.begin(name, each.domain)
     if domain.domain is None:
-        domain.domain, domain.told_by = Domain.DATETIME, "the streams' time, as text"
-    shards = _shards(program, settings.shards, streaming, spark, background)
+        domain.domain, domain.settled_by = Domain.DATETIME, "the streams' time, as text"
+    shards = _shards(program, settings, streaming, spark)
     packing = {
         name: Packing(
             program,
@@ -176,7 +223,7 @@ def stage_rows(
             shards,
             streaming,
             numbered="id" not in dict(each.names),
-            background=background,
+            background=settings.background,
             reports=name not in time_only and dataflow.reporter(name) == number,
             derived=name in dataflow.derived,
             time_only=name in time_only,
@@ -190,16 +237,9 @@ def stage_rows(
         observer = read or _numbered(settings.named(READ), number)
         packed = packed.observe(observer, F.expr("coalesce(sum(events), 0) AS events"))
     writer = RowWriter(stage, domain.known, settings.terms, settings.problems or ordered, ordered, types, texts)
-    environment = Environment(
-        background,
-        max_runs=settings.max_runs,
-        max_rounds=settings.max_rounds,
-        max_steps=settings.max_steps,
-        running=streaming,
-        keeps_expired=settings.timed_out,
-    )
+    environment = replace(settings.environment, context=Context(), running=streaming)
     # what the background makes of the query is an error here, not in a worker (BAD-1, EP-53)
-    stage.operator.initial(stage.program, replace(environment, background=Background(background.data)))
+    stage.operator.initial(stage.program, replace(environment, background=Background(settings.background.data)))
     answering = Answering(
         writer,
         tuple(name for name in sent if name not in dataflow.derived),
@@ -207,9 +247,9 @@ def stage_rows(
         environment,
         number,
         frozenset(name for name in own if dataflow.reporter(name) == number),
-        lateness=settings.lateness,
-        idle=settings.idle,
-        idle_after=settings.idle_after,
+        lateness=settings.watermark.lateness,
+        idle=settings.watermark.idle,
+        idle_after=settings.watermark.idle_after,
     )
     made = from_arrow_schema(writer.schema())
     if not streaming:
@@ -283,8 +323,8 @@ def is_streaming(frames: Mapping[str, DataFrame]) -> bool:
 
 def _decoder(name: str, frame: DataFrame, settings: Settings, *, positions: bool = False) -> Decoder:
     schema = to_arrow_schema(frame.schema, timezone="UTC")
-    columns = (settings.columns or {}).get(name, {})
-    whole = decoder(name, schema, namespace=settings.namespaces.get(name, settings.namespace), columns=columns)
+    columns = settings.columns.get(name, {})
+    whole = decoder(name, schema, namespace=settings.namespaces.get(name, ""), columns=columns)
     return whole if positions else whole.without_positions()
 
 
@@ -296,17 +336,17 @@ def _typed_columns(frame: DataFrame, whole: Decoder) -> Types | None:
 
 
 def _sent(frame: DataFrame, whole: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder | ScanReader]:
-    """What is sent to the workers, and what these make of it."""
+    """The columns that are sent to the workers, and their decoder."""
     narrow = narrowed_decoder(whole, asked)
     scan = None if frame.isStreaming else parquet_scan(frame, whole, narrow)
     return scan or (selected_columns(frame, whole, narrow), narrow)
 
 
-def _shards(program: Program, wanted: int | None, streaming: bool, spark: SparkSession, background: Background) -> int:
-    if not program.shard_key.names or _is_in(background, program.shard_key.unless):
+def _shards(program: Program, settings: Settings, streaming: bool, spark: SparkSession) -> int:
+    if not program.shard_key.names or _is_in(settings.background, program.shard_key.unless):
         return 1
-    if wanted is not None:
-        return wanted
+    if settings.shards is not None:
+        return settings.shards
     return STREAMING_SHARDS if streaming else max(1, spark.sparkContext.defaultParallelism)
 
 
@@ -316,7 +356,7 @@ def _is_in(background: Background, predicates: Sequence[IRI]) -> bool:
     return graph is not None and bool(np.isin(graph.predicates, graph.terms.find_all(predicates)).any())
 
 
-def prepare(spark: SparkSession, programs: Sequence[Program], settings: Settings, background: Background) -> None:
+def prepare(spark: SparkSession, programs: Sequence[Program], settings: Settings) -> None:
     """What stateful queries need of their session: a state store that keeps its states outside of the JVM's heap and
     writes down what has changed, not all files of its own, at each micro-batch; and no more partitions than there are
     shards, since each costs some Python process's time in every micro-batch."""
@@ -325,7 +365,103 @@ def prepare(spark: SparkSession, programs: Sequence[Program], settings: Settings
     found = spark.conf.get(_PARTITIONS)
     ours = spark.conf.get(_OURS, None)
     if found in (_UNSET, ours):  # nobody else has said it
-        needed = (_shards(program, settings.shards, True, spark, background) for program in programs)
+        needed = (_shards(program, settings, True, spark) for program in programs)
         most = str(max(int(ours or 1), *needed))
         spark.conf.set(_PARTITIONS, most)
         spark.conf.set(_OURS, most)
+
+
+# A dataflow on Spark: each stage over the streams that it reads, derived ones included, and the answers as one.
+
+
+def dataflow_rows(
+    dataflow: Dataflow,
+    frames: Mapping[str, DataFrame],
+    domain: TimeDomain,
+    settings: Settings,
+    *,
+    ordered: bool = True,
+    read: Callable[[], Observation | None] = lambda: None,
+    readers: Mapping[str, SplitReader] | None = None,
+) -> DataFrame:
+    """Matches and problems of all answering stages; `ordered` ones can be, by the columns HIDDEN. `read` gives an
+    observer of the events that a stage reads."""
+    inputs = Inputs(dict(frames), readers or {})
+    given, stages = inputs.types(settings), dataflow.typed_stages
+    if needs_data(stages):
+        check_unions(dataflow, given | {name: reader.types() for name, reader in inputs.readers.items()})
+    types = read_attributes(stages, given, in_part=False)
+    union = _union_types(dataflow, types) if settings.terms == "text" else UnionTypes()
+    if inputs.are_streaming:
+        programs = [stage.program for stage in dataflow.stages]
+        prepare(next(iter(frames.values())).sparkSession, programs, settings)
+    answers: list[DataFrame] = []
+    for (number, stage), own in zip(dataflow.numbered(), types, strict=True):
+        rows = stage_rows(
+            dataflow,
+            number,
+            inputs,
+            domain,
+            settings,
+            types=own,
+            texts=union.texts if stage.feeds is None else frozenset(),
+            ordered=ordered,
+            read=read(),
+        )
+        if stage.feeds is None:
+            answers.append(rows)
+        else:
+            inputs.add(stage.feeds.stream, rows)
+    if len(answers) == 1:
+        return answers[0]
+    return _as_one(dataflow, answers, union, problems=settings.problems or ordered, ordered=ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionTypes:
+    """A DataFrame has one type for a column. `texts` are the columns of an answer that are text, since not all of their
+    types are known; `common` has, for others that are of several types, the one that holds the values of all."""
+
+    texts: frozenset[str] = frozenset()
+    common: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+
+def _union_types(dataflow: Dataflow, types: Sequence[Types | None]) -> UnionTypes:
+    texts, common = set[str](), dict[str, pa.DataType]()
+    listed = [
+        (stage.program.output.types, own)
+        for stage, own in zip(dataflow.stages, types, strict=True)
+        if stage.feeds is None and isinstance(stage.program.output, Rows)
+    ]
+    for name in dataflow.columns if len(listed) > 1 else ():
+        own = [(each, attributes) for each, attributes in listed if name in each.resolve(attributes)]
+        if len({arrow_types(each, attributes, pa.string())[name] for each, attributes in own}) == 1:
+            continue
+        kinds = [each.resolve(attributes)[name] for each, attributes in own]
+        held = agreed(kinds)
+        if held is not None and all(attributes is not None for _, attributes in own) and all(map(is_known, kinds)):
+            common[name] = arrow_type(held)
+        else:
+            texts.add(name)
+    return UnionTypes(frozenset(texts), common)
+
+
+def _as_one(
+    dataflow: Dataflow, answers: list[DataFrame], union: UnionTypes, *, problems: bool, ordered: bool
+) -> DataFrame:
+    """The rows of a union, columns by name; one that a stage lacks is null there."""
+    taken = (*RESERVED_COLUMNS, *PROBLEM_COLUMNS) if problems else RESERVED_COLUMNS
+    shown = dict(zip(dataflow.columns, column_names(list(dataflow.columns), taken=taken), strict=True))
+    named = []
+    for stage, rows in zip(dataflow.answers, answers, strict=True):
+        columns = stage.program.output.columns
+        own = dict(zip(column_names(list(columns), taken=taken), columns, strict=True))
+        # by position: Spark takes names that differ in their case for one
+        named.append(rows.toDF(*(shown[own[each]] if each in own else each for each in rows.columns)))
+    for column, kind in union.common.items():
+        wider = F.col(quoted(shown[column])).cast(from_arrow_type(kind))
+        named = [rows.withColumn(shown[column], wider) if shown[column] in rows.columns else rows for rows in named]
+    every = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), named)
+    names = [*shown.values(), "match_id", "events", *(INNER if problems else INNER[:1]), *(HIDDEN if ordered else ())]
+    numbers = ["query"] if dataflow.numbers_queries else []
+    return every.select("start", "end", *numbers, *map(quoted, names))

@@ -23,7 +23,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Spool:
-    """What workers run: rows → the name of a file that has them."""
+    """A function for workers: rows → the name of a file that has them."""
 
     folder: str
 

@@ -13,8 +13,8 @@ def _is_installed(zipped: str) -> bool:
     """Whether the Spark in a zip, from which each module is compiled each time, is also installed, and the same."""
     try:
         with zipfile.ZipFile(zipped) as archive:
-            told = archive.read("pyspark/version.py").decode()
-        return any(f"{quote}{version('pyspark')}{quote}" in told for quote in "'\"")
+            source = archive.read("pyspark/version.py").decode()
+        return any(f"{quote}{version('pyspark')}{quote}" in source for quote in "'\"")
     except (OSError, KeyError, zipfile.BadZipFile, PackageNotFoundError):
         return False
 

@@ -1,4 +1,4 @@
-"""The local Spark session that `thence run` starts, if there is none."""
+"""The local Spark session of `thence run`, and the class archive that makes it start faster."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
 from typing import IO, Any
 
 import pyspark
@@ -24,7 +28,94 @@ from pyspark.serializers import UTF8Deserializer, read_int
 from pyspark.sql import SparkSession
 
 from thence.errors import ThenceError
-from thence.spark.session.class_archive import ClassArchive, class_archive
+
+# A class data archive for Java: Spark starts in two thirds of the time with it.
+#
+# The first run that comes to its end has Java write them when it exits, after the command has. Until all of it is
+# written, and unless the run came to its end, later ones do without.
+
+_KEPT_BACK = 3600.0
+"""Seconds after which who began to write an archive is thought to have been ended meanwhile."""
+
+_SETTLED = 3.0
+"""Seconds since the last byte after which Java no longer writes: it writes at once what it has put together."""
+
+_KEPT = 3
+"""Archives that are kept, of other versions and other environments: each has some 160 MB."""
+
+_TOLERANT = "-XX:+IgnoreUnrecognizedVMOptions"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassArchive:
+    """The options of Java for an archive of classes, and what a run says of it at its end."""
+
+    option: str = ""
+    _noted: Path | None = None
+    _claim: Path | None = None
+
+    def worthwhile(self) -> None:
+        """Mark the archive in progress as worth keeping: it has the classes of a whole run."""
+        if self._noted is not None:
+            with suppress(OSError):
+                self._noted.touch()
+
+    def given_up(self) -> None:
+        """Nothing will be written: another run may."""
+        if self._claim is not None:
+            with suppress(OSError):
+                self._claim.unlink(missing_ok=True)
+
+
+def class_archive(java: str, spark: str) -> ClassArchive:
+    """The archive of a Java and a Spark: there already, to be written by this run, or neither."""
+    name = blake2b(repr((java, spark)).encode(), digest_size=8).hexdigest()
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = Path(home, "thence")
+    whole, claim = folder / f"{name}.jsa", folder / f"{name}.jsa-begun"
+    part = folder / f"{name}-{os.getpid()}.jsa-part"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _adopt(folder, whole)
+        if whole.exists():
+            return ClassArchive(f'{_TOLERANT} "-XX:SharedArchiveFile={whole}"')
+        if claim.exists() and _age(claim) > _KEPT_BACK:
+            for path in (claim, *folder.glob(f"{name}-*")):
+                path.unlink(missing_ok=True)
+        claim.touch(exist_ok=False)  # one at a time
+    except OSError:
+        return ClassArchive()
+    return ClassArchive(f'{_TOLERANT} "-XX:ArchiveClassesAtExit={part}"', _noted_of(part), claim)
+
+
+def _adopt(folder: Path, whole: Path) -> None:
+    """Take for an archive what a run that ended well has had written whole; of many archives, the newest stay."""
+    for part in folder.glob(f"{whole.stem}-*.jsa-part"):
+        if _noted_of(part).exists() and _is_whole(part):
+            part.rename(whole)
+            _noted_of(part).unlink()
+            for old in sorted(folder.glob("*.jsa"), key=_age)[_KEPT:]:
+                old.unlink(missing_ok=True)
+
+
+def _noted_of(part: Path) -> Path:
+    return part.with_suffix(".jsa-noted")
+
+
+def _is_whole(part: Path) -> bool:
+    """Whether Java has written all of it: its first bytes come last."""
+    if _age(part) < _SETTLED:
+        return False
+    with part.open("rb") as file:
+        return any(file.read(4))
+
+
+def _age(path: Path) -> float:
+    """Seconds since something was written there."""
+    return time.time() - path.stat().st_mtime
+
+
+# The local Spark session that `thence run` starts, if there is none.
 
 _GIB = 2**30
 _SETTINGS: Mapping[str, str] = {
@@ -107,22 +198,22 @@ class Launch:
         if "PYSPARK_GATEWAY_PORT" in os.environ:  # we are ourselves started by Spark's Java
             return launch_gateway(self._conf)  # type: ignore[no-untyped-call]
         with tempfile.TemporaryDirectory(prefix="thence-") as folder:
-            told = os.path.join(folder, "told")
+            connection = os.path.join(folder, "connection")
             command = [os.path.join(_find_spark_home(), "bin", "spark-submit")]
             command += [part for name, value in self._conf.getAll() for part in ("--conf", f"{name}={value}")]
             command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
             self._java = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,  # Java ends when this does
-                env=os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": told},
+                env=os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": connection},
                 start_new_session=True,  # Ctrl-C is for us alone
                 stdout=self._said or 2,  # neither Java's nor the workers' words may come between our own:
                 stderr=self._said,  # they have no terminal
             )
-            while not os.path.exists(told):
+            while not os.path.exists(connection):
                 if self._java.poll() is not None or self._unneeded.wait(0.02):
                     raise OSError("Java has ended, or is not needed")
-            with open(told, "rb") as file:
+            with open(connection, "rb") as file:
                 port: int = read_int(file)  # type: ignore[no-untyped-call]
                 there = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": _UTF8.loads(file)}
         os.environ.update(there)
@@ -194,7 +285,7 @@ def _nothing(records: Any) -> Any:
 
 
 def _version_of(java: str) -> str | None:
-    """What changes with Java, without starting it; None, where its own folder does not show it."""
+    """A value that changes with the version of Java, without starting it; None if its own folder does not show it."""
     home = os.path.dirname(os.path.dirname(os.path.realpath(java)))
     try:
         with open(os.path.join(home, "release"), encoding="utf-8", errors="replace") as file:

@@ -16,8 +16,8 @@ INNER = "shipped"
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder to which a zip was unpacked: of the user, or beside it where there is none that can be written to. It
-    is named as the zip is, whose name has a hash of all that is in it."""
+    """The folder with the content of a zip: in the user's cache, or beside the zip if no cache is writable. It has the
+    zip's name, which includes a hash of the content."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     for parent in (Path(home, "thence"), archive.parent / "thence-unpacked"):
         try:
@@ -25,7 +25,7 @@ def unpacked(archive: Path) -> Path:
             return _unpacked_to(archive, parent / archive.stem)
         except OSError:
             continue
-    raise ImportError(f"There is no folder to which {archive} could be unpacked. Try: XDG_CACHE_HOME, one of its own")
+    raise ImportError(f"No folder is writable to unpack {archive}. Try: XDG_CACHE_HOME, one of its own")
 
 
 def _unpacked_to(archive: Path, target: Path) -> Path:

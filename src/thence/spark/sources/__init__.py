@@ -1,1 +1,1 @@
-"""Where events on Spark come from: DataFrame rows, event files, Parquet files; ids of rows."""
+"""Sources of events on Spark: DataFrame rows, event files, Parquet files; ids of rows."""

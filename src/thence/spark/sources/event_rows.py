@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from thence.columns.batches import EventBatch
 from thence.columns.dictionary import Terms
-from thence.columns.event_batch import EventBatch
 from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.spark.sources.file_splits import FileSplit, read_split
-from thence.spark.sources.source_positions import COLUMN, POSITION
+from thence.spark.sources.row_ids import COLUMN, POSITION
 
 if TYPE_CHECKING:
     from thence.rdf.limits import Limits
@@ -27,7 +27,7 @@ _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
 
 
 def arrow_schema(domain: Domain) -> Any:
-    """The columns of rows whose times are of a domain. A point in time has no `end`; what is no event has only `bad`:
+    """The columns of rows whose times are of a domain. A point in time has no `end`; a bad event has only `bad`:
     the file, the line, the reason and the text. `position` orders events of one time."""
     time = pa.int64() if domain is Domain.TICKS else pa.timestamp("us", "UTC")
     texts = [("id", pa.string()), ("value", pa.string())]
@@ -78,9 +78,9 @@ def _positions(batch: EventBatch, rank: str) -> Any:
 
 def _bad(events: Sequence[BadEvent], file: str, domain: Domain) -> Any:
     schema = arrow_schema(domain)
-    told = [(_encodable(file), event.line, _encodable(event.reason), _encodable(event.text)) for event in events]
+    rows = [(_encodable(file), event.line, _encodable(event.reason), _encodable(event.text)) for event in events]
     columns = [pa.nulls(len(events), field.type) for field in schema if field.name != "bad"]
-    return pa.RecordBatch.from_arrays([*columns, pa.array(told, _BAD)], schema=schema)
+    return pa.RecordBatch.from_arrays([*columns, pa.array(rows, _BAD)], schema=schema)
 
 
 def _of_another_time(batch: EventBatch, stream: str, domain: Domain) -> Iterator[BadEvent]:
@@ -119,5 +119,5 @@ def _ids(batch: EventBatch) -> Any:
 
 
 def _encodable(text: str) -> str:
-    """With what is no character replaced: names of files may have it."""
+    """With what is not a character replaced: names of files may have it."""
     return text.encode("utf-8", "replace").decode()

@@ -1,11 +1,16 @@
-"""`spark.read.format("thence")` and `spark.readStream.format("thence")`: event files and folders as DataFrames."""
+"""`spark.read.format("thence")` and `spark.readStream.format("thence")`: event files and folders as DataFrames, and
+their options."""
 
 from __future__ import annotations
 
 import base64
+import glob
 import json
+import os
+import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
@@ -13,11 +18,131 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import DataType, LongType, StringType, StructField, StructType, TimestampType
 
 from thence.errors import InputError
+from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.sources.event_rows import split_rows
-from thence.spark.sources.file_splits import FileSplit, first_domain, split_file
-from thence.spark.sources.source_options import SourceFile, SourceOptions
+from thence.spark.sources.file_splits import FileSplit, ending, first_domain, split_file
+from thence.spark.sources.row_ids import file_rank
+
+# The options of `format("thence")`: which files are read (a file, a folder, a glob, a list), and how.
+
+_SPLIT = 64 << 20
+_DOMAINS = {"ticks": Domain.TICKS, "datetime": Domain.DATETIME}
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_PATTERN = re.compile(r"[*?\[]")
+_KNOWN = ("path", "paths", "stream", "time", "namespace", "split", "files_per_batch", "rank")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file, and the stream's name in generated event ids."""
+
+    path: str  # absolute: workers may be elsewhere, and a restart, too
+    stream: str
+    modified: int  # nanoseconds since 1970
+    rank: str  # orders files of one stream: by the paths that were given, and in a folder by name
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """The options of a call of `spark.read.format("thence")`."""
+
+    paths: tuple[str, ...]
+    stream: str | None = None
+    time: Domain | None = None
+    namespace: str = DEFAULT_NAMESPACE
+    split: int = _SPLIT
+    files_per_batch: int | None = None
+    rank: int = 0  # of the first path
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> SourceOptions:
+        """Options as Spark has them: all text, their names in lower case.
+
+        >>> SourceOptions.of({"path": "power.nq", "split": "1000"}).split
+        1000
+        """
+        unknown = next((name for name in given if name.lower() not in _KNOWN), None)
+        if unknown is not None:
+            raise InputError(f'There is no option "{unknown:.80}". Try: {", ".join(_KNOWN[2:])}')
+        time = given.get("time")
+        if time is not None and time.lower() not in _DOMAINS:
+            raise InputError(f'Option time is "{time:.80}". Try: ticks or datetime')
+        files = given.get("files_per_batch")
+        return cls(
+            paths=_paths(given),
+            stream=given.get("stream") or None,
+            time=_DOMAINS[time.lower()] if time else None,
+            namespace=given.get("namespace") or DEFAULT_NAMESPACE,
+            split=_positive("split", given.get("split", str(_SPLIT))),
+            files_per_batch=None if files is None else _positive("files_per_batch", files),
+            rank=_positive("rank", given.get("rank", "1")) - 1,
+        )
+
+    def files(self) -> list[SourceFile]:
+        """The files that are there now, in the order of paths, and of a folder or a pattern in the order in which they
+        were written."""
+        several = len(self.paths) > 1
+        ranked = enumerate(self.paths, self.rank)
+        return [file for rank, path in ranked for file in self._files(path, rank, several)]
+
+    def _files(self, path: str, rank: int, several: bool) -> list[SourceFile]:
+        if os.path.isdir(path):
+            found = [os.path.join(path, name) for name in sorted(os.listdir(path)) if not name.startswith((".", "_"))]
+            folder = next((each for each in found if os.path.isdir(each)), None)
+            if folder is not None:
+                raise InputError(f'{folder} is a folder in a folder. Try: load("{os.path.join(path, "*", "*")}")')
+            return self._listed(found, rank, in_full=several)
+        if not os.path.exists(path) and _PATTERN.search(path):
+            return self._listed([each for each in sorted(glob.glob(path)) if os.path.isfile(each)], rank, in_full=True)
+        if not os.path.exists(path):
+            raise InputError(f"{path}: no such file or folder")
+        ending(path)
+        name = path if several else os.path.basename(path)
+        stream = name if self.stream is None else f"{self.stream}/{name}" if several else self.stream
+        return [SourceFile(os.path.abspath(path), stream, os.stat(path).st_mtime_ns, file_rank(rank))]
+
+    def _listed(self, paths: list[str], rank: int, *, in_full: bool) -> list[SourceFile]:
+        found = []
+        for path in paths:
+            ending(path)
+            name = path if in_full else os.path.basename(path)
+            try:
+                modified = os.stat(path).st_mtime_ns
+            except FileNotFoundError:  # gone since the folder was listed
+                continue
+            stream = name if self.stream is None else f"{self.stream}/{name}"
+            found.append(SourceFile(os.path.abspath(path), stream, modified, file_rank(rank, name)))
+        return sorted(found, key=lambda file: (file.modified, file.path))
+
+
+def _paths(given: Mapping[str, str]) -> tuple[str, ...]:
+    listed = [given["path"]] if "path" in given else json.loads(given.get("paths", "[]"))
+    if not listed:
+        raise InputError('A file is required. Try: load("power.nq"), or a folder, or a list of both')
+    return tuple(_local(path) for path in listed)
+
+
+def _local(path: str) -> str:
+    """A path of the file system: `file:` may stand before it."""
+    if path.startswith("file:"):
+        return re.sub(r"^file:(?://[^/]*)?(?=/)", "", path)
+    if _SCHEME.match(path) and not os.path.exists(path):
+        raise InputError(
+            f"{path} is not in a file system of this machine. Try: spark.read.text, and documents made of its "
+            "lines in a column value"
+        )
+    return path
+
+
+def _positive(name: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:
+        raise InputError(f'Option {name} is "{text:.80}". Try: a number above 0')
+    return int(text)
+
+
+# `spark.read.format("thence")` and `spark.readStream.format("thence")`: event files and folders as DataFrames.
 
 _LIMITS = Limits()
 _TIMES: dict[Domain, DataType] = {Domain.TICKS: LongType(), Domain.DATETIME: TimestampType()}
@@ -25,7 +150,7 @@ _TIMES: dict[Domain, DataType] = {Domain.TICKS: LongType(), Domain.DATETIME: Tim
 
 class EventSource(DataSource):
     """Event files (`.nq`, `.trig`, `.jsonl`, also gzipped) as rows of `time`, `end`, `id`, `value`: an event's graph is
-    an N-Triples document. `position` is the file and the line, which order events of one time. What is no event is a
+    an N-Triples document. `position` is the file and the line, which order events of one time. A bad event is a
     row with `bad` alone.
 
     Options: `stream` (what ids of events without one begin with), `time` (`ticks` or `datetime`; else the first event
@@ -40,7 +165,7 @@ class EventSource(DataSource):
 
     def schema(self) -> StructType:
         options = SourceOptions.of(self.options)
-        return schema_of(options.time or _told(options))
+        return schema_of(options.time or _first_time_kind(options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return _BatchReader(SourceOptions.of(self.options), _domain(schema))
@@ -71,8 +196,8 @@ def _domain(schema: StructType) -> Domain:
     raise InputError("Events from files have columns of their own. Try: no schema, and option time=ticks or datetime")
 
 
-def _told(options: SourceOptions) -> Domain:
-    """What the times are, by the first event that is there."""
+def _first_time_kind(options: SourceOptions) -> Domain:
+    """The kind of time of the first event found."""
     for file in options.files():
         found = first_domain(file.path, limits=_LIMITS)
         if found is not None:
@@ -84,7 +209,7 @@ def _told(options: SourceOptions) -> Domain:
 
 
 class _TaskSplits(InputPartition):
-    """What one task reads."""
+    """The splits that one task reads."""
 
     def __init__(self, part: FileSplit) -> None:
         self.part = part
@@ -158,7 +283,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         new = [path for path in _unpacked(end["taken"]) if path not in before]
         for path in new:
             if path not in by_path:
-                raise InputError(f"{path} was taken, and is gone before it was read. Try: put it back")
+                raise InputError(f"{path} was listed, but is gone before it was read. Try: put it back")
         return _stretches([by_path[path] for path in new], self._options.split)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:

@@ -28,10 +28,10 @@ from thence.io.trig import trig_chunks
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources.source_positions import file_rank
+from thence.spark.sources.row_ids import file_rank
 
 if TYPE_CHECKING:
-    from thence.columns.column_batch import Batch
+    from thence.columns.batches import Batch
 
 _BLOCK = 1 << 20
 _WINDOW = SMALL  # bytes in which an event's beginning is looked for at a time: few, for which nothing is compiled
@@ -41,7 +41,7 @@ _TABLES = {"parquet": "parquet", "csv": "csv"}
 
 @dataclass(frozen=True, slots=True)
 class FileSplit:
-    """A range of a file, which holds whole events. `stream` names it in the ids of events that have none; `rank` orders
+    """A range of a file, which holds whole events. `stream` is the stream's name in generated event ids; `rank` orders
     the files of a stream."""
 
     path: str
@@ -61,7 +61,8 @@ def ending(path: str) -> str:
             "they are, with columns type and time"
         )
     if found not in ("nq", "trig", "jsonl"):
-        raise InputError(f"{path}: no event file has this ending. Try: .nq, .trig or .jsonl, or these with .gz")
+        cure = ".nq, .trig or .jsonl, or these with .gz"
+        raise InputError(f"{path}: the ending is not that of an event file. Try: {cure}")
     return found
 
 
@@ -108,7 +109,7 @@ def read_split(part: FileSplit, *, namespace: str, limits: Limits) -> Iterator[B
 
 
 def first_domain(path: str, *, limits: Limits) -> Domain | None:
-    """What the times of a file are: that of its first event; None if it has none."""
+    """The kind of time of a file's first event; None if it has no event."""
     with open_input(path, limits=limits) as file:
         match ending(path):
             case "nq":
@@ -158,7 +159,7 @@ def _newlines(file: BinaryIO, begin: int, end: int) -> int:
 
 
 def _next_line(file: BinaryIO, position: int, size: int) -> int:
-    """Where the first line begins that begins at a position or behind it; the file's size, if none does."""
+    """The start of the first line at or after a position; the file's size if there is no such line."""
     file.seek(position - 1)
     at = position - 1
     while block := file.read(_WINDOW):
@@ -170,8 +171,8 @@ def _next_line(file: BinaryIO, position: int, size: int) -> int:
 
 
 def _next_event(file: BinaryIO, position: int, size: int) -> int:
-    """Where an event begins behind the first line that begins at a position or behind it; the file's size, if none
-    does. It takes little memory, however far that is."""
+    """The start of an event after the first line at or after a position; the file's size if there is no such event. It
+    takes little memory, however far that is."""
     position = _next_line(file, position, size)
     while position < size:
         file.seek(position)

@@ -91,9 +91,9 @@ def _is_on_disk(address: SplitResult) -> bool:
 
 def _is_scan(frame: DataFrame) -> bool:
     """Whether Spark would do nothing but read files."""
-    told = frame.sparkSession.sql("EXPLAIN EXTENDED SELECT * FROM {frame}", frame=frame).collect()[0][0]
-    found = _SCAN.search(told)
-    if found is None or found.end() < len(told):
+    plan = frame.sparkSession.sql("EXPLAIN EXTENDED SELECT * FROM {frame}", frame=frame).collect()[0][0]
+    found = _SCAN.search(plan)
+    if found is None or found.end() < len(plan):
         return False
     columns = found["columns"] or ""  # of these some may be something else, or not be shown
     return " AS " not in columns and " more fields" not in columns
@@ -110,7 +110,7 @@ class _StoredType:
     physical: tuple[str, ...]
     logical: tuple[str, ...]
     arrow: Callable[[Any], bool]
-    told: Mapping[str, object] = field(default_factory=dict)  # of what they mean
+    parameters: Mapping[str, object] = field(default_factory=dict)  # of the logical type
     dates_from: int | None = None  # before which it is a matter of settings what is meant
 
 
@@ -151,9 +151,9 @@ _KNOWN: Mapping[T.DataType, _StoredType] = {
 def _stored(kind: T.DataType) -> _StoredType | None:
     """How a column of a Spark type must stand in a file."""
     if isinstance(kind, T.DecimalType) and kind.precision <= _LONG:
-        told = {"precision": kind.precision, "scale": kind.scale}
+        parameters = {"precision": kind.precision, "scale": kind.scale}
         numbers = ("INT32", "INT64", "FIXED_LEN_BYTE_ARRAY")
-        return _StoredType(numbers, ("DECIMAL",), _is(pa.decimal128(kind.precision, kind.scale)), told)
+        return _StoredType(numbers, ("DECIMAL",), _is(pa.decimal128(kind.precision, kind.scale)), parameters)
     return _KNOWN.get(kind)
 
 
@@ -184,11 +184,11 @@ def _is_stored(file: Any, column: T.StructField) -> bool:
     found = file.schema.column(number)
     if found.path != column.name or found.max_repetition_level or found.max_definition_level > 1:
         return False
-    told = json.loads(found.logical_type.to_json())
+    logical = json.loads(found.logical_type.to_json())
     return (
         found.physical_type in stored.physical
         and found.logical_type.type in stored.logical
-        and all(told.get(name) == value for name, value in stored.told.items())
+        and all(logical.get(name) == value for name, value in stored.parameters.items())
         and stored.arrow(file.schema_arrow.field(column.name).type)
         and all(_is_readable(group.column(number), stored.dates_from) for group in _groups(file))
     )
@@ -202,8 +202,10 @@ def _is_readable(column: Any, dates_from: int | None) -> bool:
     """Whether what a row group has of a column is packed in a usual way, and has no dates of long ago."""
     if column.compression not in _CODECS:
         return False
-    told = column.statistics
-    return dates_from is None or (told is not None and told.has_min_max and told.min_raw >= dates_from)
+    statistics = column.statistics
+    return dates_from is None or (
+        statistics is not None and statistics.has_min_max and statistics.min_raw >= dates_from
+    )
 
 
 def task_splits(stretches: Sequence[tuple[int, RowGroups]], cores: int) -> Iterator[tuple[RowGroups, ...]]:

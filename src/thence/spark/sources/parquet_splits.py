@@ -14,16 +14,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from thence.columns.arrow_values import indices, is_text, is_valid
-from thence.columns.column_batch import Batch
-from thence.columns.fingerprints import as_hexadecimal
+from thence.columns.batches import Batch
+from thence.columns.hashing import as_hexadecimal
 from thence.errors import InputError
 from thence.io.event_tables import check_indices
 from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.spark.sources.row_decoder import HIGH, LOW, Decoder
 from thence.spark.sources.row_hashes import row_hashes
-from thence.spark.sources.row_ids import prefixed_ids
-from thence.spark.sources.source_positions import SourcedBatch
+from thence.spark.sources.row_ids import SourcedBatch, prefixed_ids
 
 TOGETHER = 131_072
 """Rows that become events together, if row groups are small: files may have a few rows each."""
@@ -81,7 +80,7 @@ class ScanReader:
                 yield from self.decoder.read(self.sent(some))
 
     def sent(self, record: Any) -> Any:
-        """What Spark would send of these rows (`column_selection`)."""
+        """The columns that Spark would send for these rows (`column_selection`)."""
         given = dict(zip(record.schema.names, record.columns, strict=True))
         columns = {theirs: given[theirs] for _, theirs in self.decoder.names}
         if self.decoder.hashed:

@@ -1,10 +1,10 @@
-"""Rows with a graph each, as an RDF document or as an array of triples → `EventBatch`."""
+"""Rows with a graph each, as an RDF document or an array of triples → `EventBatch`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,25 +13,237 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from thence.columns.arrays import Ints
 from thence.columns.arrow_values import is_text, is_valid
-from thence.columns.dictionary import Terms
-from thence.columns.distinct_triples import without_duplicates
-from thence.columns.event_batch import EventBatch, name_blank_nodes
+from thence.columns.batches import EventBatch, name_blank_nodes
+from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.hashing import without_duplicates
 from thence.columns.time_columns import Intervals, intervals, read_times
+from thence.errors import RdfError, ThenceError
+from thence.io.jsonl import jsonld_as_nquads, load_object
+from thence.io.nquads_lines import scan_quads
+from thence.rdf.documents import Format, as_nquads
 from thence.rdf.events import BadEvent
-from thence.rdf.formats import Format
 from thence.rdf.limits import Limits
 from thence.rdf.terms import Literal
-from thence.spark.sources.rdf_documents import FORMATS, DocumentTriples, Rows, read_documents
 from thence.spark.sources.row_ids import owner_labels, row_ids, with_ids
-from thence.spark.sources.triple_arrays import triples_as_documents
+
+# Arrays of triples, one a row, as N-Triples: structs of `s`, `p` and `o`, each the text of a term.
+
+_IRI = r"<[^<>\s]*>"
+_LABEL = r"_:[^<>\"\s]+"
+_LITERAL = r'"(?:[^"\\\n\r]|\\[^\n\r])*"(?:@[A-Za-z0-9-]+|\^\^<[^<>\s]*>)?'
+_POSITIONS = {
+    "s": ("subject", f"^(?:{_IRI}|{_LABEL})$", "<http://…> or _:label"),
+    "p": ("predicate", f"^{_IRI}$", "<http://…>"),
+    "o": ("object", f"^(?:{_IRI}|{_LABEL}|{_LITERAL})$", '<http://…>, _:label or "text"'),
+}
+"""What each field of a triple is called, what it may look like, and how one writes it. What looks so is one term,
+wherever it is written: it can't end a line, or begin a comment."""
+
+
+def are_triples(kind: Any) -> bool:
+    """Whether an Arrow type is that of an array of triples."""
+    types = pa.types
+    if not (types.is_list(kind) or types.is_large_list(kind)) or not types.is_struct(kind.value_type):
+        return False
+    fields = {field.name: field.type for field in kind.value_type}
+    return all(name in fields and is_text(fields[name]) for name in _POSITIONS)
+
+
+def triples_as_documents(array: Any, faults: dict[int, str]) -> Any:
+    """The documents of some rows, as an Arrow array of bytes; `faults` gets the reason for each bad row."""
+    for row in np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False)).tolist():
+        faults.setdefault(row, 'no graph: "graph" is empty')
+    rows = pc.list_parent_indices(array).to_numpy(zero_copy_only=False)
+    triples = array.flatten()
+    fields = dict(zip((field.name for field in triples.type), triples.flatten(), strict=True))
+    parts = []
+    for name, (called, pattern, cure) in _POSITIONS.items():
+        part = fields[name].cast(pa.binary())
+        fits = pc.fill_null(pc.match_substring_regex(part, pattern), False).to_numpy(zero_copy_only=False)
+        wrong = np.flatnonzero(~fits)
+        _, firsts = np.unique(rows[wrong], return_index=True)  # one reason a row does
+        for index in wrong[firsts].tolist():
+            text = part[index].as_py()
+            shown = "null" if text is None else f'"{text[:320].decode("utf-8", "replace"):.80}"'
+            faults.setdefault(int(rows[index]), f"{shown} is not a valid {called}. Try: {cure}, as in N-Triples")
+        parts.append(part)
+    lines = pc.binary_join_element_wise(*parts, pa.scalar(b".\n"), pa.scalar(b" "))
+    counts = np.bincount(rows, minlength=len(array))
+    ends = np.concatenate([[0], np.cumsum(pc.fill_null(pc.binary_length(lines), 0).to_numpy(zero_copy_only=False))])
+    bounds = ends[np.concatenate([[0], np.cumsum(counts)])].astype(np.int32)
+    joined = b"".join(line for line in lines.to_pylist() if line is not None)
+    return pa.BinaryArray.from_buffers(pa.binary(), len(array), [None, pa.py_buffer(bounds), pa.py_buffer(joined)])
+
+
+# Parses RDF documents, one a row: N-Quads in one pass over all rows, other formats converted to it.
+
+_ROOM = 64 << 20
+"""Bytes after which what was made into lines is enough for once: a prefix can stand for megabytes, in each row."""
+
+FORMATS = {format.value.lower(): format for format in Format}
+"""The formats by the names that a column `format` has for them."""
+
+
+@dataclass(slots=True, eq=False)
+class DocumentTriples:
+    """The triples of some rows' documents, in the rows' order; and the reason for each bad row, whatever triples it
+    has."""
+
+    count: int  # of the rows
+    terms: Terms
+    rows: Ints  # of each triple
+    subjects: NDArray[np.int32]
+    predicates: NDArray[np.int32]
+    objects: NDArray[np.int32]
+    faults: dict[int, str] = field(default_factory=dict)
+    unread: set[int] = field(default_factory=set)  # rows with a line that is not a quad
+    named: set[int] = field(default_factory=set)  # rows with a quad that names a graph
+
+
+def read_documents(
+    texts: Any, formats: Sequence[Format | None] | None, *, namespace: str, limits: Limits, skip: Iterable[int] = ()
+) -> DocumentTriples:
+    """The triples of an Arrow array of documents, as bytes. Without a format a document is N-Quads, or else Turtle.
+    Ints to `skip` are not read, and a null is no fault here. These are the first rows only, if those are very
+    large once they are written out."""
+    size = pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False)
+    large = np.flatnonzero(size > limits.event_bytes).tolist()
+    passed = np.zeros(len(texts), np.bool_)
+    passed[[*skip, *large]] = True
+    of_lines = ~passed & _may_be_lines(texts, formats)
+    graphs = _lines(pc.if_else(pa.array(of_lines), texts, None), Terms(), limits)
+    graphs.faults.update(dict.fromkeys(large, limits.describe_event()))
+    others = {*np.flatnonzero(~passed & ~of_lines & (size > 0)).tolist(), *graphs.unread}
+    if formats is not None:
+        others.update(row for row in graphs.named if formats[row] is Format.N_TRIPLES)
+    return graphs if not others else _with_others(graphs, sorted(others), texts, formats, namespace, limits)
+
+
+def _with_others(
+    graphs: DocumentTriples,
+    others: Sequence[int],
+    texts: Any,
+    formats: Sequence[Format | None] | None,
+    namespace: str,
+    limits: Limits,
+) -> DocumentTriples:
+    """With the rows that were not read at once, up to where they are very large."""
+    converted: list[bytes | None] = [None] * len(texts)
+    room = _ROOM
+    for row in others:
+        if room < 0:
+            graphs.count = row
+            break
+        graphs.faults.pop(row, None)
+        try:
+            lines = _as_lines(texts[row].as_py(), formats[row] if formats else None, namespace, limits)
+        except ThenceError as error:
+            graphs.faults[row] = _reason(error)
+        else:
+            room -= len(lines)
+            converted[row] = lines
+    return _together(graphs, others, _lines(pa.array(converted, pa.binary()), graphs.terms, limits))
+
+
+def _may_be_lines(texts: Any, formats: Sequence[Format | None] | None) -> NDArray[np.bool_]:
+    """Whether documents may be N-Quads by their format and their first character."""
+    possible: NDArray[np.bool_] = pc.fill_null(
+        pc.match_substring_regex(texts, r"^(?:[ \t\r\n]*)(?:[<_#]|$)"), False
+    ).to_numpy(zero_copy_only=False)
+    if formats is None:
+        return possible
+    named = np.array([format in (Format.N_TRIPLES, Format.N_QUADS) for format in formats], np.bool_)
+    return named | (possible & np.array([format is None for format in formats], np.bool_))
+
+
+def _lines(texts: Any, terms: Terms, limits: Limits) -> DocumentTriples:
+    """All documents that are not null in one pass: each line is of the row in which it begins."""
+    ended = pc.binary_join_element_wise(texts, pa.scalar(b"\n", texts.type), pa.scalar(b"", texts.type))
+    data, bounds = _joined(ended)
+    quads = scan_quads(data, terms=terms)
+    rows = np.searchsorted(bounds[1:], quads.spans[quads.lines], side="right")
+    graphs = DocumentTriples(len(texts), quads.terms, rows, quads.subjects, quads.predicates, quads.objects)
+    for line, reason in sorted(quads.errors.items()):
+        row = int(np.searchsorted(bounds[1:], quads.spans[line], side="right"))
+        graphs.faults.setdefault(row, reason)
+        graphs.unread.add(row)
+    named = np.flatnonzero(quads.graphs != UNBOUND)
+    graphs.named.update(np.unique(rows[named]).tolist())
+    same_row = rows[named[1:]] == rows[named[:-1]]
+    differ = quads.graphs[named[1:]] != quads.graphs[named[:-1]]
+    for row in np.unique(rows[named[1:]][same_row & differ]).tolist():
+        graphs.faults.setdefault(row, "more than one graph: an event has one")
+    counts = np.bincount(rows, minlength=len(texts))
+    for row in np.flatnonzero(counts > limits.event_triples).tolist():
+        graphs.faults.setdefault(row, limits.describe_event())
+    return graphs
+
+
+def _joined(texts: Any) -> tuple[bytes, Ints]:
+    """Documents without nulls in between as one, and where each begins and the last one ends."""
+    _, offsets, data = texts.buffers()
+    kind = np.int64 if pa.types.is_large_binary(texts.type) else np.int32
+    bounds = np.frombuffer(offsets, kind, count=texts.offset + len(texts) + 1)[texts.offset :].astype(np.int64)
+    whole = data[int(bounds[0]) : int(bounds[-1])].to_pybytes() if data is not None else b""
+    return whole, bounds - bounds[0]
+
+
+def _together(graphs: DocumentTriples, others: Sequence[int], converted: DocumentTriples) -> DocumentTriples:
+    """The triples of all rows, with those of `others` replaced by the converted ones."""
+    faults = {row: why for row, why in (graphs.faults | converted.faults).items() if row < graphs.count}
+    kept = ~np.isin(graphs.rows, others) & (graphs.rows < graphs.count)
+    rows = np.concatenate([graphs.rows[kept], converted.rows])
+    order = np.argsort(rows, kind="stable")
+    old = (graphs.subjects, graphs.predicates, graphs.objects)
+    new = (converted.subjects, converted.predicates, converted.objects)
+    subjects, predicates, objects = (
+        np.concatenate([one[kept], other])[order] for one, other in zip(old, new, strict=True)
+    )
+    return DocumentTriples(graphs.count, graphs.terms, rows[order], subjects, predicates, objects, faults)
+
+
+def _as_lines(text: bytes, format: Format | None, namespace: str, limits: Limits) -> bytes:
+    match format:
+        case None:
+            return _turtle_or_lines(text, limits)
+        case Format.JSON_LD:
+            return jsonld_as_nquads(load_object(text, limits), namespace=namespace, limits=limits)
+        case _:
+            return as_nquads(text, format, limits=limits)
+
+
+def _turtle_or_lines(text: bytes, limits: Limits) -> bytes:
+    """A document without a format; if it is of neither, it was meant to be the one in which more of it can
+    be read."""
+    try:
+        return as_nquads(text, Format.TURTLE, limits=limits)
+    except RdfError as as_turtle:
+        try:
+            return as_nquads(text, Format.N_QUADS, limits=limits)
+        except RdfError as as_lines:
+            raise (as_lines if _place(as_lines) > _place(as_turtle) else as_turtle) from None
+
+
+def _place(error: RdfError) -> tuple[int, int]:
+    return error.line or 0, error.column or 0
+
+
+def _reason(error: ThenceError) -> str:
+    if isinstance(error, RdfError) and error.place:
+        return f"line {error.place.line}, column {error.place.column}: {error.reason}"
+    return str(error)
+
+
+# Ints with a graph each, as an RDF document or as an array of triples → `EventBatch`.
 
 _CHUNK = 4 << 20
 """Bytes of documents that are read at a time, near the caches."""
 _MOST = 65_536  # and so many rows
 
 Faults = dict[int, str]
-"""By row why it is no event: the first reason found."""
+"""By row why it is not an event: the first reason found."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +258,8 @@ class RdfRows:
     """Whether ids are digests of what rows hold."""
 
     def read(self) -> Iterator[EventBatch | BadEvent]:
-        """Their events, and those that are none."""
-        bad = _told(self.columns.get("bad"), self.stream)
+        """The events of the rows, and the bad ones."""
+        bad = _bad_events(self.columns.get("bad"), self.stream)
         faults: Faults = {}
         documents = self._documents(faults)
         formats = self._formats(faults)
@@ -106,11 +318,11 @@ class RdfRows:
         found = {name: FORMATS.get(name.lower()) for name in set(names) if name is not None}
         for row, name in enumerate(names):
             if name is not None and found[name] is None:
-                faults.setdefault(row, f'"{name:.80}" is no format. Try: {", ".join(FORMATS)}')
+                faults.setdefault(row, f'"{name:.80}" is not a format. Try: {", ".join(FORMATS)}')
         return [None if name is None else found[name] for name in names]
 
     def _readable(self, name: str, faults: Faults) -> Any:
-        """A column, in which texts that are no UTF-8 are null, and faults."""
+        """A column, in which texts that are not UTF-8 are null, and faults."""
         array = _plain(self.columns[name])
         if not is_text(array.type):
             return array
@@ -120,7 +332,7 @@ class RdfRows:
             texts = [None if text is None else _decoded(text) for text in array.cast(pa.binary()).to_pylist()]
             wrong = np.array([text is None for text in texts], np.bool_) & is_valid(array)
             for row in np.flatnonzero(wrong).tolist():
-                faults.setdefault(row, f'column "{name}" is no UTF-8')
+                faults.setdefault(row, f'column "{name}" is not UTF-8')
             return pa.array(texts, pa.string())
         return array
 
@@ -140,8 +352,8 @@ class _Named:
     ids: Any
     contents: Mapping[str, Any] | None  # None: ids are digests of it
 
-    def owners(self, rows: Rows) -> list[str]:
-        """What the labels of some rows' blank nodes begin with."""
+    def owners(self, rows: Ints) -> list[str]:
+        """The prefixes of the labels of some rows' blank nodes."""
         return owner_labels(self.stream, self._digests.take(pa.array(rows)).to_pylist())
 
     @cached_property
@@ -157,7 +369,7 @@ def _chunk_end(documents: Any, first: int, limits: Limits) -> int:
     return first + max(1, int(np.searchsorted(np.cumsum(sizes), _CHUNK, side="right")))
 
 
-def _batch(graphs: DocumentTriples, good: NDArray[np.bool_], named: _Named, rows: Rows, times: Intervals) -> EventBatch:
+def _batch(graphs: DocumentTriples, good: NDArray[np.bool_], named: _Named, rows: Ints, times: Intervals) -> EventBatch:
     """The events of the rows that are good."""
     count = len(times.starts)
     kept = good[graphs.rows]
@@ -183,20 +395,20 @@ def _batch(graphs: DocumentTriples, good: NDArray[np.bool_], named: _Named, rows
     )
 
 
-def _told(array: Any | None, stream: str) -> dict[int, BadEvent]:
-    """By row what was bad before it came here."""
+def _bad_events(array: Any | None, stream: str) -> dict[int, BadEvent]:
+    """The events that were bad before this stage, by row."""
     if array is None or array.null_count == len(array):
         return {}
     rows = np.flatnonzero(is_valid(array))
     lines = array.field("line").take(pa.array(rows)).to_pylist()
-    reasons, texts = (array.field(name).cast(pa.binary()).take(pa.array(rows)).to_pylist() for name in _TOLD_IN_TEXT)
+    reasons, texts = (array.field(name).cast(pa.binary()).take(pa.array(rows)).to_pylist() for name in _TEXT_FIELDS)
     return {
         row: BadEvent(stream, line or 0, _as_text(reason), _as_text(text))
         for row, line, reason, text in zip(rows.tolist(), lines, reasons, texts, strict=True)
     }
 
 
-_TOLD_IN_TEXT = ("reason", "text")
+_TEXT_FIELDS = ("reason", "text")
 
 
 def _entered(ids: Any, terms: Terms) -> NDArray[np.int32]:
@@ -208,7 +420,7 @@ def _entered(ids: Any, terms: Terms) -> NDArray[np.int32]:
     return terms.add_texts(quoted.to_pylist())
 
 
-def _offsets(events: Rows, count: int) -> Rows:
+def _offsets(events: Ints, count: int) -> Ints:
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(events, minlength=count), out=offsets[1:])
     return offsets

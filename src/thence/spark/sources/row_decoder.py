@@ -17,21 +17,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from thence.columns.arrays import Ints
 from thence.columns.arrow_values import dictionary_encoded, is_text, is_valid
-from thence.columns.column_batch import Batch, ColumnBatch, RowPositions, TypedRows
-from thence.columns.fingerprints import as_hexadecimal
+from thence.columns.batches import Batch, ColumnBatch, RowPositions, TypedRows
+from thence.columns.hashing import as_hexadecimal
 from thence.columns.time_columns import is_time
-from thence.columns.value_columns import Rows
-from thence.errors import InputError
-from thence.hints import closest, listed
+from thence.errors import InputError, closest, listed
 from thence.io.event_tables import OWN_COLUMNS, EventTable
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources.rdf_rows import RdfRows
-from thence.spark.sources.row_ids import owner_labels, row_ids, with_ids
-from thence.spark.sources.source_positions import COLUMN, SourcedBatch, by_file, position_column
-from thence.spark.sources.triple_arrays import are_triples
+from thence.spark.sources.rdf_rows import RdfRows, are_triples
+from thence.spark.sources.row_ids import COLUMN, SourcedBatch, by_file, owner_labels, position_column, row_ids, with_ids
 
 HIGH, LOW = "thence_high", "thence_low"
 """Columns with the halves of a row's id, of which the second may be its time."""
@@ -41,7 +38,7 @@ _AS_NAMED: Mapping[str, str] = MappingProxyType({})
 
 
 class RowKind(Enum):
-    """What the rows of a DataFrame are: typed events, or graphs as documents or as arrays of triples."""
+    """The kind of a DataFrame's rows: typed events, or graphs as documents or as arrays of triples."""
 
     TYPED = "type"
     DOCUMENT = "value"
@@ -84,8 +81,8 @@ class Decoder:
         return tuple(dict.fromkeys(name for _, name in self.names))
 
     def read(self, record: Any) -> Iterator[Batch | SourcedBatch | BadEvent]:
-        """The events of a record batch, with their positions if the rows have them, and the rows that are none. Each
-        event has an id."""
+        """The events of a record batch, with their positions if the rows have them, and the bad rows. Each event has an
+        id."""
         columns = {ours: record.column(theirs) for ours, theirs in self.names}
         positions = columns.pop(COLUMN, None)
         for found in self._events(record, columns):
@@ -187,7 +184,7 @@ def _check_names(place: str, schema: Any, columns: Mapping[str, str]) -> None:
         raise InputError(f'{place}: two columns are called "{twice:.80}". Try: a name for each')
     for ours, theirs in columns.items():
         if ours not in _NAMES:
-            raise InputError(f'{place}: "{ours:.80}" is no part of an event. Try: {", ".join(_NAMES)}')
+            raise InputError(f'{place}: "{ours:.80}" is not part of an event. Try: {", ".join(_NAMES)}')
         if theirs not in schema.names:
             near = closest(theirs, schema.names)
             cure = f"Did you mean {near}?" if near else f"Try: {listed(schema.names[:20])}"
@@ -195,27 +192,28 @@ def _check_names(place: str, schema: Any, columns: Mapping[str, str]) -> None:
 
 
 def _kind(place: str, schema: Any, columns: Mapping[str, str]) -> RowKind:
-    """What a caller says decides; else a column `type`, beside which `value` and `graph` are attributes like others."""
+    """The kind of rows that the caller's columns name; else typed events if there is a column `type`, beside which
+    `value` and `graph` are ordinary attributes."""
     said = [kind for kind in RowKind if kind.value in columns]
     found = said or [kind for kind in RowKind if kind.value in schema.names]
     if not said and RowKind.TYPED in found:
         found = [RowKind.TYPED]
     if not found:
         raise InputError(
-            f"{place}: the DataFrame has no column that makes its rows events: type (typed events), value (an RDF "
+            f"{place}: the DataFrame has no column that can be an event: type (typed events), value (an RDF "
             f'document) or graph (triples). Try: columns={{"type": …}} if one has the type under another name; if all '
             f'are of one type, frame.withColumn("type", lit("{place.rpartition(" ")[2].capitalize()}"))'
         )
     if len(found) > 1:
         both = " and ".join(kind.value for kind in found[:2])
         raise InputError(
-            f"{place}: an event is made of one of the columns {both}, not of both. "
+            f"{place}: an event comes from one of the columns {both}, not from both. "
             f'Try: columns={{"{found[0].value}": …}} alone'
         )
     for ours in columns:
         if ours not in found[0].own_columns:
             raise InputError(
-                f'{place}: an event that is made of the column {found[0].value} has no "{ours}". '
+                f'{place}: an event from the column {found[0].value} has no "{ours}". '
                 f"Try: {', '.join(found[0].own_columns)}"
             )
     return found[0]
@@ -233,7 +231,7 @@ def _attributes(place: str, schema: Any, names: Mapping[str, str], position: str
 
 def _rdf_columns(place: str, schema: Any, names: dict[str, str]) -> dict[str, str]:
     if "time" not in names:
-        raise InputError(f'{place}: no column is called "time". Try: columns={{"time": …}}')
+        raise InputError(f'{place}: the DataFrame lacks a column "time". Try: columns={{"time": …}}')
     if "bad" in names and not _tells_why(schema.field(names["bad"]).type):
         del names["bad"]  # somebody else's
     for ours, theirs in names.items():
@@ -279,11 +277,11 @@ def _domain(kind: Any) -> Domain | None:
 
 @dataclass(frozen=True, eq=False)
 class _RowsById(TypedRows):
-    """Rows whose blank nodes are told apart by what the rows hold."""
+    """Rows by number, whose blank nodes are distinguished by the rows' content."""
 
     contents: Mapping[str, Any] | None  # of the whole record batch; None: ids are digests of it
 
-    def owners(self, rows: Rows) -> list[str]:
+    def owners(self, rows: Ints) -> list[str]:
         return owner_labels(self.stream, self._digests.take(pa.array(rows)).to_pylist())
 
     @cached_property

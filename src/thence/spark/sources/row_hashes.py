@@ -13,10 +13,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from thence.columns.arrow_values import buffer_numbers, dictionary_encoded, indices, is_valid
-from thence.columns.byte_words import word_at
+from thence.columns.hashing import word_at
 from thence.columns.texts import Texts
-from thence.jit.compiled import inlined
-from thence.jit.interpreted import lazy_entry
+from thence.jit.compiled import inlined, lazy_entry
 
 Hashes = NDArray[np.uint64]
 
@@ -101,8 +100,8 @@ def of_bytes(text, start, end, seed):
 
 @lazy_entry(lambda words, *others: 32 * len(words))
 def hash_numbers(words, before, wide, found):
-    """A column of numbers: of each row what goes before it, and the number. `before` is empty where that is 0 for
-    all."""
+    """The hashes of a column of numbers: each row hashes a prefix and the number. `before` is empty if the prefix is 0
+    for all rows."""
     for row in range(len(words)):
         kind = before[row] if len(before) > 0 else np.uint64(0)
         code = of_int(kind, found[row])
@@ -131,7 +130,7 @@ def hash_texts(text, ends, places, valid, found):
 
 @lazy_entry(lambda number, text, seed: 8 * len(text))
 def hash_literals(number, text, seed):
-    """What the hash of a row begins with."""
+    """The beginning of the hash of a row."""
     return of_bytes(text, 0, len(text), of_int(np.uint64(number), seed))
 
 
@@ -165,7 +164,7 @@ def _add(array: Any, found: Hashes) -> None:
 
 
 def _words(array: Any) -> tuple[Hashes, bool]:
-    """What Spark hashes of each value of a column, and whether it is eight bytes of it or four."""
+    """The bits that Spark hashes of each value of a column, and whether they are eight bytes or four."""
     types, kind = pa.types, array.type
     if types.is_boolean(kind):
         return buffer_numbers(array.cast(pa.uint8())).astype(np.uint64), False

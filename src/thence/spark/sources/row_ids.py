@@ -1,13 +1,9 @@
-"""Ids for rows without one: 128-bit hashes of their cells, the same on any machine and in any partitioning.
-
-A text counts by its BLAKE2 digest, which is made once for each distinct one; a number by its own bits. Columns are
-taken in one after the other, in the order of their names, by steps that lose nothing: two rows that differ in one cell
-alone never get one id unless their texts have one digest.
-"""
+"""Generated ids of rows, the same on any machine and in any partitioning; and their positions at the source (C-5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -17,7 +13,69 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from thence.columns.arrow_values import buffer_numbers, dictionary_encoded, indices, is_text, is_valid
-from thence.columns.event_batch import label_of
+from thence.columns.batches import Batch, label_of
+
+# Positions at the source: the file and the line of each event, which order events of one time (C-5).
+#
+# A DataFrame's rows have them in a column `position`, as `format("thence")` gives it; rows of other DataFrames have
+# none.
+# No Spark in here.
+
+COLUMN = "position"
+BESIDE_ATTRIBUTES = "thence_position"
+"""The column's name in a table of typed events, whose own columns may be called anything."""
+POSITION = pa.struct([("file", pa.string()), ("line", pa.int64())])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourcedBatch:
+    """Events of one file, each with its line. `file` is a text by which the files of a stream are ordered."""
+
+    batch: Batch
+    file: str
+    lines: NDArray[np.int64]
+
+
+def file_rank(number: int, name: str = "") -> str:
+    """The sort key of a file: its number among the given paths, and its name if the path is a folder.
+
+    >>> file_rank(2) < file_rank(2, "a.nq") < file_rank(10)
+    True
+    """
+    return f"{number:08d}/{name}"
+
+
+def position_column(schema: Any) -> str | None:
+    """The column of an Arrow schema that has positions."""
+    names = (name for name in (BESIDE_ATTRIBUTES, COLUMN) if name in schema.names)
+    return next((name for name in names if _is_position(schema.field(name).type)), None)
+
+
+def _is_position(kind: Any) -> bool:
+    if not pa.types.is_struct(kind):
+        return False
+    found = {field.name: field.type for field in kind}
+    return found.keys() == {"file", "line"} and is_text(found["file"]) and pa.types.is_integer(found["line"])
+
+
+def by_file(batch: Batch, positions: Any) -> Iterator[SourcedBatch]:
+    """The events of a batch with their positions, those of each file together. `positions` has those of all rows that
+    the batch was made of, which its own positions number; a row without one is before all others of its time."""
+    chosen = positions.take(pa.array(batch.positions))
+    files = pc.fill_null(pc.struct_field(chosen, "file"), "").dictionary_encode()
+    lines = np.asarray(pc.fill_null(pc.struct_field(chosen, "line"), 0)).astype(np.int64)
+    of_events = np.asarray(files.indices)
+    for number, file in enumerate(files.dictionary.to_pylist()):
+        rows = np.flatnonzero(of_events == number)
+        yield SourcedBatch(batch if len(rows) == len(batch) else batch.take(rows), file, lines[rows])
+
+
+# Ids for rows without one: 128-bit hashes of their cells, the same on any machine and in any partitioning.
+#
+# A text counts by its BLAKE2 digest, which is made once for each distinct one; a number by its own bits. Columns are
+# taken in one after the other, in the order of their names, by steps that lose nothing: two rows that differ in one
+# cell
+# alone never get one id unless their texts have one digest.
 
 Lane = NDArray[np.uint64]
 
@@ -25,7 +83,7 @@ _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
 class _Cells(NamedTuple):
-    """What a column holds, as 128 bits a row."""
+    """The values of a column, as 128 bits per row."""
 
     high: Lane
     low: Lane
@@ -55,7 +113,7 @@ def row_ids(stream: str, columns: Mapping[str, Any]) -> Any:
 
 
 def with_ids(stream: str, given: Any | None, columns: Mapping[str, Any]) -> Any:
-    """The ids that rows were given, as texts; those of their own where there is none, or an empty one."""
+    """The given ids of rows, as texts; generated ones for rows whose id is null or empty."""
     if given is None:
         return row_ids(stream, columns)
     given = given.dictionary_decode() if pa.types.is_dictionary(given.type) else given
@@ -72,7 +130,7 @@ def prefixed_ids(stream: str, ids: Any) -> Any:
 
 
 def id_prefix(stream: str) -> str:
-    """What ids of our making begin with, among others that were given."""
+    """The prefix of generated ids."""
     return f"{stream}:"
 
 
@@ -148,7 +206,7 @@ def _digests(texts: list[bytes]) -> NDArray[np.uint64]:
 
 
 def _kind(name: str) -> np.uint64:
-    """What a number's other half is, so that a number is no other kind's, and none is null."""
+    """The other half of a number's bits, so that numbers of different kinds differ, and none equals null."""
     found: np.uint64 = _digests([name.encode()])[0, 0]
     return found
 

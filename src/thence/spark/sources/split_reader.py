@@ -13,15 +13,14 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thence.columns.attribute_types import attribute_types
-from thence.columns.column_batch import Batch, ColumnBatch
-from thence.columns.value_types import Types, common_attributes
+from thence.columns.batches import Batch, ColumnBatch
+from thence.columns.value_types import Types, attribute_types, common_attributes
 from thence.io.event_files import column_types, read_batches
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.sources.file_splits import FileSplit, read_split, split_file
-from thence.spark.sources.source_positions import SourcedBatch, file_rank
+from thence.spark.sources.row_ids import SourcedBatch, file_rank
 
 SPLIT = 32 << 20
 """Bytes of a file that a task reads."""
@@ -67,7 +66,7 @@ def file_splits(path: str, *, label: str, split: int = SPLIT, number: int = 0) -
 
 
 def first_domain(path: str, *, label: str, namespace: str) -> Domain | None:
-    """What the times of a file are: that of its first event; None if it has none."""
+    """The kind of time of a file's first event; None if it has no event."""
     for found in _read(FileSplit(path, label), namespace):
         if not isinstance(found, BadEvent) and len(found):
             return Domain(int(found.domains[0]))
@@ -75,7 +74,7 @@ def first_domain(path: str, *, label: str, namespace: str) -> Domain | None:
 
 
 def domain_of(files: Sequence[tuple[str, str]], *, namespace: str) -> Domain | None:
-    """What the times of a stream's files are, each given with its label."""
+    """The kind of time of a stream's files, each given with its label."""
     found = (first_domain(path, label=label, namespace=namespace) for path, label in files)
     return next((domain for domain in found if domain is not None), None)
 

@@ -1,1 +1,1 @@
-"""What Spark's Python workers run."""
+"""The code that Spark's Python workers run."""

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
 from thence.columns.array_codec import ArrayReader, pack_arrays, unpack_arrays
+from thence.columns.arrays import Ints
 from thence.columns.dictionary import Terms
-from thence.columns.fingerprints import as_hexadecimal, from_hexadecimal
+from thence.columns.hashing import as_hexadecimal, from_hexadecimal
 from thence.columns.shard_codes import shards_of
-from thence.columns.term_values import ValueColumn
 from thence.columns.texts import Texts
-from thence.columns.value_columns import holds_term_id
-from thence.kernel.array_checks import (
+from thence.columns.value_columns import ValueColumn, holds_term_id
+from thence.interface.extracted import BindingTable, Extracted, concatenate_bindings, times_at
+from thence.interface.operator import Program
+from thence.interface.saved_arrays import (
     check_array,
     check_column,
     check_intervals,
@@ -31,10 +33,6 @@ from thence.kernel.array_checks import (
     check_within,
     require,
 )
-from thence.program.extracted import BindingTable, Extracted, concatenate_bindings, times_at
-from thence.program.operator import Program
-
-Ints = NDArray[np.int64]
 
 MOST = 16_384
 """Events of a chunk. Few, so that a shard that takes chunks in the order of their first times holds few at once."""
@@ -68,7 +66,7 @@ class Chunk:
         return min(int(times[0]) for times in (self.ends, self.others) if len(times))
 
     def before(self, time: int, *, heard: int | None = None) -> tuple[Chunk, Chunk]:
-        """What is before a time, and the rest. Of the times of all events, those before `heard`, if it is given."""
+        """The part before a time, and the rest. The times of all events are cut at `heard`, if given."""
         cut = int(np.searchsorted(self.ends, time))
         other = int(np.searchsorted(self.others, time if heard is None else heard))
         return self._part(0, cut, 0, other), self._part(cut, len(self.ends), other, len(self.others))
@@ -119,21 +117,22 @@ def split_by_shard(
     shards: int,
     numbered: bool,
     homes: bool,
-    told: Sequence[int] = (),
+    reported: Sequence[int] = (),
     bad: Sequence[int] = (),
     lines: Ints | None = None,
     file: str = "",
 ) -> Iterator[tuple[int, Chunk]]:
-    """What events are to each of some shards. They are in the order of time, and the refs of their binding rows count
-    from 0. `starts` and `ids` have the start and the id of each. Without `homes`, what matches nothing goes nowhere. An
-    event that was reported as bad (`told`) has no home, so that it is not reported as late too; the time of a `bad` one
-    says nothing. `file` and `lines` are the events' positions, if they have them and the program asks."""
+    """The chunk of each of some shards. The events are in the order of time, and the refs of their binding rows count
+    from 0. `starts` and `ids` have the start and the id of each. Without `homes`, an event that matches nothing is sent
+    to no shard. A `reported` event (a bad one) is sent to none either, so that it is not reported as late too; the time
+    of a `bad` one is ignored. `file` and `lines` are the events' positions, if they have them and the program needs
+    them."""
     of_rows = [_shards(program, table, rows, terms, shards) for table, rows in enumerate(found.tables)]
     here = np.zeros((shards, found.events), np.bool_)
     for rows, belongs in zip(found.tables, of_rows, strict=True):
         here[belongs, rows.refs[: len(belongs), 0]] = True
     home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
-    home[list(told)] = -1
+    home[list(reported)] = -1
     everywhere = np.delete(found.times, list(bad)) if program.broadcasts_times else found.times[:0]
     points = starts is found.times or bool((starts == found.times).all())
     for shard in range(shards):
@@ -196,8 +195,8 @@ def _renamed(rows: BindingTable, places: Ints) -> BindingTable:
 def merge_chunks(
     program: Program, chunks: Sequence[Chunk], terms: Terms, first_ref: int, order: Ints | None = None
 ) -> Extracted:
-    """What was found in the events of some chunks, the terms of a state's dictionary, refs counted from `first_ref`, in
-    the order of the chunks or the one given."""
+    """The tables of some chunks together, with the terms of a state's dictionary and refs counted from `first_ref`, in
+    the order of the chunks or the given one."""
     tables: list[list[BindingTable]] = [[] for _ in program.tables]
     ref = 0
     for chunk in chunks:
@@ -248,10 +247,10 @@ def _halves(words: NDArray[np.uint64], times: Ints) -> list[NDArray[np.generic]]
 
 
 def unpack_chunk(program: Program, content: bytes | memoryview) -> Chunk:
-    """What was packed. InputError if it can't have been."""
+    """The chunk that was packed. InputError if the bytes are malformed."""
     head, reader = unpack_arrays(content)
     kinds = {"stream": str, "numbered": bool, "hashes": bool, "file": str}
-    require(all(isinstance(head.get(name), kind) for name, kind in kinds.items()), "a chunk has no head")
+    require(all(isinstance(head.get(name), kind) for name, kind in kinds.items()), "the head of a chunk is malformed")
     ends, starts = reader.next(), reader.next()
     starts = starts if starts.size else ends
     check_array(ends, np.int64, -1)
@@ -278,20 +277,20 @@ def _hashes(high: NDArray[np.uint64], low: NDArray[np.uint64], times: Ints) -> T
 def _check_events(ends: Ints, ids: Texts, home: NDArray[np.bool_], others: Ints) -> None:
     for each in (ends, others):
         check_array(each, np.int64, -1)
-        require((each[1:] >= each[:-1]).all(), "events are not in the order of time")
+        require((each[1:] >= each[:-1]).all(), "the events of a chunk are not in the order of time")
     check_texts(ids)
-    require(len(ids) == len(ends), "events have no names")
+    require(len(ids) == len(ends), "the ids of events are incomplete")
     check_array(home, np.bool_, len(ends))
 
 
 def _table(reader: ArrayReader, variables: Sequence[Variable], times: tuple[Ints, Ints], terms: int) -> BindingTable:
     refs = reader.next().astype(np.int64)
     check_array(refs, np.int64, -1, 1)
-    check_within(refs, 0, len(times[1]), "an event")
+    check_within(refs, 0, len(times[1]), "the number of an event")
     columns = {}
     for variable in variables:
         tags, bits = reader.next(), reader.next()
-        require(tags.shape in ((1,), (len(refs),)), "an array has another shape")
+        require(tags.shape in ((1,), (len(refs),)), "an array has the wrong shape")
         columns[variable] = ValueColumn(np.broadcast_to(tags, len(refs)), bits)
         check_column(columns[variable], len(refs))
         check_values(columns[variable].tags, bits, terms)

@@ -13,15 +13,15 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from thence.columns.event_batch import label_of
-from thence.columns.term_values import ValueColumn
+from thence.columns.arrays import Ints
+from thence.columns.batches import label_of
 from thence.columns.texts import Texts, concatenate_texts
+from thence.columns.value_columns import ValueColumn
 from thence.columns.value_kinds import BLANK
-from thence.program.extracted import BindingTable
+from thence.interface.extracted import BindingTable
 from thence.spark.sources.row_ids import id_prefix
 from thence.spark.worker.chunks import Chunk
 
-Ints = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 _DIGITS = 32
@@ -37,8 +37,8 @@ class Ordinals:
     time: int | None = None
     seen: Counter[str] = field(default_factory=Counter)
 
-    def told_apart(self, chunks: Sequence[Chunk]) -> list[Chunk]:
-        """The same events, none before any given earlier, with ids and blank nodes of their own."""
+    def distinguished(self, chunks: Sequence[Chunk]) -> list[Chunk]:
+        """The same events with ids and blank nodes of their own. Events must come in time order."""
         found = [_Digests.of(chunk) for chunk in chunks]
         counted = [each for each in found if each.matter]
         if not counted:
@@ -49,7 +49,7 @@ class Ordinals:
         return [each.with_ordinals(next(of_each)) if each.matter else each.chunk for each in found]
 
     def count(self, times: Ints, digests: Texts) -> Ints:
-        """Which of its equals each of some events is, from 1. What has an empty digest has none."""
+        """The number of each event among its equals, from 1. Events with an empty digest have no equals."""
         order = np.argsort(times, kind="stable")
         known = self.seen if self.time == times[order[0]] else Counter[str]()
         found = np.ones(len(times), np.int64)
@@ -89,7 +89,7 @@ class Ordinals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Digests:
-    """What a chunk holds of the rows of its events."""
+    """The digests of a chunk's rows."""
 
     chunk: Chunk
     digests: Texts  # of each event; empty where nothing depends on it
@@ -141,7 +141,7 @@ class _Digests:
 
 
 def _beginning(chunk: Chunk) -> str:
-    """What a blank node's label begins with, if its event's digest follows."""
+    """The prefix of a blank node's label, if its event's digest follows."""
     return f"_:{label_of(chunk.stream)}_"
 
 

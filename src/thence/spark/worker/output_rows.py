@@ -1,28 +1,122 @@
-"""What a stage emits, as record batches: a row for each match, and one for each problem."""
+"""The output of a stage as record batches: one row per match and per problem."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from thence.columns.arrow_terms import csv_text, lexical_column, struct_column, struct_type, term_struct
-from thence.columns.value_types import Types
-from thence.program.dataflow import Stage
-from thence.program.output import OPEN_END, Rows
-from thence.program.solutions import Solutions
+from thence.columns.arrow_values import csv_text, lexical_column, struct_column, struct_type, term_struct
+from thence.columns.dictionary import Terms
+from thence.columns.value_columns import term_of
+from thence.columns.value_kinds import DOUBLE, INTEGER, KIND_MASK
+from thence.columns.value_types import Atom, Fields, Several, Type, Types, ValueKind
+from thence.errors import InputError
+from thence.interface.dataflow import Stage
+from thence.interface.output import OPEN_END, ColumnTypes, Rows
+from thence.interface.solutions import AnswerValue, Solutions
+from thence.rdf.documents import Format, serialize
 from thence.rdf.events import Event
-from thence.rdf.formats import Format
-from thence.rdf.serializer import serialize
 from thence.rdf.terms import Term
 from thence.rdf.times import Domain
-from thence.runtime.column_names import RESERVED_COLUMNS, column_names
 from thence.runtime.host import Host, TimedOut
-from thence.spark.worker.output_columns import array_of, arrow_types, typed_array
+from thence.runtime.results import RESERVED_COLUMNS, column_names
+
+# Columns of a DataFrame, built of cells or of values: each value as its column's type has it.
+
+_ARROW = {
+    ValueKind.BOOLEAN: pa.bool_(),
+    ValueKind.TIMESTAMP: pa.timestamp("us", "UTC"),
+    ValueKind.DATE: pa.date32(),
+    ValueKind.STRING: pa.string(),
+    ValueKind.UNKNOWN: pa.string(),
+}
+_INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+_DOUBLES = {16: pa.float16(), 32: pa.float32(), 64: pa.float64()}
+
+
+def arrow_type(kind: Type, leaf: pa.DataType | None = None) -> pa.DataType:
+    """A type as Arrow has it; with `leaf`, each single value is of that type."""
+    match kind:
+        case Several(of=of):
+            return pa.list_(arrow_type(of, leaf))
+        case Fields(fields=fields):
+            return pa.struct([(name, arrow_type(of, leaf)) for name, of in fields])
+        case Atom() if leaf is not None:
+            return leaf
+        case Atom(kind=ValueKind.INTEGER, bits=bits):
+            return _INTEGERS[bits]
+        case Atom(kind=ValueKind.DOUBLE, bits=bits):
+            return _DOUBLES[bits]
+        case Atom(kind=ValueKind.DECIMAL, digits=digits, scale=scale):
+            return pa.decimal128(digits, scale)
+        case Atom():
+            return _ARROW[kind.kind]
+
+
+def arrow_types(
+    types: ColumnTypes, attributes: Types | None, leaf: pa.DataType, *, texts: Collection[str] = ()
+) -> dict[str, pa.DataType]:
+    """The Arrow types of columns, by name. Each single value is a `leaf` where attributes have no types, and in the
+    columns `texts`."""
+    found = types.resolve(attributes)
+    return {
+        name: arrow_type(kind, leaf if attributes is None or name in texts else None) for name, kind in found.items()
+    }
+
+
+def array_of(cells: list[AnswerValue | None], kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> pa.Array:
+    """A column of cells; with `leaf`, each value as that makes it, else as the type has it."""
+    made = [_made(cell, kind, leaf) for cell in cells]
+    try:
+        return pa.array(made, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+        raise InputError(f"A value of the answer does not fit into its column's type, {kind}: {error}") from None
+
+
+def _made(cell: Any, kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> Any:
+    match cell:
+        case None:
+            return None
+        case tuple():
+            return [_made(each, kind.value_type, leaf) for each in cell]
+        case Mapping():
+            return {name: _made(each, kind.field(name).type, leaf) for name, each in cell.items()}
+    if leaf is not None:
+        return leaf(cell)
+    if pa.types.is_string(kind):
+        return cell.value
+    found = cell.python
+    if pa.types.is_floating(kind) and isinstance(found, int | Decimal):
+        return float(found)
+    if pa.types.is_decimal(kind) and isinstance(found, float):
+        return Decimal(
+            repr(found)
+        )  # a key, as equality compares it: a decimal of so few digits that its double is exact
+    return found
+
+
+def typed_array(tags: NDArray[Any], bits: NDArray[np.int64], terms: Terms, kind: pa.DataType) -> pa.Array:
+    """A column of values as its type has them: numbers at once, where all are of one kind."""
+    kinds = np.unique(tags & KIND_MASK).tolist()
+    if kinds == [DOUBLE] and pa.types.is_floating(kind):
+        return pa.array(np.ascontiguousarray(bits).view(np.float64)).cast(kind)
+    if kinds == [INTEGER] and pa.types.is_integer(kind):
+        return pa.array(np.ascontiguousarray(bits)).cast(kind)
+    if pa.types.is_string(kind):
+        return lexical_column(tags, bits, terms)
+    cells: list[AnswerValue | None] = [
+        term_of(tag, value, terms) for tag, value in zip(tags.tolist(), bits.tolist(), strict=True)
+    ]
+    return array_of(cells, kind, None)
+
+
+# What a stage emits, as record batches: a row for each match, and one for each problem.
 
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
 INNER = tuple(f"?{name}" for name in PROBLEM_COLUMNS)

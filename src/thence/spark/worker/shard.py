@@ -1,4 +1,4 @@
-"""One shard of a stage: chunks of extracted events in, rows out; saved between two micro-batches. No Spark here."""
+"""One shard of a stage: chunks of extracted events in, rows out, saved between two micro-batches. No Spark in here."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from thence.columns.arrays import Ints
+from thence.columns.id_order import id_ranks
 from thence.columns.texts import Texts, concatenate_texts
-from thence.kernel.array_checks import check_array, check_texts, require
-from thence.program.dataflow import Stage
-from thence.program.operator import NEVER, Environment, TieOrder
+from thence.interface.dataflow import Stage
+from thence.interface.operator import NEVER, Environment, Program, TieOrder
+from thence.interface.saved_arrays import check_array, check_texts, require
 from thence.rdf.times import Domain
 from thence.runtime import saved_state
 from thence.runtime.event_log import IdLog
@@ -22,7 +26,45 @@ from thence.runtime.ordering import Ordered
 from thence.runtime.watermark import Watermark
 from thence.spark.worker.chunks import Chunk, merge_chunks, pack_chunk, unpack_chunk
 from thence.spark.worker.equal_events import Ordinals
-from thence.spark.worker.source_order import source_order
+
+# The order in which a shard takes events of one time (C-5, TEF-19): by stream, then by position at the source, then
+# by
+# id. Chunks come in any order; what decides is only what stands in them.
+
+
+def source_order(program: Program, chunks: Sequence[Chunk], ids: Texts) -> Ints | None:
+    """The order of the events of some chunks, which have these ids: by end, and where ends are equal by source; None if
+    it is the one that they have."""
+    if not len(ids):
+        return None
+    ends = np.concatenate([chunk.ends for chunk in chunks])
+    order = np.argsort(ends, kind="stable")
+    same = ends[order][1:] == ends[order][:-1]
+    if same.any():
+        tied = np.append(False, same) | np.append(same, False)
+        order[tied] = _by_source(program, chunks, ids, ends, order[tied])
+    return None if (order[1:] > order[:-1]).all() else order
+
+
+def _by_source(program: Program, chunks: Sequence[Chunk], ids: Texts, ends: Ints, events: Ints) -> Ints:
+    """Some events in order."""
+    streams = [stream.name for stream in program.streams]
+    sizes = [len(chunk) for chunk in chunks]
+    chunk_of = np.repeat(np.arange(len(chunks)), sizes)[events]
+    stream = np.array([streams.index(chunk.stream) for chunk in chunks])[chunk_of]
+    file = _ranks(pa.array([chunk.file for chunk in chunks], pa.string()))[chunk_of]
+    lines = [chunk.lines if len(chunk.lines) else np.zeros(len(chunk), np.int64) for chunk in chunks]
+    line, called = np.concatenate(lines)[events], id_ranks(ids.take(events))
+    found: Ints = events[np.lexsort((called, line, file, stream, ends[events]))]
+    return found
+
+
+def _ranks(texts: pa.Array) -> Ints:
+    """The place of each text among them, by its bytes; equal ones have one."""
+    return np.asarray(pc.rank(texts.cast(pa.binary()), tiebreaker="dense")).astype(np.int64)
+
+
+# One shard of a stage: chunks of extracted events in, rows out; saved between two micro-batches. No Spark here.
 
 
 @dataclass(slots=True)
@@ -58,26 +100,28 @@ class Shard:
         before: int,
         watermark: int,
         *,
-        heard: int | None = None,
+        times_before: int | None = None,
         latest: int | None = None,
         domain: Domain | None = None,
     ) -> Iterator[Ordered]:
         """The rows that are certain once all events before a time are taken, and none before the watermark will come.
-        Their events' ids are known until the next step. The times of all events are known before `heard`, if that is
-        another time. `latest` is the time of the latest event of all shards, `domain` the kind of time."""
+        Their events' ids are known until the next step. The times of all events are known before `times_before`,
+        if that is another time. `latest` is the time of the latest event of all shards, `domain` the kind of time."""
         ready, rest = [], []
         for chunk in self.waiting:
-            first, last = (chunk, None) if before == NEVER else chunk.before(before, heard=heard)
+            first, last = (chunk, None) if before == NEVER else chunk.before(before, heard=times_before)
             ready += [first] if len(first) or len(first.others) else []
             rest += [last] if last is not None and (len(last) or len(last.others)) else []
         self.waiting = rest
         terms = self.host.prepare()
-        ready = self.ordinals.told_apart(ready)
+        ready = self.ordinals.distinguished(ready)
         program, ids = self.stage.program, concatenate_texts([chunk.ids for chunk in ready])
         order = None if program.tie_order is TieOrder.ANY else source_order(program, ready, ids)
         extracted = merge_chunks(program, ready, terms, self.log.next_ref, order)
         self.log.add(ids if order is None else ids.take(order))
-        return self.host.emit(extracted, watermark, latest=latest, domain=domain, ordered=False)
+        own = [self.watermark.latest.get(stream.name) for stream in program.streams]
+        heard = max((time for time in own if time is not None), default=None)
+        return self.host.emit(extracted, watermark, latest=latest, heard=heard, domain=domain, ordered=False)
 
     def evict(self) -> None:
         """Drop the ids that nothing needs."""
@@ -125,8 +169,8 @@ class Shard:
         refs, ids = self.log.refs, self.log.texts
         check_texts(ids)
         check_array(refs, np.int64, len(ids))
-        require((refs[1:] > refs[:-1]).all(), "ids are not in order")
-        require(np.isin(self.host.held(), refs).all(), "an event has no id")
+        require((refs[1:] > refs[:-1]).all(), "the events' ids are out of order")
+        require(np.isin(self.host.held(), refs).all(), "an event lacks its id")
 
 
 def _check_types(head: dict[str, Any], streams: Sequence[str]) -> None:
@@ -142,6 +186,6 @@ def _check_types(head: dict[str, Any], streams: Sequence[str]) -> None:
     heard = isinstance(latest, dict) and all(
         name in streams and time is not None and is_time(time) for name, time in latest.items()
     )
-    require(heard and is_time(head.get("now")) and is_time(head.get("began")), "its head has something else than times")
+    require(heard and is_time(head.get("now")) and is_time(head.get("began")), "the times in its head are malformed")
     counted = isinstance(equal, list) and len(equal) == 2 and is_time(equal[0]) and are_counts(equal[1])
-    require(counted and type(head.get("waiting")) is int, "its head has something else than it should")
+    require(counted and type(head.get("waiting")) is int, "the counts in its head are malformed")

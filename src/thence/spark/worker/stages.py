@@ -1,8 +1,4 @@
-"""The two halves of the pipeline, as what Spark's workers run over Arrow batches. No Spark in here.
-
-`Packing` decodes events, extracts what the program asks for and packs it for each shard; `Answering` takes one shard's
-packed chunks, runs its host, and emits rows. They are pickled to the workers with the program.
-"""
+"""The two halves of the pipeline, as Spark's workers run them over Arrow batches. No Spark in here."""
 
 from __future__ import annotations
 
@@ -14,27 +10,65 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+import pyarrow.compute as pc
 
-from thence.columns.column_batch import Batch, ColumnBatch
+from thence.columns.arrays import Ints
+from thence.columns.batches import Batch, ColumnBatch
 from thence.columns.dictionary import Terms
 from thence.columns.texts import Texts
-from thence.kernel.extract import extract, rejected_by
+from thence.extraction.extract import extract, rejected_by
+from thence.interface.extracted import ArrivedBatch
+from thence.interface.operator import NEVER, Environment, Program, TieOrder
+from thence.interface.tables import Table
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
-from thence.program.extracted import ArrivedBatch
-from thence.program.operator import NEVER, Environment, Program, TieOrder
-from thence.program.tables import Table
 from thence.rdf.events import BadEvent
-from thence.runtime.reasons import late_reason
-from thence.runtime.time_domain import TimeDomain
-from thence.runtime.watermark import Watermark
-from thence.spark.sources.source_positions import SourcedBatch
+from thence.rdf.times import Domain
+from thence.runtime.watermark import TimeDomain, Watermark, late_reason
+from thence.spark.sources.row_decoder import Decoder
+from thence.spark.sources.row_ids import SourcedBatch
 from thence.spark.worker.chunks import MOST, Chunk, pack_chunk, split_by_shard, unpack_chunk
-from thence.spark.worker.output_rows import ProblemRow, RowWriter, timed_out_rows
+from thence.spark.worker.output_rows import INNER, ProblemRow, RowWriter, timed_out_rows
 from thence.spark.worker.shard import Shard
 
-Ints = NDArray[np.int64]
+# Derived events of one stage as another reads them: among their rows are the problems that were reported before.
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedReader:
+    """Reads the rows of a stage that makes events. Problems among them are passed on by the first reader of the stream
+    alone."""
+
+    events: Decoder
+    reports: bool = True
+
+    @property
+    def domain(self) -> Domain | None:
+        return self.events.domain
+
+    @property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        return self.events.names
+
+    def read(self, record: Any) -> Iterator[Batch | SourcedBatch | ProblemRow]:
+        is_event = pc.is_null(record.column(INNER[0]))
+        for found in self.events.read(record.filter(is_event)):
+            if isinstance(found, BadEvent):
+                yield ProblemRow("bad", found.reason, found.text, self.events.stream)
+            else:
+                yield found
+        if not self.reports:
+            return
+        names = [name for name in INNER if name in record.schema.names]
+        for row in record.filter(pc.invert(is_event)).select(names).to_pylist():
+            yield ProblemRow(*(row.get(name) for name in INNER))
+
+
+# The two halves of the pipeline, as what Spark's workers run over Arrow batches. No Spark in here.
+#
+# `Packing` decodes events, extracts what the program asks for and packs it for each shard; `Answering` takes one
+# shard's
+# packed chunks, runs its host, and emits rows. They are pickled to the workers with the program.
 
 TOGETHER = 131_072
 """Events that are decoded and sorted together. The more, the shorter the stretch of time of each chunk."""
@@ -120,8 +154,8 @@ class Packing:
     ) -> Iterator[dict[str, object]]:
         if self.time_only:
             since, last = int(events.ends[0]), int(events.ends[-1])
-            told = {"stream": self.stream, "first": since, "since": since, "last": last, "events": 0}
-            yield from (told | {"shard": shard} for shard in range(self.shards))
+            common = {"stream": self.stream, "first": since, "since": since, "last": last, "events": 0}
+            yield from (common | {"shard": shard} for shard in range(self.shards))
             return
         terms, refused = Terms(), dict[int, str]()
         terms.add_all(self.program.constants)  # first, so that they have their ids: predicates name them
@@ -130,7 +164,7 @@ class Packing:
         bad = tuple(refused)
         refused = self._reported(events, refused)
         problems += [ProblemRow("bad", why, events.id(number), self.stream) for number, why in refused.items()]
-        told = {"stream": self.stream, "since": int(events.ends[0]), "last": int(events.ends[-1])}
+        common = {"stream": self.stream, "since": int(events.ends[0]), "last": int(events.ends[-1])}
         count = len(events) - len(refused) if self._counts else 0  # these are counted among the bad
         heard = set()
         chunks = split_by_shard(
@@ -143,7 +177,7 @@ class Packing:
             shards=self.shards,
             numbered=self.numbered,
             homes=self.streaming,
-            told=tuple(refused),
+            reported=tuple(refused),
             bad=bad,
             lines=lines,
             file=file,
@@ -151,12 +185,12 @@ class Packing:
         for shard, whole in chunks:
             heard.add(shard)
             for chunk in whole.pieces(MOST):
-                yield told | {"shard": shard, "first": chunk.first, "events": count, "packed": pack_chunk(chunk)}
+                yield common | {"shard": shard, "first": chunk.first, "events": count, "packed": pack_chunk(chunk)}
                 count = 0
         every = self.streaming or self.program.ends_with_input
         silent = set(range(self.shards if every else 1)) - heard
         for shard in sorted(silent):
-            yield told | {"shard": shard, "first": int(events.ends[0]), "events": count}
+            yield common | {"shard": shard, "first": int(events.ends[0]), "events": count}
             count = 0
 
     def _reported(self, events: Batch, refused: dict[int, str]) -> dict[int, str]:
@@ -257,10 +291,10 @@ class Answering:
         yield from self._emitted(shard, NEVER, NEVER, latest)
 
     def _emitted(
-        self, shard: Shard, before: int, watermark: int, latest: int | None = None, heard: int | None = None
+        self, shard: Shard, before: int, watermark: int, latest: int | None = None, times_before: int | None = None
     ) -> Iterator[pa.RecordBatch]:
         writer, domain = self.writer, self.writer.domain
-        found = shard.emit(before, watermark, heard=heard, latest=latest, domain=domain)
+        found = shard.emit(before, watermark, times_before=times_before, latest=latest, domain=domain)
         if writer.stage.makes_events:
             yield from writer.events(shard.host.derive(found, domain), shard.host)
         else:
@@ -297,7 +331,7 @@ class Answering:
         now = shard.watermark.now
         if now is not None:  # where ties are taken in order, more of this time may come
             whole = self.writer.stage.program.tie_order is TieOrder.COMPLETE
-            yield from self._emitted(shard, now if whole else now + 1, now, heard=now + 1)
+            yield from self._emitted(shard, now if whole else now + 1, now, times_before=now + 1)
 
     def _late(self, shard: Shard, chunk: Chunk) -> pa.RecordBatch:
         now, domain = shard.watermark.now, self.writer.domain

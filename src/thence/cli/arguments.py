@@ -1,0 +1,168 @@
+"""Arguments and options that commands share: QUERY, --stream, --background."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from thence.errors import InputError
+
+if TYPE_CHECKING:
+    from thence.query.query import Query
+
+
+# The argument QUERY of commands: reads the query and prints its warnings.
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _language(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """The name of a language, checked. The table of languages is read only when one is named: `--help` must be
+    quick."""
+    if value is None:
+        return None
+    from thence.query.languages import language_named
+
+    return language_named(value).name
+
+
+def takes_a_query(command: Command) -> Command:
+    """Adds the argument QUERY and the options that say how it is read."""
+    command = click.option("--namespace", metavar="IRI", help="The namespace of :name without a PREFIX.")(command)
+    command = click.option(
+        "--language",
+        callback=_language,
+        metavar="NAME",
+        help="The query's language (spaseq, sase+, …); else by the file's ending or the query's keywords.",
+    )(command)
+    return click.argument("query", metavar="QUERY", type=click.Path(path_type=Path))(command)
+
+
+def _report(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+    return report_option(value)
+
+
+def takes_meaning(command: Command) -> Command:
+    """Adds the options that a query's answers depend on."""
+    command = click.option(
+        "--report",
+        callback=_report,
+        metavar="content|close|non_empty_content|PERIOD|times=T,…",
+        help="When to evaluate (RSEP-QL), where the query does not say.",
+    )(command)
+    command = click.option(
+        "--policy",
+        metavar="POLICY",
+        help="The policy that selects among matches (EP-SPARQL), or a preset (RSEP-QL).",
+    )(command)
+    return click.option(
+        "--reasoning", type=click.Choice(("rdfs",)), help="Add what background and events entail (EP-SPARQL)."
+    )(command)
+
+
+def report_option(text: str | None) -> Any:
+    """`--report` as `report=` takes it.
+
+    >>> report_option("times=5,10"), report_option("10s")
+    ([5, 10], '10s')
+    """
+    if text is None or not text.startswith("times="):
+        return text
+    listed = text.removeprefix("times=").split(",")
+    return [int(each) if each.strip().lstrip("-").isdigit() else each.strip() for each in listed]
+
+
+def read_query(path: Path, language: str | None, namespace: str | None) -> Query:
+    """The query of a file, `-` for standard input; its warnings go to stderr."""
+    from thence.query.query import parse
+
+    if str(path) == "-":
+        query = parse(sys.stdin.read(), language=language, namespace=namespace)
+    else:
+        query = parse(path, language=language, namespace=namespace)
+    for warning in query.warnings:
+        click.echo(f"thence: warning: {warning}", err=True)
+    return query
+
+
+# `--stream [NAME=]PATH` and `--background [IRI=]PATH`.
+
+_SMALL = 64 << 20
+
+
+def stream_paths(arguments: Sequence[str], query: Query) -> dict[str, list[str]]:
+    """The paths of each stream. `NAME=` counts only if NAME is a stream of the query, since a path may have a `=`;
+    several paths of a stream are merged."""
+    found: dict[str, list[str]] = {}
+    for argument in arguments:
+        name, path = _split(argument, query)
+        found.setdefault(name, []).append(path)
+    missing = [name for name in query.streams if name not in found]
+    if missing:
+        raise InputError(f"No input is given for the stream {missing[0]}. Try: --stream {missing[0]}=PATH")
+    return found
+
+
+def are_small(arguments: Sequence[str]) -> bool:
+    """Whether the files are read in seconds, as far as is known before the query is read."""
+    return sum(_bytes(argument) for argument in arguments) < _SMALL
+
+
+def _bytes(argument: str) -> int:
+    paths = (argument, *(argument[at + 1 :] for at, letter in enumerate(argument) if letter == "="))
+    found = next((path for path in paths if os.path.exists(path)), None)
+    if found is None:
+        return 0
+    try:
+        files = [entry.path for entry in os.scandir(found)] if os.path.isdir(found) else [found]
+    except OSError:  # the reader reports it
+        return 0
+    return sum(os.path.getsize(path) for path in files if os.path.exists(path))
+
+
+def _split(argument: str, query: Query) -> tuple[str, str]:
+    for stream in query.dataflow().streams:
+        for name in (stream.name, stream.iri.value, f":{stream.name}", str(stream.iri)):
+            if argument.startswith(f"{name}="):
+                return stream.name, argument.removeprefix(f"{name}=")
+    if len(query.streams) == 1:
+        return query.streams[0], _alone(argument, query)
+    from thence.local.inputs import stream_name
+
+    name, equals, _ = argument.partition("=")
+    if equals:
+        stream_name(name, query.dataflow().streams)  # which says what may have been meant
+    names = " ".join(f"--stream {stream}=PATH" for stream in query.streams)
+    raise InputError(f"The query reads {len(query.streams)} streams, so {argument} needs the name of one. Try: {names}")
+
+
+def _alone(argument: str, query: Query) -> str:
+    """A path without a name; what looks like a name that the query lacks is no file either."""
+    from thence.local.inputs import stream_name
+
+    name, equals, path = argument.partition("=")
+    if equals and not os.path.exists(argument) and os.path.exists(path):
+        stream_name(name, query.dataflow().streams)
+    return argument
+
+
+def background_paths(arguments: Sequence[str]) -> dict[str | None, list[str]] | None:
+    """Background files by the name of their graph, which is an IRI; both may have a `=`."""
+    found: dict[str | None, list[str]] = {}
+    for argument in arguments:
+        name, path = _graph(argument)
+        found.setdefault(name, []).append(path)
+    return found or None
+
+
+def _graph(argument: str) -> tuple[str | None, str]:
+    if os.path.exists(argument):
+        return None, argument
+    splits = [(argument[:at], argument[at + 1 :]) for at, sign in enumerate(argument) if sign == "="]
+    named = [(name.strip("<>"), path) for name, path in splits if ":" in name]
+    return next((each for each in named if os.path.exists(each[1])), named[0] if named else (None, argument))

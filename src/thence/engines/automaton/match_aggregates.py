@@ -1,0 +1,502 @@
+"""AGGREGATE of SASE+: counts, sums and the like over all matches, exactly.
+
+If slots alone decide a run's fate, runs with equal slots are merged, and their histories form a graph: an event may
+have several predecessors (as in GRETA and COGRA). The sum over all paths to a node follows from the sums of its
+predecessors, so matches are counted without being built. Other queries build each match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from math import inf, isinf, isnan, nan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thence.algebra.sase import AggregateName, Attribute, EventIndex, MatchAggregate, MatchAggregates
+from thence.columns.dictionary import Terms, from_text
+from thence.columns.value_columns import term_of
+from thence.columns.value_kinds import INTEGER
+from thence.engines.automaton.conditions import ChosenEvents, events_by_component
+from thence.engines.automaton.memory import AT_LINKS, AT_NODES, ITERATED, LINKS, NODES, OPTIONAL, PARENT, PLACE, region
+from thence.engines.automaton.program import Components, SequenceProgram, as_compared
+from thence.errors import LimitError
+from thence.rdf.dates import DateTime
+from thence.rdf.exact_sums import nearest_double, nearest_single
+from thence.rdf.numbers import Float
+from thence.rdf.terms import IRI, BlankNode, Literal, Term
+from thence.rdf.values import literal, value
+
+if TYPE_CHECKING:
+    from thence.engines.automaton.step import Matches, SequenceState
+
+
+Objects = NDArray[np.object_]
+"""Numbers of any size."""
+
+
+NUMBER, TEXT, TRUTH, OTHER, APART, ROUNDED, FRACTIONAL, INFINITE, NEGATIVE, NOT_A_NUMBER, DOUBLE = (
+    1 << n for n in range(11)
+)
+"""What values there are among some: of which kinds, and of numbers whether one is a float or double, a decimal, not
+finite, a double."""
+
+_KINDS = NUMBER | TEXT | TRUTH | OTHER | APART
+UNSUMMED = INFINITE | NEGATIVE | NOT_A_NUMBER
+
+
+class Measure(NamedTuple):
+    """The values of an attribute on some paths through the history, an item for each node or match: how many, their
+    sum, of what kinds they are, the least and the greatest."""
+
+    values: Objects
+    total: Objects
+    kinds: NDArray[np.int64]
+    least: Objects
+    greatest: Objects
+
+    def take(self, rows: Any) -> Measure:
+        return Measure(*(column[rows] for column in self))
+
+
+class Weights(NamedTuple):
+    """How many paths lead to each of some nodes, or how many matches there are in each of some groups, and what is
+    gathered on them."""
+
+    paths: Objects
+    measures: tuple[Measure, ...]
+
+    def take(self, rows: Any) -> Weights:
+        return Weights(self.paths[rows], tuple(measure.take(rows) for measure in self.measures))
+
+
+def _nothing(measures: int, length: int = 1, paths: int = 1) -> Weights:
+    """The weights of matches without any event."""
+    zeros, none_yet = np.full(length, 0, object), np.full(length, None, object)
+    none = Measure(zeros, zeros, np.zeros(length, np.int64), none_yet, none_yet)
+    return Weights(np.full(length, paths, object), (none,) * measures)
+
+
+def _value(term: Term | None) -> tuple[int, Any]:
+    """The kind of a value, and the value, such that those of one kind can be compared and numbers added exactly."""
+    if term is None:
+        return 0, None
+    found = value(term) if isinstance(term, Literal) else None
+    match found:
+        case bool():
+            return TRUTH, found
+        case float():
+            kind = NUMBER | ROUNDED | (0 if isinstance(found, Float) else DOUBLE)
+            if isnan(found):
+                return kind | NOT_A_NUMBER, None  # neither the least nor the greatest
+            if isinf(found):
+                return kind | (INFINITE if found > 0 else NEGATIVE), found
+            return kind, found
+        case Decimal():
+            return NUMBER | FRACTIONAL, found
+        case int():
+            return NUMBER, found
+        case str():
+            return TEXT, found
+    return OTHER, term if found is None else found
+
+
+def _summed(weights: Weights) -> Weights:
+    """All of some paths together."""
+    if len(weights.paths) == 1:
+        return weights
+    measures = []
+    for each in weights.measures:
+        kinds = int(np.bitwise_or.reduce(each.kinds))
+        least, greatest, kinds = _extremes(each.least, each.greatest, kinds)
+        measures.append(_one(each.values.sum(), each.total.sum(), kinds, least, greatest))
+    return Weights(_cell(weights.paths.sum()), tuple(measures))
+
+
+def _extremes(least: Objects, greatest: Objects, kinds: int) -> tuple[Any, Any, int]:
+    """The least and the greatest of some values; None if they have several kinds, or no order."""
+    if not _of_one_kind(kinds):
+        return None, None, kinds
+    low, high = [each for each in least if each is not None], [each for each in greatest if each is not None]
+    try:
+        return min(low, key=_in_order, default=None), max(high, key=_in_order, default=None), kinds
+    except TypeError:  # no two of them have an order
+        return None, None, kinds | APART
+
+
+def _in_order(found: Any) -> Any:
+    return found.instant if isinstance(found, DateTime) else found
+
+
+def _pair(one: Any, other: Any) -> Objects:
+    pair = np.empty(2, object)
+    pair[0], pair[1] = one, other
+    return pair
+
+
+def _of_one_kind(kinds: int) -> bool:
+    return (kinds & _KINDS) in (NUMBER, TEXT, TRUTH, OTHER)
+
+
+def _one(count: Any, total: Any, kinds: int, least: Any, greatest: Any) -> Measure:
+    return Measure(_cell(count), _cell(total), np.array([kinds], np.int64), _cell(least), _cell(greatest))
+
+
+def _cell(found: Any) -> Objects:
+    cell = np.empty(1, object)
+    cell[0] = found
+    return cell
+
+
+def _with(measure: Measure, paths: Objects, kind: int, found: Any, *, also_without: bool) -> Measure:
+    """The weights of paths that continue with an event of such a value; and of paths without it, if allowed."""
+    factor = 2 if also_without else 1
+    if not kind:
+        return measure if factor == 1 else measure._replace(values=measure.values * 2, total=measure.total * 2)
+    exact = (Fraction(found) if kind & (ROUNDED | FRACTIONAL) else found) if _adds(kind) else 0
+    kinds = measure.kinds | kind
+    count, total = measure.values * factor + paths, measure.total * factor + paths * exact
+    known_numbers = (measure.kinds & (_KINDS | NOT_A_NUMBER) == NUMBER).all()
+    if kind & NUMBER and found is not None and known_numbers:
+        return Measure(count, total, kinds, np.minimum(measure.least, found), np.maximum(measure.greatest, found))
+    least, greatest = np.copy(measure.least), np.copy(measure.greatest)
+    for row, known in enumerate(measure.kinds.tolist()):
+        if not _of_one_kind(known | kind):
+            least[row] = greatest[row] = None
+        elif found is not None:
+            pairs = _pair(least[row], found), _pair(greatest[row], found)
+            least[row], greatest[row], kinds[row] = _extremes(*pairs, known | kind)
+    return Measure(count, total, kinds, least, greatest)
+
+
+def _adds(kind: int) -> bool:
+    return bool(kind & NUMBER) and not kind & UNSUMMED
+
+
+@dataclass(slots=True)
+class AggregateState:
+    """The state of AGGREGATE: the weights of its nodes, by number, and those of the matches of each group, with their
+    earliest start, their latest end, and when the last of them became certain."""
+
+    weights: Weights | None = None
+    weighed: int = 0  # nodes that have a weight
+    groups: dict[tuple[Term | None, ...], tuple[Weights, int, int, int]] = field(default_factory=dict)
+    changed: dict[tuple[Term | None, ...], None] = field(default_factory=dict)
+
+    def nodes(self, measures: int) -> Weights:
+        return _nothing(measures, 0) if self.weights is None else self.weights
+
+    def set(self, weights: Weights | None) -> None:
+        self.weights, self.weighed = weights, 0 if weights is None else len(weights.paths)
+
+
+def measures_of(form: MatchAggregates) -> tuple[MatchAggregate, ...]:
+    """The totals that are of attributes."""
+    return tuple(total for total in form.totals if total.of is not None)
+
+
+class _WeightColumns:
+    """The weights of nodes as they are made, in arrays with room."""
+
+    def __init__(self, measures: int, known: Weights, room: int) -> None:
+        more = _nothing(measures, room)
+        self.paths = np.concatenate([known.paths, more.paths])
+        self.measures = [
+            Measure(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
+            for a, b in zip(known.measures, more.measures, strict=True)
+        ]
+
+    def of(self, nodes: Any) -> Weights:
+        return Weights(self.paths[nodes], tuple(measure.take(nodes) for measure in self.measures))
+
+    def put(self, first: int, weights: Weights) -> None:
+        rows = slice(first, first + len(weights.paths))
+        self.paths[rows] = weights.paths
+        for mine, given in zip(self.measures, weights.measures, strict=True):
+            for column, values in zip(mine, given, strict=True):
+                column[rows] = values
+
+
+def add_weights(program: SequenceProgram, components: Components, state: SequenceState, known: AggregateState) -> None:
+    """Give the nodes that came since the last time their weights, each after those before it. From then on a node
+    stands for all paths to it."""
+    memory, form = state.memory, program.query.form
+    assert isinstance(form, MatchAggregates)
+    nodes, count = region(memory, AT_NODES)[: memory[NODES]], int(memory[NODES])
+    links = region(memory, AT_LINKS)[: memory[LINKS]]
+    links = links[np.argsort(links[:, 0], kind="stable")]
+    memory[LINKS] = 0
+    first = known.weighed
+    if count == first:
+        return
+    measures = [(_place(components, total), components.names.index(total.of.name)) for total in measures_of(form)]  # type: ignore[union-attr]
+    columns = _WeightColumns(len(measures), known.nodes(len(measures)), count - first)
+    bounds = np.searchsorted(links[:, 0], np.arange(first, count + 1))
+    for node, last in pairwise(_pieces(nodes, first)):
+        before = links[bounds[node - first] : bounds[last - first], 1]
+        place, cells = int(nodes[node, PLACE]), nodes[node, ITERATED:].tolist()
+        if place <= OPTIONAL:
+            weights, own = columns.of(before), OPTIONAL - place
+        else:
+            weights, own = _summed(_before(columns, before, len(measures))), place
+        columns.put(node, _gone_on(weights, own, cells, measures, state.terms, also_without=place <= OPTIONAL))
+    nodes[first:, PARENT] = -1
+    cell = ITERATED + 2 * program.automaton.iterated - 2
+    nodes[first:, cell], nodes[first:, cell + 1] = INTEGER, np.arange(first, count)
+    known.set(Weights(columns.paths, tuple(columns.measures)))
+
+
+def _pieces(nodes: NDArray[np.int64], first: int) -> list[int]:
+    """The starts of groups of nodes that are processed at once: each node alone, but nodes of runs that absorb one
+    event together."""
+    kinds = nodes[:, [PLACE, *range(ITERATED, nodes.shape[1])]]
+    alike = (kinds[first + 1 :] == kinds[first:-1]).all(axis=1) & (nodes[first + 1 :, PLACE] <= OPTIONAL)
+    return [first, *(first + 1 + np.flatnonzero(~alike)).tolist(), len(nodes)]
+
+
+def _before(columns: _WeightColumns, before: NDArray[np.int64], measures: int) -> Weights:
+    """The weights of some nodes; -1 is a match's beginning."""
+    found = columns.of(before[before >= 0])
+    begun = int((before < 0).sum())
+    if not begun:
+        return found
+    start = _nothing(measures, paths=begun)
+    return _both(found, start) if len(found.paths) else start
+
+
+def _gone_on(
+    weights: Weights,
+    place: int,
+    cells: Sequence[int],
+    measures: Sequence[tuple[int, int]],
+    terms: Terms,
+    *,
+    also_without: bool,
+) -> Weights:
+    """The paths that continue with an event in a place (EITHER: with or without one)."""
+    made = []
+    for measure, (of, name) in zip(weights.measures, measures, strict=True):
+        kind, found = _value(term_of(cells[2 * name], cells[2 * name + 1], terms)) if of == place else (0, None)
+        made.append(_with(measure, weights.paths, kind, found, also_without=also_without))
+    return Weights(weights.paths * 2 if also_without else weights.paths, tuple(made))
+
+
+def _place(components: Components, total: MatchAggregate) -> int:
+    assert total.of is not None
+    return next(n for n, each in enumerate(components.positive) if each.variable == total.of.component)
+
+
+def prune_weights(program: SequenceProgram, state: SequenceState, known: AggregateState) -> None:
+    """Keep only the weights of nodes that are still there."""
+    nodes = region(state.memory, AT_NODES)[: state.memory[NODES]]
+    cell = ITERATED + 2 * program.automaton.iterated - 1
+    known.set(known.nodes(0).take(nodes[:, cell]) if len(nodes) else None)
+    nodes[:, cell] = np.arange(len(nodes))
+
+
+def add_matches(
+    program: SequenceProgram, components: Components, state: SequenceState, known: AggregateState, matches: Matches
+) -> None:
+    """Count some matches in."""
+    form = program.query.form
+    assert isinstance(form, MatchAggregates)
+    by = [components.tested.index(as_compared(key)) for key in form.by]
+    weights = _of_matches(program, components, state, known, matches)
+    found: dict[tuple[Term | None, ...], list[int]] = {}
+    for number in range(len(matches)):
+        cells = ((int(matches.tags[number, slot]), int(matches.bits[number, slot])) for slot in by)
+        group = tuple(term_of(tag, bits, state.terms) for tag, bits in cells)
+        found.setdefault(group, []).append(number)
+    for group, numbers in found.items():
+        weight = _summed(weights.take(numbers))
+        start, end = int(matches.start[numbers].min()), int(matches.end[numbers].max())
+        certain = int(matches.certain[numbers].max())
+        if group in known.groups:
+            other, earlier, later, when = known.groups[group]
+            weight = _summed(_both(weight, other))
+            start, end, certain = min(start, earlier), max(end, later), max(certain, when)
+        known.groups[group] = (weight, start, end, certain)
+        known.changed[group] = None
+
+
+def _both(one: Weights, other: Weights) -> Weights:
+    return Weights(
+        np.concatenate([one.paths, other.paths]),
+        tuple(
+            Measure(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
+            for a, b in zip(one.measures, other.measures, strict=True)
+        ),
+    )
+
+
+def _of_matches(
+    program: SequenceProgram, components: Components, state: SequenceState, known: AggregateState, matches: Matches
+) -> Weights:
+    """The weight of each match: that of its last node, or what its events are."""
+    form = program.query.form
+    assert isinstance(form, MatchAggregates)
+    measures = measures_of(form)
+    if program.automaton.merges:
+        return known.nodes(len(measures)).take(
+            matches.history.events.nodes[:, ITERATED + 2 * program.automaton.iterated - 1]
+        )
+    made = _nothing(len(measures), 0)
+    for number in range(len(matches)):
+        chosen = events_by_component(components, matches, number, state.terms)
+        weight = _nothing(len(measures))
+        gathered = []
+        for total, measure in zip(measures, weight.measures, strict=True):
+            for term in _terms_of(total, chosen):
+                measure = _with(measure, weight.paths, *_value(term), also_without=False)
+            gathered.append(measure)
+        made = _both(made, Weights(weight.paths, tuple(gathered)))
+    return made
+
+
+def _terms_of(total: MatchAggregate, chosen: ChosenEvents) -> list[Term | None]:
+    assert total.of is not None
+    events = chosen[total.of.component]
+    if isinstance(total.of, Attribute) and total.of.index is not EventIndex.ALONE:
+        events = events[-1:] if total.of.index is EventIndex.LAST else events[:1]
+    return [event.get(total.of.name) for event in events]
+
+
+def aggregate_cells(
+    form: MatchAggregates, group: Sequence[Term | None], weights: Weights
+) -> Iterator[tuple[str, Term | None]]:
+    """A row: what it is by, then the totals."""
+    yield from zip(map(str, form.by), group, strict=True)
+    measures = iter(weights.measures)
+    for total in form.totals:
+        try:
+            yield total.name, literal(weights.paths[0]) if total.of is None else _term_of(total.summary, next(measures))
+        except OverflowError as error:
+            raise LimitError(f"{total.name} is too large: {error}. Try: a shorter WITHIN") from None
+
+
+def _term_of(summary: AggregateName, found: Measure) -> Term | None:
+    count, total, kinds, least, greatest = (column[0] for column in found)
+    sums = (kinds & _KINDS) == NUMBER and not kinds & UNSUMMED
+    match summary:
+        case AggregateName.COUNT:
+            return literal(count)
+        case AggregateName.SUM:
+            return _number(total, int(kinds)) if sums else _endless(int(kinds))
+        case AggregateName.AVG:
+            return _number(Fraction(total) / count, ROUNDED | DOUBLE) if sums else _endless(int(kinds) | DOUBLE)
+        case AggregateName.MIN:
+            return _term(least)
+        case _:
+            return _term(greatest)
+
+
+def _term(found: Any) -> Term | None:
+    return found if found is None or isinstance(found, IRI | BlankNode | Literal) else literal(found)
+
+
+def _endless(kinds: int) -> Term | None:
+    """A sum with infinity or NaN; None if there is no such value."""
+    if (kinds & _KINDS) != NUMBER:
+        return None
+    found = nan
+    if kinds & INFINITE and not kinds & (NEGATIVE | NOT_A_NUMBER):
+        found = inf
+    elif kinds & NEGATIVE and not kinds & (INFINITE | NOT_A_NUMBER):
+        found = -inf
+    return literal(found if kinds & DOUBLE else Float(found))
+
+
+def _number(total: int | Fraction, kinds: int) -> Term:
+    if kinds & ROUNDED:
+        ratio = Fraction(total).as_integer_ratio()
+        return literal(nearest_double(*ratio) if kinds & DOUBLE else nearest_single(*ratio))
+    if kinds & FRACTIONAL:
+        return literal(_decimal(Fraction(total)))
+    return literal(int(total))
+
+
+def _decimal(exact: Fraction) -> Decimal:
+    """A fraction of decimals, which has an end, with all its digits."""
+    places = 0
+    while exact.denominator != 1:
+        exact, places = exact * 10, places + 1
+    return Decimal((int(exact < 0), tuple(map(int, str(abs(exact.numerator)))), -places))
+
+
+# Saved between two steps
+
+
+def saved_aggregates(known: AggregateState) -> list[Any]:
+    """The state as JSON."""
+    groups = [
+        [[None if term is None else str(term) for term in group], _written(weights), *times]
+        for group, (weights, *times) in known.groups.items()
+    ]
+    changed = [list(known.groups).index(group) for group in known.changed]
+    return [None if known.weights is None else _written(known.weights), groups, changed]
+
+
+def restored_aggregates(found: Any, measures: int) -> AggregateState:
+    """The state from JSON. ValueError, TypeError or the like if it is damaged."""
+    weights, groups, changed = found
+    known = AggregateState()
+    known.set(None if weights is None else _read(weights, measures))
+    for group, weight, start, end, certain in groups:
+        terms = tuple(None if text is None else from_text(text) for text in group)
+        known.groups[terms] = (_read(weight, measures), int(start), int(end), int(certain))
+    listed = list(known.groups)
+    known.changed = {listed[int(number)]: None for number in changed}
+    return known
+
+
+def _written(weights: Weights) -> list[Any]:
+    measures = [
+        [
+            [f"{count:x}" for count in each.values],  # as hexadecimal, which Python writes at any length
+            [_exact_text(total) for total in each.total],
+            each.kinds.tolist(),
+            [None if found is None else str(literal(found)) for found in each.least],
+            [None if found is None else str(literal(found)) for found in each.greatest],
+        ]
+        for each in weights.measures
+    ]
+    return [[f"{paths:x}" for paths in weights.paths], measures]
+
+
+def _exact_text(total: int | Fraction) -> str:
+    exact = Fraction(total)
+    return f"{exact.numerator:x}/{exact.denominator:x}"
+
+
+def _exact(text: str) -> int | Fraction:
+    numerator, denominator = (int(part, 16) for part in text.split("/"))
+    return numerator if denominator == 1 else Fraction(numerator, denominator)
+
+
+def _read(found: Any, measures: int) -> Weights:
+    paths, listed = found
+    if len(listed) != measures or any(len(column) != len(paths) for each in listed for column in each):
+        raise ValueError("the weights belong to another query")
+    return Weights(
+        _objects([int(count, 16) for count in paths]),
+        tuple(
+            Measure(
+                _objects([int(count, 16) for count in counts]),
+                _objects([_exact(total) for total in totals]),
+                np.array(kinds, np.int64),
+                *(_objects([None if text is None else _value(from_text(text))[1] for text in e]) for e in extremes),
+            )
+            for counts, totals, kinds, *extremes in listed
+        ),
+    )
+
+
+def _objects(listed: list[Any]) -> Objects:
+    made = np.empty(len(listed), object)
+    made[:] = listed
+    return made

@@ -1,0 +1,4 @@
+"""The engine of events and facts (TEF-SPARQL).
+
+Tests: tests/engines/facts.
+"""

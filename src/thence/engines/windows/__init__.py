@@ -1,0 +1,4 @@
+"""The engine of windows over streams (RSEP-QL).
+
+Tests: tests/engines/windows.
+"""

@@ -1,0 +1,4 @@
+"""Renders the descriptions of engines, for people to read: text, JSON, mermaid, SVG.
+
+Tests: tests/explain.
+"""

@@ -1,0 +1,91 @@
+"""What an engine says of a program: nodes, and the arrows between them. `thence.explain` renders them in all formats.
+
+Nothing here is of one language. Titles and lines are plain text: the renderers indent, escape and shorten them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from thence.interface.operator import ShardKey
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A part of a program: a pattern, a state, a join. `words` follow the title in the text, and are lines of their own
+    in a drawing; `details` are lines of their own in both. `inputs` are other nodes with their roles, which the text
+    has below it. `facts` are what JSON has of it.
+
+    Boxes of a diagram are nodes with numbers of their own. `label` is a box's text where there is one line for it, else
+    the title. `layer` is its column in a drawing, from 1; without it, that is how many arrows lead to it at least."""
+
+    title: str
+    words: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    inputs: tuple[tuple[str, Node], ...] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
+    number: int = 0
+    label: str = ""
+    layer: int | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Of a drawing."""
+        return (self.title, *self.words, *self.details)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """How one node leads to others. Without `source` it leads there from the input. `emits`: it also emits rows, and
+    `unless` says when not. `label` is its text where there is one line for it, else the title.
+
+    `drawn` are lines that a drawing alone has, since the text has them elsewhere. A drawing has a box for an arrow with
+    a title, else a mere line."""
+
+    source: int | None
+    targets: tuple[int, ...]
+    title: str = ""
+    label: str = ""
+    emits: bool = False
+    unless: str = ""
+    details: tuple[str, ...] = ()
+    drawn: tuple[str, ...] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Of a drawing."""
+        return tuple(line for line in (self.title, *self.drawn, *self.details, self.unless) if line)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The text has the algebra, the sections, boxes and arrows under the heading `flow` (if it has one), and the
+    clauses; JSON the algebra and the facts, in which nodes and arrows are their own facts; a diagram boxes and arrows,
+    below the clauses. `absent` has what must not occur: arrows without source and target. `start` and `end` are the
+    texts of the input and of what is emitted."""
+
+    facts: Mapping[str, object]
+    clauses: tuple[str, ...] = ()
+    sections: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
+    boxes: tuple[Node, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    absent: tuple[Arrow, ...] = ()
+    algebra: str = ""
+    flow: str = ""
+    start: str = "events"
+    end: str = "rows"
+
+
+def single_shard_text(key: ShardKey) -> str:
+    """Why all events are in one shard.
+
+    >>> from thence.interface.operator import one_shard
+    >>> single_shard_text(one_shard(1, "windows hold every event"))
+    'none: windows hold every event, so all events meet in one shard'
+    """
+    assert not key.names
+    return f"none: {key.reason}, so all events meet in one shard"

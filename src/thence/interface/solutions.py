@@ -1,0 +1,260 @@
+"""Solutions as columns, each with its times and its events: the output of an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count, pairwise, repeat
+from typing import TypeAlias
+
+import numpy as np
+
+from thence.columns.arrays import Ints
+from thence.columns.dictionary import Terms
+from thence.columns.value_columns import ValueColumn, term_of
+from thence.rdf.events import Event
+from thence.rdf.terms import Literal, Term, Triple
+
+Struct: TypeAlias = Mapping[str, Term | None]
+AnswerValue: TypeAlias = Term | tuple["Term | Struct | None", ...] | Struct
+"""A row's value in a column: a term; several terms (a sequence), some of them possibly missing; or a
+composite of named terms, or several of these."""
+
+_TOGETHER = 1000
+"""Solutions whose events become Python integers at a time: as Python objects they take four times the memory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventLists:
+    """The events of some solutions in pattern order: those of solution i stand at `offsets[i]:offsets[i+1]`.
+
+    `refs` are the host's numbers of the events, `places` the part of the pattern that each fills. `values` are bound by
+    each event and tell solutions apart that have the same events (an iteration's own variables).
+    """
+
+    offsets: Ints
+    refs: Ints
+    places: Ints
+    values: tuple[ValueColumn, ...] = ()
+
+    @classmethod
+    def none(cls, solutions: int) -> EventLists:
+        """The event lists of solutions without events."""
+        return cls(np.zeros(solutions + 1, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
+
+    def take(self, rows: Ints) -> EventLists:
+        """Those of some solutions, in the given order, as often as given."""
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        values = tuple(column.take(places) for column in self.values)
+        return EventLists(offsets, self.refs[places], self.places[places], values)
+
+    def joined(self, others: Sequence[EventLists]) -> EventLists:
+        """These, and behind them those of further solutions."""
+        parts = (self, *others)
+        lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+        columns = zip(*(part.values for part in parts), strict=True)
+        return EventLists(
+            np.concatenate([[0], np.cumsum(lengths)]),
+            np.concatenate([part.refs for part in parts]),
+            np.concatenate([part.places for part in parts]),
+            tuple(_joined(column) for column in columns),
+        )
+
+
+@dataclass(slots=True, eq=False)
+class Deferred:
+    """Event lists that are built when they are first read: most answers never read them."""
+
+    make: Callable[[], EventLists]
+    _made: EventLists | None = field(default=None)
+
+    def get(self) -> EventLists:
+        if self._made is None:
+            self._made = self.make()
+        return self._made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solutions:
+    """Rows that became certain in one step, as columns.
+
+    `names` are those of the columns. Either `columns` has a value for each of them, or `compute` builds the cells of a
+    row, or the row is no more than its triples. Values that name a term name one of `terms`. `identity` has the values
+    that tell solutions of the same events apart; the id of a match covers them. `queries` has the number of the
+    statement that each row is of, where the answer is numbered; `triples` builds those that a row is: a fact, or what
+    the operator derives. Event lists must be read before the next step.
+    """
+
+    certain: Ints
+    start: Ints
+    end: Ints
+    names: tuple[str, ...]
+    terms: Terms
+    events: Deferred
+    columns: tuple[ValueColumn, ...] | None = None
+    compute: Callable[[int], Mapping[str, AnswerValue]] | None = None
+    triples: Callable[[int], tuple[Triple, ...]] | None = None
+    identity: Callable[[], tuple[ValueColumn, ...]] = tuple
+    queries: Ints | None = None
+    rank: Ints | None = None
+    """Their order among those of the same certainty and end, where ORDER BY gives one."""
+    is_sorted: bool = False
+    """Whether they are known to be in the order of certainty, end and start, with no two equal in all three."""
+    is_compact: bool = False
+    """Whether `columns` and the times are all that their arrays hold, so that keeping them keeps nothing else."""
+
+    def __len__(self) -> int:
+        return len(self.certain)
+
+    def take(self, rows: Ints) -> Solutions:
+        """Some of them, in the given order, as often as given."""
+        compute, triples = self.compute, self.triples
+        return Solutions(
+            certain=self.certain[rows],
+            start=self.start[rows],
+            end=self.end[rows],
+            names=self.names,
+            terms=self.terms,
+            events=Deferred(lambda: self.events.get().take(rows)),
+            columns=None if self.columns is None else tuple(column.take(rows) for column in self.columns),
+            compute=None if compute is None else lambda number: compute(int(rows[number])),
+            triples=None if triples is None else lambda number: triples(int(rows[number])),
+            identity=lambda: tuple(column.take(rows) for column in self.identity()),
+            queries=None if self.queries is None else self.queries[rows],
+            rank=None if self.rank is None else self.rank[rows],
+        )
+
+    def bindings(self, number: int) -> Mapping[str, AnswerValue]:
+        """The cells of a row by column name; columns without a value are left out."""
+        if self.columns is None:
+            if self.compute is not None:
+                return self.compute(number)
+            assert self.triples is not None
+            return {"fact": Literal(fact_text(self.triples(number)))}
+        found: dict[str, AnswerValue] = {}
+        for name, column in zip(self.names, self.columns, strict=True):
+            term = term_of(int(column.tags[number]), int(column.bits[number]), self.terms)
+            if term is not None:
+                found[name] = term
+        return found
+
+    def rows(self, order: Ints | None = None, *, stage: int = 1) -> Iterator[Row]:
+        """A row for each, in an order; None is the order they have. `stage` is the position of who emits them."""
+        if order is not None:
+            yield from self.take(order).rows(stage=stage)
+            return
+        lists = self.events.get()
+        times = (self.certain.tolist(), self.start.tolist(), self.end.tolist())
+        refs, places = _cut(lists.refs, lists.offsets), _cut(lists.places, lists.offsets)
+        queries = repeat(None) if self.queries is None else self.queries.tolist()
+        known: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for certain, start, end, events, filled, query, number in zip(
+            *times, refs, places, queries, count(), strict=False
+        ):
+            yield Row(certain, start, end, events, known.setdefault(filled, filled), self, number, stage, query=query)
+
+
+def fact_text(triples: Iterable[Triple]) -> str:
+    """Triples as N-Triples, on one line.
+
+    >>> from thence.rdf.terms import IRI
+    >>> fact_text([Triple(IRI("x:a"), IRI("x:p"), Literal("b"))])
+    '<x:a> <x:p> "b" .'
+    """
+    return " ".join(f"{triple.subject} {triple.predicate} {triple.object} ." for triple in triples)
+
+
+def as_one(parts: Sequence[Solutions]) -> Solutions:
+    """Several lists of solutions of one program as one."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    columns = None
+    compute: Callable[[int], Mapping[str, AnswerValue]] | None = None
+    triples: Callable[[int], tuple[Triple, ...]] | None = None
+    bounds = np.cumsum([len(part) for part in parts])
+
+    def place(number: int) -> tuple[Solutions, int]:
+        part = int(np.searchsorted(bounds, number, side="right"))
+        return parts[part], number - (int(bounds[part - 1]) if part else 0)
+
+    if first.triples is not None:
+
+        def triples(number: int) -> tuple[Triple, ...]:
+            part, own = place(number)
+            assert part.triples is not None
+            return part.triples(own)
+
+    if all(part.columns is not None for part in parts):
+        columns = tuple(_joined(each) for each in zip(*(part.columns or () for part in parts), strict=True))
+    else:
+
+        def compute(number: int) -> Mapping[str, AnswerValue]:
+            part, own = place(number)
+            return part.bindings(own)
+
+    return Solutions(
+        certain=np.concatenate([part.certain for part in parts]),
+        start=np.concatenate([part.start for part in parts]),
+        end=np.concatenate([part.end for part in parts]),
+        names=first.names,
+        terms=first.terms,
+        events=Deferred(lambda: first.events.get().joined([part.events.get() for part in parts[1:]])),
+        columns=columns,
+        compute=compute,
+        triples=triples,
+        identity=lambda: tuple(_joined(each) for each in zip(*(part.identity() for part in parts), strict=True)),
+        queries=None if first.queries is None else np.concatenate([part.queries for part in parts]),
+        rank=None if first.rank is None else np.concatenate([part.rank for part in parts]),
+    )
+
+
+def _joined(columns: Sequence[ValueColumn]) -> ValueColumn:
+    return ValueColumn(np.concatenate([each.tags for each in columns]), np.concatenate([each.bits for each in columns]))
+
+
+def _cut(values: Ints, offsets: Ints) -> Iterator[tuple[int, ...]]:
+    """The values of each solution."""
+    for start in range(0, len(offsets) - 1, _TOGETHER):
+        bounds = offsets[start : start + _TOGETHER + 1]
+        listed = values[bounds[0] : bounds[-1]].tolist()
+        for first, last in pairwise((bounds - bounds[0]).tolist()):
+            yield tuple(listed[first:last])
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """One solution. `refs` are its events in pattern order, a closure's iterations flat; `places` says which part of
+    the pattern each fills. `stage` is the position of the stage that emits it; `event` the event that it makes; `query`
+    the number of its statement, where the answer is numbered; `fact` the triples of a fact, once it stands alone."""
+
+    certain: int
+    start: int
+    end: int
+    refs: tuple[int, ...]
+    places: tuple[int, ...]
+    solutions: Solutions | None  # None once it stands alone, as after pickle
+    number: int
+    stage: int = 1
+    event: Event | None = None
+    bound: Mapping[str, AnswerValue] | None = None  # `bindings`, once they are built
+    query: int | None = None
+    fact: tuple[Triple, ...] = ()
+
+    @property
+    def triples(self) -> tuple[Triple, ...]:
+        """Those of the event that it makes, or of the fact that it is."""
+        if self.event is not None:
+            return self.event.triples
+        made = None if self.solutions is None else self.solutions.triples
+        return self.fact if made is None else made(self.number)
+
+    @property
+    def bindings(self) -> Mapping[str, AnswerValue]:
+        """By column name. Terms are built when they are first read: most rows of a large answer never are."""
+        if self.bound is None:
+            assert self.solutions is not None
+            self.bound = self.solutions.bindings(self.number)
+        return self.bound

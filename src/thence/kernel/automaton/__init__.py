@@ -1,1 +1,0 @@
-"""The automaton operator: steps runs over rows in the order of time, compiled."""

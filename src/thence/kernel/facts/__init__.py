@@ -1,1 +1,0 @@
-"""Events and facts: the operator of TEF-SPARQL."""

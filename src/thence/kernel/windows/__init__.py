@@ -1,1 +1,0 @@
-"""Windows over streams: the operator of RSEP-QL."""

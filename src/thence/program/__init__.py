@@ -1,1 +1,0 @@
-"""Compiled queries: what plans write and kernels execute. Immutable."""

@@ -1,1 +1,0 @@
-"""The program of the automaton operator (SPAseQ, SASE+)."""

@@ -1,1 +1,0 @@
-"""The program of the operator of facts (TEF-SPARQL)."""

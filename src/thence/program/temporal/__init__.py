@@ -1,1 +1,0 @@
-"""The program of the temporal operator (EP-SPARQL): a network of joins over intervals."""

@@ -1,1 +1,0 @@
-"""A compiled RSEP-QL query."""

@@ -1,0 +1,1 @@
+"""What tests share: builders of cases, runs of the engine, readers of data."""

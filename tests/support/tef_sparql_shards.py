@@ -1,0 +1,108 @@
+"""TEF-SPARQL run by the workers of Spark without Spark: cases, keys and rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from random import Random
+from typing import Any
+
+import thence
+from oracle.tef_sparql import GivenEvent, Row, TooManySteps
+from oracle.tef_sparql_cases import Case, random_cases, whole
+from oracle.tef_sparql_text import text
+from oracle.terms import Blank
+from support.ep_sparql_runs import spark_term
+from support.told_terms import NAMESPACE, told_term
+from thence.interface.tables import SUBJECT
+
+RESERVED = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
+
+
+def seeded_cases(seed: int, *, telling: int, others: int) -> Iterator[Case]:
+    """Cases with many events of one time, the same for the same seed; `telling` of them have other rows if these come
+    in another order."""
+    random = Random(seed)
+    for case in random_cases(seed):
+        divisor = random.choice((2, 4, 9))
+        events = [each._replace(start=each.start // divisor, end=each.end // divisor) for each in case.events]
+        case = replace(case, events=tuple(events))
+        if not case.program.statements or not events:
+            continue
+        try:
+            if is_telling(case) and telling:
+                telling -= 1
+                yield case
+            elif others:
+                others -= 1
+                yield case
+        except TooManySteps:
+            continue
+        if not telling and not others:
+            return
+
+
+@cache
+def cases_with_a_key(seed: int, count: int) -> tuple[Case, ...]:
+    """Cases that fall apart by key, and have rows or facts of several."""
+    found: list[Case] = []
+    drawn = 0
+    for case in random_cases(seed):
+        if case.program.statements and case.events:
+            drawn += 1
+            if program_of(case).shard_key.names and len(keys_of(case)) > 1:
+                found.append(case)
+        if len(found) == count:
+            break
+    assert drawn < 20 * count  # they are not rare
+    return tuple(found)
+
+
+def program_of(case: Case) -> Any:
+    (stage,) = thence.parse(text(case.program), language="tef-sparql").dataflow().stages
+    return stage.program
+
+
+def keys_of(case: Case) -> set[object]:
+    """The keys of the triples that have one."""
+    places = {predicate.value: 0 if at == SUBJECT else 2 for predicate, at in program_of(case).key_positions}
+    triples = [triple for each in case.events for triple in each.triples]
+    return {triple[places[name]] for triple in triples if (name := NAMESPACE + triple[1].name) in places}  # type: ignore[union-attr]
+
+
+def is_telling(case: Case) -> bool:
+    turned = replace(case, events=case.events[::-1])
+    return told(whole(case).rows) != told(whole(turned).rows)
+
+
+def stream_of(query: thence.Query, event: GivenEvent) -> str:
+    return event.stream or query.algebra.streams[0].name  # type: ignore[attr-defined]
+
+
+def told(rows: Iterable[Row]) -> Counter[tuple[object, ...]]:
+    return Counter(
+        (row[0], row[1], row[2], tuple((name, told_term(term)) for name, term in sorted(row[3]))) for row in rows
+    )
+
+
+def shown(rows: Iterable[Mapping[str, Any]], events: Sequence[GivenEvent]) -> Counter[tuple[object, ...]]:
+    found: Counter[tuple[object, ...]] = Counter()
+    for row in rows:
+        if row["problem"] is None:
+            cells = {name.rstrip("_"): cell for name, cell in row.items() if name not in RESERVED and cell is not None}
+            terms = tuple((name, spark_term(cell, events)) for name, cell in sorted(cells.items()))
+            found[row.get("query", 1), row["start"], row["end"], terms] += 1
+    return found
+
+
+def has_blank_nodes(case: Case) -> bool:
+    return any(isinstance(term, Blank) for each in case.events for triple in each.triples for term in triple)
+
+
+def by_id(case: Case, random: Random) -> Case:
+    """The same events, whose ids order them otherwise than their positions."""
+    names = random.sample(range(100, 1000), len(case.events))
+    events = [each._replace(id=f"e{name}") for each, name in zip(case.events, names, strict=True)]
+    return replace(case, events=tuple(sorted(events, key=lambda each: each.id)))
