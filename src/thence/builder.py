@@ -410,9 +410,6 @@ class Many:
             raise QueryError(f'pattern: "{called}" is a closure: which of its events is meant?', hint=cure)
 
 
-# SASE+ in Python: `pattern` builds the query that a text would.
-
-
 def one(type: Named, name: str) -> One:
     """One event of a type, or of "ANY", for `pattern`; columns and errors use `name`. `~` negates it.
 

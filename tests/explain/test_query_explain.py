@@ -39,7 +39,7 @@ def test_the_text_says_how_each_pattern_is_evaluated_and_where_each_filter_acts(
         "FILTER ?w > 10: tested in the graph match",
         "B on S1: vectorised; binds ?house ?v",
         "FILTER ?v > ?w: tested by the machine",
-        "FILTER STRLEN(STR(?v)) > STRLEN(STR(?w)): tested by the plain evaluator",
+        "FILTER STRLEN(STR(?v)) > STRLEN(STR(?w)): tested by the reference evaluator",
         "C on S2: event by event, because of a property path; binds ?house ?city ?o",
         "GRAPH <http://example.org/kb>: joined with every event",
         "X on S2: vectorised; binds ?house ?z",

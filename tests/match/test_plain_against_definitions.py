@@ -1,5 +1,5 @@
-"""The plain evaluator against the definitions of SPARQL 1.1, 18.3 - 18.6, written down as they stand: without index,
-hash or order, every pair of solutions looked at."""
+"""The reference evaluator against the definitions of SPARQL 1.1, 18.3 - 18.6, literally: without index,
+hash or order, over every pair of solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph patterns in the plain evaluator (SPARQL 1.1, 18.3 - 18.6): what each operator means, and how often."""
+"""Graph patterns in the reference evaluator (SPARQL 1.1, 18.3 - 18.6): what each operator means, and how often."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from thence.rdf.terms import IRI, BlankNode, Triple
 from thence.runtime.results import Match
 from w3c.manifest import Entry, needs_data
 from w3c.results import differences, read_graph, read_result
-from w3c.test_sparql_evaluation import CONTEXT, dataset_of, suite
+from w3c.suite import CONTEXT, dataset_of, suite
 
 pytestmark = pytest.mark.numba
 

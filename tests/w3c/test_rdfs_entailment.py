@@ -14,7 +14,7 @@ from thence.rdf.rdfs import closed
 from thence.rdf.terms import Quad
 from w3c.manifest import Entry, entries, needs_data, parameters
 from w3c.results import differences, read_graph, read_result
-from w3c.test_sparql_evaluation import CONTEXT
+from w3c.suite import CONTEXT
 
 NOT_APPLICABLE = {
     "knowledge of datatypes, which makes a graph inconsistent": (

@@ -31,7 +31,7 @@ from thence.rdf.values import XSD_BOOLEAN
 from thence.runtime.results import Match
 from w3c.manifest import PUBLISHED, Entry, File, data_folder, needs_data
 from w3c.results import differences, read_graph, read_result
-from w3c.test_sparql_evaluation import suite
+from w3c.suite import suite
 
 pytestmark = pytest.mark.numba
 

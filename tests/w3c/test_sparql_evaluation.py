@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from random import Random
 
 import pytest
 
-from thence.algebra.patterns import Pattern, Select, SparqlQuery
+from thence.algebra.patterns import Pattern, Select
 from thence.lang.sparql.parser import parse_query
 from thence.match import reference_evaluator
 from thence.match.context import Context, Solution
 from thence.match.sparql_queries import Solve, run
-from thence.rdf.dataset import Dataset, IndexedGraph
-from thence.rdf.terms import IRI, XSD, Literal
+from thence.rdf.dataset import Dataset
 from w3c import vectorised
-from w3c.manifest import PUBLISHED, Entry, File, data_folder, entries, needs_data
-from w3c.results import differences, read_graph, read_result
+from w3c.manifest import Entry, needs_data
+from w3c.results import differences, read_result
+from w3c.suite import CONTEXT, dataset_of, suite
 
 EVALUATORS: dict[str, Solve] = {"plain": reference_evaluator.solutions, "vectorised": vectorised.solutions}
 """What gives the solutions of WHERE; every one must pass every test."""
 
-KINDS = {"QueryEvaluationTest", "CSVResultFormatTest"}
 OUT_OF_SCOPE = {
     "sparql11/entailment": "answers under entailment regimes: for those under RDFS see test_rdfs_entailment",
     "sparql11/service": "SERVICE asks another server; a query here opens no connection",
 }
 EXCLUDED: dict[str, str] = {}
-
-CONTEXT = Context(now=Literal("2024-02-29T12:00:00Z", XSD + "dateTime"), random=Random(0))
-
-
-def suite() -> tuple[Entry, ...]:
-    found = entries("sparql/sparql10/manifest.ttl") + entries("sparql/sparql11/manifest-all.ttl")
-    return tuple(entry for entry in found if entry.type in KINDS)
 
 
 def in_scope() -> Iterator[Entry]:
@@ -60,7 +50,7 @@ def test_every_exclusion_has_a_reason_and_all_other_tests_are_run(capsys: pytest
     counts = Counter(entry.folder for entry in in_scope())
     columns = Counter(entry.folder for entry in in_scope() if runs_vectorised(entry))
     with capsys.disabled():
-        print("\nW3C query evaluation tests, all of them through the plain evaluator:")
+        print("\nW3C query evaluation tests, all of them through the reference evaluator:")
         for folder, count in sorted(counts.items()):
             print(f"  {folder:34} {count:4}, {columns[folder]:4} also vectorised")
         print(f"  {'together':34} {counts.total():4}, {columns.total():4} also vectorised")
@@ -74,7 +64,7 @@ def test_every_exclusion_has_a_reason_and_all_other_tests_are_run(capsys: pytest
 
 
 def runs_vectorised(entry: Entry) -> bool:
-    """Whether its WHERE is evaluated over columns, and nothing of it by the plain evaluator."""
+    """Whether its WHERE is evaluated over columns, and nothing of it by the reference evaluator."""
     over_columns = []
 
     def solve(pattern: Pattern, dataset: Dataset, context: Context) -> Iterator[Solution]:
@@ -85,15 +75,3 @@ def runs_vectorised(entry: Entry) -> bool:
     query = parse_query(entry.action.text(), base=entry.action.iri)
     run(query, dataset_of(entry, query), CONTEXT, solve=solve)
     return bool(over_columns) and all(over_columns)
-
-
-def dataset_of(entry: Entry, query: SparqlQuery) -> Dataset:
-    """The test's graphs, and those that the query's FROM names."""
-    default = IndexedGraph(triple for file in entry.data for triple in read_graph(file))
-    named = {IRI(file.iri): IndexedGraph(read_graph(file)) for file in entry.named}
-    for name in (*query.dataset.default, *query.dataset.named):
-        folder = data_folder()
-        assert folder is not None
-        path = Path(folder) / name.value.removeprefix(PUBLISHED)
-        named[name] = IndexedGraph(read_graph(File(name.value, path)))
-    return Dataset(default, named)

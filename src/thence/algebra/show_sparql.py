@@ -124,8 +124,6 @@ def on_lines(lines: Sequence[Sequence[TextItem]]) -> list[TextItem]:
     return items[1:]
 
 
-# Terms, expressions and paths as SPARQL text. Brackets only where the grammar needs them to rebuild the same tree.
-
 _BARE: Final = {
     XSD + "integer": re.compile(r"[+-]?[0-9]+"),
     XSD + "decimal": re.compile(r"[+-]?[0-9]*\.[0-9]+"),
@@ -334,8 +332,7 @@ def _path_chain(path: Alternative | PathSequence) -> list[TextItem]:
     return [partial(path_items, first, below), *items]
 
 
-# WINDOW and MATCH as text, and the place of FILTERs among them: MATCHes and STREAM blocks are numbered in the order
-# of
+# WINDOW and MATCH as text, and the place of FILTERs among them: MATCHes and STREAM blocks are numbered in the order of
 # the text, those in FILTERs too.
 
 

@@ -14,8 +14,7 @@ from thence.rdf.terms import BlankNode
 # Long chains of an associative operator, built so that no recursion over the algebra goes deep.
 #
 # `a || b || c` is `Or(Or(a, b), c)`, as the standard has it. A generated query may chain thousands; beyond `FEW`
-# operands
-# the tree is balanced instead, which for `&&`, `||`, joins, unions, `/` and `|` means the same.
+# operands the tree is balanced instead, which for `&&`, `||`, joins, unions, `/` and `|` means the same.
 
 FEW = 64
 """Up to so many operands a chain leans left; beyond, it is balanced."""

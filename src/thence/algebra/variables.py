@@ -47,8 +47,6 @@ from thence.algebra.patterns import (
 )
 from thence.rdf.terms import IRI, BlankNode, Literal
 
-# Which variables a pattern can give a value to (SPARQL 1.1, 18.2.1), and which an expression names.
-
 
 def in_scope(pattern: Pattern) -> tuple[Variable, ...]:
     """The pattern's variables in the order of its text, each once; not those of FILTER and of MINUS's right side.

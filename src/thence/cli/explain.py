@@ -33,9 +33,6 @@ def _given(query: Query) -> str:
     return f"gives {' '.join(f'?{name}' for name in query.columns) or 'no columns'}"
 
 
-# `thence explain`: how a query would be run.
-
-
 @click.command()
 @takes_a_query
 @click.option("--format", type=click.Choice(("text", "mermaid", "svg", "json")), default="text", show_default=True)

@@ -87,8 +87,6 @@ def _system() -> str:
     return "fedora" if names & {"fedora", "rhel"} else "unknown"
 
 
-# The checks of `thence doctor`: each is a function without arguments that returns a `Finding`.
-
 GIB = 2**30
 MEMORY = 2 * GIB  # Spark's driver takes 1 GiB by default, the Python workers beside it need as much
 DISK = 1 * GIB  # Spark keeps its shuffle files and state in the temporary directory

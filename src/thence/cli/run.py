@@ -175,9 +175,6 @@ def _place(problem: Problem) -> str:
     return problem.stream if event is None or event.id is None else f"{problem.stream}, {event.id}"
 
 
-# `thence run`: a query over files, its matches on stdout.
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """What a call of `thence run` asks for."""

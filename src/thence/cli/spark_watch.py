@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 # micro-batch once.
 #
 # Before a micro-batch's rows are written, the journal notes its number and how long the files are; after they are on
-# the
-# disk, that it is done. Spark repeats a micro-batch that it does not know to be done: if we know that it is, nothing
-# is
-# written; else the files are cut to what they were before it.
+# the disk, that it is done. Spark repeats a micro-batch that it does not know to be done: if we know that it is,
+# nothing is written; else the files are cut to what they were before it.
 
 NAME = "thence-output.json"
 

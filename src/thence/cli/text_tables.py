@@ -76,8 +76,6 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-# Terms, events and answers as text tables (rich) with prefixed names.
-
 PLAIN = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
 """Datatypes whose literals Turtle writes without quotes."""
 

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from thence.columns.arrow_values import AttributeColumn
 
 
-# `EventBatch`: RDF events as columns of term ids.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class EventBatch:
     """Some events of one stream, in the source's order. The triples of event i stand at `offsets[i]:offsets[i+1]` of

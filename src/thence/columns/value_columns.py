@@ -77,10 +77,8 @@ def holds_term_id(tag: Any) -> Any:
 # Terms as states hold them: a tag and 64 bits that identify the term exactly.
 #
 # A number or boolean in canonical form is its value, and so is a double in its shortest form (`10.5`, tag SHORTEST).
-# Any
-# other term is its id in the state's dictionary, and a number in yet another form (`01`, `1.50`) is NON_CANONICAL: an
-# id
-# too, whose value the predicates look up. So equal pairs are equal terms, and nothing is rounded or forgotten.
+# Any other term is its id in the state's dictionary, and a number in yet another form (`01`, `1.50`) is NON_CANONICAL:
+# an id too, whose value the predicates look up. So equal pairs are equal terms, and nothing is rounded or forgotten.
 
 __all__ = ["NON_CANONICAL", "ValueColumn", "term_of", "value_of", "values_of"]
 
@@ -146,8 +144,6 @@ def write_values(
             alike.append((place, tag))
     write_columns(table, columns, alike)
 
-
-# Columns of values as ids of a dictionary, and back.
 
 Bits = NDArray[np.int64]
 

@@ -15,10 +15,8 @@ from thence.explain.description import Arrow, Description
 # Where the boxes of a diagram stand: columns from left to right, and lines that cross none of them.
 #
 # The boxes of a column are as wide as its widest. A line to the next column is a curve in the gap between them; any
-# other
-# is a detour: down the gap behind its source, along a lane below all boxes, and up the gap before its target. In a
-# gap,
-# each detour has a track of its own; lines that have no gap in common may share a lane.
+# other is a detour: down the gap behind its source, along a lane below all boxes, and up the gap before its target. In
+# a gap, each detour has a track of its own; lines that have no gap in common may share a lane.
 
 CHARACTER = 7.25  # the width of one in a 12 px monospaced font
 LINE = 17
@@ -256,8 +254,7 @@ def _escaped(text: str) -> str:
 # A description as a drawing: an SVG document that stands alone, for light and dark pages, without a script.
 #
 # Read it from left to right: the input, boxes and the arrows between them, and at the right what is emitted. The
-# query's
-# text is untrusted: it is folded, cut to a fixed length and escaped; the tooltip has the whole of what is cut.
+# query's text is untrusted: it is folded, cut to a fixed length and escaped; the tooltip has the whole of what is cut.
 
 _START, _END = "start", "match"
 _LONGEST_NOTE = 120

@@ -281,9 +281,6 @@ def _bits_of(double: float) -> int:
     return int(np.float64(double).view(np.int64))
 
 
-# Which fits each event passes
-
-
 def _fitting(
     pattern: Attributes,
     fit: Fit,

@@ -156,9 +156,6 @@ def conjunction(tables: Sequence[BindingTable]) -> BindingTable:
     return replace(rows, refs=rows.refs[:, np.argsort(order)])
 
 
-# Extraction: what a program asks of each event alone, before any state is looked at.
-
-
 def extract(
     program: Program,
     arrived: Sequence[ArrivedBatch],

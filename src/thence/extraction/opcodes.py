@@ -14,11 +14,11 @@ AND = 4
 OR = 5
 NOT = 6
 BOUND = 7  # push whether slot `argument` is bound
-ASK = 8  # the whole predicate must be asked of the plain evaluator
+ASK = 8  # the whole predicate must be asked of the reference evaluator
 UNARY = 9  # pop one, push what `argument` makes of it
 
 EQUAL, NOT_EQUAL, LESS, GREATER, LESS_OR_EQUAL, GREATER_OR_EQUAL, SAME, DIFFERENT = range(8)
 """The last two are errors where the two values are of different kinds."""
 
 DEPTH = 32
-"""Values that a predicate may hold on its stack; a deeper one is asked of the plain evaluator."""
+"""Values that a predicate may hold on its stack; a deeper one is asked of the reference evaluator."""

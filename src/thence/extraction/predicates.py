@@ -1,5 +1,5 @@
-"""Executes predicates over a frame of slots, compiled: TRUE, FALSE, ERROR, or ASK where only the plain evaluator can
-tell.
+"""Executes predicates over a frame of slots, compiled: TRUE, FALSE, ERROR, or ASK where only the reference
+evaluator can decide.
 """
 
 from __future__ import annotations

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 # A query as a graph of stages that feed each other by stream names. Most queries are one stage.
 #
-# UNION, IN STREAM, CONSTRUCT into a stream and several statements in a file are all this mechanism, in one process
-# and on
-# Spark.
+# UNION, IN STREAM, CONSTRUCT into a stream and several statements in a file are all this mechanism, in one process and
+# on Spark.
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,9 +109,6 @@ def _rdflib_term(term: Any, rdflib: Any) -> Term:
     raise InputError(f"{term!r:.100} is not an RDF 1.1 term")
 
 
-# Background data as columns: a graph is a batch of one event that has no time.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphVersion:
     """A graph that holds from a time on (RS-5)."""

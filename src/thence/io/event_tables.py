@@ -23,8 +23,6 @@ from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI
 from thence.rdf.times import MIN_TIME
 
-# Tables of typed events: required columns, bad rows, and the good ones as a `ColumnBatch`.
-
 OWN_COLUMNS = ("type", "time", "end", "id", "subject")
 """Columns that are not attributes."""
 

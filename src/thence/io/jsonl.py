@@ -172,8 +172,6 @@ def check_cost(value: object, limits: Limits) -> None:
         raise LimitError("JSON-LD with contexts too long for the number of names that use them")
 
 
-# Event files with one JSON object a line: a graph in Turtle, a JSON-LD object, or a typed event.
-
 _BLOCK = 1 << 18
 _LIMITS = Limits()
 _SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters

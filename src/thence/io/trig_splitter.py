@@ -303,9 +303,8 @@ def _up_to_doubtful(piece: TrigPiece, nesting: int) -> TrigPiece:
 
 # Traces N-Quads that were converted from TriG back to the lines of their document.
 #
-# To trace a piece it is parsed a second time, with a mark before each statement and graph. So it is done only for
-# what is
-# asked for: the events that are bad, and those that are known by their place alone.
+# To trace a piece it is parsed a second time, with a mark before each statement and graph. So it is done only for what
+# is asked for: the events that are bad, and those that are known by their place alone.
 
 SHOWN = 4 * BadEvent.LONGEST
 """Bytes that hold as many characters as are shown of a bad event."""

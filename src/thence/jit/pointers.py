@@ -42,8 +42,7 @@ INTERPRETED_AS[_bare] = np.ravel
 # of it into the processor's cache each time.
 #
 # Columns are passed by address and stride, so that one compiled function serves for any number of them, contiguous or
-# not,
-# read-only or not. Compiled code checks no bounds: callers do.
+# not, read-only or not. Compiled code checks no bounds: callers do.
 
 _FEW = 1000
 """Rows for which nothing compiled is called."""

@@ -15,8 +15,6 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from thence.errors import QueryError, closest
 from thence.lang.text import END, FUNCTIONS, IRIS, NAMES, TERMS, Text, Words, name
 
-# Common mistakes in queries: how each is recognised, its message and its hint.
-
 CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 _WORD = re.compile(r"[^\W\d]\w*")

@@ -170,8 +170,6 @@ def _numbered(items: dict[str, Any]) -> dict[int, Any]:
     return {int(key): value for key, value in items.items()}
 
 
-# From a grammar file to a parse tree, without recursion, and within limits.
-
 __all__ = ["GRAMMARS", "Syntax", "offset"]
 
 

@@ -85,8 +85,6 @@ def _character(number: int, written: Text, offset: int) -> str:
     return chr(number)
 
 
-# Terminals of a grammar as error messages name them.
-
 END = "$END"
 
 _MANGLED = re.compile(r"(_?)(?:[a-z0-9_]+?__)?(.+)")

@@ -42,7 +42,7 @@ class Engine:
     order: int = 0  # of the next event
     pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
     fed: dict[str, int] = field(default_factory=dict, repr=False)
-    come_to: int | None = None  # the watermark that the kernel knows
+    come_to: int | None = None  # the watermark of the last step
     _ended: str = ""
 
     @property

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     comes later is. None: no event comes later."""
 
 _TOGETHER = 65_536
-"""Events that the kernel is given at a time."""
+"""Events that one step takes at most."""
 
 
 class OutOfOrderError(Exception):
@@ -126,9 +126,6 @@ def _from(batches: Iterable[Batch], time: int) -> list[Batch]:
     return [
         batch if not size else batch.take(np.arange(size, len(batch))) for batch, size in counted if size < len(batch)
     ]
-
-
-# A dataflow in one process: batches in the order of time go in, rows come out.
 
 
 @dataclass(slots=True)

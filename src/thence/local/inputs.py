@@ -21,9 +21,6 @@ from thence.rdf.times import Domain
 if TYPE_CHECKING:
     from thence.columns.batches import Batch
 
-
-# The inputs of a query's streams: checks their names, and reads files and objects into batches.
-
 _TOGETHER = 4096
 """Events that become one batch."""
 

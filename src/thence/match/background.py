@@ -90,7 +90,7 @@ def _translated(ids: Ids, source: Terms, target: Callable[[list[bytes]], Ids]) -
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
     """The background of a query, and what has been made of it so far: the solutions of GRAPH blocks (by the base IRI
-    too, which IRI() asks for), and its graphs as the plain evaluator reads them."""
+    too, which IRI() asks for), and its graphs as the reference evaluator reads them."""
 
     data: BackgroundData = field(default_factory=BackgroundData)
     cache: dict[tuple[Graph, str | None], ForeignSolutions] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class Background:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedGraphs(Mapping[GraphName, PlainGraph]):
-    """The background's graphs as the plain evaluator reads them, each made when first asked for. A name may be asked
+    """The background's graphs as the reference evaluator reads them, each built when first read. A name may be asked
     for that is not among the keys: where no graph has a name, data without one answers for every IRI."""
 
     background: Background

@@ -113,8 +113,6 @@ def _directions(path: NegatedSet) -> Iterator[tuple[frozenset[IRI], bool]]:
         yield frozenset(path.backward), True
 
 
-# Basic graph patterns (18.3.1): solutions by index, the most selective triple first.
-
 Unknown: TypeAlias = Variable | BlankNode
 """What a pattern leaves open; a blank node is open too, but no part of the solution (18.3.1)."""
 

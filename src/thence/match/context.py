@@ -33,8 +33,6 @@ def check_length(length: int) -> None:
         raise ExpressionError(f"a text of more than {MAX_TEXT:,} characters")
 
 
-# The context of an expression: time, base IRI, randomness, the data of EXISTS.
-
 Solution: TypeAlias = dict[Variable, Term]
 """A solution mapping μ (18.1.8): variables that are unbound are not in it."""
 

@@ -1,7 +1,7 @@
 """Expressions over columns: the value of an expression in every row of a table at once.
 
-Comparison and arithmetic of numbers, dates and booleans run compiled (`tagged_arithmetic`); everything else that has
-terms in and a term out calls the plain evaluator once for each distinct combination of arguments. Both give the same
+Comparison and arithmetic of numbers, dates and booleans run compiled (`tagged_arithmetic`); every other
+function of terms calls the reference evaluator once for each distinct combination of arguments. Both give the same
 answers: an error is a row without value, never an exception.
 """
 
@@ -186,13 +186,13 @@ class ExpressionColumns:
         return EvaluatedColumn(column.tags, column.bits, ids)
 
     def _apply(self, build: Callable[..., Expression], arguments: tuple[Expression, ...]) -> EvaluatedColumn:
-        """A function of terms: the plain evaluator is asked once for each distinct combination of arguments."""
+        """A function of terms: the reference evaluator is asked once for each distinct combination of arguments."""
         return self._plainly(build, [self.value(argument) for argument in arguments], None)
 
     def _plainly(
         self, build: Callable[..., Expression], arguments: list[EvaluatedColumn], rows: NDArray[np.int64] | None
     ) -> EvaluatedColumn:
-        """`build(arguments)` by the plain evaluator, in some rows (None: all); errors in the others."""
+        """`build(arguments)` by the reference evaluator, in some rows (None: all); errors in the others."""
         length = len(self.solutions)
         rows = np.arange(length) if rows is None else rows
         columns = [self._with_ids(_taken(argument, rows)).ids for argument in arguments]

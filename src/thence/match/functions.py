@@ -221,8 +221,6 @@ def tz(moment: Term) -> Literal:
     return Literal(written if zone == 0 and written in ("+00:00", "-00:00") else zone_text(zone))
 
 
-# SPARQL's built-in functions (17.4), by keyword: terms in, a term out, or an ExpressionError.
-
 Function: TypeAlias = Callable[..., Term]
 
 _NOT_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|\\^`]')

@@ -180,9 +180,6 @@ class GroupSums:
         return total // 10**self.scale if is_integer else Decimal(total).scaleb(-self.scale, numbers.EXACT)
 
 
-# Groups and aggregates over columns: what `thence.match.modifiers` computes one member at a time.
-
-
 def can_group(keys: Sequence[GroupKey] | None, aggregates: Sequence[Aggregate]) -> bool:
     """Whether all keys and aggregates can be computed over columns."""
     if any(reason_in_expression(key.expression) for key in keys or ()):

@@ -125,8 +125,6 @@ class AggregateVariables:
         return {variable: term for variable, term in found.items() if term is not None}
 
 
-# From the solutions of WHERE to the rows of SELECT: groups, HAVING, expressions, order, slices (18.2.4, 18.2.5).
-
 Grouping: TypeAlias = Callable[[Sequence[GroupKey] | None, AggregateVariables, Context], Iterator[Solution]]
 """What groups the solutions of WHERE and computes their aggregates."""
 

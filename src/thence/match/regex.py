@@ -295,8 +295,7 @@ def _case_variants(ranges: Ranges) -> Ranges:
 
 # REGEX and REPLACE: XPath's regular expressions (F&O, 7.6), run by RE2 in time linear in the text.
 #
-# XPath's syntax is read here and written in RE2's. Back-references have no linear-time engine: they are an error. So
-# is
+# XPath's syntax is read here and written in RE2's. Back-references have no linear-time engine: they are an error. So is
 # what would take too long even so: `MAX_WORK` bounds the pattern's size times the text's.
 
 MAX_PATTERN = 10_000  # characters

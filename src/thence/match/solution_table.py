@@ -22,7 +22,7 @@ pattern."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SolutionTable:
-    """A multiset of mappings, each of one event. Ints are ordered by event; an id of -1 is an unbound variable.
+    """A multiset of mappings, each of one event. Rows are ordered by event; an id of -1 is an unbound variable.
     A table that speaks of no event (VALUES, background data) has no `events`: its rows join with those of every
     event."""
 
@@ -116,7 +116,7 @@ def compatible(left: SolutionTable, right: SolutionTable) -> Pairs:
 
 
 def join(left: SolutionTable, right: SolutionTable) -> SolutionTable:
-    """Join (18.5). Ints stay ordered by event: the side that has events leads."""
+    """Join (18.5). Rows stay ordered by event: the side that has events leads."""
     if left.events is None and right.events is not None:
         left, right = right, left
     return compatible(left, right).merged()

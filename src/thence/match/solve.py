@@ -89,8 +89,6 @@ def reason_in_expression(expression: Expression) -> str | None:
             return next((reason for part in operands(expression) if (reason := reason_in_expression(part))), None)
 
 
-# `solutions`: the answers of a graph pattern in each event of a batch, by whichever evaluator the pattern takes.
-
 MAX_SOLUTIONS = 1_000_000
 """Of one event, evaluated by itself: more are a product of things that have nothing to do with each other."""
 

@@ -24,7 +24,7 @@ from thence.algebra.patterns import (
 )
 from thence.algebra.variables import columns, in_scope
 from thence.errors import InputError, LimitError
-from thence.match import reference_evaluator as plain_evaluator
+from thence.match import reference_evaluator
 from thence.match.context import Context, Solution
 from thence.match.modifiers import modified, sliced
 from thence.match.reference_evaluator import DEFAULT_CONTEXT, select_rows
@@ -32,7 +32,7 @@ from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 
 Solve: TypeAlias = Callable[[Pattern, Dataset, Context], Iterable[Solution]]
-"""What evaluates a WHERE clause: `plain_evaluator.solutions`, or anything that gives the same."""
+"""What evaluates a WHERE clause: `reference_evaluator.solutions`, or anything that gives the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def run(
     dataset: Dataset,
     context: Context = DEFAULT_CONTEXT,
     *,
-    solve: Solve = plain_evaluator.solutions,
+    solve: Solve = reference_evaluator.solutions,
 ) -> Result:
     """The result of a query: rows, triples, or a truth.
 
@@ -59,7 +59,7 @@ def run(
     True
     """
     chosen = choose(dataset, query.dataset)
-    ready = plain_evaluator.ready(chosen, context)
+    ready = reference_evaluator.ready(chosen, context)
     try:
         return _run(query, chosen, ready, solve)
     except RecursionError:

@@ -30,7 +30,7 @@ def is_mark(variable: Variable) -> bool:
 class StreamData:
     """The merge of each window's graphs, as a batch of one event, and the answers of each MATCH. A column named by a
     mark has the numbers of these answers, not terms. `known` has patterns whose solutions need no evaluation,
-    `graphs` the graphs of windows as the plain evaluator reads them, if they are kept."""
+    `graphs` the graphs of windows as the reference evaluator reads them, if they are kept."""
 
     terms: Terms
     windows: Mapping[IRI, EventBatch]
@@ -42,7 +42,7 @@ class StreamData:
     _known_solutions: dict[Pattern, list[Solution]] = field(default_factory=dict)
 
     def graph(self, window: IRI) -> IndexedGraph:
-        """A window's graph as the plain evaluator reads it."""
+        """A window's graph as the reference evaluator reads it."""
         if self.graphs is not None:
             return self.graphs(window)
         if window not in self._graphs:
@@ -50,7 +50,7 @@ class StreamData:
         return self._graphs[window]
 
     def known_solutions(self, pattern: Pattern) -> list[Solution] | None:
-        """The solutions of a pattern that needs no evaluation, as the plain evaluator reads them."""
+        """The solutions of a pattern that needs no evaluation, as the reference evaluator reads them."""
         if pattern not in self.known:
             return None
         if pattern not in self._known_solutions:
@@ -58,7 +58,7 @@ class StreamData:
         return self._known_solutions[pattern]
 
     def solutions(self, place: int) -> list[Solution]:
-        """The answers of a MATCH as the plain evaluator reads them."""
+        """The answers of a MATCH as the reference evaluator reads them."""
         if place not in self._solutions:
             self._solutions[place] = plain_solutions(self.matches[place], self.terms)
         return self._solutions[place]

@@ -115,7 +115,7 @@ def order(left_tag, left_bits, right_tag, right_bits):
 @lazy_entry(lambda *arguments: 20 * len(arguments[-1]))
 def order_all(left_tags, left_bits, right_tags, right_bits, orders):
     for i in range(len(orders)):
-        # of the types that the kernel calls it with: for others it would be compiled once more
+        # of the types that the machine calls it with: for others it would be compiled once more
         orders[i] = order(np.int64(left_tags[i]), left_bits[i], np.int64(right_tags[i]), right_bits[i])
 
 

@@ -112,8 +112,6 @@ class Quad(NamedTuple):
     graph: Term | None  # None: the default graph
 
 
-# Relative IRIs against a base (RFC 3986, section 5.2).
-
 # RFC 3986, appendix B; but what can't be a scheme (`2020-01-01T00:`) is left in the path
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")

@@ -188,9 +188,6 @@ def shown_text(bindings: object) -> str:
     return repr(items)
 
 
-# DISTINCT: of equal rows the first stays.
-
-
 @dataclass(slots=True)
 class Seen:
     """The rows emitted so far that a later row may equal, as texts, each with the time after which it cannot."""

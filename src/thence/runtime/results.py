@@ -45,8 +45,6 @@ def column_names(variables: Sequence[str], *, taken: Sequence[str] = RESERVED_CO
     return found
 
 
-# The results of a query: matches, problems and counts.
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

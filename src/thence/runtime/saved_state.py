@@ -117,9 +117,8 @@ def _restored(found: Any) -> object:
 
 # Saved states: one sealed envelope around what a host and its operator keep between two steps.
 #
-# A state is arrays behind a head that names the version, the query and the number of shards. A digest shows whether
-# it is
-# whole; what compiled code will walk over is checked by its operator, since a digest can be forged.
+# A state is arrays behind a head that names the version, the query and the number of shards. A digest shows whether it
+# is whole; what compiled code will walk over is checked by its operator, since a digest can be forged.
 
 VERSION = 9
 """Of the format and of what its arrays mean, operators' included: raised by every change of either."""

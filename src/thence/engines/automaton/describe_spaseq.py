@@ -118,7 +118,7 @@ def _tester(program: SequenceProgram, test: Expression) -> str:
     if test not in program.predicates:  # its GPM is never used
         return by_the_machine
     start = program.automaton.code_from[program.predicates.index(test)]
-    return "by the plain evaluator" if program.automaton.operation[start] == ASK else by_the_machine
+    return "by the reference evaluator" if program.automaton.operation[start] == ASK else by_the_machine
 
 
 def _state(program: SequenceProgram, state: int, edges: tuple[Arrow, ...]) -> Node:

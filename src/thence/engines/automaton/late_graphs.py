@@ -146,7 +146,7 @@ def _lookup(background: Background, name: IRI) -> Lookup:
 # What is done once for each match would else be done for each event and each run.
 
 _TOGETHER = 1 << 16
-"""Ints that are made at a time; more, if one match alone has more."""
+"""Rows that are made at a time; more, if one match alone has more."""
 
 
 def enriched(

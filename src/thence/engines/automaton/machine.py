@@ -1,7 +1,7 @@
 """The machine: steps runs of an automaton over rows in the order of time, compiled.
 
 `step` works until all rows are done, or until it needs something that only Python can give: room, an answer of the
-plain evaluator, or that matches be taken away. Its place is kept in the memory; called again, it goes on there.
+reference evaluator, or that matches be taken away. Its place is kept in the memory; called again, it goes on there.
 """
 
 from __future__ import annotations

@@ -16,8 +16,6 @@ from thence.engines.automaton.memory import CERTAIN, MATCH_END, MATCH_NODE, MATC
 from thence.jit.compiled import entry, inlined, lazy_entry
 from thence.jit.pointers import pointer
 
-# The events of matches, collected from their last node back to their first, compiled.
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchEvents:

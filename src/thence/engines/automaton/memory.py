@@ -43,7 +43,7 @@ REPORTED = np.int64(-(2**63))
     MATCHES,
     PENDING,
     LINKS,
-    # questions to the plain evaluator about the current pair
+    # questions to the reference evaluator about the current pair
     ANSWERS,
     ASKED,
     PREDICATE,

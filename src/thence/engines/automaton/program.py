@@ -23,14 +23,12 @@ from thence.interface.output import Output
 from thence.interface.tables import Attributes, Table
 from thence.rdf.terms import Term
 
-# The compiled automaton: NFA_scep (SPAseQ, Definition 17) as arrays that the kernel's machine reads.
+# The compiled automaton: NFA_scep (SPAseQ, Definition 17) as arrays that the machine reads.
 #
 # A run waits in a *state*. An *input* is what the graph matcher makes of one operand: its matches at one time. Inputs
-# that differ in the names of their variables alone are one *feed* of rows. An *edge* leads from a state, over a row
-# of
+# that differ in the names of their variables alone are one *feed* of rows. An *edge* leads from a state, over a row of
 # its feed, to further states. Variables live in *slots*; a row's columns are compared with slots, then bound to them,
-# and
-# predicates read slots only. Lists of different length for each edge are flattened: the items of edge e stand at
+# and predicates read slots only. Lists of different length for each edge are flattened: the items of edge e stand at
 # `x_from[e]:x_from[e+1]`.
 
 Int32s = NDArray[np.int32]

@@ -33,8 +33,7 @@ from thence.interface.saved_arrays import (
     require,
 )
 
-# Checks that a saved state is safe for compiled code, which checks no bounds: a state may be damaged, or forged with
-# a
+# Checks that a saved state is safe for compiled code, which checks no bounds: a state may be damaged, or forged with a
 # valid digest.
 #
 # Sizes, places, links, term ids and tags are checked; times and numbers may be any.

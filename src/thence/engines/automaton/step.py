@@ -186,7 +186,7 @@ class SequenceState:
     negated: dict[int, BindingTable]
     recent: list[BindingTable]  # of each source, its rows at the latest time: more may come at that time
     latest: int | None = None  # the time of the latest event of all inputs
-    questions: int = 0  # asked of the plain evaluator
+    questions: int = 0  # asked of the reference evaluator
     terms_kept: int = 0  # when the dictionary was last gone through
     untidy: int = 0  # events since what is no longer needed was last forgotten
     now: int | None = None  # the last step's watermark

@@ -274,8 +274,7 @@ def _or(left: Truth, right: Truth) -> Truth:
     return truth
 
 
-# Tests that bound when a fact began by what an event binds: `duration(?t, ?now) > 10d`, `?t < ?now - 100`. They
-# narrow
+# Tests that bound when a fact began by what an event binds: `duration(?t, ?now) > 10d`, `?t < ?now - 100`. They narrow
 # which facts are looked at; each is still tested.
 
 _FLIPPED = {

@@ -46,9 +46,6 @@ class CurrentMatch(NamedTuple):
 CurrentEvent: TypeAlias = CurrentTriple | CurrentFact | CurrentMatch
 
 
-# What the machine emits: rows, constructed events, facts that ended.
-
-
 class EmittedRow(NamedTuple):
     """A row of a SELECT: `query` numbers the SELECTs from 1."""
 

@@ -213,8 +213,7 @@ def _is_static(pattern: TriplePattern, kinds: Kinds) -> bool:
 # A fact pattern that is asked again and again, and which of its matches a change may concern.
 #
 # A change is turned into frames: every match that begins, ends or starts again by the change agrees with one of them,
-# so
-# that the node is asked for these alone.
+# so that the node is asked for these alone.
 
 
 class Leaf(NamedTuple):

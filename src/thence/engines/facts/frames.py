@@ -25,8 +25,7 @@ from thence.rdf.values import XSD_DATE_TIME, XSD_INTEGER, SortKey, order_key, ti
 # Terms as the machine holds them: in the form that Python hashes and compares fastest.
 #
 # An IRI is its text, an xsd:integer in canonical form (of at most 18 digits) an int, an xsd:dateTime in the form in
-# which
-# times are written a TimeCell; any other term is itself. So equal cells are equal terms, and the reverse.
+# which times are written a TimeCell; any other term is itself. So equal cells are equal terms, and the reverse.
 
 
 class TimeCell(NamedTuple):
@@ -124,8 +123,6 @@ def rank(cell: Cell) -> tuple[SortKey, SortKey]:
 def triple_rank(cells: CellTriple) -> list[tuple[SortKey, SortKey]]:
     return [rank(each) for each in cells]
 
-
-# Mappings as tuples: each variable of a statement has its slot.
 
 Frame: TypeAlias = tuple[Cell | None, ...]
 """The cell of each variable; None: unbound."""

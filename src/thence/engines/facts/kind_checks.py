@@ -195,8 +195,7 @@ def _position(statement: TefStatement, predicate: IRI) -> int:
     return next(position for position, each in enumerate(statement.head) if each.predicate == predicate)
 
 
-# Refuses variables that an arm of a statement lacks, that UNION drops before an expression, or that stand in only
-# some
+# Refuses variables that an arm of a statement lacks, that UNION drops before an expression, or that stand in only some
 # arms of a UNION and outside it (TEF-69).
 
 

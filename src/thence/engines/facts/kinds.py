@@ -306,9 +306,6 @@ def cure(demand: Demand, found: Kind) -> str:
             return "an event beside the static triple"
 
 
-# Infers the kinds of predicates from DECLARE, heads, the background and operators (TEF-2 to TEF-8).
-
-
 class Inference:
     """The known kinds of predicates, inferred from the strongest reason to the weakest."""
 

@@ -18,8 +18,6 @@ from thence.engines.facts.frames import Cell, Frame, Layout, frame_rank, triple_
 from thence.engines.facts.heads import Head
 from thence.engines.facts.views import UnnamedQuery
 
-# Statements as the machine runs them, and which of them a current event concerns.
-
 
 @dataclass(slots=True)
 class CompiledArm:

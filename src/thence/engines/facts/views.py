@@ -155,8 +155,7 @@ class UnnamedView:
 # A group of views is settled by what has changed, by delete and rederive. A fact that may have lost a derivation is
 # removed, unless it has another one from facts of lower rank: these do not depend on it. So are the facts that were
 # derived from a fact which is removed. Those that are derivable from what is left come back; then facts are derived
-# from
-# what is new, round by round.
+# from what is new, round by round.
 
 _FEW = 8
 """So few facts of a view are looked at one by one, rather than found by what they were derived from."""

@@ -319,9 +319,6 @@ class ExistsStores:
         return iter(self.stores)
 
 
-# FILTER, BIND, UNION and plain SELECT over solutions with intervals.
-
-
 @dataclass(slots=True)
 class ConditionState:
     """FILTER and BIND. With EXISTS in it, solutions wait until their instant is closed. `judged`: the join below it

@@ -141,8 +141,6 @@ def _is_kind(ids: Ids, kinds: tuple[int, ...], terms: Terms) -> NDArray[np.bool_
     return found
 
 
-# Evaluates a network: the statements in order, each node after its inputs; rules to their fixpoint (EP-46 – EP-54).
-
 NodeState = (
     CombineState
     | OptionalState
@@ -546,8 +544,7 @@ def _restricted(rows: IntervalTable, variables: Sequence[Variable], outer: Mappi
     return rows.take(mask)
 
 
-# What has arrived of instants that are not complete: where rules are output, nothing of an instant is evaluated
-# before
+# What has arrived of instants that are not complete: where rules are output, nothing of an instant is evaluated before
 # it is (EP-43, EP-49).
 
 Held = dict[int, IntervalTable]

@@ -40,8 +40,7 @@ from thence.rdf.terms import IRI, BlankNode, Triple
 # `OccurrenceState`: the occurrences of a scan that a policy still sees, each with all events that brought it (EP-72).
 #
 # Under a policy, solutions name the occurrence that fills each place by its number, in the rows where they otherwise
-# name
-# the event: whose occurrence it is changes when events are consumed.
+# name the event: whose occurrence it is changes when events are consumed.
 
 _EVENT, _NUMBER = 0, 1
 """The rows of `brought.refs`."""
@@ -138,8 +137,6 @@ class OccurrenceState:
     def stores(self) -> Iterator[SolutionStore]:
         yield self.brought
 
-
-# The leaves of a network: occurrences of triple patterns (EP-1 – EP-4), paths (EP-63 – EP-65), timeless solutions.
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 

@@ -47,8 +47,7 @@ from thence.rdf.terms import Triple, triples_of
 from thence.rdf.times import Domain
 
 # The state of a network as a head and arrays, and back. Timeless solutions are not saved: the background gives them
-# again. Under a policy only leaves are saved: their visible occurrences give the other solutions again. What could
-# lead
+# again. Under a policy only leaves are saved: their visible occurrences give the other solutions again. What could lead
 # compiled code astray is refused: a saved state may come from anywhere.
 
 
@@ -176,9 +175,6 @@ def restore(
 
 def _is_pair(found: object) -> bool:
     return isinstance(found, list) and len(found) == 2 and all(type(each) is int for each in found)
-
-
-# Temporal joins as an operator: files of EP-SPARQL are its programs.
 
 
 @dataclass(frozen=True, slots=True)

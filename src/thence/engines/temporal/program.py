@@ -22,8 +22,7 @@ from thence.rdf.terms import Term
 
 # A network of temporal joins: the algebra of EP-SPARQL (Section 4.2), compiled. Immutable.
 #
-# A node emits solutions ⟨μ, tα, tω⟩. `variables` are the columns of μ; `places` are the triple patterns whose events
-# a
+# A node emits solutions ⟨μ, tα, tω⟩. `variables` are the columns of μ; `places` are the triple patterns whose events a
 # solution lists, in the order of the text. Nodes are numbered so that a node follows its inputs.
 
 UNBOUNDED: Final = 2**63 - 1

@@ -46,8 +46,6 @@ from thence.engines.temporal.program import (
 from thence.rdf.rdfs import Schema
 from thence.rdf.terms import IRI, RDF, BlankNode
 
-# Which statements read what rules derive, and when: strata and the order of evaluation (EP-50 – EP-53).
-
 RDF_TYPE = IRI(RDF + "type")
 
 

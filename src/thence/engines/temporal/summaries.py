@@ -172,8 +172,6 @@ def _hashable(found: Any) -> Any:
     return tuple(map(_hashable, found)) if isinstance(found, list) else found
 
 
-# SELECT with groups, ORDER BY, OFFSET and LIMIT: the rows of an instant, once it is closed (EP-58 – EP-62).
-
 _MANY = 16
 """Solutions of an instant that are aggregated all at once; fewer, one by one, take less time."""
 

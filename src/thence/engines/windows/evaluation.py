@@ -153,7 +153,7 @@ class Evaluation:
         return made
 
     def _window_graph(self, name: IRI) -> ChangingGraph:
-        """The merge of a window's graphs as the plain evaluator reads it."""
+        """The merge of a window's graphs as the reference evaluator reads it."""
         each = next(found for found in self.program.windows if found.name == name)
         inside = bounds(self.program.query.window(name).function, self.time)
         kept = self.state.cache.setdefault(("graph", name), WindowGraph())

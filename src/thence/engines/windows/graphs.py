@@ -22,7 +22,7 @@ from thence.rdf.dataset import ChangingGraph, Dataset, GraphName, IndexedGraph
 from thence.rdf.terms import IRI, Triple
 from thence.rdf.times import Domain
 
-# `WindowGraph`: the merge of a window's graphs as the plain evaluator reads it, kept between evaluations.
+# `WindowGraph`: the merge of a window's graphs as the reference evaluator reads it, kept between evaluations.
 
 Cursors = tuple[int, int]
 """The first row of a window in a log, and the one behind its last."""

@@ -110,8 +110,6 @@ def restore(
     return state
 
 
-# Windows as an operator: RSEP-QL's queries are its programs.
-
 Readers: TypeAlias = Sequence[Sequence[WindowFunction]]
 """For each table, the windows that read it."""
 

@@ -130,8 +130,6 @@ def _lengths(program: WindowProgram) -> set[int]:
     return {each.slide.length for each in functions if isinstance(each, TimeWindow) and each.slide is not None}
 
 
-# The state of a query over windows: logs of events, when it was evaluated, what is consumed, and the last answer.
-
 _FEW_TERMS, _FEW_ROWS = 10_000, 1_000
 """A dictionary or a log that small is not cleared of what is useless."""
 

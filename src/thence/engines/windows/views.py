@@ -43,11 +43,9 @@ from thence.rdf.times import MIN_TIME
 # Solutions of WINDOW patterns that are kept from one evaluation to the next.
 #
 # A *lifetime* is the first and the last evaluation at which something holds: a triple is in a window from when its
-# event
-# enters until it leaves, and a solution holds while all of its triples do. So a solution is found once, when the last
-# of
-# its triples comes, and is not looked for again when one of them leaves. Lifetimes of equal triples do not overlap
-# (RS-24), so that those of one solution do not either.
+# event enters until it leaves, and a solution holds while all of its triples do. So a solution is found once, when the
+# last of its triples comes, and is not looked for again when one of them leaves. Lifetimes of equal triples do not
+# overlap (RS-24), so that those of one solution do not either.
 
 _FEW = 1000
 """A store that small is not cleared of rows that have left."""

@@ -59,8 +59,6 @@ from thence.lang.syntax import LONG_MATCH, offset
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI, resolve
 
-# Patterns of RSEP-QL: WINDOW, STREAM blocks, and MATCH over the query's EVENTs (RS-24 to RS-30, RS-67).
-
 RESERVED = frozenset({"FIRST", "LAST", "SEQ", "CHRONOLOGICAL", "RECENT", "NAIVE"})
 
 

@@ -388,9 +388,6 @@ CONDITIONS: tuple[Mistake, ...] = (
 VALUES: tuple[Mistake, ...] = (_bare, _joined, _comma, _missing)
 """What is missing, once nothing better is known."""
 
-
-# Common mistakes in SASE+, besides those of all languages.
-
 _CALLED = re.compile(r"(\b[^\W\d]\w*)\s*\([^(){}]*(?:\)\s*)?\Z")
 _BRACED = re.compile(r"[^(){}]*\)\s*\{")
 _NEXT_QUERY = re.compile(r"\s*(?:PATTERN|FROM)\b", re.IGNORECASE)

@@ -79,8 +79,7 @@ class GpmScope:
         return frozenset(found.gpm for part in parts for found in occurrences(part.operand))
 
 
-# What makes a SPAseQ query mean nothing, apart from its variables: names that are unknown or double, negations
-# without
+# What makes a SPAseQ query mean nothing, apart from its variables: names that are unknown or double, negations without
 # a gap. And what is legal, but hardly meant.
 
 

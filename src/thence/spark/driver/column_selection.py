@@ -28,10 +28,8 @@ from thence.spark.sources.row_ids import COLUMN, id_prefix
 # column is costly.
 #
 # A row's id is made by Spark itself, of all its columns, so that those that no pattern asks for stay where they are.
-# Half
-# of its 128 bits are the row's time, if that is a number: it is sent anyway, and rows are distinguished among those of
-# their
-# time. Of a type that nobody asks for only whether there is one is sent: there is no other half without.
+# Half of its 128 bits are the row's time, if that is a number: it is sent anyway, and rows are distinguished among
+# those of their time. Of a type that nobody asks for only whether there is one is sent: there is no other half without.
 
 
 def narrowed_decoder(decoder: Decoder, asked: frozenset[IRI] | None) -> Decoder:
@@ -100,11 +98,9 @@ def quoted(name: str) -> str:
 
 # SASE+ conditions on single events as Spark filters, so that Parquet row groups are skipped and fewer rows are sent.
 #
-# The filter lets through whatever the query may want and more: it is only there to save work, and all is judged
-# again.
-# What Spark would judge otherwise than the language is left out of it. A row that it rejects is not looked at
-# further, so
-# that a text of it which is too long is not a bad event.
+# The filter lets through whatever the query may want and more: it is only there to save work, and all is judged again.
+# What Spark would judge otherwise than the language is left out of it. A row that it rejects is not looked at further,
+# so that a text of it which is too long is not a bad event.
 
 _TURNED = {
     Comparison.LESS: Comparison.GREATER,

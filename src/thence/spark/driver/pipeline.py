@@ -38,11 +38,9 @@ from thence.spark.worker.stages import PACKED, Answering, DerivedReader, Packing
 
 # Shard keys that Spark hashes into different partitions.
 #
-# Spark's stateful operators have no repartitionById: a key goes to the partition that its hash says, and by their
-# plain
+# Spark's stateful operators have no repartitionById: a key goes to the partition that its hash says, and by their plain
 # numbers both of two shards go to one, and three of four. The keys depend on the number of shards alone, which a
-# checkpoint keeps, so that a restarted query finds its states again. The first shard's is always zero, so that a
-# query
+# checkpoint keeps, so that a restarted query finds its states again. The first shard's is always zero, so that a query
 # with another number of shards finds at least that one's state, and refuses it.
 
 _SEED = 42  # Spark's own

@@ -142,8 +142,6 @@ def _positive(name: str, text: str) -> int:
     return int(text)
 
 
-# `spark.read.format("thence")` and `spark.readStream.format("thence")`: event files and folders as DataFrames.
-
 _LIMITS = Limits()
 _TIMES: dict[Domain, DataType] = {Domain.TICKS: LongType(), Domain.DATETIME: TimestampType()}
 

@@ -106,7 +106,7 @@ def read_documents(
     texts: Any, formats: Sequence[Format | None] | None, *, namespace: str, limits: Limits, skip: Iterable[int] = ()
 ) -> DocumentTriples:
     """The triples of an Arrow array of documents, as bytes. Without a format a document is N-Quads, or else Turtle.
-    Ints to `skip` are not read, and a null is no fault here. These are the first rows only, if those are very
+    Rows to `skip` are not read, and a null is no fault here. These are the first rows only, if those are very
     large once they are written out."""
     size = pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False)
     large = np.flatnonzero(size > limits.event_bytes).tolist()
@@ -235,8 +235,6 @@ def _reason(error: ThenceError) -> str:
         return f"line {error.place.line}, column {error.place.column}: {error.reason}"
     return str(error)
 
-
-# Ints with a graph each, as an RDF document or as an array of triples → `EventBatch`.
 
 _CHUNK = 4 << 20
 """Bytes of documents that are read at a time, near the caches."""

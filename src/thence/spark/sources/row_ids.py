@@ -74,8 +74,7 @@ def by_file(batch: Batch, positions: Any) -> Iterator[SourcedBatch]:
 #
 # A text counts by its BLAKE2 digest, which is made once for each distinct one; a number by its own bits. Columns are
 # taken in one after the other, in the order of their names, by steps that lose nothing: two rows that differ in one
-# cell
-# alone never get one id unless their texts have one digest.
+# cell alone never get one id unless their texts have one digest.
 
 Lane = NDArray[np.uint64]
 

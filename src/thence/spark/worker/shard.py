@@ -27,8 +27,7 @@ from thence.runtime.watermark import Watermark
 from thence.spark.worker.chunks import Chunk, merge_chunks, pack_chunk, unpack_chunk
 from thence.spark.worker.equal_events import Ordinals
 
-# The order in which a shard takes events of one time (C-5, TEF-19): by stream, then by position at the source, then
-# by
+# The order in which a shard takes events of one time (C-5, TEF-19): by stream, then by position at the source, then by
 # id. Chunks come in any order; what decides is only what stands in them.
 
 
@@ -62,9 +61,6 @@ def _by_source(program: Program, chunks: Sequence[Chunk], ids: Texts, ends: Ints
 def _ranks(texts: pa.Array) -> Ints:
     """The place of each text among them, by its bytes; equal ones have one."""
     return np.asarray(pc.rank(texts.cast(pa.binary()), tiebreaker="dense")).astype(np.int64)
-
-
-# One shard of a stage: chunks of extracted events in, rows out; saved between two micro-batches. No Spark here.
 
 
 @dataclass(slots=True)

@@ -67,14 +67,13 @@ class DerivedReader:
 # The two halves of the pipeline, as what Spark's workers run over Arrow batches. No Spark in here.
 #
 # `Packing` decodes events, extracts what the program asks for and packs it for each shard; `Answering` takes one
-# shard's
-# packed chunks, runs its host, and emits rows. They are pickled to the workers with the program.
+# shard's packed chunks, runs its host, and emits rows. They are pickled to the workers with the program.
 
 TOGETHER = 131_072
 """Events that are decoded and sorted together. The more, the shorter the stretch of time of each chunk."""
 
 FED = 65_536
-"""Events that the kernel is given at a time."""
+"""Events that one step of the host takes at most."""
 
 PACKED = pa.schema(
     [

@@ -15,8 +15,7 @@ from thence.extraction.opcodes import GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_E
 
 # The variable by which the runs of a state can be skipped: one that every edge compares with the row.
 #
-# Where each edge asks, say, that `?p1` of the run be greater than a column of the row, the greatest `?p1` of some
-# runs
+# Where each edge asks, say, that `?p1` of the run be greater than a column of the row, the greatest `?p1` of some runs
 # tells whether any of them can join.
 
 _TURNED = {
@@ -61,9 +60,6 @@ def _comparisons(quick: Sequence[SlotComparison]) -> dict[tuple[int, bool], tupl
             slot, column, turned = (right, left_column, _TURNED[comparison])
         found.setdefault((slot, turned in (GREATER, GREATER_OR_EQUAL)), (turned, column))
     return found
-
-
-# Assembles states, edges and predicates into the automaton's arrays.
 
 
 @dataclass(slots=True)

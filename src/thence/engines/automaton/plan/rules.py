@@ -59,8 +59,8 @@ def split_filters(query: SequenceQuery) -> SequenceQuery:
 # Filters across events → demands of the earliest part at which they are decided (Section 7.2.1).
 #
 # A run that can't pass a later filter is dropped as soon as that is known. Which event that earlier part takes is
-# another
-# matter: `;` takes the first that joins, be the run doomed or not. So a demand is not a filter of the earlier part.
+# another matter: `;` takes the first that joins, be the run doomed or not. So a demand is not a filter of the earlier
+# part.
 
 _MANDATORY = (Quantifier.ONE, Quantifier.PLUS)
 

@@ -132,15 +132,13 @@ class Conditions:
         return number
 
 
-# The states and edges of SASE+ (Section 3) on the kernel's machine.
+# The states and edges of SASE+ (Section 3) on the compiled machine.
 #
 # A run waits for a component, or is in a closure that goes on. A *take* edge stays in the closure; without an end
 # condition, another edge begins the component after it from there, which is the paper's *proceed*. What an event is
-# asked
-# alone is a bit of its row (`fits`); what is asked of it together with the run's events is a test of the edge, over
-# slots
-# that the run keeps up to date; and what is asked of a whole closure (an end condition) is tested once the event is
-# in.
+# asked alone is a bit of its row (`fits`); what is asked of it together with the run's events is a test of the edge,
+# over slots that the run keeps up to date; and what is asked of a whole closure (an end condition) is tested once the
+# event is in.
 
 CONTIGUOUS = (Strategy.STRICT, Strategy.PARTITION)
 """The strategies by which an event that is not taken ends what waits."""

@@ -94,8 +94,6 @@ def is_stateless(query: ComponentQuery, condition: Expression, component: Compon
     )
 
 
-# The slots of a SASE+ run: values of its events that conditions and RETURN need.
-
 _MOST_RANKED = 64
 """The most values that `highest` and `lowest` keep in slots: every run has them. For more, the history is asked."""
 

@@ -97,15 +97,12 @@ def _is_time(part: Expression) -> bool:
     )
 
 
-# The shard key of a file of TEF-SPARQL: for each predicate its subject or its object, so that all that meets in an
-# arm
+# The shard key of a file of TEF-SPARQL: for each predicate its subject or its object, so that all that meets in an arm
 # agrees in it.
 #
-# A triple goes by the term at its predicate's key position. Arms fall apart by key if every triple that an arm reads
-# or
+# A triple goes by the term at its predicate's key position. Arms fall apart by key if every triple that an arm reads or
 # makes has one and the same variable (or constant) there; background is in every shard and restricts nothing. So one
-# position settles those of all predicates that share an arm with it, and so on: predicates that are connected in no
-# way
+# position settles those of all predicates that share an arm with it, and so on: predicates that are connected in no way
 # have keys of their own. ON INIT facts are made where they belong.
 
 Slot = Variable | Term | Expression
@@ -338,9 +335,6 @@ def _is_of_facts(part: object, word: str, kinds: Kinds) -> bool:
 
 def _is_event(pattern: object, kinds: Kinds) -> bool:
     return kinds.of_pattern(pattern) is Kind.EVENT  # type: ignore[arg-type]
-
-
-# TEF-SPARQL → dataflow: one stage, since the statements of a file feed each other.
 
 
 def compile_query(file: TefFile, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:

@@ -125,9 +125,6 @@ def _joined_operands(operands: list[Pattern]) -> Pattern:
     return reduce(Join, order)
 
 
-# Which parts of a query are maintained: joins of triple patterns over windows, and what acts on their rows one by
-# one.
-
 _IN_ORDER = {AggregateFunction.SAMPLE: "SAMPLE", AggregateFunction.GROUP_CONCAT: "GROUP_CONCAT"}
 
 

@@ -155,9 +155,6 @@ def _named(window: NamedWindow) -> str:
     return str(window.name) if is_written(window.name) else f"over {window.stream}"
 
 
-# RSEP-QL → dataflow: one stage.
-
-
 def compile_file(
     file: WindowFile,
     *,
