@@ -16,9 +16,9 @@ from thence.columns.value_columns import ValueColumn
 from thence.columns.value_kinds import DATETIME, DECIMAL, MAX_SCALE, NONE, OTHER, SCALE_SHIFT
 from thence.errors import InputError
 from thence.match.tagged_arithmetic import SLOW
-from thence.rdf.exact_sums import BinarySum, ExactSum
 from thence.rdf.numbers import EXACT, MAX_DIGITS
 from thence.rdf.terms import Term
+from thence.relation.exact_sums import BinarySum, ExactSum
 
 # Checks of arrays that come from saved bytes: shapes, texts, terms, values. A saved state may be damaged or forged.
 

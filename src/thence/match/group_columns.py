@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Aggregate, AggregateFunction, Variable
 from thence.algebra.patterns import GroupKey
 from thence.columns.arrays import Ids, Ints
-from thence.columns.binary_sums import BinarySums
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.value_kinds import DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MASK, NONE, OTHER, SCALE_SHIFT
 from thence.match.arithmetic import number, written
@@ -23,14 +22,15 @@ from thence.match.modifiers import AggregateVariables, total_key
 from thence.match.solution_table import SolutionTable
 from thence.match.solve import reason_in_expression
 from thence.rdf import numbers
-from thence.rdf.exact_sums import ExactSum
 from thence.rdf.numbers import Float, Number
 from thence.rdf.terms import Term
 from thence.rdf.values import literal
+from thence.relation.binary_sums import BinarySums
+from thence.relation.exact_sums import ExactSum
 
 # SUM over columns: the exact sum of the members of each group, which can be added and subtracted in any order.
 #
-# What a sum is stands in `thence.rdf.exact_sums`, which takes one member at a time.
+# What a sum is stands in `thence.relation.exact_sums`, which takes one member at a time.
 
 _MOST = 2**62
 

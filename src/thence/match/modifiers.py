@@ -15,9 +15,9 @@ from thence.match.context import Context, ExpressionError, Solution, check_lengt
 from thence.match.expression_evaluator import attempt, passes
 from thence.match.functions import str_
 from thence.match.mappings import Partners, distinct, merge
-from thence.rdf.exact_sums import sum_of
 from thence.rdf.terms import IRI, Literal, Term
 from thence.rdf.values import literal, order_key, tie_key
+from thence.relation.exact_sums import sum_of
 
 # Grouping and aggregates (11, 18.5.1).
 

@@ -18,7 +18,6 @@ from oracle.ep_sparql_text import text
 from support.ep_sparql_runs import background_of, encoded
 from thence.engines.temporal.conditions import ConditionState, ExistsStores, ProjectState
 from thence.engines.temporal.evaluation import NodeState
-from thence.engines.temporal.interval_table import NO_END, IntervalTable
 from thence.engines.temporal.joins import OptionalState, WithoutState
 from thence.engines.temporal.leaves import LeafState
 from thence.engines.temporal.network_summary import KeptSolutions, Lifetime, network_summary
@@ -30,6 +29,7 @@ from thence.explain.explain import explain
 from thence.interface.operator import Environment
 from thence.lang.ep_sparql.parser import parse
 from thence.local.flow import LocalFlow
+from thence.relation.interval_table import NO_END, IntervalTable
 
 QUERY_1 = """
 SELECT ?company WHERE

@@ -37,9 +37,9 @@ from thence.interface.tables import attribute
 from thence.match.arithmetic import number, written
 from thence.match.context import Context, ExpressionError, Solution
 from thence.match.expression_evaluator import compare, passes
-from thence.rdf.exact_sums import sum_of
 from thence.rdf.terms import XSD, Literal, Term
 from thence.rdf.values import literal
+from thence.relation.exact_sums import sum_of
 
 if TYPE_CHECKING:
     from thence.engines.automaton.step import Matches, SequenceState

@@ -27,10 +27,10 @@ from thence.engines.automaton.memory import AT_LINKS, AT_NODES, ITERATED, LINKS,
 from thence.engines.automaton.program import Components, SequenceProgram, as_compared
 from thence.errors import LimitError
 from thence.rdf.dates import DateTime
-from thence.rdf.exact_sums import nearest_double, nearest_single
 from thence.rdf.numbers import Float
 from thence.rdf.terms import IRI, BlankNode, Literal, Term
 from thence.rdf.values import literal, value
+from thence.relation.exact_sums import nearest_double, nearest_single
 
 if TYPE_CHECKING:
     from thence.engines.automaton.step import Matches, SequenceState

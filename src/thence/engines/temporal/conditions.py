@@ -15,16 +15,6 @@ from thence.algebra.expressions import Bound, Call, Expression, Variable
 from thence.algebra.variables import mentioned, parts
 from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.engines.temporal.interval_table import (
-    ABSENT,
-    NO_END,
-    IntervalTable,
-    chosen_columns,
-    concatenated,
-    durations,
-    first_of_each,
-    no_rows,
-)
 from thence.engines.temporal.program import (
     DURATION,
     END_TIME,
@@ -35,10 +25,9 @@ from thence.engines.temporal.program import (
     ExistsTest,
     Node,
     Project,
-    Relation,
     Restrict,
+    no_rows,
 )
-from thence.engines.temporal.solution_store import SolutionStore
 from thence.match.background import Background
 from thence.match.context import Context, Solution, SolutionLabels
 from thence.match.expression_columns import ExpressionColumns
@@ -49,6 +38,17 @@ from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.terms import BlankNode, Literal
 from thence.rdf.times import Domain, time_literal
 from thence.rdf.values import FALSE, TRUE, literal
+from thence.relation.interval_table import (
+    ABSENT,
+    NO_END,
+    IntervalTable,
+    Relation,
+    chosen_columns,
+    concatenated,
+    durations,
+    first_of_each,
+)
+from thence.relation.solution_store import SolutionStore
 
 # Expressions over solutions with intervals: time functions are columns (EP-29 – EP-34), EXISTS is a column too.
 

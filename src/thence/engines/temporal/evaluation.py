@@ -16,17 +16,6 @@ from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.value_kinds import BLANK, IRI_, KIND_MASK
 from thence.engines.temporal.conditions import ConditionState, ProjectState, Scope, either, makes_nodes
-from thence.engines.temporal.interval_table import (
-    ABSENT,
-    DERIVED,
-    NO_END,
-    IntervalTable,
-    concatenated,
-    durations,
-    empty,
-    first_of_each,
-    no_rows,
-)
 from thence.engines.temporal.joins import CombineState, OptionalState, WithoutState
 from thence.engines.temporal.leaves import (
     LeafState,
@@ -44,7 +33,6 @@ from thence.engines.temporal.leaves import (
     timeless_solutions,
 )
 from thence.engines.temporal.program import (
-    UNBOUNDED,
     Assign,
     Combine,
     Either,
@@ -59,12 +47,24 @@ from thence.engines.temporal.program import (
     Summarise,
     Timeless,
     Without,
+    no_rows,
 )
 from thence.engines.temporal.summaries import SummaryState
 from thence.errors import LimitError
 from thence.interface.operator import NEVER
 from thence.match.rdfs_columns import SchemaColumns
 from thence.rdf.terms import IRI, BlankNode
+from thence.relation.interval_table import (
+    ABSENT,
+    DERIVED,
+    NO_END,
+    UNBOUNDED,
+    IntervalTable,
+    concatenated,
+    durations,
+    empty,
+    first_of_each,
+)
 
 # CONSTRUCT rules: the triples that a solution adds to the stream (Section 4.2, Q-closure; EP-46 – EP-49).
 

@@ -14,19 +14,17 @@ from numpy.typing import NDArray
 from thence.columns.arrays import Ints
 from thence.columns.dictionary import UNBOUND
 from thence.engines.temporal.conditions import ExistsStores, PatternSolver, Scope, asked_of
-from thence.engines.temporal.interval_table import ABSENT, NO_END, IntervalTable, chosen_columns, concatenated, no_rows
-from thence.engines.temporal.program import (
+from thence.engines.temporal.program import Combine, Condition, JoinKeys, Merge, Node, OptionalCombine, Without, no_rows
+from thence.relation.interval_table import (
+    ABSENT,
+    NO_END,
     UNBOUNDED,
-    Combine,
-    Condition,
-    JoinKeys,
-    Merge,
-    Node,
-    OptionalCombine,
+    IntervalTable,
     Relation,
-    Without,
+    chosen_columns,
+    concatenated,
 )
-from thence.engines.temporal.solution_store import SolutionStore
+from thence.relation.solution_store import SolutionStore
 
 
 def store_of(node: Node, keys: tuple[int, ...], certain: int, relation: Relation) -> SolutionStore:

@@ -14,20 +14,7 @@ from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import Terms
 from thence.columns.value_columns import term_ids
 from thence.engines.temporal.conditions import Scope
-from thence.engines.temporal.interval_table import (
-    DERIVED,
-    NO_END,
-    NO_EVENT,
-    NO_START,
-    IntervalTable,
-    concatenated,
-    first_of_each,
-    is_event,
-    no_rows,
-    timeless,
-)
-from thence.engines.temporal.program import PathScan, Scan, Timeless
-from thence.engines.temporal.solution_store import SolutionStore
+from thence.engines.temporal.program import PathScan, Scan, Timeless, no_rows
 from thence.interface.extracted import BindingTable
 from thence.interface.tables import OBJECT, PREDICATE, SUBJECT
 from thence.match import reference_evaluator
@@ -36,6 +23,18 @@ from thence.match.context import Solution
 from thence.match.rdfs_columns import matching
 from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, BlankNode, Triple
+from thence.relation.interval_table import (
+    DERIVED,
+    NO_END,
+    NO_EVENT,
+    NO_START,
+    IntervalTable,
+    concatenated,
+    first_of_each,
+    is_event,
+    timeless,
+)
+from thence.relation.solution_store import SolutionStore
 
 # `OccurrenceState`: the occurrences of a scan that a policy still sees, each with all events that brought it (EP-72).
 #

@@ -14,7 +14,6 @@ from thence.algebra.patterns import Graph, Values
 from thence.algebra.show import show
 from thence.engines.temporal.evaluation import below_correlated
 from thence.engines.temporal.program import (
-    UNBOUNDED,
     Assign,
     Combine,
     Condition,
@@ -26,7 +25,6 @@ from thence.engines.temporal.program import (
     OptionalCombine,
     PathScan,
     Project,
-    Relation,
     Restrict,
     Scan,
     Statement,
@@ -40,6 +38,7 @@ from thence.engines.temporal.strata import Reading, dependencies
 from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.terms import XSD
 from thence.rdf.times import Domain
+from thence.relation.interval_table import UNBOUNDED, Relation
 
 
 class Lifetime(StrEnum):

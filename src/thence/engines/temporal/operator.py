@@ -16,15 +16,6 @@ from thence.columns.texts import Texts
 from thence.columns.value_columns import ValueColumn, values_of_ids
 from thence.columns.value_kinds import BLANK, INTEGER, NONE
 from thence.engines.temporal.conditions import ConditionState, ProjectState
-from thence.engines.temporal.interval_table import (
-    ABSENT,
-    DERIVED,
-    NO_END,
-    IntervalTable,
-    chosen_columns,
-    concatenated,
-    is_event,
-)
 from thence.engines.temporal.joins import OptionalState, WithoutState
 from thence.engines.temporal.leaves import LeafState
 from thence.engines.temporal.program import PathScan, Project, Summarise, TemporalProgram
@@ -45,6 +36,15 @@ from thence.interface.saved_arrays import check_array, check_terms, check_within
 from thence.interface.solutions import Deferred, EventLists, Solutions
 from thence.rdf.terms import Triple, triples_of
 from thence.rdf.times import Domain
+from thence.relation.interval_table import (
+    ABSENT,
+    DERIVED,
+    NO_END,
+    IntervalTable,
+    chosen_columns,
+    concatenated,
+    is_event,
+)
 
 # The state of a network as a head and arrays, and back. Timeless solutions are not saved: the background gives them
 # again. Under a policy only leaves are saved: their visible occurrences give the other solutions again. What could lead

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from thence.algebra.expressions import Variable
 from thence.columns.arrays import Ints
 from thence.engines.temporal.evaluation import Inbox, NetworkRun
-from thence.engines.temporal.interval_table import NO_END, NO_START, IntervalTable, concatenated, is_event, no_rows
 from thence.engines.temporal.joins import CombineState
 from thence.engines.temporal.leaves import OccurrenceState, joined_triples
-from thence.engines.temporal.program import Node, Relation, SeqChain
-from thence.engines.temporal.solution_store import SolutionStore
+from thence.engines.temporal.program import Node, SeqChain, no_rows
 from thence.interface.operator import NEVER
+from thence.relation.interval_table import NO_END, NO_START, IntervalTable, Relation, concatenated, is_event
+from thence.relation.solution_store import SolutionStore
 
 CHRONOLOGICAL = "chronological"
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from thence.algebra.ep_sparql import RuleFile
 from thence.algebra.expressions import Exists, Expression, Variable
@@ -19,24 +18,12 @@ from thence.interface.operator import Feature, ShardKey, TieOrder
 from thence.interface.output import Output
 from thence.interface.tables import Table
 from thence.rdf.terms import Term
+from thence.relation.interval_table import UNBOUNDED, IntervalTable, Relation, empty
 
 # A network of temporal joins: the algebra of EP-SPARQL (Section 4.2), compiled. Immutable.
 #
 # A node emits solutions ⟨μ, tα, tω⟩. `variables` are the columns of μ; `places` are the triple patterns whose events a
 # solution lists, in the order of the text. Nodes are numbered so that a node follows its inputs.
-
-UNBOUNDED: Final = 2**63 - 1
-"""How long solutions may last where nothing bounds it."""
-
-
-class Relation(IntEnum):
-    """How the intervals of two joined solutions must relate, by the rule that says so."""
-
-    ANY = 0  # Join
-    SEQ = 1  # tω < t'α (EP-18)
-    EQUALS = 2  # both ends equal (EP-19)
-    UNTIL = 3  # t'ω ≤ tω: the right one ends no later than the left one (EP-24, EP-26)
-    SEQ_UNTIL = 4  # of OPTIONALSEQ: SEQ, and t'ω ≤ tω where the mandatory side is timeless (EP-25)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +205,11 @@ class Summarise:
 Node: TypeAlias = (
     Scan | PathScan | Timeless | Combine | OptionalCombine | Without | Restrict | Assign | Either | Project | Summarise
 )
+
+
+def no_rows(node: Node) -> IntervalTable:
+    """No solutions of a node."""
+    return empty(len(node.variables), len(node.places))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from thence.engines.temporal.evaluation import (
     nothing_held,
     state_of,
 )
-from thence.engines.temporal.interval_table import NO_END, IntervalTable, concatenated, is_event
 from thence.engines.temporal.joins import WithoutState
 from thence.engines.temporal.leaves import (
     LeafState,
@@ -44,6 +43,7 @@ from thence.interface.operator import NEVER, Environment
 from thence.match.background import Background
 from thence.match.rdfs_columns import SchemaColumns, closed_background, matching
 from thence.rdf.terms import IRI, BlankNode, Triple
+from thence.relation.interval_table import NO_END, IntervalTable, concatenated, is_event
 
 _PIECE, _LARGEST_PIECE = 4096, 65536
 """How many rows are evaluated at once: fewer at first, and more where they do not multiply."""

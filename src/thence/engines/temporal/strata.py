@@ -35,7 +35,6 @@ from thence.engines.temporal.program import (
     OptionalCombine,
     PathScan,
     Project,
-    Relation,
     Restrict,
     Scan,
     Statement,
@@ -45,6 +44,7 @@ from thence.engines.temporal.program import (
 )
 from thence.rdf.rdfs import Schema
 from thence.rdf.terms import IRI, RDF, BlankNode
+from thence.relation.interval_table import Relation
 
 RDF_TYPE = IRI(RDF + "type")
 

@@ -17,9 +17,7 @@ from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.value_kinds import INTEGER, NONE
 from thence.engines.temporal.conditions import TIMES, Origin, PatternSolver, Scope
-from thence.engines.temporal.interval_table import NO_END, NO_START, IntervalTable, concatenated, no_rows
-from thence.engines.temporal.program import END_TIME, UNBOUNDED, Node, Summarise, group_life, key_name
-from thence.engines.temporal.solution_store import SolutionStore
+from thence.engines.temporal.program import END_TIME, Node, Summarise, group_life, key_name, no_rows
 from thence.interface.saved_arrays import is_text, require, restored_sum, saved_sum, saved_term
 from thence.match.arithmetic import number, written
 from thence.match.context import Context, ExpressionError, Solution, check_length
@@ -27,10 +25,12 @@ from thence.match.expression_evaluator import attempt, passes
 from thence.match.functions import str_
 from thence.match.group_columns import GroupSums, Members, can_group
 from thence.match.modifiers import AggregateVariables, Key, extend
-from thence.rdf.exact_sums import ExactSum
 from thence.rdf.terms import Literal, Term
 from thence.rdf.times import parse_time
 from thence.rdf.values import literal, order_key, tie_key
+from thence.relation.exact_sums import ExactSum
+from thence.relation.interval_table import NO_END, NO_START, UNBOUNDED, IntervalTable, concatenated
+from thence.relation.solution_store import SolutionStore
 
 # Aggregates that grow member by member (EP-58): a row costs the same, however many members a group has.
 #

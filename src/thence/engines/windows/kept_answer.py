@@ -16,7 +16,6 @@ from thence.algebra.patterns import GroupKey, Pattern
 from thence.algebra.rsep_ql import StreamOperator
 from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.engines.temporal.interval_table import IntervalTable, chosen_columns
 from thence.engines.windows.content import LoggedRows
 from thence.engines.windows.program import KeptPattern, WindowProgram
 from thence.engines.windows.running_groups import RunningGroups
@@ -26,6 +25,7 @@ from thence.match.modifiers import AggregateVariables, Grouping
 from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.rdf.terms import Literal
 from thence.rdf.times import MIN_TIME, XSD_INTEGER
+from thence.relation.interval_table import IntervalTable, chosen_columns
 
 GROUP = Variable("number of a group")
 """Says of a row which group it is of. No query can write a name with a space."""

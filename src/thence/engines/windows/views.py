@@ -14,9 +14,6 @@ from thence.algebra.expressions import Variable
 from thence.columns.arrays import Ids
 from thence.columns.batches import EventBatch
 from thence.columns.dictionary import UNBOUND
-from thence.engines.temporal.interval_table import IntervalTable, chosen_columns, concatenated, empty
-from thence.engines.temporal.program import Relation
-from thence.engines.temporal.solution_store import MAX_PAIRS, SolutionStore
 from thence.engines.windows import program as maintenance
 from thence.engines.windows.content import TableLog, bounds, lifetimes
 from thence.engines.windows.latest_triples import LatestTriples
@@ -39,6 +36,8 @@ from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.match.stream_data import StreamData
 from thence.rdf.terms import IRI
 from thence.rdf.times import MIN_TIME
+from thence.relation.interval_table import IntervalTable, Relation, chosen_columns, concatenated, empty
+from thence.relation.solution_store import MAX_PAIRS, SolutionStore
 
 # Solutions of WINDOW patterns that are kept from one evaluation to the next.
 #

@@ -31,7 +31,6 @@ from thence.algebra.traversal import chain, conjuncts
 from thence.algebra.variables import always_bound, mentioned, parts
 from thence.engines.temporal.program import (
     DURATION,
-    UNBOUNDED,
     Assign,
     Combine,
     Either,
@@ -39,7 +38,6 @@ from thence.engines.temporal.program import (
     OptionalCombine,
     PathScan,
     Project,
-    Relation,
     Restrict,
     Scan,
     Statement,
@@ -50,6 +48,7 @@ from thence.engines.temporal.program import (
 from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.terms import Literal
 from thence.rdf.values import is_number, literal, value
+from thence.relation.interval_table import UNBOUNDED, Relation
 
 # Conditions of a group's FILTER move to the smallest part that binds all their variables (EP-SPARQL).
 

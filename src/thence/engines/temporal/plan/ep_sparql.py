@@ -14,14 +14,12 @@ from thence.engines.temporal.plan.bounds import push_group_filters, useful_durat
 from thence.engines.temporal.plan.policies import chain_of, check_policy, selects_by
 from thence.engines.temporal.plan.translation import Translation
 from thence.engines.temporal.program import (
-    UNBOUNDED,
     Combine,
     Network,
     Node,
     OptionalCombine,
     PathScan,
     Project,
-    Relation,
     Scan,
     SeqChain,
     Statement,
@@ -36,6 +34,7 @@ from thence.interface.operator import Feature, ShardKey, one_shard
 from thence.interface.output import DerivedTriples, Output, term_rows
 from thence.interface.tables import AllTriples, Table
 from thence.rdf.terms import BlankNode
+from thence.relation.interval_table import UNBOUNDED, Relation
 
 # The shard key of a network: a variable that every part binds and joins on.
 

@@ -35,9 +35,10 @@ from thence.algebra.patterns import (
     ZeroOrOne,
 )
 from thence.algebra.variables import has_aggregate, parts
-from thence.engines.temporal.program import Assign, Combine, Node, Project, Relation, Restrict, SeqChain, SeqOperand
+from thence.engines.temporal.program import Assign, Combine, Node, Project, Restrict, SeqChain, SeqOperand
 from thence.errors import InputError, QueryError
 from thence.rdf.terms import IRI
+from thence.relation.interval_table import Relation
 
 UNRESTRICTED, CHRONOLOGICAL, RECENT = POLICIES = ("unrestricted", "chronological", "recent")
 

@@ -56,7 +56,6 @@ from thence.engines.temporal.program import (
     OptionalCombine,
     PathScan,
     Project,
-    Relation,
     Restrict,
     Scan,
     Summarise,
@@ -66,6 +65,7 @@ from thence.engines.temporal.program import (
 from thence.interface.tables import OBJECT, PREDICATE, SUBJECT, AllTriples, EntailedTriples, Table
 from thence.rdf.dates import XSD_DURATION
 from thence.rdf.terms import IRI, BlankNode, Literal
+from thence.relation.interval_table import Relation
 
 _TIME_FUNCTIONS = {
     ep_sparql.DURATION: DURATION,

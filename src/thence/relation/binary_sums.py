@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.columns.arrays import Ints
-from thence.rdf.exact_sums import BinarySum
+from thence.relation.exact_sums import BinarySum
 
 _LIMB = 32
 _LOW = (1 << _LIMB) - 1

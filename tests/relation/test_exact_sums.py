@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 
 from oracle import floating
 from support.sparql_data import rows
-from thence.columns import binary_sums
 from thence.columns.dictionary import Terms
 from thence.errors import InputError
 from thence.interface.saved_arrays import restored_sum, saved_sum
 from thence.match.group_columns import GroupSums, Members
 from thence.rdf import numbers
-from thence.rdf.exact_sums import ExactSum, sum_of
 from thence.rdf.numbers import Float, Number
 from thence.rdf.terms import IRI, XSD, Literal, Term
 from thence.rdf.values import TRUE
 from thence.rdf.values import literal as canonical
+from thence.relation import binary_sums
+from thence.relation.exact_sums import ExactSum, sum_of
 
 INF, NAN = math.inf, math.nan
 TINY = 5e-324

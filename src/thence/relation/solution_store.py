@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import UNBOUND
-from thence.engines.temporal.interval_table import NO_END, IntervalTable
-from thence.engines.temporal.program import UNBOUNDED, Relation
 from thence.errors import LimitError
 from thence.jit.compiled import inner, lazy_entry
+from thence.relation.interval_table import NO_END, UNBOUNDED, IntervalTable, Relation
 
 MAX_PAIRS = 1 << 26
 """Of one join in one step: a gigabyte of row numbers."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import lru_cache
 from typing import Any, Final
 
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from thence.columns.arrays import Ids, Ints
 from thence.columns.dictionary import UNBOUND
-from thence.engines.temporal.program import Node
 
 NO_START: Final = 2**63 - 1
 NO_END: Final = -(2**63)
@@ -29,6 +29,20 @@ def is_event(refs: Ints) -> NDArray[np.bool_]:
     """Which refs are those of input events."""
     found: NDArray[np.bool_] = (refs >= 0) & (refs < DERIVED)
     return found
+
+
+UNBOUNDED: Final = 2**63 - 1
+"""How long solutions may last where nothing bounds it."""
+
+
+class Relation(IntEnum):
+    """How the intervals of two joined solutions must relate, by the rule that says so."""
+
+    ANY = 0  # Join
+    SEQ = 1  # tω < t'α (EP-18)
+    EQUALS = 2  # both ends equal (EP-19)
+    UNTIL = 3  # t'ω ≤ tω: the right one ends no later than the left one (EP-24, EP-26)
+    SEQ_UNTIL = 4  # of OPTIONALSEQ: SEQ, and t'ω ≤ tω where the mandatory side is timeless (EP-25)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,11 +66,6 @@ class IntervalTable:
 def durations(start: Ints, end: Ints) -> NDArray[np.uint64]:
     """How long intervals last: up to 64 bits, as times have (C-2)."""
     return (end - start).view(np.uint64)
-
-
-def no_rows(node: Node) -> IntervalTable:
-    """No solutions of a node."""
-    return empty(len(node.variables), len(node.places))
 
 
 @lru_cache(maxsize=256)

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thence.columns.dictionary import UNBOUND
-from thence.engines.temporal import solution_store
-from thence.engines.temporal.interval_table import NO_END, NO_START, IntervalTable
-from thence.engines.temporal.program import UNBOUNDED, Relation
-from thence.engines.temporal.solution_store import SolutionStore
+from thence.relation import solution_store
+from thence.relation.interval_table import NO_END, NO_START, UNBOUNDED, IntervalTable, Relation
+from thence.relation.solution_store import SolutionStore
 
 pytestmark = pytest.mark.numba
 
