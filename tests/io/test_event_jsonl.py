@@ -162,7 +162,7 @@ def test_times_of_other_things_are_part_of_the_graph() -> None:
         ({"time": "5", "graph": ""}, '"5" is not a time. Try: "2024-05-06T07:00:00Z"'),
         ({"time": 2, "end": 1, "graph": ""}, "it ends before it starts"),
         ({"time": 1, "graph": ["x"]}, '"graph" must be Turtle, in a string'),
-        ({"time": 1, "graph": "", "ID": 5}, '"ID" is none of time, end, id, graph'),
+        ({"time": 1, "graph": "", "ID": 5}, '"ID" is not one of time, end, id, graph'),
         ({"time": 1, "graph": "", "id": {}}, '"id" is {}, but an id is text'),
         ({"time": 1, "graph": "<s> <p> <o> ."}, "graph:1:1: No scheme found in an absolute IRI"),
         (

@@ -88,7 +88,7 @@ REFUSED = {
     ),
     # C-SPARQL and RSP-QL have windows
     **{
-        text: f"{at} is not supported for EP-SPARQL, which has no windows. Try: RSEP-QL: {OR_SO}"
+        text: f"{at} is not supported for EP-SPARQL: it works without windows. Try: RSEP-QL: {OR_SO}"
         for text, at in {
             "REGISTER QUERY q AS SELECT ?x FROM STREAM <x:s> [RANGE 10m] WHERE { ?x p ?y }": "1:1: REGISTER",
             "REGISTER STREAM q COMPUTED EVERY 5m AS CONSTRUCT { ?x p ?y } WHERE { ?x p ?y }": "1:1: REGISTER",

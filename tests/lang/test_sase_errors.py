@@ -77,9 +77,9 @@ REFUSED = {
     "PATTERN A a RETURN count(*)": (
         "1:20: count(*) is for AGGREGATE: RETURN gives one row for each match. Try: AGGREGATE count(*)"
     ),
-    "PATTERN A a WHERE a.x > 80 % * a.y RETURN a.x": "1:28: A percentage has no space in it. Try: 80%",
-    "PATTERN A a WHERE a.x > 80 % RETURN a.x": "1:28: A percentage has no space in it. Try: 80%",
-    "PATTERN A a RETURN 1.5 % AS x": "1:24: A percentage has no space in it. Try: 1.5%",
+    "PATTERN A a WHERE a.x > 80 % * a.y RETURN a.x": "1:28: A percentage is written without a space. Try: 80%",
+    "PATTERN A a WHERE a.x > 80 % RETURN a.x": "1:28: A percentage is written without a space. Try: 80%",
+    "PATTERN A a RETURN 1.5 % AS x": "1:24: A percentage is written without a space. Try: 1.5%",
     "PATTERN A a WHERE a.x % = 0 RETURN a.x": "1:25: A value is missing, found \"=\". Try: a.price, 10 or 'text'",
     "PATTERN A a WHER a.x = 2 RETURN a.x": '1:13: "WHER" is not known here. Try: WHERE',
     "PATTERN SEQ(A a WHERE a.x = 2 RETURN a.x": '1:17: The "(" at 1:12 is not closed before WHERE. Try: )',
@@ -231,7 +231,9 @@ CONDITIONS = {
     "PATTERN A a WHERE 1 < a.x < 5 RETURN a.x": (
         '1:27: A comparison has two sides, found another "<". Try: two, joined by "^" or AND'
     ),
-    "PATTERN A a WHERE a.x BETWEEN 1 AND 2 RETURN a.x": "1:23: There is no BETWEEN. Try: a.price >= 10 ^ a.price <= 20",
+    "PATTERN A a WHERE a.x BETWEEN 1 AND 2 RETURN a.x": (
+        "1:23: BETWEEN is not supported. Try: a.price >= 10 ^ a.price <= 20"
+    ),
     "PATTERN A a WHERE a.x CONTAINS 'b' RETURN a.x": (
         '1:23: "CONTAINS" is not an operator. Try: =, !=, <, <=, >, >=, LIKE, IN or IS NULL'
     ),
@@ -393,11 +395,11 @@ PATTERNS = {
     "PATTERN SEQ(A a, ~(B b, D d), C c) RETURN a.x": '1:23: "~" negates one component, found ",". Try: a ~ for each',
     "PATTERN SEQ(A a, B* b[]) RETURN a.x": '1:19: A closure is written with "+": one event or more. Try: B+',
     "PATTERN SEQ(A a, B? b) RETURN a.x": (
-        "1:19: SEQ has no optional components. Try: query UNION query, with it and without"
+        "1:19: Optional components are not supported. Try: query UNION query, with it and without"
     ),
     "PATTERN SEQ(A a+, C c) RETURN c.x": '1:16: The "+" follows the type. Try: A+ a[]',
-    "PATTERN SEQ(A a, B b|C c) RETURN a.x": "1:21: SEQ has no alternatives. Try: query UNION query",
-    "PATTERN SEQ(A a, OR(B b, C c)) RETURN a.x": "1:20: SEQ has no alternatives. Try: query UNION query",
+    "PATTERN SEQ(A a, B b|C c) RETURN a.x": "1:21: Alternatives in SEQ are not supported. Try: query UNION query",
+    "PATTERN SEQ(A a, OR(B b, C c)) RETURN a.x": "1:20: Alternatives in SEQ are not supported. Try: query UNION query",
 }
 
 
@@ -429,7 +431,7 @@ CLAUSES = {
     ),
     "PATTERN A a RETURN a.x, a.x": '1:25: Two columns are called "a.x". Try: a.x AS another',
     "FROM s PATTERN A a AGGREGATE count(*) IN STREAM t; FROM t PATTERN t b RETURN b.x": (
-        "1:39: AGGREGATE makes no events, so it has no stream. Try: RETURN … IN STREAM name"
+        "1:39: AGGREGATE makes no events, so IN STREAM is not allowed. Try: RETURN … IN STREAM name"
     ),
     "PATTERN SEQ(A a, B b) WHERE a.x = b.x WITHIN 10 MINUTES": (
         "1:56: RETURN is missing: every query needs it. Try: RETURN a.price"

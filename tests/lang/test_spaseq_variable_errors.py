@@ -149,7 +149,7 @@ def test_a_negated_gpm_needs_no_partition() -> None:
             "query:1:22: CONSTRUCT names ?vn, which only a negated part binds (N!), so it never has a value.",
         ),
         ("CONSTRUCT { ?a ?verb 1 }", "query:1:16: CONSTRUCT names ?verb, which nothing binds."),
-        ("CONSTRUCT { }", "query:1:1: CONSTRUCT has no triples, so it makes no events."),
+        ("CONSTRUCT { }", "query:1:1: CONSTRUCT needs a triple: without one it makes no events."),
     ],
 )
 def test_a_row_names_what_a_match_binds(select: str, message: str) -> None:

@@ -172,7 +172,7 @@ REFUSED = {
     "DECLARE FACT a DECLARE EVENT a SELECT ?x WHERE ?x q ?y": (
         "1:16: rdf:type is DECLAREd EVENT here and FACT at 1:1. Try: one of them"
     ),
-    "DECLARE FACT a": ("1:1: The file has no statement. Try: SELECT ?x WHERE …"),
+    "DECLARE FACT a": ("1:1: A statement is required. Try: SELECT ?x WHERE …"),
     "SELECT ?x WHERE ?x q ?y; SELECT ?x WHERE ?x q ?y": (
         '1:24: Statements follow one another without ";". Try: no sign between them'
     ),
@@ -181,7 +181,7 @@ REFUSED = {
         " Try: CONCAT, SUBSTR, STRBEFORE or STRAFTER"
     ),
     "SELECT ?x WHERE ?x q ?y, ?n = getDURATION()": (
-        "1:31: getDURATION is EP-SPARQL's; here brackets bind the times of what stands before them."
+        "1:31: getDURATION is EP-SPARQL's; here brackets bind the times of the triple or parenthesis before them."
         " Try: ( … )[?s, ?e], duration(?s, ?e) < 10d"
     ),
     "SELECT ?x WHERE ?x q ?y, ?n = sum(?y)": (
@@ -221,7 +221,7 @@ REFUSED = {
     ),
     "CONSTRUCT ?x p [] WHERE ?x q ?y": ("1:16: Blank nodes are not supported in TEF-SPARQL. Try: a variable, or ?_"),
     "CONSTRUCT ?x p ?y ; r ?z WHERE ?x q ?y": (
-        '1:19: ";" means UNION, which can\'t stand in a head. Try: "," and the subject again'
+        '1:19: ";" means UNION, which is not allowed in a head. Try: "," and the subject again'
     ),
     "CONSTRUCT ?x p ?y, ?z WHERE ?x q ?y": ('1:18: "," separates triples here. Try: repeat subject and predicate'),
     "CONSTRUCT { } WHERE ?x q ?y": ('1:13: Expected an IRI or a variable, found "}".'),

@@ -269,7 +269,7 @@ class _LineReader:
     def _rdf(self, value: dict[str, Any], default_id: str) -> Event:
         unknown = [key for key in value if key not in (*_RDF_KEYS, _NUMBER)]
         if unknown:
-            raise InputError(f'"{unknown[0]:.80}" is none of {", ".join(_RDF_KEYS)}')
+            raise InputError(f'"{unknown[0]:.80}" is not one of {", ".join(_RDF_KEYS)}')
         if not isinstance(value["graph"], str):
             raise InputError('"graph" must be Turtle, in a string')
         return self._make(value, value["graph"], default_id)

@@ -144,7 +144,7 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ExpressionError("half of a surrogate pair stands in a string") from None
+        raise ExpressionError("a string contains half of a surrogate pair") from None
 
 
 def digest(algorithm: str) -> Callable[[Term], Literal]:

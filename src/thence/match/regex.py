@@ -385,7 +385,7 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ExpressionError("half of a surrogate pair stands in a string") from None
+        raise ExpressionError("a string contains half of a surrogate pair") from None
 
 
 @lru_cache(maxsize=64)
@@ -435,12 +435,12 @@ def _replacement_parts(replacement: str, groups: int) -> list[str | int]:
         position += 1
         if character == "\\":
             if following not in ("\\", "$") or not following:
-                raise ExpressionError("in a replacement, \\ stands before \\ or $ only")
+                raise ExpressionError("in a replacement, \\ is allowed only before \\ or $")
             parts.append(following)
             position += 1
         elif character == "$":
             if not following or following not in "0123456789":
-                raise ExpressionError("in a replacement, $ stands before a digit only")
+                raise ExpressionError("in a replacement, $ is allowed only before a digit")
             number = int(following)
             position += 1
             while (

@@ -66,7 +66,7 @@ def idle_streams(idle: object, streams: Sequence[Stream]) -> tuple[frozenset[str
         raise InputError(f"idle can't be {idle!r:.80}. Try: idle=['S2'], or idle='10 MINUTES'")
     found = frozenset(stream_name(name, streams) for name in ([idle] if isinstance(idle, str) else idle))
     if len(found) == len(streams):
-        raise InputError("idle names every stream of the query; one at least must say how far time has come")
+        raise InputError("idle names every stream of the query; at least one must advance the watermark")
     return found, None
 
 

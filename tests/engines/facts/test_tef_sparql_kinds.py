@@ -190,7 +190,7 @@ def test_tef_8_a_variable_predicate_is_of_the_kind_that_its_place_demands() -> N
     assert found.of_pattern(triple) is EVENT
     assert found.of_pattern(triple, FACT) is FACT
     kinds("CONSTRUCT FACT ?x h ?y WHERE ?x ?p ?y")
-    assert "?p stands for an event" in complaint(MADE + "SELECT ?x WHERE ?x ?p ?y, ?x f ?y")
+    assert "?p is an event" in complaint(MADE + "SELECT ?x WHERE ?x ?p ?y, ?x f ?y")
 
 
 @pytest.mark.parametrize(
@@ -363,13 +363,13 @@ CLASHES = {
     ),
     # TEF-65
     MADE + "SELECT ?x WHERE ?x f ?y[?s, ?e], now() - ?s > 10": (
-        "now() over facts must stand alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x e ?y DURING (?x f ?y[?s, ?e], now() > ?s && now() < ?s + 3)": (
-        "now() over facts must stand alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x f ?y, now() > now() - 1": (
-        "now() over facts must stand alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x f ?y, ?n = now()": (
         "now() has no single value over facts, so it can't be bound. Try: now() > ?s + 10, behind a comma of its own"
@@ -379,7 +379,7 @@ CLASHES = {
         " Try: now() > ?s + 10, behind a comma of its own"
     ),
     "CONSTRUCT FACT ?x g ?y WHERE (?x b ?y, now() > ?y ON INIT)": (
-        "ON INIT runs before the first event, so it has no now(). Try: a constant"
+        "ON INIT runs before the first event, so now() is not allowed. Try: a constant"
     ),
     # TEF-69
     "SELECT ?x ?z WHERE ?x e ?z UNION ?x e ?y": (

@@ -302,7 +302,7 @@ def test_a_star_over_a_window_has_no_shard_key_but_its_subject() -> None:
 
 
 def test_a_star_in_an_event_has_any_variable_as_shard_key() -> None:
-    """RS-26, RS-63: an EVENT looks at one event alone."""
+    """RS-26, RS-63: an EVENT matches one event alone."""
     query = f"""{PREFIX}SELECT ?r ?t ?u FROM NAMED :S WIN [RANGE 5 SLIDE 2] AS :w EVENT ON :w {STAR} AS E1
         EVENT ON :w {{ ?p :room ?r ; :light ?u }} AS E2 WHERE {{ MATCH {{ E1 SEQ E2 }} }}"""
     assert compile_query(parse(query)).stages[0].program.shard_key.names == ("r",)

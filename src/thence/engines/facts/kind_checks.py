@@ -565,7 +565,7 @@ class _StatementCheck:
         match found:
             case TriplePattern():
                 if isinstance(found.predicate, Variable):
-                    return f"{found.predicate} stands for {a_kind(kind)}"
+                    return f"{found.predicate} is {a_kind(kind)}"
                 assert isinstance(found.predicate, IRI)
                 known = self.kinds.known(found.predicate)
                 return f"{self._name(found.predicate)} is {a_kind(known.kind)} ({known.why})"
@@ -599,7 +599,7 @@ class _StatementCheck:
         for arm in self.statement.arms:
             for step in _steps(arm.pattern) if isinstance(arm, OnInit) else ():
                 if asks_now(step.condition if isinstance(step, Test) else step.expression):
-                    reason = "ON INIT runs before the first event, so it has no now()."
+                    reason = "ON INIT runs before the first event, so now() is not allowed."
                     raise self.errors.at_pattern(reason, "a constant", step)
 
     def _check_now(self) -> None:
@@ -608,7 +608,7 @@ class _StatementCheck:
             match demand.pattern:
                 case Test(condition=condition) if kind is not Kind.EVENT and asks_now(condition):
                     if now_comparison(condition) is None:
-                        reason = "now() over facts must stand alone on one side of a comparison."
+                        reason = "now() over facts must be alone on one side of a comparison."
                         raise self.errors.at_pattern(reason, _NOW, demand.pattern)
                 case Assignment(expression=expression) if kind is not Kind.EVENT and asks_now(expression):
                     reason = "now() has no single value over facts, so it can't be bound."

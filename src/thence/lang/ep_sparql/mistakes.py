@@ -54,7 +54,7 @@ def _refused(failure: ParseFailure) -> Diagnosis | None:
 
 def windowless(word: str, at: int | None = None) -> Diagnosis:
     """The clauses of C-SPARQL and RSP-QL, which RSEP-QL supports."""
-    reason = f"{word} is not supported for EP-SPARQL, which has no windows."
+    reason = f"{word} is not supported for EP-SPARQL: it works without windows."
     return Diagnosis(reason, 'RSEP-QL: language="rsep-ql", or a file that ends in .rsepql', at=at)
 
 

@@ -175,7 +175,7 @@ def _percentage(failure: ParseFailure) -> Diagnosis | None:
     found = _SPACED_PERCENT.search(failure.text.read, max(0, at - 80), at)
     if found is None:
         return None
-    return Diagnosis("A percentage has no space in it.", f"{found[1]}%", at=found.start(2))
+    return Diagnosis("A percentage is written without a space.", f"{found[1]}%", at=found.start(2))
 
 
 def _third_side(failure: ParseFailure) -> Diagnosis | None:
@@ -332,7 +332,7 @@ def _compared(failure: ParseFailure) -> Diagnosis | None:
     if failure.word in ("NOTNULL", "ISNULL"):
         return Diagnosis(f"{failure.shown} is not an operator.", "IS NOT NULL" if failure.word[0] == "N" else "IS NULL")
     if failure.word == "BETWEEN":
-        return Diagnosis("There is no BETWEEN.", "a.price >= 10 ^ a.price <= 20")
+        return Diagnosis("BETWEEN is not supported.", "a.price >= 10 ^ a.price <= 20")
     if ahead(failure, _REFERS):
         return Diagnosis(f'A sign such as "=" or "^" is missing before {failure.shown}.', f"= {failure.short}")
     if _is_misspelt(failure):
@@ -396,7 +396,7 @@ _TYPE_AND_VARIABLE = re.compile(r"(\w+)\s+(\w+)\s*(?:\[\s*\]\s*)?\Z")
 _UNBRACKETED = re.compile(r"\bPATTERN\s+(SEQ)\s+\w+\s*\Z", re.IGNORECASE)
 _CLAUSE_KINDS = frozenset({"_WHERE", "_WITHIN", "_HAVING", "_RETURN", "_AGGREGATE", "_UNION"})
 _ORDER = "PATTERN … WHERE … WITHIN … HAVING … RETURN"
-_ALTERNATIVES = Diagnosis("SEQ has no alternatives.", "query UNION query")
+_ALTERNATIVES = Diagnosis("Alternatives in SEQ are not supported.", "query UNION query")
 
 
 def _still_open(failure: ParseFailure) -> Diagnosis | None:
@@ -435,7 +435,7 @@ def _typed(failure: ParseFailure) -> Diagnosis | None:
     if failure.found == "*":
         return Diagnosis('A closure is written with "+": one event or more.', f"{before[:40]}+")
     if failure.found == "?":
-        return Diagnosis("SEQ has no optional components.", "query UNION query, with it and without")
+        return Diagnosis("Optional components are not supported.", "query UNION query, with it and without")
     if failure.found == "(" and before.upper() == "OR":
         return _ALTERNATIVES
     if failure.found == "(" and before.upper() in ("AND", "NOT", "SEQ"):
@@ -552,7 +552,7 @@ def _column(failure: ParseFailure) -> Diagnosis | None:
     if failure.follows("_AS"):
         return Diagnosis(f"The name after AS is one word, or in backquotes, found {failure.described}.", "AS price")
     if failure.kind == "_IN_STREAM" and clauses(failure)[-1:] == ["AGGREGATE"]:
-        return Diagnosis("AGGREGATE makes no events, so it has no stream.", "RETURN … IN STREAM name")
+        return Diagnosis("AGGREGATE makes no events, so IN STREAM is not allowed.", "RETURN … IN STREAM name")
     unnamed = "_AS" in failure.accepted and clauses(failure)[-1:] != ["WHERE"]
     ended = unnamed or {"COMMA", "_UNION"} <= failure.accepted
     if ended and failure.word and not failure.kind and ahead(failure, _REFERS):

@@ -208,7 +208,7 @@ def _check_named(scope: GpmScope, names: Iterable[Variable], word: str, at: int)
 
 def _events(scope: GpmScope, form: DraftEvents) -> ConstructEvents:
     if not form.template:
-        raise scope.draft.error("CONSTRUCT has no triples, so it makes no events.", form.at)
+        raise scope.draft.error("CONSTRUCT needs a triple: without one it makes no events.", form.at)
     slots = {slot for triple in form.template for slot in (triple.subject, triple.predicate, triple.object)}
     _check_named(scope, (slot for slot in slots if isinstance(slot, Variable)), "CONSTRUCT", form.at)
     return ConstructEvents(form.template)

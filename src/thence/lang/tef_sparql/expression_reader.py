@@ -120,7 +120,7 @@ def _unknown(name: str) -> Diagnosis:
     if keyword in _RANDOM:
         return Diagnosis(f"{keyword} is not supported: the same events must give the same rows.", "a value of an event")
     if keyword in _EP_SPARQL:
-        reason = f"{name} is EP-SPARQL's; here brackets bind the times of what stands before them."
+        reason = f"{name} is EP-SPARQL's; here brackets bind the times of the triple or parenthesis before them."
         return Diagnosis(reason, "( … )[?s, ?e], duration(?s, ?e) < 10d")
     if keyword in ("EXISTS", "NOT"):
         return Diagnosis(f"{keyword} is not supported.", "WITHOUT ( … )")

@@ -154,7 +154,7 @@ def _predicate_list(failure: ParseFailure) -> Diagnosis | None:
         at = failure.at - len(read) + found.start()
         return Diagnosis('";" means UNION here.', "repeat the subject, behind a comma", at=at)
     if failure.found == ";" and "_WHERE" in failure.accepted:
-        return Diagnosis('";" means UNION, which can\'t stand in a head.', '"," and the subject again')
+        return Diagnosis('";" means UNION, which is not allowed in a head.', '"," and the subject again')
     return None
 
 

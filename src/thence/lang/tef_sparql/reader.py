@@ -71,7 +71,7 @@ class TefReader(TefExpressionReader):
     def tef_file(self, *statements: PlacedStatement | None) -> Draft:
         found = tuple(each for each in statements if each is not None)
         if not found:
-            raise self.error("The file has no statement.", hint="SELECT ?x WHERE …")
+            raise self.error("A statement is required.", hint="SELECT ?x WHERE …")
         return Draft(
             text=self.text,
             demands=tuple(self._demands),

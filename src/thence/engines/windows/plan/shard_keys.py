@@ -68,7 +68,7 @@ def _missing(query: WindowQuery, form: Select) -> str:
         if lacking is not None:
             return (
                 f"{name} is not in the triple {lacking}, and the triples that a WINDOW joins may come from different "
-                "events; an EVENT looks at one event alone"
+                "events; an EVENT matches one event alone"
             )
     return "no variable is in every WINDOW and EVENT and kept by every part"
 
