@@ -44,8 +44,8 @@ def attribute_bindings(
     context: Context,
     refused: dict[int, str],
 ) -> BindingTable:
-    """The events of a table's stream, a row for each; without those that fit nothing, where they do not count. An event
-    with two values for one attribute has none of them, and is noted in `refused`."""
+    """The events of a table's stream, one row each. Events that pass no fit are left out, unless the table counts them.
+    An event with two values for one attribute is left out and noted in `refused`."""
     parts = [_rows_of(table, each, terms, context, refused) for each in arrived if each.stream == table.stream]
     return concatenate_bindings(parts, table.variables)
 
@@ -88,10 +88,10 @@ def _rows_of(
     return rows if pattern.all_count or (fits != 0).all() else rows.take(np.flatnonzero(fits))
 
 
-# What events say
+# The values of events
 
 TIME = Name("time")
-"""What events have without an attribute of that name."""
+"""The attribute that means the event's time where the event has no attribute of that name."""
 
 
 def _or_else(values: ValueColumn, others: ValueColumn) -> ValueColumn:
@@ -151,7 +151,7 @@ def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace:
 
 
 def repeated_attributes(batch: Batch, pattern: Attributes) -> dict[int, str]:
-    """The events of a batch that cannot be read as typed events, by number, and why."""
+    """The events of a batch that cannot be read as typed events, by number, with the reason."""
     return {} if isinstance(batch, ColumnBatch) else _of_triples(pattern, batch, Terms(), pattern.namespace)[2]
 
 
@@ -182,7 +182,7 @@ def _of_subject(batch: EventBatch, types: Mask) -> Mask:
     events = batch.event_of_triple
     subjects = np.full(len(batch), UNBOUND, np.int64)
     for rows in (np.arange(len(events)), np.flatnonzero(types)):
-        subjects[events[rows[::-1]]] = batch.subjects[rows[::-1]]  # the first of an event is the last to be written
+        subjects[events[rows[::-1]]] = batch.subjects[rows[::-1]]  # the first triple of an event is written last
     found: Mask = batch.subjects == subjects[events]
     return found
 
@@ -195,7 +195,7 @@ def _is_named(predicate: IRI, name: Name, namespace: str) -> bool:
 
 
 def local_name(iri: IRI) -> str:
-    """What stands behind an IRI's last `#`, `/` or `:`.
+    """The part of an IRI after its last `#`, `/` or `:`.
 
     >>> local_name(IRI("http://example.org/stock#price"))
     'price'
@@ -217,11 +217,11 @@ def _is_of_type(name: Name, ids: NDArray[np.generic], there: Mask, terms: Terms,
 
 
 _FEW_DIGITS = 10**15
-"""Decimals of fewer digits than this one has are all different as doubles."""
+"""Decimals with fewer digits than this are all different as doubles."""
 
 
 def normalised_for_equality(values: ValueColumn, terms: Terms) -> ValueColumn:
-    """Values in a form where equal ones are identical: `1` and `1.0` are one number; a NaN equals nothing, so it
+    """Values in a form in which equal ones are identical: `1` and `1.0` are one number. NaN equals nothing, so it
     becomes NONE."""
     kinds, bits = np.array(values.tags, np.uint16), np.array(values.bits)
     named = np.flatnonzero(kinds == NON_CANONICAL)
@@ -250,8 +250,8 @@ def normalised_for_equality(values: ValueColumn, terms: Terms) -> ValueColumn:
 
 
 def _of_many_digits(tag: int, bits: int, terms: Terms) -> tuple[int, int]:
-    """A number of more digits than the fast reading has, so that equal ones are the same whatever their types; what is
-    no number stays."""
+    """The canonical form of a number with more digits than the fast path reads, so that equal numbers are identical
+    whatever their types. Other terms are unchanged."""
     if tag == value_kinds.OTHER:
         term = terms[bits]
         number = term_value(term) if isinstance(term, Literal) else None
@@ -309,7 +309,7 @@ def _fitting(
 def _holding(
     pattern: Attributes, predicate: int, values: Mapping[Name, ValueColumn], count: int, terms: Terms, context: Context
 ) -> Mask:
-    """The events of which a predicate is true."""
+    """The events for which a predicate is true."""
     cells, width = _cells(values, count)
     truths = np.empty(count, np.int64)
     _test_all(pattern.image, predicate, cells, width, terms.tags, terms.bits, truths)
@@ -321,7 +321,7 @@ def _holding(
 
 
 def _cells(values: Mapping[Name, ValueColumn], count: int) -> tuple[NDArray[np.int64], int]:
-    """A frame for each event, with room for a stack behind them; and how wide a frame is."""
+    """A frame for each event, with room for a stack behind it; and the width of a frame."""
     width = max(2 * len(values), 1)
     cells = np.zeros(count * width + 2 * DEPTH, np.int64)
     write_values(
@@ -342,8 +342,8 @@ def _solution(values: Mapping[Name, ValueColumn], row: int, terms: Terms) -> Sol
 def _computed(
     pattern: Attributes, number: int, found: Mapping[Name, ValueColumn], count: int, terms: Terms, context: Context
 ) -> ValueColumn:
-    """The value of an expression for each event; NONE for an error. If the machine cannot decide, the reference
-    evaluator is asked, once for all events with the same values."""
+    """The value of an expression for each event; NONE for an error. Where the machine cannot decide, the reference
+    evaluator computes it, once for all events with the same values."""
     cells, width = _cells(found, count)
     truths = np.empty(count, np.int64)
     made = ValueColumn(np.empty(count, np.uint16), np.empty(count, np.int64))
@@ -363,15 +363,15 @@ def _computed(
 
 
 def _tests(image, predicate, cells, width, term_tags, term_bits, truths, *made):
-    """The words of a predicate are gone through for each event."""
+    """The number of loop rounds: each event executes the words of the predicate."""
     code = image[AT_CODES] + predicate * RANGE_WIDTH
     return len(truths) * (20 + 2 * (image[code + BEYOND] - image[code + FIRST]))
 
 
 @lazy_entry(_tests)
 def _compute_all(image, predicate, cells, width, term_tags, term_bits, truths, value_tags, value_bits):
-    """Evaluate `test` for all rows and copy the value that it leaves where its stack begins: a number, a boolean, or
-    NONE for an error."""
+    """Evaluates `test` for all rows and copies the value that it leaves at the bottom of its stack: a number, a
+    boolean, or NONE for an error."""
     stack = len(truths) * width
     for row in range(len(truths)):
         truths[row] = test(
@@ -390,7 +390,7 @@ def _test_all(image, predicate, cells, width, term_tags, term_bits, truths):
 
 
 def predicates_read(dataflow: Dataflow) -> dict[str, frozenset[IRI]]:
-    """The predicates that a dataflow reads, of each stream of which it does not read all."""
+    """The predicates that a dataflow reads, for each stream of which it does not read all predicates."""
     found: dict[str, frozenset[IRI]] = {}
     for stream in dataflow.streams:
         tables = [table for stage in dataflow.stages for table in stage.program.tables if table.stream == stream.name]

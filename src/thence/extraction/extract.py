@@ -50,8 +50,8 @@ def pattern_bindings(
     context: Context,
     refused: dict[int, str],
 ) -> BindingTable:
-    """[[(u, P)]] over some events (Definition 7): each mapping of an event once. An event that asks too much of the
-    matcher has none, and is noted in `refused`."""
+    """[[(u, P)]] over some events (Definition 7): each mapping of an event once. An event that exceeds a limit of the
+    matcher has none and is noted in `refused`."""
     parts = [
         _matched_in(asked, each, terms, background, context, refused) for each in arrived if each.stream == asked.stream
     ]
@@ -90,7 +90,7 @@ def _matched_in(
 
 
 def _distinct(found: SolutionTable) -> NDArray[np.int64]:
-    """The first of equal solutions: a set of mappings, where SPARQL gives a bag."""
+    """The first of equal solutions: the definition has a set of mappings, SPARQL gives a bag."""
     assert found.events is not None
     keys = [found.events, *(ids for name, ids in found.columns.items() if isinstance(name, Variable))]
     order = np.lexsort(keys[::-1])
@@ -102,8 +102,8 @@ def _distinct(found: SolutionTable) -> NDArray[np.int64]:
 
 
 def join_at_same_time(left: BindingTable, right: BindingTable, *, right_is_first: bool = False) -> BindingTable:
-    """[[left & right]] (Definition 8): pairs at one time whose mappings are compatible; fresh if either side is. Their
-    start is that of the side that is first in the pattern."""
+    """[[left & right]] (Definition 8): pairs at one time whose mappings are compatible. A pair is fresh if either side
+    is. Its start is that of the side that comes first in the pattern."""
     shared = [variable for variable in left.columns if variable in right.columns]
     times = _codes(left.end, right.end)
     left_ids: dict[ColumnVariable, Ids] = {}
@@ -140,9 +140,9 @@ def _term_codes(left: ValueColumn, right: ValueColumn) -> tuple[NDArray[np.int32
 
 
 def conjunction(tables: Sequence[BindingTable]) -> BindingTable:
-    """Tables joined, the smallest first, then the smallest that shares a variable with what is joined: their sizes in
-    this batch say what each operand costs (Section 7.3). Events stay in the order of the tables; the start is that of
-    the first table's event."""
+    """The join of several tables: the smallest table first, then always the smallest that shares a variable with the
+    result so far. The sizes in this batch are the costs of the operands (Section 7.3). Events stay in the order of the
+    tables; the start is that of the first table's event."""
     if len(tables) == 1:
         return tables[0]
     waiting = sorted(range(len(tables)), key=lambda number: len(tables[number]))
@@ -258,7 +258,7 @@ def _has(background: Background, predicate: IRI) -> bool:
 
 
 def _keyed(keys: KeyPositions, terms: Terms, ids: dict[Variable, Ids]) -> tuple[NDArray[np.int64], Ids]:
-    """The triples that have a key, and these."""
+    """The triples that have a key, and their keys."""
     known = terms.find_all(predicate for predicate, _ in keys)
     is_subject = np.isin(ids[PREDICATE], known[[position == SUBJECT for _, position in keys]])
     kept = np.flatnonzero(is_subject | np.isin(ids[PREDICATE], known))
@@ -268,7 +268,7 @@ def _keyed(keys: KeyPositions, terms: Terms, ids: dict[Variable, Ids]) -> tuple[
 def _entailed(
     table: Table, pattern: TriplePattern, arrived: Sequence[ArrivedBatch], terms: Terms, background: Background
 ) -> BindingTable:
-    """The triples of events that match a pattern, those that they entail included: nothing else is inferred."""
+    """The triples of events that match a pattern, asserted or entailed. Nothing else is inferred."""
     schema = closed_background(background).seen_by(frozenset({pattern}))
     parts = []
     for each in arrived:
@@ -291,12 +291,12 @@ def _entailed(
 
 
 def rejected_by(tables: Sequence[Table], batch: Batch, background: Background) -> dict[int, str]:
-    """The events of a batch that some tables refuse, by number, and why: the first reason where there are several."""
+    """The events of a batch that some table refuses, by number, with the first reason."""
     found: dict[int, str] = {}
     for table in reversed(tables):
         if isinstance(table.pattern, Attributes):
             found |= repeated_attributes(batch, table.pattern)
-        elif not isinstance(table.pattern, EntailedTriples):  # these refuse none
+        elif not isinstance(table.pattern, EntailedTriples):  # these tables refuse no event
             refused: dict[int, str] = {}
             _extracted(table, [ArrivedBatch(table.stream, batch, 0)], Terms(), background, Context(), refused)
             found |= refused

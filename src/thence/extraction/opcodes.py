@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# an image begins with where the records and the constants of predicates begin; a record is a range of instructions
+# an image begins with the positions of the predicates' records and constants; a record is a range of instructions
 AT_CODES, AT_CONSTANTS = range(2)
 FIRST, BEYOND, RANGE_WIDTH = range(3)
 
@@ -14,11 +14,11 @@ AND = 4
 OR = 5
 NOT = 6
 BOUND = 7  # push whether slot `argument` is bound
-ASK = 8  # the whole predicate must be asked of the reference evaluator
-UNARY = 9  # pop one, push what `argument` makes of it
+ASK = 8  # the reference evaluator must evaluate the whole predicate
+UNARY = 9  # pop one, push the result of function `argument`
 
 EQUAL, NOT_EQUAL, LESS, GREATER, LESS_OR_EQUAL, GREATER_OR_EQUAL, SAME, DIFFERENT = range(8)
-"""The last two are errors where the two values are of different kinds."""
+"""SAME and DIFFERENT are errors where the two values are of different kinds."""
 
 DEPTH = 32
-"""Values that a predicate may hold on its stack; a deeper one is asked of the reference evaluator."""
+"""The most values on a predicate's stack. The reference evaluator evaluates deeper predicates."""

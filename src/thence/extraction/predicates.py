@@ -29,14 +29,15 @@ _HELD_FOR = sum(
         opcodes.DIFFERENT: 2 | 8,
     }.items()
 )
-"""Of each comparison, four bits: whether it holds for less, equal, greater; and whether the opposite is meant, which
-holds for what is not a number, too."""
+"""Four bits for each comparison: whether it holds for less, equal and greater, and whether it is a negation, which also
+holds for values that are not numbers.
+"""
 
 
 @inner
 def test(image, predicate, memory, frame, stack, term_tags, term_bits):
-    """The effective boolean value of a predicate in the frame of slots that begins at `frame`; `stack` is where the
-    memory has room for values."""
+    """The effective boolean value of a predicate over the frame of slots that begins at `frame`; `stack` is the part of
+    the memory that holds its values."""
     top = stack - 2
     record = image[AT_CODES] + predicate * RANGE_WIDTH
     for i in range(image[record + FIRST], image[record + BEYOND], 2):
@@ -47,7 +48,7 @@ def test(image, predicate, memory, frame, stack, term_tags, term_bits):
             else:
                 constant = image[AT_CONSTANTS] + 2 * argument
                 tag, bits = image[constant], image[constant + 1]
-            if tag == tagged_arithmetic.SLOW:  # a running aggregate that only the history tells
+            if tag == tagged_arithmetic.SLOW:  # a running aggregate that must be read from the run's history
                 return ASK
             if tag == NON_CANONICAL:
                 tag, bits = np.int64(term_tags[bits]), term_bits[bits]
@@ -85,7 +86,7 @@ def test(image, predicate, memory, frame, stack, term_tags, term_bits):
 
 @inlined
 def compared(comparison, left_tag, left_bits, right_tag, right_bits):
-    """A comparison of two values whose order is known from their bits; ASK for others."""
+    """The result of comparing two values whose bits decide their order; ASK for other values."""
     left, right = left_tag & value_kinds.KIND_MASK, right_tag & value_kinds.KIND_MASK
     if left == value_kinds.DOUBLE and right == value_kinds.DOUBLE:
         return _holds(comparison, np.int64(left_bits).view(np.float64), np.int64(right_bits).view(np.float64))
@@ -98,7 +99,8 @@ def compared(comparison, left_tag, left_bits, right_tag, right_bits):
 
 @inlined
 def _holds(comparison, left, right):
-    """Which relation two numbers have is a bit, and so is each that a comparison holds for: no branch."""
+    """Whether a comparison holds for two numbers. Their relation is a bit, and so is each relation that the comparison
+    accepts, so no branch is needed."""
     relation = np.int64(left < right) | np.int64(left == right) << 1 | np.int64(left > right) << 2
     held_for = _HELD_FOR >> (comparison << 2)
     return np.int64(held_for & relation != 0) ^ (held_for >> 3 & 1)
@@ -150,7 +152,7 @@ _UNCLEAR = 0
 
 @inner
 def _class(kind):
-    """Which of the kinds that can be compared with each other; UNCLEAR where only the term itself tells."""
+    """The kind of a value, among kinds that compare with each other; UNCLEAR where only the term itself decides."""
     if value_kinds.INTEGER <= kind <= value_kinds.DOUBLE:
         return value_kinds.INTEGER
     if kind == value_kinds.BLANK:

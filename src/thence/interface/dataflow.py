@@ -56,15 +56,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Dataflow:
-    """Stages, each after those whose streams it reads. A stage's position is its number, from 1.
+    """Stages, each after those whose streams it reads. A stage's number is its position, from 1.
 
-    One rule decides who counts a stream's events and reports its bad and late ones: the first stage that reads the
-    stream. What a stage reports travels with its derived events, if it feeds a stream, and so to the first reader of
-    that one.
+    The first stage that reads a stream counts its events and reports its bad and late ones. If a stage feeds a stream,
+    its problems travel with its derived events to the first reader of that stream.
     """
 
     stages: tuple[Stage, ...]
-    warnings: tuple[str, ...] = ()  # what is hardly meant, as far as only the compiled query shows it
+    warnings: tuple[str, ...] = ()  # warnings that only the compiled query shows
 
     def __post_init__(self) -> None:
         assert self.stages
@@ -144,19 +143,19 @@ class Dataflow:
         return iter(enumerate(self.stages, 1))
 
     def reporter(self, stream: str) -> int:
-        """The position of the stage that counts a stream's events and reports its problems."""
+        """The number of the stage that counts a stream's events and reports its problems."""
         return next(number for number, stage in self.numbered() if stage.reads(stream))
 
     def other_tables(self, stream: str, number: int) -> tuple[Table, ...]:
-        """The tables that later stages than the reporting one extract from a stream: it reports the events they reject,
-        too."""
+        """The tables that stages after the reporting one extract from a stream. The reporting stage also reports the
+        events that they reject."""
         own = self.stages[number - 1].program.tables
         found = (table for stage in self.stages for table in stage.program.tables if table.stream == stream)
         return tuple(table for table in dict.fromkeys(found) if table not in own)
 
     @cached_property
     def typed_stages(self) -> tuple[TypedStage, ...]:
-        """The stages, as far as the types of their rows go."""
+        """The types of the stages' rows."""
         found = []
         for stage in self.stages:
             output, feeds = stage.program.output, stage.feeds
@@ -195,11 +194,11 @@ def connected(reader: Dataflow, sources: Mapping[str, Dataflow]) -> Dataflow:
     return found
 
 
-# Rejects rows that come together in one column, but are of different types (SA-41).
+# Rejects rows of one column that have different types (SA-41).
 
 
 def check_unions(dataflow: Dataflow, given: Mapping[str, Types | None]) -> None:
-    """InputError if a column of the rows of several stages would be of several types, by the types of the streams."""
+    """InputError if a column of the rows of several stages would have several types, given the types of the streams."""
     found = disagreement(dataflow.typed_stages, given)
     if found is not None:
         raise InputError(f"{found.reason} Try: {CURE}")

@@ -18,7 +18,7 @@ from thence.rdf.times import Domain
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrivedBatch:
-    """A batch of one stream's events. Event i is known as `first_ref + i` for as long as a run holds it."""
+    """A batch of one stream's events. Event i has the ref `first_ref + i` for as long as a state holds it."""
 
     stream: str
     batch: Batch
@@ -26,14 +26,14 @@ class ArrivedBatch:
 
 
 def times_of(batch: Batch) -> tuple[Ints, Ints]:
-    """The starts and ends of a batch's events; one array, where all are points in time."""
+    """The starts and ends of a batch's events; one array if all are points in time."""
     if batch.starts is batch.ends or (batch.starts == batch.ends).all():
         return batch.ends, batch.ends
     return batch.starts, batch.ends
 
 
 def times_at(times: tuple[Ints, Ints], events: NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
-    """Those of some events."""
+    """The starts and ends of some events."""
     start, end = times
     taken = end[events]
     return (taken if start is end else start[events]), taken
@@ -55,7 +55,7 @@ class BindingTable:
         return len(self.end)
 
     def renamed(self, variables: Sequence[Variable]) -> BindingTable:
-        """The same rows, their columns called otherwise."""
+        """The same rows under other column names."""
         return replace(self, columns=dict(zip(variables, self.columns.values(), strict=True)))
 
     def take(self, rows: NDArray[np.int64]) -> BindingTable:
@@ -91,11 +91,11 @@ def concatenate_bindings(parts: Sequence[BindingTable], variables: Sequence[Vari
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extracted:
-    """What was extracted from some events: a table of bindings for each of a program's tables, and the ends of all
+    """The values extracted from some events: a table of bindings for each of a program's tables, and the ends of all
     these events, in no order: events that match nothing count for contiguity. `latest` is the time of the latest event
-    of all inputs so far, in whichever stream or shard, as far as the host knows it; `heard` that of the program's own
-    streams, events that still wait for their turn included (RS-14); `domain` is the kind of time,
-    None while nothing has fixed it (C-32). `advanced` is the time that `advance` was called with, if it was (RS-21)."""
+    of all inputs so far, in any stream or shard, as far as the host knows it; `heard` is that of the program's own
+    streams, including events that still wait for their turn (RS-14). `domain` is the kind of time, None while nothing
+    has fixed it (C-32). `advanced` is the time given to `advance`, if it was called (RS-21)."""
 
     tables: tuple[BindingTable, ...]
     times: NDArray[np.int64]

@@ -54,15 +54,14 @@ class TieOrder(Enum):
     SOURCE = "source"
     """Of the events of one step, refs ascend in source order, and so do the rows of tables."""
     COMPLETE = "complete"
-    """And a step has all events of a time (TEF-17): on Spark they wait until the watermark has passed it."""
+    """As SOURCE, and a step has all events of a time (TEF-17): on Spark they wait until the watermark has passed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardKey:
-    """How events are sharded: those that differ in the key never meet. Without `names`, all events meet in one shard,
-    and `reason` says why. `routes` has, for each of the program's tables, the columns that the key is in; None for a
-    table that nothing reads. All events meet in one shard, too, where the background has a predicate that is in
-    `unless`."""
+    """How events are sharded: events that differ in the key never meet. Without `names`, all events meet in one shard,
+    and `reason` says why. `routes` has, for each of the program's tables, the columns of the key; None for a table that
+    nothing reads. All events also meet in one shard if the background has a predicate in `unless`."""
 
     names: tuple[str, ...]
     routes: tuple[tuple[int, ...] | None, ...]
@@ -148,8 +147,8 @@ class State(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The resources that a step may use besides its arguments. `running`: totals are emitted as they grow, since the
-    input has no end."""
+    """The resources that a step may use besides its arguments. `running`: emit totals as they grow, since the input has
+    no end."""
 
     background: Background = NO_BACKGROUND
     context: Context = field(default_factory=Context)
@@ -172,7 +171,7 @@ class Expired:
 
 
 class HeldFact(NamedTuple):
-    """A fact, with the time since when it holds, and when it ended; None: it still holds."""
+    """A fact, with the time from which it holds and the time at which it ended; None if it still holds."""
 
     start: int
     end: int | None
@@ -198,8 +197,8 @@ class Operator(Protocol[P, S]):
     def step(
         self, program: P, state: S, extracted: Extracted, watermark: int, environment: Environment
     ) -> Iterator[Solutions]:
-        """The solutions that become certain with these events, none of which is before an earlier step's, and because
-        no event before `watermark` will come. The end of input is a watermark of NEVER."""
+        """The solutions that become certain with these events, none of which is before an earlier step's, and with the
+        watermark: no later event is before it. The end of input is a watermark of NEVER."""
         ...
 
     def held(self, program: P, state: S) -> Ints:

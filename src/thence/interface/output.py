@@ -15,7 +15,7 @@ OPEN_END: Final = 2**63 - 1
 
 
 class Distinct(Enum):
-    """Among which rows DISTINCT compares: of equal ones the first stays."""
+    """The rows among which DISTINCT compares: of equal ones the first stays."""
 
     FOREVER = "for ever"
     INTERVAL = "rows of the same start and end"
@@ -85,7 +85,7 @@ Output: TypeAlias = Rows | Events | DerivedTriples
 
 
 def is_numbered(output: Output) -> bool:
-    """Whether each row has the number of its statement."""
+    """Whether each row carries the number of its statement."""
     return not isinstance(output, Events) and output.numbered
 
 

@@ -57,7 +57,8 @@ def check_texts(texts: Texts) -> None:
 
 
 def check_terms(texts: Texts) -> None:
-    """Texts that are terms, as far as compiled code looks: `<…>`, `_:…`, or quoted with something behind."""
+    """InputError unless the texts are terms, as far as compiled code relies on it: `<…>`, `_:…`, or quoted text with
+    something behind."""
     check_texts(texts)
     if not len(texts):
         return
@@ -104,7 +105,7 @@ def check_intervals(start: NDArray[np.int64], end: NDArray[np.int64]) -> None:
 # Sums in the head of a saved state.
 
 _LONGEST = 8 * MAX_DIGITS
-"""A sum that can be has fewer hexadecimal digits."""
+"""The most hexadecimal digits of a valid sum."""
 
 
 def saved_sum(found: ExactSum) -> list[Any]:
@@ -162,5 +163,5 @@ def saved_term(text: object) -> Term:
 
 
 def is_text(found: object) -> bool:
-    """Whether it is a text that can be written: one half of a pair of surrogates cannot."""
+    """Whether it is text that can be encoded: one half of a surrogate pair cannot."""
     return isinstance(found, str) and not any("\ud800" <= each <= "\udfff" for each in found)

@@ -21,15 +21,17 @@ AnswerValue: TypeAlias = Term | tuple["Term | Struct | None", ...] | Struct
 composite of named terms, or several of these."""
 
 _TOGETHER = 1000
-"""Solutions whose events become Python integers at a time: as Python objects they take four times the memory."""
+"""The number of solutions whose events become Python integers at a time; as Python objects they take four times the
+memory.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventLists:
-    """The events of some solutions in pattern order: those of solution i stand at `offsets[i]:offsets[i+1]`.
+    """The events of some solutions in pattern order: those of solution i are at `offsets[i]:offsets[i+1]`.
 
-    `refs` are the host's numbers of the events, `places` the part of the pattern that each fills. `values` are bound by
-    each event and tell solutions apart that have the same events (an iteration's own variables).
+    `refs` are the host's numbers of the events, `places` the part of the pattern that each fills. `values` are the
+    variables that each event binds (an iteration's own variables); they distinguish solutions of the same events.
     """
 
     offsets: Ints
@@ -43,7 +45,7 @@ class EventLists:
         return cls(np.zeros(solutions + 1, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
 
     def take(self, rows: Ints) -> EventLists:
-        """Those of some solutions, in the given order, as often as given."""
+        """The event lists of some solutions, in the given order, as often as given."""
         lengths = np.diff(self.offsets)[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         places = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
@@ -51,7 +53,7 @@ class EventLists:
         return EventLists(offsets, self.refs[places], self.places[places], values)
 
     def joined(self, others: Sequence[EventLists]) -> EventLists:
-        """These, and behind them those of further solutions."""
+        """These lists, followed by those of further solutions."""
         parts = (self, *others)
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         columns = zip(*(part.values for part in parts), strict=True)
@@ -80,11 +82,11 @@ class Deferred:
 class Solutions:
     """Rows that became certain in one step, as columns.
 
-    `names` are those of the columns. Either `columns` has a value for each of them, or `compute` builds the cells of a
-    row, or the row is no more than its triples. Values that name a term name one of `terms`. `identity` has the values
-    that tell solutions of the same events apart; the id of a match covers them. `queries` has the number of the
-    statement that each row is of, where the answer is numbered; `triples` builds those that a row is: a fact, or what
-    the operator derives. Event lists must be read before the next step.
+    `names` are the names of the columns. The values are in `columns`, or `compute` builds the cells of a row, or the
+    row is only its triples. Values that name a term name one of `terms`. `identity` has the values that distinguish
+    solutions of the same events; the id of a match covers them. `queries` has the number of each row's statement, where
+    the answer is numbered; `triples` builds the triples of each row: a fact, or derived triples. Event lists must be
+    read before the next step.
     """
 
     certain: Ints
@@ -103,13 +105,13 @@ class Solutions:
     is_sorted: bool = False
     """Whether they are known to be in the order of certainty, end and start, with no two equal in all three."""
     is_compact: bool = False
-    """Whether `columns` and the times are all that their arrays hold, so that keeping them keeps nothing else."""
+    """Whether the arrays hold nothing but `columns` and the times, so that keeping them keeps nothing else."""
 
     def __len__(self) -> int:
         return len(self.certain)
 
     def take(self, rows: Ints) -> Solutions:
-        """Some of them, in the given order, as often as given."""
+        """Some solutions, in the given order, as often as given."""
         compute, triples = self.compute, self.triples
         return Solutions(
             certain=self.certain[rows],
@@ -141,7 +143,8 @@ class Solutions:
         return found
 
     def rows(self, order: Ints | None = None, *, stage: int = 1) -> Iterator[Row]:
-        """A row for each, in an order; None is the order they have. `stage` is the position of who emits them."""
+        """A `Row` for each solution, in the given order; None keeps their order. `stage` is the number of the stage
+        that emits them."""
         if order is not None:
             yield from self.take(order).rows(stage=stage)
             return
@@ -167,7 +170,7 @@ def fact_text(triples: Iterable[Triple]) -> str:
 
 
 def as_one(parts: Sequence[Solutions]) -> Solutions:
-    """Several lists of solutions of one program as one."""
+    """The solutions of several parts as one; all are of one program."""
     if len(parts) == 1:
         return parts[0]
     first = parts[0]
@@ -227,25 +230,26 @@ def _cut(values: Ints, offsets: Ints) -> Iterator[tuple[int, ...]]:
 @dataclass(slots=True, eq=False)
 class Row:
     """One solution. `refs` are its events in pattern order, a closure's iterations flat; `places` says which part of
-    the pattern each fills. `stage` is the position of the stage that emits it; `event` the event that it makes; `query`
-    the number of its statement, where the answer is numbered; `fact` the triples of a fact, once it stands alone."""
+    the pattern each fills. `stage` is the number of the stage that emits it; `event` the event that it makes; `query`
+    the number of its statement, where the answer is numbered; `fact` the triples of a fact, once the row is detached
+    from its columns."""
 
     certain: int
     start: int
     end: int
     refs: tuple[int, ...]
     places: tuple[int, ...]
-    solutions: Solutions | None  # None once it stands alone, as after pickle
+    solutions: Solutions | None  # None once the row is detached, as after pickle
     number: int
     stage: int = 1
     event: Event | None = None
-    bound: Mapping[str, AnswerValue] | None = None  # `bindings`, once they are built
+    bound: Mapping[str, AnswerValue] | None = None  # `bindings`, after the first read
     query: int | None = None
     fact: tuple[Triple, ...] = ()
 
     @property
     def triples(self) -> tuple[Triple, ...]:
-        """Those of the event that it makes, or of the fact that it is."""
+        """The triples of the event that it makes, or of its fact."""
         if self.event is not None:
             return self.event.triples
         made = None if self.solutions is None else self.solutions.triples
@@ -253,7 +257,7 @@ class Row:
 
     @property
     def bindings(self) -> Mapping[str, AnswerValue]:
-        """By column name. Terms are built when they are first read: most rows of a large answer never are."""
+        """Terms by column name. Terms are built when they are first read: most rows of a large answer never are."""
         if self.bound is None:
             assert self.solutions is not None
             self.bound = self.solutions.bindings(self.number)

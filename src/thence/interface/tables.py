@@ -17,7 +17,7 @@ from thence.rdf.terms import IRI
 # What a program asks to be extracted from each event: graph patterns, attributes, or triples.
 
 KeyPositions: TypeAlias = tuple[tuple[IRI, Variable], ...]
-"""By predicate where the shard key of its triples is: SUBJECT or OBJECT."""
+"""The position of the shard key in triples of each predicate: SUBJECT or OBJECT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ TRIPLE_COLUMNS = (SUBJECT, PREDICATE, OBJECT)
 @dataclass(frozen=True, slots=True)
 class Table:
     """What to extract from each event of a stream: the solutions of a graph pattern, attributes of typed events,
-    triples, or triples with what they entail; and the columns that are wanted. Patterns that differ in the names of
-    their variables alone share one table. The last columns may be the times of the event, `start` and `end`."""
+    triples, or triples with what they entail; and the columns that are wanted. Patterns that differ only in the names
+    of their variables share one table. The last columns may be the times of the event, `start` and `end`."""
 
     stream: str
     pattern: Pattern | Attributes | AllTriples | EntailedTriples
@@ -89,7 +89,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class AttributeVariable(Variable):
-    """The column of an attribute, which a predicate may read beside what a state holds."""
+    """The column of an attribute in a predicate that may also read a state's slots."""
 
     attribute: Name
 

@@ -21,17 +21,17 @@ from numba.core.dispatcher import Dispatcher
 # functions that only compiled code calls become part of their callers, without a cache file or wrappers of their own,
 # which takes a third of the compile time.
 
-_SETTINGS: Any = config  # what it has is not among Numba's type hints
+_SETTINGS: Any = config  # this member is not among Numba's type hints
 _INNER: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}  # not among Numba's type hints
 
 
 def inner(function: Callable[..., Any]) -> Any:
-    """For a function that compiled functions call."""
+    """Decorator for a function that only compiled functions call."""
     return _for_compiled(njit(**_INNER)(function))
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The same, inlined: for functions so small or so often called that the call itself costs."""
+    """Like `inner`, but inlined: for functions so small or so often called that the call itself costs."""
     return _for_compiled(njit(forceinline=True, **_INNER)(function))
 
 
@@ -41,18 +41,21 @@ def _for_compiled(compiled: Any) -> Any:
     def refused(*arguments: object) -> NoReturn:
         raise TypeError(f"{compiled.__name__} is a part of compiled functions. Try: {compiled.__name__}.py_func")
 
-    compiled._insert = lambda *overload, **options: None  # what would be called without asking
+    compiled._insert = lambda *overload, **options: None  # the call would not check its arguments
     compiled._compile_for_args = refused
     return compiled
 
 
 part = njit(inline="always")
-"""For the body of a function that Python calls, once it has made pointers of arrays: compiled as a part of it."""
+"""Decorator for the body of a function that Python calls, after that function has made pointers of its arrays. It is
+compiled as a part of the caller.
+"""
 
 
 def entry(function: Callable[..., Any]) -> Any:
-    """For a function that Python calls. What was kept of it serves only while no module of ours has changed: a function
-    holds constants and functions of others, and Numba by itself looks at the function's own file alone."""
+    """Decorator for a function that Python calls. Its cache file is valid only while no module of Thence has changed: a
+    function contains constants and functions of other modules, and Numba by itself checks only the function's own file.
+    """
     compiled: Any = njit(cache=True)(function)
     compiled.compile = _swiftly(compiled.compile)
     file = _file_of(compiled)
@@ -77,7 +80,7 @@ def _swiftly(compile: Callable[..., Any]) -> Callable[..., Any]:
     garbage collection of a compilation's many objects."""
 
     def compiling(signature: Any) -> Any:
-        with global_compiler_lock:  # so that no other thread compiles, or ends this, meanwhile
+        with global_compiler_lock:  # so that no other thread compiles, or ends this, at the same time
             settings = _SETTINGS.LOOP_VECTORIZE, _SETTINGS.SLP_VECTORIZE
             collects = gc.isenabled()
             gc.disable()
@@ -109,21 +112,25 @@ def _stamp() -> str:
 # The same source runs both ways over the same NumPy scalars, so both give the same results.
 
 LITTLE = 200_000
-"""Rounds of loops that a process lets Python run of each function, before it is compiled: about a microsecond each,
-where to compile it takes seconds."""
+"""The number of loop rounds that a process lets Python run of each function before it is compiled. A round costs about
+a microsecond, compiling takes seconds.
+"""
 
 _KEPT, _AWAKE = 2, 10
-"""So many times fewer, where the compiled function was kept on disk, and needs but loading; and where another one was
-loaded before it: the first takes 0.4 s, as Numba wakes up for it, a further one 20 ms."""
+"""Divisors of `LITTLE` where the compiled function is cached on disk and only has to be loaded: `_KEPT` for the first
+function, which takes 0.4 s because Numba is initialised, `_AWAKE` for further ones, which take 20 ms.
+"""
 
 _awake: list[bool] = []
-"""Not empty, once something was compiled or loaded."""
+"""Not empty once something was compiled or loaded."""
 
 CALL = 200
-"""Rounds that a call counts for besides: who calls often has much to do, however little each time."""
+"""The rounds that each call counts for, in addition to its loops: many calls are much work, however small each
+one is.
+"""
 
 INTERPRETED_AS: dict[Any, Callable[..., Any]] = {}
-"""What Python calls in place of a function that only compiled code can call."""
+"""The functions that Python calls in place of those that only compiled code can call."""
 
 
 @dataclass(slots=True)
@@ -143,14 +150,14 @@ class Interpretable:
         return (LITTLE // (_AWAKE if _awake else _KEPT) if self.kept else LITTLE) - self.done
 
     def interpreted(self, *arguments: Any) -> Any:
-        """The result, without the compiler."""
+        """The result, computed by Python."""
         if self.plain is None:
             self.plain = _interpreted(self.compiled, {})
-        with np.errstate(all="ignore"):  # compiled code wraps around, and goes on without a word
+        with np.errstate(all="ignore"):  # compiled code wraps around silently
             return self.plain(*arguments)
 
     def called(self, *arguments: Any) -> Any:
-        """The result, by the compiler."""
+        """The result, computed by the compiled function."""
         if not _awake:
             _awake.append(True)
         return self.compiled(*arguments)
@@ -158,7 +165,7 @@ class Interpretable:
 
 @dataclass(slots=True)
 class LazyEntry(Interpretable):
-    """One whose `work` bounds the loop iterations of a call by its arguments."""
+    """An interpretable function whose `work` bounds the loop rounds of a call by its arguments."""
 
     work: Callable[..., int] = field(kw_only=True)
 
@@ -171,14 +178,13 @@ class LazyEntry(Interpretable):
 
 
 def lazy_entry(work: Callable[..., int]) -> Callable[[Callable[..., Any]], LazyEntry]:
-    """As `entry`, for a function that Python runs while it has little to do. `work` says, of the arguments, how many
-    rounds its loops go at most.
-    """
+    """Like `entry`, for a function that Python runs while there is little to do. `work` takes the arguments and returns
+    the most rounds that the function's loops can make."""
     return lambda function: LazyEntry(entry(function), work=work)
 
 
 def _interpreted(compiled: Dispatcher, known: dict[Dispatcher, Callable[..., Any]]) -> Callable[..., Any]:
-    """A compiled function as Python runs it, with all that it calls."""
+    """A compiled function, and all that it calls, in the form that Python runs."""
     if compiled not in known:
         function = compiled.py_func
         names = dict(function.__globals__)

@@ -33,7 +33,7 @@ def _checked(array):
 
 
 pointer: Any = _checked if getattr(config, "BOUNDSCHECK", None) else _bare
-"""The items of a contiguous array, one after the other. Whoever calls holds the array for as long."""
+"""The items of a contiguous array, one after the other. The caller keeps the array alive."""
 
 INTERPRETED_AS[_bare] = np.ravel
 
@@ -45,15 +45,15 @@ INTERPRETED_AS[_bare] = np.ravel
 # not, read-only or not. Compiled code checks no bounds: callers do.
 
 _FEW = 1000
-"""Rows for which nothing compiled is called."""
+"""The number of rows below which no compiled function is called."""
 _AT_ONCE = 64
-"""Rows that are gone through column by column: so few that they stay in the processor's nearest cache."""
+"""The number of rows that are copied column by column at a time: few enough to stay in the processor's first cache."""
 
 
 def write_columns(
     table: NDArray[np.int64], columns: Sequence[tuple[int, NDArray[Any]]], constants: Sequence[tuple[int, int]]
 ) -> None:
-    """Put columns, and numbers that all rows have, into their places of a table.
+    """Writes columns, and numbers that all rows share, into their places of a table.
 
     >>> table = np.zeros((2, 3), np.int64)
     >>> write_columns(table, [(2, np.arange(4)[::2])], [(0, 7)])
@@ -76,7 +76,7 @@ def write_columns(
 
 
 def read_columns(columns: Sequence[NDArray[Any]], order: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Columns of one length, each as a row of its own; with `order`, some of their numbers in that order.
+    """Columns of one length, each as a row of the result; `order` selects and orders their items.
 
     >>> read_columns([np.arange(6)[::2], np.arange(3)], np.array([2, 0]))
     array([[4, 0],
@@ -102,7 +102,7 @@ def read_columns(columns: Sequence[NDArray[Any]], order: NDArray[np.int64] | Non
 
 
 def _addresses(columns: Sequence[NDArray[Any]]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
-    """Address and stride of each column, and the arrays that must live as long."""
+    """The address and stride of each column, and the arrays that must stay alive with them."""
     wide = [column if column.dtype == np.int64 else column.astype(np.int64) for column in columns]
     addresses = [(column.__array_interface__["data"][0], column.strides[0]) for column in wide]
     return wide, np.array(addresses, np.int64).reshape(-1, 2)
@@ -118,7 +118,7 @@ def _load(typing_context, address):
 
 
 _number_at: Any = _load
-"""The number at an address; the compiler knows one argument of two."""
+"""The number at an address. The compiler knows one of its two arguments."""
 
 
 @entry

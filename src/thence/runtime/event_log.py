@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _FEW_BATCHES = 16
 _FEW_IDS = 65_536
-"""Retained without asking whether anything still needs them."""
+"""So many ids are retained without checking whether they are still needed."""
 
 
 class EventLog(Protocol):
@@ -31,7 +31,7 @@ class EventLog(Protocol):
 
     @property
     def is_large(self) -> bool:
-        """Whether it is worth asking which events are still needed: after it has doubled, so that many small steps cost
+        """Whether unneeded events should be searched for now: when the log has doubled, so that many small steps cost
         no more than a few large ones."""
         ...
 
@@ -70,7 +70,7 @@ class BatchLog:
         return len(self.batches) >= self._look_at
 
     def retain(self, refs: Ints) -> None:
-        """Evict the batches of which no event is needed."""
+        """Evict the batches without a needed event."""
         needed = np.unique(refs)
         bounds = np.array([(each.first_ref, each.first_ref + len(each.batch)) for each in self.batches]).reshape(-1, 2)
         first, last = np.searchsorted(needed, bounds[:, 0]), np.searchsorted(needed, bounds[:, 1])

@@ -64,7 +64,7 @@ class Host:
     # A step
 
     def prepare(self) -> Terms:
-        """The dictionary that the next events' values must name. Their extraction may follow, and then `emit`."""
+        """The dictionary that the values of the next events must use. Call it before their extraction and `emit`."""
         self.stage.operator.prune(self.stage.program, self.state)
         return self.state.terms  # type: ignore[no-any-return]
 
@@ -74,7 +74,7 @@ class Host:
         found = extract(
             self.stage.program, arrived, self.prepare(), environment.background, environment.context, self.rejected
         )
-        if self.rejected and len(found.times):  # a bad event is none: its time says nothing (RS-18, TEF-45)
+        if self.rejected and len(found.times):  # not a bad event's time (RS-18, TEF-45)
             refs = np.concatenate([each.first_ref + np.arange(len(each.batch)) for each in arrived])
             found = replace(found, times=found.times[~np.isin(refs, list(self.rejected))])
         return found
@@ -90,9 +90,10 @@ class Host:
         advanced: int | None = None,
         ordered: bool = True,
     ) -> Iterator[Ordered]:
-        """The rows that become certain. `latest` is the time of the latest event of all inputs, if others know of it;
-        `heard` that of the stage's own streams, and `domain` the kind of time. `advanced` is the time given to
-        `advance`, if it was called (RS-21). Unless they must be `ordered`, rows may come as the operator emits them."""
+        """The rows that become certain. `latest` is the time of the latest event of all inputs, if the caller knows of
+        others; `heard` is that of the stage's own streams, `domain` the kind of time. `advanced` is the time given to
+        `advance`, if it was called (RS-21). Without `ordered`, rows may come in the order in which the operator emits
+        them."""
         stage = self.stage
         if latest is not None:
             extracted = replace(extracted, latest=latest)
@@ -112,7 +113,7 @@ class Host:
             return
         yield from ((solutions, None) for solutions in self.seen.first_of(listed))
         if not stage.program.waits_for_time or self.seen.scope is not Distinct.INTERVAL:
-            self.seen.prune(watermark)  # else a row may become certain long after it ends
+            self.seen.prune(watermark)  # otherwise a row may become certain long after it ends
 
     def ids(self, solutions: Solutions) -> tuple[Texts, Texts]:
         """The match ids of some solutions, and the ids of all their events."""

@@ -32,9 +32,9 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def match_ids(solutions: Solutions, event_ids: Texts, *, stage: int = 1) -> Texts:
-    """An id for each solution, 32 hexadecimal digits: of its times, the ids of its events and the places they fill,
-    what it binds, the number of its statement, and the position of the stage that emits it. `event_ids` are those of
-    all its events, solution after solution."""
+    """An id for each solution, 32 hexadecimal digits. It is a hash of the match's times, the ids of its events and the
+    places they fill, its bindings, the number of its statement, and the position of the stage that emits it.
+    `event_ids` are those of all events, solution after solution."""
     lists = solutions.events.get()
     hashed = np.empty((len(event_ids), 2), np.uint64)
     hash_texts(np.array(event_ids.text), np.array(event_ids.ends), hashed)
@@ -46,7 +46,7 @@ def match_ids(solutions: Solutions, event_ids: Texts, *, stage: int = 1) -> Text
     if solutions.queries is not None:
         found = (found ^ solutions.queries.astype(np.uint64)[:, np.newaxis]) * _ODD
     if stage > 1:
-        found = (found ^ np.uint64(stage)) * _ODD  # another id than that of the same row of another stage
+        found = (found ^ np.uint64(stage)) * _ODD  # so that the ids of equal rows of two stages differ
     return as_hexadecimal(found)
 
 
@@ -62,8 +62,9 @@ def _add_values(columns: Sequence[ValueColumn], terms: Terms, found: Words) -> N
 
 
 def _hashes_of_nodes(labels: Texts) -> NDArray[np.uint64]:
-    """Blank nodes by their labels within their events. What stands before (`_:STREAM_POSITION_`) names the event, and
-    depends on where events are read; of equal events with one id, their ordinals remain (`_:STREAM_DIGESTx2_`)."""
+    """Hashes of blank nodes, by their labels within their events. The prefix (`_:STREAM_POSITION_`) names the event and
+    depends on where events are read, so it is left out; the ordinal among equal events with one id stays
+    (`_:STREAM_DIGESTx2_`)."""
     own = Texts.of([_label_within(text) for text in labels.to_list()])
     hashed = np.empty((len(own), 2), np.uint64)
     hash_texts(np.array(own.text), np.array(own.ends), hashed)
@@ -83,9 +84,9 @@ def _label_within(label: str) -> str:
 
 @dataclass(slots=True)
 class DerivedNames:
-    """Names for derived events: drawn from the ids of their matches. Matches with equal ids are different matches that
-    differ only in what is not shown, as in what an earlier iteration bound; each makes an event of its own. They become
-    certain at one time, so only the ids of the latest time are kept.
+    """Names for derived events, drawn from the ids of their matches. Different matches with equal ids differ only in
+    hidden variables, such as those of an earlier iteration; each makes an event of its own. They become certain at one
+    time, so only the ids of the latest time are stored.
 
     >>> names = DerivedNames()
     >>> len({names.next(7, "0f") for _ in range(3)})
@@ -119,8 +120,8 @@ def derived_event(
     triples: tuple[Triple, ...] = (),
 ) -> Event | None:
     """The event that a row makes: a point at the time at which the row became certain (C-26), or, where the operator
-    builds the triples, its interval from `start` on (C-27). None without triples. Its blank nodes are its own, and the
-    same whenever it is made."""
+    builds the triples, the row's interval (C-27). None without triples. Its blank nodes are its own, and the same
+    whenever it is made."""
     output = stage.program.output
     if isinstance(output, DerivedTriples):
         first = certain if start is None else start

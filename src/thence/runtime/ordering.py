@@ -25,7 +25,7 @@ from thence.runtime.match_ids import match_ids
 # rows bind.
 
 Ordered = tuple[Solutions, Ints | None]
-"""Solutions, and the order of their rows; None where they are in it already."""
+"""Solutions, and the order of their rows; None if they are already in order."""
 
 
 def in_order(parts: Iterable[Solutions], log: EventLog, *, by_certainty: bool) -> Iterator[Ordered]:
@@ -49,7 +49,7 @@ def in_order(parts: Iterable[Solutions], log: EventLog, *, by_certainty: bool) -
 
 
 def order_of(solutions: Solutions, log: EventLog) -> Ints | None:
-    """The order of some rows; None if it is the one they have."""
+    """The order of some rows; None if they are already in order."""
     if solutions.is_sorted or len(solutions) < 2:
         return None
     certain, end, start = solutions.certain, solutions.end, solutions.start
@@ -68,8 +68,8 @@ def order_of(solutions: Solutions, log: EventLog) -> Ints | None:
 
 @dataclass(slots=True, eq=False)
 class _Tied:
-    """Rows of an order that are alike so far: where they stand in it, and the number of the group that each is of,
-    ascending. A group has several."""
+    """Rows of an order that are equal so far: their positions in it, and for each the number of its group, ascending.
+    Every group has several rows."""
 
     order: Ints
     slots: Ints
@@ -77,7 +77,7 @@ class _Tied:
 
     @classmethod
     def of(cls, order: Ints, certain: Ints, end: Ints, start: Ints) -> _Tied:
-        """The rows of the same certainty, end and start, which are in order."""
+        """The rows that have the same certainty, end and start as another row. The rows are in order."""
         same = (end[1:] == end[:-1]) & (start[1:] == start[:-1])
         if same.any():
             same &= certain[1:] == certain[:-1]
@@ -93,8 +93,8 @@ class _Tied:
         return self.order[self.slots]
 
     def settle(self, solutions: Solutions, log: EventLog) -> None:
-        """Order them by their events' ids; rows of the same events by the number of their statement, then by what they
-        bind, then by match id, so that the order never depends on the order of arrival."""
+        """Orders the rows by the ids of their events. Rows of the same events are ordered by the number of their
+        statement, then by their bindings, then by match id, so the order never depends on the order of arrival."""
         lists = solutions.events.get()
         place = 0
         while len(self) and (refs := _refs_at(lists, self.rows, place)).max() != _NO_REF:
@@ -108,13 +108,14 @@ class _Tied:
             self.order[slots] = _by_bindings(solutions, self.order[slots].tolist(), log)
 
     def _sort(self, keys: Ints) -> None:
-        """Order the rows of each group by a key: those that have no other with the same one leave."""
+        """Orders the rows of each group by a key, and removes those whose key is unique."""
         found = np.lexsort((keys, self.groups))
         self.order[self.slots] = self.rows[found]
         self._split(keys[found[1:]] == keys[found[:-1]])
 
     def _split(self, same: NDArray[np.bool_]) -> None:
-        """`same`: which rows are like the one before, if both are of one group. Those that are like no other leave."""
+        """Splits groups. `same`: whether a row equals the one before, if both are of one group. Rows that equal no
+        other are removed."""
         continues = np.zeros(len(self) + 1, np.bool_)
         continues[1:-1] = same & (self.groups[1:] == self.groups[:-1])
         kept = np.flatnonzero(continues[:-1] | continues[1:])
@@ -126,7 +127,7 @@ _NO_REF = -1
 
 
 def _refs_at(lists: EventLists, rows: Ints, place: int) -> Ints:
-    """The event at a place of each row's list; _NO_REF beyond its end."""
+    """The event at one position of each row's list; _NO_REF beyond its end."""
     refs = np.full(len(rows), _NO_REF, np.int64)
     places = lists.offsets[rows] + place
     has = np.flatnonzero(places < lists.offsets[rows + 1])
@@ -135,7 +136,7 @@ def _refs_at(lists: EventLists, rows: Ints, place: int) -> Ints:
 
 
 def _ranks(refs: Ints, log: EventLog) -> Ints:
-    """The order of events by their ids; a missing event comes first, so a list comes before its continuations."""
+    """The ranks of events by their ids. A missing event comes first, so a list comes before its continuations."""
     distinct, where = np.unique(refs, return_inverse=True)
     named = distinct[distinct != _NO_REF]
     ranks = np.full(len(distinct), _NO_REF, np.int64)
@@ -153,8 +154,8 @@ def _by_bindings(solutions: Solutions, rows: list[int], log: EventLog) -> list[i
 
 
 def _shown_texts(solutions: Solutions, rows: list[int]) -> list[str]:
-    """The text of each row, as in `shown_text`; or a prefix of it that no other row shares. As no cell is a prefix of
-    another, the order is the same."""
+    """The text of each row, as from `shown_text`, or a prefix of it that no other row shares. No cell is a prefix of
+    another, so the order is the same."""
     if solutions.columns is None:
         return [shown_text(solutions.bindings(row)) for row in rows]
     texts, left, is_whole = ["["] * len(rows), list(range(len(rows))), True
@@ -175,7 +176,7 @@ def _shown_texts(solutions: Solutions, rows: list[int]) -> list[str]:
 
 
 def _shown_term(term: Term) -> str:
-    """Its repr, in less time."""
+    """The term's repr, computed faster."""
     if isinstance(term, Literal):
         return f"Literal(value={term.value!r}, datatype={term.datatype!r}, language={term.language!r})"
     return f"{type(term).__name__}(value={term.value!r})"
@@ -190,13 +191,13 @@ def shown_text(bindings: object) -> str:
 
 @dataclass(slots=True)
 class Seen:
-    """The rows emitted so far that a later row may equal, as texts, each with the time after which it cannot."""
+    """The emitted rows that a later row may equal, as texts, each with the time after which none can."""
 
     scope: Distinct
     rows: dict[str, int] = field(default_factory=dict)
 
     def first_of(self, found: Iterable[Ordered]) -> Iterator[Solutions]:
-        """The new ones of some rows in order."""
+        """The rows, in order, that were not emitted before."""
         for solutions, order in found:
             numbers = range(len(solutions)) if order is None else order.tolist()
             kept = [number for number in numbers if self._is_new(solutions, number)]
@@ -219,6 +220,7 @@ class Seen:
         return True
 
     def prune(self, watermark: int) -> None:
-        """Evict what no later row can equal: rows that become certain from now on end at the watermark or later."""
+        """Evicts rows that no later row can equal: rows that become certain from now on end at the watermark or
+        later."""
         if self.scope is not Distinct.FOREVER:
             self.rows = {text: until for text, until in self.rows.items() if until >= watermark}

@@ -50,7 +50,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldEvent:
-    """An event of a match: its position in the columns, and the object that it was given as, if any."""
+    """An event of a match: its position in the columns, and the object that the caller passed, if any."""
 
     batch: Batch
     index: int
@@ -72,8 +72,8 @@ class HeldEvent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocatedBatch:
-    """A batch with events of matches: those with the run's numbers `first` to `stop`. If they came as objects, it has
-    these too, `position` being the first one's."""
+    """A batch with events of matches: those with the run's numbers `first` to `stop`. If the caller passed objects, it
+    has these too, from `position` on."""
 
     batch: Batch
     first: int
@@ -89,7 +89,7 @@ class LocatedBatch:
 
 
 def with_id(event: Event, name: str) -> Event:
-    """The event, with this id if it has none of its own."""
+    """The event, with this id if it has no id of its own."""
     if event.id is not None:
         return event
     return Event.from_columns(
@@ -113,7 +113,7 @@ class Match:
     row: Row
     domain: Domain
     located: tuple[LocatedBatch, ...] = ()
-    """The batch that each of its events is in."""
+    """The batch of each of its events."""
     _events: tuple[Event, ...] | None = None  # once they are built
     _id: str | None = None
 
@@ -197,7 +197,7 @@ class Match:
 
     @property
     def id(self) -> str:
-        """The match's id, the same whenever and wherever it is found; Spark's `match_id`."""
+        """The match's id, the same on every path; the column `match_id` on Spark."""
         if self._id is None:
             assert self.row.solutions is not None
             one = self.row.solutions.take(np.array([self.row.number], np.int64))
@@ -207,7 +207,7 @@ class Match:
         return self._id
 
     def __getstate__(self) -> tuple[object, ...]:
-        """For pickle: values, without the columns that they are built from."""
+        """The state for pickle: values, without the columns that they are built from."""
         row = self.row
         cells = dict(row.bindings)
         plain = replace(row, solutions=None, number=0, bound=cells, fact=row.triples)
@@ -237,10 +237,10 @@ def python_time(time: int, domain: Domain) -> int | datetime:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A bad or late event, or a timed-out partial match: `bad`, `late` or `timed_out`.
+    """A bad or late event, or a timed-out partial match: `problem` is `bad`, `late` or `timed_out`.
 
-    `event` is the event, if it is one; else `text` is what stood in its place, at `line` of its file. Of a partial
-    match it is the last one, `events` are all of them, and `bindings` is what they bind.
+    `event` is the event, if it could be read; otherwise `text` is the unreadable text, at `line` of its file. For a
+    partial match, `event` is its last event, `events` are all of them, and `bindings` is what they bind.
     """
 
     problem: str
@@ -261,4 +261,4 @@ class Counts:
     matches: int = 0
     bad: int = 0
     late: int = 0
-    timed_out: int = 0  # partial matches; 0 where they are not asked for
+    timed_out: int = 0  # partial matches; 0 unless they are asked for

@@ -72,7 +72,7 @@ def _attributes(event: Event) -> list[Any] | None:
 
 
 def _saved(value: object) -> Any:
-    """An attribute's value for JSON: null, booleans and texts unchanged, all else with its type."""
+    """An attribute's value for JSON: null, booleans and texts unchanged, everything else with its type."""
     match value:
         case IRI() | BlankNode() | Literal():
             return ["term", str(value)]
@@ -121,18 +121,20 @@ def _restored(found: Any) -> object:
 # is whole; what compiled code will walk over is checked by its operator, since a digest can be forged.
 
 VERSION = 9
-"""Of the format and of what its arrays mean, operators' included: raised by every change of either."""
+"""The version of the format and of the meaning of its arrays, those of operators included. Every change of either
+raises it.
+"""
 
 _MAGIC = b"thence-state\n"
 _DIGEST = 32
 
 
 class Source(NamedTuple):
-    """The place where a state was saved, in the words of errors."""
+    """The place where a state was saved, for error messages."""
 
     name: str
-    anew: str  # how to begin again
-    own: str  # what to do with that of another query
+    anew: str  # how to start again
+    own: str  # the cure if the state is another query's
 
 
 CHECKPOINT = Source(
@@ -172,7 +174,7 @@ def restore(
 
 
 def sealed(content: bytes) -> bytes:
-    """Bytes with a digest in front that detects damage."""
+    """The bytes behind a digest that detects damage."""
     return _MAGIC + hashlib.sha256(content).digest() + content
 
 

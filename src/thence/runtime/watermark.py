@@ -13,7 +13,7 @@ from thence.errors import InputError
 from thence.rdf.events import Event
 from thence.rdf.times import FIRST_TIME, LAST_TIME, MIN_TIME, Domain, Span, format_time
 
-# Why an event is late, in words: the same on every path.
+# The reason of a late event, the same on every path.
 
 
 def late_reason(time: int, watermark: int, domain: Domain) -> str:
@@ -36,16 +36,16 @@ _CURES = {
 
 @dataclass(slots=True)
 class TimeDomain:
-    """The kind of a query's times: that of WITHIN or the lateness, else that of the first event. `settled_by` is what
-    determined it."""
+    """The kind of a query's times: that of WITHIN or the lateness, else that of the first event. `settled_by` names
+    what decided it."""
 
     domain: Domain | None = None
     settled_by: str = ""
 
     @classmethod
     def of(cls, kind: tuple[Domain, str] | None, spans: dict[str, Span]) -> TimeDomain:
-        """As far as the query and some named lengths of time say. `kind` is what the query's text demands, and the
-        words that do."""
+        """The time domain, as far as the query and some named lengths of time decide it. `kind` is the kind that the
+        query's text demands, with the words that demand it."""
         found = cls() if kind is None else cls(*kind)
         for name, span in spans.items():
             if span.length and found.domain is not None and span.domain is not found.domain:
@@ -58,7 +58,7 @@ class TimeDomain:
         return found
 
     def begin(self, stream: str, domain: Domain) -> None:
-        """The first event of a stream has such a time: an error, if the query's are others."""
+        """Checks the time of a stream's first event. InputError if it is not of the query's kind."""
         if self.domain is None:
             self.domain, self.settled_by = domain, f"stream {stream}"
         elif domain is not self.domain:
@@ -69,13 +69,13 @@ class TimeDomain:
             )
 
     def fits(self, batch: Batch) -> NDArray[np.bool_]:
-        """Which events have a time of the query's kind, and in range (C-2)."""
+        """Whether the time of each event is of the query's kind, and in range (C-2)."""
         assert self.domain is not None
         in_range = (batch.starts >= FIRST_TIME) & (batch.ends <= LAST_TIME)
         return np.asarray((batch.domains == self.domain.value) & in_range)
 
     def objection(self, event: Event) -> str | None:
-        """Why an event is bad because of its time; None, if it is not."""
+        """The reason why an event's time makes it bad; None if it does not."""
         if event.domain is not self.domain:
             return self.reason(event.domain)
         if event.start >= FIRST_TIME and event.end <= LAST_TIME:
@@ -84,13 +84,13 @@ class TimeDomain:
         return f"its time {wrong} is out of range: times are from {FIRST_TIME} to {LAST_TIME}"
 
     def reason(self, domain: Domain) -> str:
-        """Why a time of such a kind is not one of the query's."""
+        """The reason why a time of such a kind is not one of the query's."""
         assert self.domain is not None
         return f"its time is {_A_TIME[domain]}, the query's are {_NAMES[self.domain]}"
 
     @property
     def known(self) -> Domain:
-        """The domain; before the first event, that of ticks."""
+        """The domain; ticks before the first event."""
         return self.domain or Domain.TICKS
 
 
@@ -100,10 +100,10 @@ class TimeDomain:
 
 @dataclass(slots=True)
 class Watermark:
-    """No event before `now` is expected any more; None: nothing is known yet. It never goes back.
+    """No event before `now` is expected any more; None while nothing is known. It never goes back.
 
-    A stream in `idle` does not hold the others back. With `idle_after`, no stream does that is so far behind the
-    latest.
+    A stream in `idle` does not hold the others back. With `idle_after`, neither does any stream that is so far behind
+    the latest.
 
     >>> watermark = Watermark(("S1", "S2"), lateness=2)
     >>> watermark.see("S1", 10)
@@ -123,11 +123,11 @@ class Watermark:
     began: int | None = None  # the first time that was seen, of any stream
 
     def see(self, stream: str, time: int) -> None:
-        """An event of that time has come on that stream."""
+        """Notes an event of that time on that stream."""
         self.see_all({stream: (time, time)})
 
     def see_all(self, seen: Mapping[str, tuple[int, int]]) -> None:
-        """Events have come on some streams, at once: the earliest and the latest time of each."""
+        """Notes events of some streams at once: the earliest and the latest time of each."""
         for stream, (_, latest) in seen.items():
             self.latest[stream] = max(latest, self.latest.get(stream, latest))
         if self.began is None and seen:
@@ -137,11 +137,11 @@ class Watermark:
             self.advance(max(least - self.lateness, MIN_TIME))
 
     def advance(self, time: int) -> None:
-        """Nothing before that time will come, on any stream."""
+        """Notes that nothing before that time will come, on any stream."""
         self.now = time if self.now is None else max(self.now, time)
 
     def _least(self) -> int | None:
-        """The latest time of the stream that is furthest behind; None while one that counts is silent."""
+        """The latest time of the stream that is furthest behind; None while a stream that counts is silent."""
         awaited = [stream for stream in self.streams if stream not in self.idle and not self._is_left_out(stream)]
         if any(stream not in self.latest for stream in awaited):
             return None
@@ -150,5 +150,5 @@ class Watermark:
     def _is_left_out(self, stream: str) -> bool:
         if self.idle_after is None:
             return False
-        assert self.began is not None  # what has never been heard of has been silent from the beginning
+        assert self.began is not None  # a stream that never had an event has been silent from the beginning
         return max(self.latest.values()) - self.latest.get(stream, self.began) > self.idle_after
