@@ -14,7 +14,7 @@ from thence.errors import InputError
 
 _KINDS = frozenset({"bool", "uint8", "uint16", "int32", "int64", "uint64"})
 _UNIT = 8
-"""Arrays begin at multiples of this, as compiled code wants them."""
+"""Arrays begin at multiples of this many bytes, as compiled code requires."""
 
 
 def pack_arrays(head: dict[str, Any], arrays: Iterable[NDArray[Any]]) -> bytes:
@@ -55,7 +55,7 @@ def _shape(found: list[int]) -> list[int]:
 
 @dataclass(slots=True)
 class ArrayReader:
-    """Gives out arrays, one after the other: views, which can't be written to."""
+    """Returns arrays one after the other, as read-only views."""
 
     content: bytes | memoryview
     described: list[tuple[str, list[int]]]

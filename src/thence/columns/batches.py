@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventBatch:
-    """Some events of one stream, in the source's order. The triples of event i stand at `offsets[i]:offsets[i+1]` of
-    the three id columns, each once; blank nodes are local to their event: no two events share one, unless they are of
-    equal rows, which are distinguished later (`spark.worker.equal_events`)."""
+    """Some events of one stream, in the source's order. The triples of event i are at `offsets[i]:offsets[i+1]` of the
+    three id columns, each once. Blank nodes are local to their event: no two events share one, except equal rows, which
+    are distinguished later (`spark.worker.equal_events`)."""
 
     terms: Terms
     offsets: NDArray[np.int64]
@@ -41,7 +41,7 @@ class EventBatch:
     ends: NDArray[np.int64]
     domains: NDArray[np.uint8]  # `Domain` of each event's times
     ids: NDArray[np.int32]  # an event's id, as a term: an IRI, else a plain literal
-    positions: NDArray[np.int64]  # where it stood at the source (line, ordinal): the order among equal times
+    positions: NDArray[np.int64]  # its place at the source (line, ordinal): the order among equal times
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -51,11 +51,11 @@ class EventBatch:
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
 
     def id(self, index: int) -> str:
-        """The id of event number `index`."""
+        """The id of the event at `index`."""
         return self.terms[int(self.ids[index])].value
 
     def event(self, index: int) -> Event:
-        """Event number `index` as an object."""
+        """The event at `index` as an object."""
         domain = Domain(int(self.domains[index]))
         start, end = int(self.starts[index]), int(self.ends[index])
         return Event.from_columns(start, end, domain, self.id(index), self.triples(index))
@@ -69,7 +69,7 @@ class EventBatch:
         return tuple(Triple(terms[s], terms[p], terms[o]) for s, p, o in rows)
 
     def take(self, events: NDArray[np.int64]) -> EventBatch:
-        """Some of the events, in the order given."""
+        """Some of the events, in the given order."""
         lengths = np.diff(self.offsets)[events]
         offsets = np.zeros(len(events) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
@@ -88,7 +88,7 @@ class EventBatch:
         )
 
     def as_events(self) -> EventBatch:
-        """Itself: what a batch of other columns becomes, where triples are needed."""
+        """The batch itself: the form of every batch where triples are needed."""
         return self
 
     def __iter__(self) -> Iterator[Event]:
@@ -96,8 +96,8 @@ class EventBatch:
 
 
 def encode(events: Sequence[Event], *, stream: str = "stream", first: int = 0, labelled: bool = False) -> EventBatch:
-    """Events as columns. `first` counts the events of the stream before these: positions, blank nodes and the ids of
-    events that have none go on from there. `labelled`: blank nodes have labels of their own already."""
+    """Events as columns. `first` is the number of the stream's events before these: positions, blank nodes and
+    generated ids continue from there. `labelled`: blank nodes already have labels of their own."""
     terms = Terms()
     counts = [len(event.triples) for event in events]
     flat = [term for event in events for triple in event.triples for term in triple]
@@ -133,8 +133,8 @@ def localise_blank_nodes(
     positions: NDArray[np.int64],
     stream: str,
 ) -> None:
-    """Give the blank nodes of each event labels of their own, in place: `_:b` of the event at position 7 of stream S1
-    becomes `_:S1_7_b`."""
+    """Renames the blank nodes of each event, in place: `_:b` of the event at position 7 of stream S1 becomes
+    `_:S1_7_b`."""
     beginning = label_of(stream)
 
     def owners(events: NDArray[np.int64]) -> list[str]:
@@ -150,8 +150,8 @@ def name_blank_nodes(
     objects: NDArray[np.int32],
     owners: Callable[[NDArray[np.int64]], Sequence[str]],
 ) -> None:
-    """Give the blank nodes of each event labels of their own, in place: `_:b` becomes `_:OWNER_b`. `owners` has the
-    beginnings for some events."""
+    """Renames the blank nodes of each event, in place: `_:b` becomes `_:OWNER_b`. `owners` has the prefixes for some
+    events."""
     blank = (terms.tags & KIND_MASK) == BLANK
     if not blank.any():
         return
@@ -169,18 +169,18 @@ def name_blank_nodes(
 
 
 def label_of(stream: str) -> str:
-    """A stream's name as the beginning of a blank node's label."""
-    # letters and digits stay, so that the label is one; anything else is spelt out, between two x that are not letters
+    """A stream's name as the prefix of a blank node's label."""
+    # letters and digits stay, so that the label is valid; other characters become their number between two x
     return "".join(c if c.isascii() and c.isalnum() and c != "x" else f"x{ord(c):x}x" for c in stream)
 
 
-# `ColumnBatch`: typed events as columns of values, without a triple or an object an event.
+# `ColumnBatch`: typed events as columns of values, without a Python object per triple or event.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPositions:
-    """The positions of some rows in their table: `first` and those that follow, or at a fixed distance from it. A row's
-    line is the given one, or else its number from 1."""
+    """The positions of some rows in their table: `first` and those that follow, or at a fixed distance from each other.
+    A row's line is the given one, or else its number from 1."""
 
     first: int
     count: int
@@ -207,11 +207,11 @@ class RowPositions:
 
 @dataclass(frozen=True, eq=False)
 class TypedRows:
-    """A stretch of a table: its columns become values when they are first asked for, each once."""
+    """A range of a table's rows. Each column becomes values when it is first read."""
 
     stream: str
     namespace: str
-    types: Any  # an Arrow array, as the next two
+    types: Any  # an Arrow array, as are the next two
     subjects: Any | None
     ids: Any | None
     attributes: Mapping[IRI, AttributeColumn]
@@ -220,7 +220,7 @@ class TypedRows:
 
     @cached_property
     def shared(self) -> SharedTerms:
-        return self.dictionaries.current()  # chosen now, not when the rows were read: only now it grows
+        return self.dictionaries.current()  # chosen when first needed, since only then it grows
 
     @cached_property
     def _values(self) -> dict[IRI, Tagged]:
@@ -277,8 +277,8 @@ class TypedRows:
 
 @dataclass(frozen=True, eq=False)
 class ColumnBatch:
-    """Some typed events of one stream, in the source's order: for each predicate at most one value per event, all with
-    one subject."""
+    """Some typed events of one stream, in the source's order. Each has one subject and at most one value per
+    predicate."""
 
     table: TypedRows
     rows: slice | Ints  # of the table, one for each event
@@ -296,7 +296,7 @@ class ColumnBatch:
 
     @property
     def shared(self) -> SharedTerms:
-        """The dictionary that the values' ids are of, which other batches use too."""
+        """The dictionary of the values' ids, shared with other batches."""
         return self.table.shared
 
     @property
@@ -309,7 +309,7 @@ class ColumnBatch:
         return (RDF_TYPE, *self.table.attributes)
 
     def column(self, predicate: IRI) -> Tagged | None:
-        """The object that each event has for a predicate, as `canonical_terms.as_values` has it; None if none has
+        """The object of each event for a predicate, in the form of `canonical_terms.as_values`; None if no event has
         one."""
         found = self.table.column(predicate)
         return None if found is None else found.take(self.rows)
@@ -320,11 +320,11 @@ class ColumnBatch:
         return self.table.subject.take(self.rows)
 
     def id(self, index: int) -> str:
-        """The id of event number `index`."""
+        """The id of the event at `index`."""
         return self.table.id(self._row(index))
 
     def event(self, index: int) -> Event:
-        """Event number `index` as an object."""
+        """The event at `index` as an object."""
         domain = Domain(int(self.domains[index]))
         start, end = int(self.starts[index]), int(self.ends[index])
         return Event.from_columns(start, end, domain, self.id(index), self.triples(index))
@@ -347,7 +347,7 @@ class ColumnBatch:
         return self.terms[bits] if holds_term_id(tag) else tagged_literal(tag, bits)
 
     def take(self, events: Ints) -> ColumnBatch:
-        """Some of the events, in the order given."""
+        """Some of the events, in the given order."""
         chosen: slice | Ints = events
         if len(events) and np.array_equal(events, np.arange(events[0], events[0] + len(events))):
             chosen = slice(int(events[0]), int(events[0]) + len(events))  # a view: nothing is copied
@@ -366,12 +366,14 @@ class ColumnBatch:
         return (self.event(index) for index in range(len(self)))
 
     def as_events(self) -> EventBatch:
-        """The same events as triples, for patterns that need them; made once."""
+        """The same events as triples, for patterns that need them; built once."""
         return self._events
 
     @cached_property
     def _events(self) -> EventBatch:
-        terms = Terms()  # of its own: with a blank node and an id for each event, a shared one would grow for ever
+        terms = (
+            Terms()
+        )  # a dictionary of its own: with a blank node and an id per event, a shared one would grow without end
         columns = [self.column(predicate) for predicate in self.predicates]
         objects = np.column_stack([_entered(values, self.terms, terms) for values in columns if values is not None])
         has = objects != UNBOUND

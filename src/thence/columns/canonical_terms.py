@@ -19,16 +19,18 @@ from thence.rdf.values import XSD_DOUBLE, Value, literal, parse
 # Converts tagged 64-bit values (`value_kinds`) to Python values and literals.
 
 SHORTEST = value_kinds.DOUBLE | 1 << value_kinds.SCALE_SHIFT
-"""The tag of a double that is written as typed events have it: `10.5`, not the canonical `1.05E1`. It is the same value
-and another term."""
+"""The tag of a double in the form of typed events: `10.5`, not the canonical `1.05E1`. It is the same value and another
+term.
+"""
 
 NON_CANONICAL = 12
-"""The tag of a number whose text says more than its value does: bits hold the term's id. No kind of `value_kinds` is as
-high."""
+"""The tag of a number whose text is not canonical (`01`): the bits are the term's id. It is higher than every kind of
+`value_kinds`.
+"""
 
 
 def untag(tag: int, bits: int) -> Value:
-    """The number or boolean that a tag and 64 bits hold.
+    """The number or boolean of a tag and 64 bits.
 
     >>> untag(value_kinds.DECIMAL | 2 << value_kinds.SCALE_SHIFT, 1999)
     Decimal('19.99')
@@ -46,12 +48,12 @@ def untag(tag: int, bits: int) -> Value:
 
 
 def tagged_literal(tag: int, bits: int) -> Literal:
-    """The literal of a tagged number or boolean: the canonical one, but for the SHORTEST doubles.
+    """The literal of a tagged number or boolean: canonical, except for SHORTEST doubles.
 
     >>> print(tagged_literal(SHORTEST, 0))
     "0.0"^^<http://www.w3.org/2001/XMLSchema#double>
     """
-    if tag == SHORTEST:  # of which there may be several in each row of an answer
+    if tag == SHORTEST:  # each row of an answer may have several
         (double,) = struct.unpack("d", struct.pack("q", bits))
         return Literal(repr(double), XSD_DOUBLE)
     return literal(untag(tag, bits))
@@ -69,8 +71,8 @@ _DECIMAL_SUFFIX = len(_SUFFIXES[DECIMAL])
 
 
 def as_values(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.bool_]]:
-    """Some terms as tag and 64 bits that say which term it is, whole: equal pairs, equal terms, and the reverse. And
-    whether the bits are the term's id: a number is its value if its text is canonical or, for a double, the shortest.
+    """Terms as tags and 64 bits that identify them: equal pairs are equal terms, and the reverse; and whether the bits
+    are the term's id. A number is stored as its value if its text is canonical or, for a double, the shortest.
 
     >>> from thence.rdf.terms import Literal
     >>> terms = Terms()
@@ -79,7 +81,7 @@ def as_values(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16],
     True
     """
     tags = terms.tags[ids]
-    if (tags < OTHER).all():  # IRIs, blank nodes and texts, as most columns are
+    if (tags < OTHER).all():  # IRIs, blank nodes and texts, the most frequent terms
         return tags, ids.astype(np.int64), np.ones(len(ids), np.bool_)
     known_tags, known_bits = terms.exact
     tags = known_tags[ids]
@@ -92,11 +94,11 @@ def as_values(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16],
 
 
 def _looked_at(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-    """The tag and bits of some terms, from their texts."""
+    """The tags and bits of some terms, read from their texts."""
     tags, bits = terms.tags[ids], terms.bits[ids]
     kinds = tags & KIND_MASK
     is_value = are_canonical(terms, ids)
-    # one whose digits are too many for the fast reading has no value in the dictionary
+    # a number with too many digits for the fast path has no value in the dictionary
     for row in np.flatnonzero(~is_value & ((kinds == DOUBLE) | (kinds == OTHER))).tolist():
         number = _shortest(terms.text_of(int(ids[row])))
         if number is not None:
@@ -106,7 +108,7 @@ def _looked_at(terms: Terms, ids: NDArray[np.int32]) -> tuple[NDArray[np.uint16]
 
 
 def _shortest(text: str) -> float | None:
-    """The number that a term is if it is the double which a typed event would write so."""
+    """The value of a term that is a double in the form of typed events; None for other terms."""
     if not text.endswith(_DOUBLE_SUFFIX):
         return None
     lexical = text[1 : -len(_DOUBLE_SUFFIX)]
@@ -118,7 +120,7 @@ def are_canonical(terms: Terms, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether each of some terms is a number or boolean in its canonical form."""
     kinds = terms.tags[ids] & KIND_MASK
     canonical = np.zeros(len(ids), np.bool_)
-    # floats and booleans are rare in streams, and the shortest digits of a float are no matter of a few lines
+    # floats and booleans are rare in streams, and the shortest digits of a float need more than a few lines
     one_by_one = (kinds == DOUBLE) | (kinds == FLOAT) | (kinds == BOOLEAN)
     _mark_exact(terms.text, terms.ends, ids, kinds, canonical)
     for row in np.flatnonzero(one_by_one).tolist():
@@ -137,7 +139,7 @@ def _mark_exact(text, ends, ids, kinds, canonical):
         start = ends[ids[row] - 1] if ids[row] > 0 else 0
         stop = ends[ids[row]]
         if kinds[row] == INTEGER:
-            # types derived from xsd:integer are other terms: their suffix is longer or shorter, or ends otherwise
+            # types derived from xsd:integer are other terms: their names differ in length or ending
             canonical[row] = _has_name(text, stop, 105, 110, 116) and _digits_are_canonical(
                 text, start + 1, stop - _INTEGER_SUFFIX, False
             )
@@ -147,7 +149,7 @@ def _mark_exact(text, ends, ids, kinds, canonical):
 
 @inner
 def _has_name(text, stop, first, second, third):
-    """Whether the datatype is `#integer`: seven letters that begin so."""
+    """Whether the datatype is `#integer`, of which the first seven letters are compared."""
     return text[stop - 9] == 35 and text[stop - 8] == first and text[stop - 7] == second and text[stop - 6] == third
 
 

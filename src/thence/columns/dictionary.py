@@ -16,12 +16,12 @@ UNBOUND = -1
 """The id that stands for no term."""
 
 UNKNOWN = 0xFFFF
-"""The tag of a term whose text was not looked at: no kind and scale are as high."""
+"""The tag of a term whose text has not been read; higher than every kind and scale."""
 
 
 class Terms:
-    """Terms by id, counted from 0. A term is its canonical N-Triples text (`str(term)`): equal ids, equal terms, and
-    the reverse.
+    """Terms by id, counted from 0. A term is its canonical N-Triples text (`str(term)`), so equal ids are equal terms,
+    and the reverse.
 
     >>> terms = Terms()
     >>> terms.add(Literal("a")), terms.add(IRI("http://example.org/")), terms.add(Literal("a"))
@@ -90,9 +90,9 @@ class Terms:
         return self._enter(*_joined(texts))
 
     def add_joined(self, texts: Texts) -> NDArray[np.int32]:
-        """The same, given as arrays."""
+        """The ids of terms given as arrays of canonical N-Triples, entered where new."""
         bounds = np.concatenate([np.zeros(1, np.int64), texts.ends])
-        return self._enter(np.array(texts.text), bounds)  # a copy, since compiled code is for what can be written to
+        return self._enter(np.array(texts.text), bounds)  # a copy, since the compiled function takes writable arrays
 
     def _enter(self, source: NDArray[np.uint8], bounds: NDArray[np.int64]) -> NDArray[np.int32]:
         self.reserve(len(bounds) - 1, len(source))
@@ -114,18 +114,19 @@ class Terms:
         return ids
 
     def find_all(self, terms: Iterable[Term]) -> NDArray[np.int32]:
-        """The ids of terms, UNBOUND for those that are not here."""
+        """The ids of terms; UNBOUND for those that the dictionary lacks."""
         return self.find_texts([str(term).encode() for term in terms])
 
     def find_texts(self, texts: Sequence[bytes]) -> NDArray[np.int32]:
-        """The ids of terms given as canonical N-Triples, UNBOUND for those that are not here."""
+        """The ids of terms given as canonical N-Triples; UNBOUND for those that the dictionary lacks."""
         source, bounds = _joined(texts)
         ids = np.empty(len(texts), np.int64)
         hashing.find_all(self.text, self.ends, self.slots, source, bounds, ids)
         return np.maximum(ids, UNBOUND).astype(np.int32)
 
     def find(self, term: Term) -> int:
-        """The id of a term, or UNBOUND if it is not here. Once found it is known: patterns ask for few, and often."""
+        """The id of a term; UNBOUND if the dictionary lacks it. Found ids are cached: patterns ask for few terms,
+        often."""
         known = self._found.get(term)
         if known is None:
             known = int(self.find_all([term])[0])
@@ -134,7 +135,7 @@ class Terms:
         return known
 
     def import_all(self, other: Terms, ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The ids here of some terms of another dictionary, entered where new."""
+        """The ids in this dictionary of some terms of another one, entered where new."""
         size = int((other.ends[ids] - np.where(ids > 0, other.ends[ids - 1], 0)).sum()) if len(ids) else 0
         self.reserve(len(ids), size)
         found = np.empty(len(ids), np.int32)
@@ -146,9 +147,9 @@ class Terms:
     def look_up(
         self, other: Terms, ids: NDArray[np.int32], known: NDArray[np.int32], *, unknown: int, missing: int
     ) -> NDArray[np.int32]:
-        """The ids here of some terms of another dictionary, `missing` for those that are not here. `known` notes them
-        by the other's id, and is `unknown` where nothing is noted: each term is looked up once."""
-        ids = np.array(ids)  # a copy, since compiled code is for what can be written to
+        """The ids in this dictionary of some terms of another one; `missing` for those that it lacks. `known` caches
+        them by the other's id, with `unknown` where nothing is cached, so each term is looked up once."""
+        ids = np.array(ids)  # a copy, since the compiled function takes writable arrays
         hashing.look_up(
             self.text, self.ends, self.slots, other.text, other.ends, other.hashes, ids, known, unknown, missing
         )
@@ -180,14 +181,14 @@ class Terms:
 
     @property
     def bits(self) -> NDArray[np.int64]:
-        """The value of each term in 64 bits, as its tag says; its id if it has no value."""
+        """The value of each term in 64 bits, according to its tag; its id if it has no value."""
         self._classify()
         return self._bits[: self.count]
 
     @property
     def exact(self) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-        """The tag and bits that identify each term, if `canonical_terms.as_values` has found them, and tag UNKNOWN
-        otherwise, so that no text is read twice."""
+        """The tag and bits that identify each term, if `canonical_terms.as_values` has computed them, else tag UNKNOWN,
+        so that no text is read twice."""
         tags, bits = self._exact
         if self.count > len(tags):
             capacity = max(self.count, 2 * len(tags))
@@ -208,7 +209,7 @@ class Terms:
 
 
 def from_text(text: str) -> Term:
-    """The term that a canonical N-Triples text means: the inverse of `str`.
+    """The term of a canonical N-Triples text: the inverse of `str`.
 
     >>> from_text('"a\\\\nb"@en')
     Literal(value='a\\nb', datatype='http://www.w3.org/1999/02/22-rdf-syntax-ns#langString', language='en')
@@ -247,7 +248,7 @@ def _unescape(text: str) -> str:
 def _joined(texts: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     bounds = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=bounds[1:])
-    # a bytearray, since arrays that can be written to are another type, which the other entries are compiled for
+    # a bytearray: the functions are compiled for writable arrays, which are another type
     return np.frombuffer(bytearray().join(texts), np.uint8), bounds
 
 

@@ -14,7 +14,7 @@ from thence.jit.compiled import inlined, inner, lazy_entry
 
 @inlined
 def word_at(text, place, count):
-    """Up to eight bytes as a number, the first one lowest."""
+    """Up to eight bytes as a number, the first byte lowest."""
     word = np.uint64(0)
     for number in range(count):
         word |= np.uint64(text[place + number]) << np.uint64(8 * number)
@@ -46,7 +46,7 @@ def hash_bytes(source, start, stop):
 
 @inlined
 def same_bytes(left, i, right, j, length):
-    # unsigned, since a signed index costs a test for being negative each time
+    # unsigned, since a signed index costs a test for negative values
     a, b = np.uint64(i), np.uint64(j)
     for k in range(np.uint64(length)):
         if left[a + k] != right[b + k]:
@@ -62,13 +62,13 @@ def _first_slot(code, slots):
 
 @inlined
 def _mark(code, entry):
-    """The content of a slot: the upper half of the hash, which settles most misses at once, and the entry."""
+    """The content of a slot: the upper half of the hash, which detects most misses at once, and the entry."""
     return np.int64((code & np.uint64(0x7FFFFFFF00000000)) | np.uint64(entry))
 
 
 @inlined
 def find(text, ends, slots, source, start, stop, code):
-    """The id of `source[start:stop]`, or -1 - the free slot where it belongs."""
+    """The id of `source[start:stop]`, or -1 - the free slot for it."""
     slot = _first_slot(code, slots)
     wanted = _mark(code, 0)
     while True:
@@ -85,7 +85,7 @@ def find(text, ends, slots, source, start, stop, code):
 
 @inlined
 def append(text, ends, hashes, slots, count, source, start, stop, code, slot):
-    """Make `source[start:stop]` entry number `count`, at a slot that `find` gave."""
+    """Stores `source[start:stop]` as entry number `count`, at a slot that `find` returned."""
     begin = ends[count - 1] if count > 0 else 0
     for k in range(stop - start):
         text[begin + k] = source[start + k]
@@ -112,7 +112,7 @@ def _bytes_looked_up(text, ends, slots, source_text, source_ends, source_hashes,
 
 @lazy_entry(lambda hashes, count, slots: 4 * count)
 def rehash(hashes, count, slots):
-    """Enter the first `count` entries into an empty, larger table."""
+    """Enters the first `count` entries into an empty, larger table."""
     for number in range(count):
         slot = _first_slot(hashes[number], slots)
         while slots[slot] != FREE:
@@ -130,7 +130,7 @@ def find_all(text, ends, slots, source, bounds, found):
 
 @lazy_entry(_bytes_given)
 def add_all(text, ends, hashes, slots, count, source, bounds, found):
-    """The id of each `source[bounds[i]:bounds[i+1]]`, entered where new; the new count."""
+    """The id of each `source[bounds[i]:bounds[i+1]]`, entered where new; and the new count."""
     for i in range(len(found)):
         start, stop = bounds[i], bounds[i + 1]
         code = hash_bytes(source, start, stop)
@@ -145,7 +145,7 @@ def add_all(text, ends, hashes, slots, count, source, bounds, found):
 
 @lazy_entry(_bytes_imported)
 def import_all(text, ends, hashes, slots, count, source_text, source_ends, source_hashes, ids, found):
-    """The id here of each of some entries of another table, entered where new; the new count."""
+    """The ids in this table of some entries of another one, entered where new; and the new count."""
     for i in range(len(ids)):
         start = source_ends[ids[i] - 1] if ids[i] > 0 else 0
         stop = source_ends[ids[i]]
@@ -161,8 +161,8 @@ def import_all(text, ends, hashes, slots, count, source_text, source_ends, sourc
 
 @lazy_entry(_bytes_looked_up)
 def look_up(text, ends, slots, source_text, source_ends, source_hashes, ids, known, unknown, missing):
-    """Note in `known`, by id of another table, the id here of each of some entries, or `missing`. Each that is not
-    `unknown` is known already."""
+    """Stores in `known`, by id of another table, the id in this table of each of some entries, or `missing`. Entries
+    other than `unknown` are already known."""
     for i in range(len(ids)):
         if known[ids[i]] == unknown:
             start = source_ends[ids[i] - 1] if ids[i] > 0 else 0
@@ -176,7 +176,7 @@ def look_up(text, ends, slots, source_text, source_ends, source_hashes, ids, kno
 def without_duplicates(
     offsets: NDArray[np.int64], subjects: NDArray[np.int32], predicates: NDArray[np.int32], objects: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """Which triples to keep so that each event is a set; the first occurrences stay."""
+    """Which triples to keep so that each event is a set: the first of equal ones."""
     keep = np.ones(len(subjects), np.bool_)
     _mark_duplicates(offsets, subjects, predicates, objects, keep)
     return keep
@@ -233,7 +233,7 @@ def high(code, more):
 
 @inlined
 def low(code, more):
-    """Otherwise than `high`, so that what is alike in one half differs in the other."""
+    """The lower half of a hash, mixed differently from `high`, so that values equal in one half differ in the other."""
     code = (code ^ more) * np.uint64(0xD1B54A32D192ED03)
     return code ^ (code >> np.uint64(32))
 
@@ -254,12 +254,12 @@ def hash_texts(text, ends, found):
 
 @lazy_entry(lambda hashed, *others: 8 * len(hashed))
 def hash_events(hashed, offsets, places, starts, ends, found):
-    """The hash of a match's events: their hashes, their positions in it, the places that they fill, its times."""
+    """The hash of a match's events: of their hashes, positions and places, and the match's times."""
     for match in range(len(found)):
         one, other = np.uint64(0), np.uint64(0)
         for number in range(offsets[match], offsets[match + 1]):
             place, position = np.uint64(places[number]), np.uint64(number - offsets[match])
-            # each is mixed with its position, so that a sum tells orders apart
+            # each is mixed with its position, so that the sum depends on the order
             one += high(high(hashed[number, 0], place), position)
             other += low(low(hashed[number, 1], place), position)
         start, end = np.uint64(starts[match]), np.uint64(ends[match])
@@ -269,8 +269,8 @@ def hash_events(hashed, offsets, places, starts, ends, found):
 
 @lazy_entry(lambda tags, *others: 8 * len(tags))
 def hash_values(tags, bits, named, hashes, found):
-    """The hash of the bindings of matches or iterations, one column at a time; of a term its own hash, since its number
-    differs between processes."""
+    """The hash of the bindings of matches or iterations, one column at a time. A term counts by its own hash, since its
+    id differs between processes."""
     for row in range(len(found)):
         tag, value = np.uint64(tags[row]), np.uint64(bits[row])
         if tags[row] == NONE:
@@ -285,7 +285,7 @@ _DIGITS = np.frombuffer(b"".join(b"%04x" % pair for pair in range(2**16)), np.ui
 
 
 def as_hexadecimal(words: Words) -> Texts:
-    """Two words a row as 32 digits.
+    """Two words per row as 32 digits.
 
     >>> as_hexadecimal(np.array([[1, 255]], np.uint64)).to_list()
     ['000000000000000100000000000000ff']
@@ -296,12 +296,12 @@ def as_hexadecimal(words: Words) -> Texts:
 
 _VALUES = np.full(256, 255, np.uint8)
 _VALUES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
-"""What each byte is as a digit; 255 if it is none."""
+"""The value of each byte as a digit; 255 if it is not a digit."""
 
 
 @lazy_entry(lambda text, values, found: 4 * len(text))
 def read_digits(text, values, found):
-    """Two words of 16 digits a row; whether all are such digits as `as_hexadecimal` writes."""
+    """Two words of 16 digits per row; and whether all are digits as `as_hexadecimal` writes them."""
     others = np.uint8(0)
     place = 0
     for row in range(len(found)):
@@ -317,7 +317,7 @@ def read_digits(text, values, found):
 
 
 def from_hexadecimal(texts: Texts) -> Words | None:
-    """What `as_hexadecimal` has written; None if it has not.
+    """The words that `as_hexadecimal` wrote; None if the texts have another form.
 
     >>> from_hexadecimal(as_hexadecimal(np.array([[1, 255]], np.uint64))).tolist()
     [[1, 255]]

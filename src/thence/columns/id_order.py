@@ -16,8 +16,8 @@ _MOST_DIGITS = 18  # that 64 bits hold
 
 
 def id_key(name: str) -> tuple[str, int, int, str, int]:
-    """By which an id is ordered: TEXT, 0, number of an id TEXT:DIGITS; any other id, 1. Of ids of one number
-    the shorter one comes first.
+    """The sort key of an id: (TEXT, 0, number) for TEXT:DIGITS, (id, 1) for any other. Among ids of one number the
+    shorter comes first.
 
     >>> sorted(["S:10", "S:6", "S", "T:1", "S:x", "S:06"], key=id_key)
     ['S:6', 'S:06', 'S:10', 'S', 'S:x', 'T:1']
@@ -30,7 +30,7 @@ def id_key(name: str) -> tuple[str, int, int, str, int]:
 
 
 def id_ranks(ids: Texts) -> Ints:
-    """The place of each id among some, in the order of `id_key`; equal ones have one.
+    """The rank of each id in the order of `id_key`; equal ids have one rank.
 
     >>> id_ranks(Texts.of(["S:10", "S:6", "S", "S:10"])).tolist()
     [1, 0, 2, 1]
@@ -42,7 +42,9 @@ def id_ranks(ids: Texts) -> Ints:
     is_digit = (ids.text >= _ZERO) & (ids.text <= _NINE)
     before = np.maximum.accumulate(np.where(is_digit, -1, places))[last - 1]  # the last that is not a digit
     is_numbered = (before >= first) & (before < last - 1) & (ids.text[before] == _COLON)
-    counted = np.append(0, np.cumsum(~is_digit | (ids.text != _ZERO)))  # of what is no zero
+    counted = np.append(
+        0, np.cumsum(~is_digit | (ids.text != _ZERO))
+    )  # the number of characters other than zeros so far
     leading = np.minimum(np.searchsorted(counted, counted[before + 1] + 1) - 1, last)
     lengths = np.where(is_numbered, last - leading, 0)
     keys = (
@@ -62,7 +64,7 @@ def id_ranks(ids: Texts) -> Ints:
 
 
 def _numbers(ids: Texts, first: Ints, lengths: Ints) -> Ints:
-    """Numbers of so many digits each, which those of one length are ordered by."""
+    """Numbers with these many digits each; numbers of one length are ordered by them."""
     found = np.zeros(len(ids), np.int64)
     for place in range(min(int(lengths.max()), _MOST_DIGITS)):
         has = lengths > place
@@ -74,7 +76,7 @@ def _numbers(ids: Texts, first: Ints, lengths: Ints) -> Ints:
 
 
 def _text_ranks(text: NDArray[np.uint8], first: Ints, last: Ints) -> Ints:
-    """The place of each of some texts among them."""
+    """The rank of each of some texts."""
     content = text.tobytes()
     texts = [content[i:j] for i, j in zip(first.tolist(), last.tolist(), strict=True)]
     ranks = {each: rank for rank, each in enumerate(sorted(set(texts)))}

@@ -38,16 +38,17 @@ def _translate(table, numbers, found):
     return least
 
 
-# The order of rows by certainty, end and start: found in one pass where rows are nearly in it, as they mostly are.
+# The order of rows by certainty, end and start. One pass is enough where rows are nearly in order, which they mostly
+# are.
 
 CERTAIN, START, END = range(3)
-"""Where the times of a row stand: its first three words."""
+"""The positions of the times in a row: its first three words."""
 
 _FAR = 1000
-"""Places that a row is moved, before all are sorted instead."""
+"""The places that a row is moved at most; beyond them, all rows are sorted."""
 
 UNSORTED, SORTED, ALIKE = 0, 1, 2
-"""The verdict on an order: there is none, it is the only one, or some rows are equal in all three times."""
+"""The verdict on an order: none was found, it is the only one, or some rows are equal in all three times."""
 
 
 def sorted_by_times(certain: Ints, end: Ints, start: Ints) -> Ints:
@@ -64,7 +65,7 @@ def sorted_by_times(certain: Ints, end: Ints, start: Ints) -> Ints:
 
 @lazy_entry(lambda times, order: len(order) * min(len(order), _FAR))
 def _in_order(times, order):
-    """Put `order` into the order of some rows' times, and return the verdict on it."""
+    """Sorts `order` by the rows' times and returns the verdict on it."""
     verdict = SORTED
     for i in range(len(order)):
         found = placed(pointer(times), times.shape[1], pointer(order), i)
@@ -76,7 +77,7 @@ def _in_order(times, order):
 
 @inlined
 def placed(cells, width, order, i):
-    """Move row number i to its place among those before it. Rows come nearly in order, as those that become certain
+    """Moves row number i to its place among those before it. Rows are nearly in order, since rows that become certain
     first come first, so few moves are needed."""
     row = i * width
     if i > 0 and cells[row + CERTAIN] < cells[row - width + CERTAIN]:

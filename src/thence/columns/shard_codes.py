@@ -1,4 +1,4 @@
-"""Which shard a row belongs to, by its values of the key: the same for the same terms, on any machine."""
+"""The shard of a row, by its values of the key: the same for the same terms, on any machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thence.rdf.terms import Term
 
 
 def shards_of(columns: Sequence[ValueColumn], count: int, terms: Terms, shards: int) -> NDArray[np.int64]:
-    """The shard of each of `count` rows, by the columns of the key; without any, the first."""
+    """The shard of each of `count` rows, by the columns of the key; without columns, the first shard."""
     code = np.zeros(count, np.uint64)
     for values in columns:
         bits = values.bits.astype(np.uint64)

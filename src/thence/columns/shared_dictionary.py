@@ -15,14 +15,15 @@ from thence.columns.row_order import gather
 from thence.rdf.terms import Term
 
 _MANY = 200_000
-"""Terms after which the next batch begins a new dictionary, and likewise bytes of text: a column that never repeats
-itself must not grow one for ever."""
+"""The number of terms after which the next batch starts a new dictionary, and likewise bytes of text: a column of
+distinct values must not make a dictionary grow without end.
+"""
 _LARGE = 64 << 20
 
 
 @dataclass(slots=True, eq=False)
 class SharedTerms:
-    """A dictionary, and what is known of it already."""
+    """A dictionary, with caches of ids that were computed before."""
 
     terms: Terms = field(default_factory=Terms)
     _known: dict[str, tuple[Any, Ints]] = field(default_factory=dict)  # by column: its Arrow dictionary, its ids here
@@ -31,7 +32,7 @@ class SharedTerms:
     _imported: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # by id here, the id there
 
     def ids(self, column: str, values: Any, make: Callable[[Any], Term]) -> Ints:
-        """The ids of a column's distinct values, an Arrow array; those of the batch before are looked at first."""
+        """The ids of a column's distinct values, an Arrow array. Values of the previous batch are looked up first."""
         known = self._known.get(column)
         if known is not None and known[0].equals(values):
             return known[1]
@@ -41,7 +42,7 @@ class SharedTerms:
         return ids
 
     def value(self, term: Term) -> tuple[int, int]:
-        """A query's constant as tag and bits in the sense of this dictionary."""
+        """A query's constant as tag and bits of this dictionary."""
         if term not in self._constants:
             tags, bits, _ = as_values(self.terms, self.terms.add_all([term]))
             self._constants[term] = int(tags[0]), int(bits[0])
@@ -73,7 +74,7 @@ class Dictionaries:
     _current: SharedTerms = field(default_factory=SharedTerms)
 
     def current(self) -> SharedTerms:
-        """The one that a batch is to use, with all of its columns."""
+        """The dictionary for all columns of the next batch."""
         if self._current.is_full:
             self._current = SharedTerms()
         return self._current

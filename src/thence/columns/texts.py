@@ -1,4 +1,4 @@
-"""`Texts`: many texts as two arrays, one of all their bytes and one of where each ends."""
+"""`Texts`: many texts as two arrays, their bytes and their ends."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Texts:
 
     def take(self, rows: NDArray[np.int64]) -> Texts:
         length = self._length()
-        if length:  # as hashes have: rows of a table
+        if length:  # texts of one length, as hashes are: rows of a table
             return Texts(self.text.reshape(-1, length)[rows].reshape(-1), length * np.arange(1, len(rows) + 1))
         starts = self.starts[rows]
         lengths = self.ends[rows] - starts
@@ -58,7 +58,7 @@ class Texts:
         return Texts(self.text[places], ends)
 
     def _length(self) -> int:
-        """The length that all of them have; 0 if they differ."""
+        """The common length of all texts; 0 if they differ."""
         first = int(self.ends[0]) if len(self.ends) else 0
         return first if first and (np.diff(self.ends) == first).all() else 0
 

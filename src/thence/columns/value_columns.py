@@ -20,7 +20,7 @@ from thence.rdf.terms import XSD, Literal, Term
 from thence.rdf.times import XSD_INTEGER, Domain, format_time
 from thence.rdf.values import XSD_DOUBLE
 
-# Columns of values: a tag and 64 bits a row, as in `canonical_terms.as_values`.
+# Columns of values: a tag and 64 bits per row, as in `canonical_terms.as_values`.
 
 
 class Tagged(NamedTuple):
@@ -31,7 +31,7 @@ class Tagged(NamedTuple):
 
     @property
     def tag(self) -> int | None:
-        """The tag of all rows, where it is known without looking that they have one."""
+        """The tag of all rows, if it is known without a scan that they have one."""
         return single_tag(self.tags)
 
     def take(self, rows: slice | Ints) -> Tagged:
@@ -41,7 +41,7 @@ class Tagged(NamedTuple):
         return Tagged(self.tags[rows], self.bits[rows])
 
     def spread(self, where: NDArray[Any]) -> Tagged:
-        """A row for each number in `where`, these being the distinct values: nearly always all of one tag."""
+        """The values with the numbers in `where`, these being the distinct values: nearly always all have one tag."""
         if len(self.tags) == 1:
             return constant(int(self.tags[0]), np.broadcast_to(self.bits, where.shape))
         if (self.tags == self.tags[0]).all():
@@ -55,7 +55,7 @@ def constant(tag: int, bits: NDArray[np.int64]) -> Tagged:
 
 
 def single_tag(tags: NDArray[Any]) -> int | None:
-    """The tag of all rows, where it is known without looking that they have one: `constant` makes a view of one number.
+    """The tag of all rows, if it is known without a scan that they have one: `constant` makes a view of one number.
 
     >>> single_tag(constant(3, np.arange(5)).tags), single_tag(np.array([3, 3], np.uint16))
     (3, None)
@@ -64,13 +64,13 @@ def single_tag(tags: NDArray[Any]) -> int | None:
 
 
 def values_of_terms(ids: NDArray[Any], terms: Terms) -> Tagged:
-    """Terms of a dictionary as values in the sense of that dictionary."""
+    """Terms of a dictionary as values of that dictionary."""
     kinds, bits, _ = as_values(terms, ids.astype(np.int32))
     return Tagged(kinds, bits)
 
 
 def holds_term_id(tag: Any) -> Any:
-    """Whether the bits beside a tag, or beside each of an array of tags, are a term's id."""
+    """Whether the bits beside a tag (or each of an array of tags) are a term's id."""
     return (tag != value_kinds.NONE) & ((tag <= value_kinds.OTHER) | (tag == NON_CANONICAL))
 
 
@@ -85,7 +85,7 @@ __all__ = ["NON_CANONICAL", "ValueColumn", "term_of", "value_of", "values_of"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueColumn:
-    """A column of terms; tag NONE is unbound."""
+    """A column of terms; tag NONE means unbound."""
 
     tags: NDArray[Any]  # of 16 bits; of 64 where they come from the machine's memory
     bits: NDArray[np.int64]
@@ -95,7 +95,8 @@ class ValueColumn:
 
 
 def values_of(ids: NDArray[np.int32], source: Terms, state: Terms) -> ValueColumn:
-    """A column of ids of a batch's dictionary, as values; terms that have no value of their own enter the state's."""
+    """A column of ids of a batch's dictionary as values; terms without a value of their own enter the state's
+    dictionary."""
     distinct, where = np.unique(ids, return_inverse=True)
     bound = distinct[distinct != UNBOUND]
     if not len(bound):
@@ -116,7 +117,7 @@ def value_of(term: Term, state: Terms) -> tuple[int, int]:
 
 
 def term_of(tag: int, bits: int, state: Terms) -> Term | None:
-    """The term that a value is; None if unbound."""
+    """The term of a value; None if unbound."""
     if tag == NONE:
         return None
     if tag == NON_CANONICAL or tag <= OTHER:
@@ -132,7 +133,7 @@ def write_values(
     others: Sequence[tuple[int, NDArray[Any]]] = (),
     constants: Sequence[tuple[int, int]] = (),
 ) -> None:
-    """Writes columns of values into a table of rows, each as tag and bits from its place on, with other columns and
+    """Writes columns of values into a table of rows, each as tag and bits from its position on, with other columns and
     constants."""
     columns, alike = list(others), list(constants)
     for place, each in values:
@@ -152,7 +153,7 @@ _INTEGER = f"^^<{XSD_INTEGER}>".encode()
 
 
 def term_ids(column: ValueColumn, terms: Terms) -> Ids:
-    """A column of values as ids; numbers enter the dictionary as the terms they are."""
+    """A column of values as ids; numbers enter the dictionary as their terms."""
     tags = np.asarray(column.tags)
     ids = np.where(holds_term_id(tags), column.bits, UNBOUND).astype(np.int32)
     rows = np.flatnonzero((tags != NONE) & ~holds_term_id(tags))
@@ -165,8 +166,8 @@ def term_ids(column: ValueColumn, terms: Terms) -> Ids:
 
 
 def _entered(tag: int, bits: Bits, terms: Terms) -> Ids:
-    """The ids of distinct numbers. A column may have as many as rows: of doubles no literal is built, nor their text
-    read to say which value it is."""
+    """The ids of distinct numbers. A column may have as many as rows, so for doubles no literal is built, and no text
+    is read to find its value."""
     if tag != SHORTEST:
         return terms.add_texts(_texts(tag, bits.tolist()))
     ids = terms.add_texts([b'"%r"%b' % (each, _DOUBLE) for each in bits.view(np.float64).tolist()])
@@ -176,7 +177,7 @@ def _entered(tag: int, bits: Bits, terms: Terms) -> Ids:
 
 
 def _texts(tag: int, values: Sequence[int]) -> list[bytes]:
-    """The terms of tagged numbers or booleans. Integers are most of them, and their texts are soon made."""
+    """The terms of tagged numbers or booleans. Most are integers, whose texts are built quickly."""
     if tag == INTEGER:
         return [b'"%d"%b' % (bits, _INTEGER) for bits in values]
     return [str(tagged_literal(tag, bits)).encode() for bits in values]

@@ -1,16 +1,12 @@
 """Typed values as columns: a tag (kind, and a decimal's scale) and 64 bits for each term of a dictionary, compiled.
 
-Exact or not at all: what 64 bits can't hold exactly is OTHER and takes the slow way. A value in bits:
+Values that 64 bits cannot hold exactly are OTHER and take the slow path. A value in bits:
 
-=========  ==============================================
-INTEGER    the integer (xsd:integer and the types derived from it)
-DECIMAL    the integer n of n / 10^scale, without trailing zeros
-FLOAT      the bits of the double that equals the 32-bit float
-DOUBLE     the bits of the double
-BOOLEAN    0 or 1
-DATETIME   microseconds since 1970-01-01T00:00Z; no zone counts as UTC, as XPath's implicit time zone here
-others     the term's id
-=========  ==============================================
+=========  ============================================== INTEGER    the integer (xsd:integer and the types derived from
+it) DECIMAL    the integer n of n / 10^scale, without trailing zeros FLOAT      the bits of the double that equals the
+32-bit float DOUBLE     the bits of the double BOOLEAN    0 or 1 DATETIME   microseconds since 1970-01-01T00:00Z; no
+zone counts as UTC, as XPath's implicit time zone here others     the term's id =========
+==============================================
 """
 
 from __future__ import annotations
@@ -75,7 +71,7 @@ def _bytes(text, ends, first, last, tags, bits):
 
 @lazy_entry(_bytes)
 def classify(text, ends, first, last, tags, bits):
-    """Fill `tags` and `bits` for the terms `first` to `last` (exclusive)."""
+    """Fills `tags` and `bits` for the terms `first` to `last` (exclusive)."""
     for index in range(first, last):
         start = ends[index - 1] if index > 0 else 0
         tag, value = _classify_one(text, start, ends[index])
@@ -115,7 +111,7 @@ def _classify_one(text, start, stop):
 
 @inner
 def _datatype(text, start, stop):
-    """The number of the datatype in `^^<…>`, or -1 for one without values here."""
+    """The number of the datatype in `^^<…>`, or -1 for a datatype without values here."""
     name = start + len(_XSD)
     length = stop - 1 - name
     if length <= 0:
@@ -139,7 +135,7 @@ def _datatype(text, start, stop):
 
 @inner
 def _sign(text, i, stop):
-    """(negative?, where the digits begin)."""
+    """(whether it is negative, the position of the first digit)."""
     if i < stop and (text[i] == _MINUS or text[i] == _PLUS):
         return text[i] == _MINUS, i + 1
     return False, i
@@ -171,13 +167,13 @@ def _integer(text, i, stop, low, high):
 
 @inner
 def _digits(text, i, stop):
-    """Digits with an optional point: (mantissa, digits after the point, where it ends); the mantissa is -1 where there
-    is not a digit, or more than 18 that count. Trailing zeros after the point are dropped."""
+    """Digits with an optional point: (mantissa, digits after the point, end). The mantissa is -1 without a digit, or
+    with more than 18 significant ones. Trailing zeros after the point are dropped."""
     number = np.int64(0)
     scale = 0
     seen = False
     point = False
-    zeros = 0  # zeros after the point that count only if another digit follows
+    zeros = 0  # zeros after the point count only if another digit follows
     while i < stop:
         byte = text[i]
         if byte == _DOT and not point:
@@ -218,7 +214,7 @@ def _decimal(text, i, stop):
 
 @inner
 def _scientific(text, i, stop):
-    """mantissa × 10^exponent: (negative?, mantissa or -1, exponent)."""
+    """mantissa × 10^exponent: (whether it is negative, mantissa or -1, exponent)."""
     negative, i = _sign(text, i, stop)
     number, scale, i = _digits(text, i, stop)
     exponent = np.int64(-scale)
@@ -241,13 +237,14 @@ def _scientific(text, i, stop):
 
 @inner
 def double_bits(value):
-    """NaN is one value: which of its many bits an operation gives is the processor's choice."""
+    """The bits of a double. NaN has one pattern here: which of its many patterns an operation returns depends on the
+    processor."""
     return np.float64(value if value == value else np.nan).view(np.int64)
 
 
 @inner
 def _special(text, i, stop):
-    """INF, +INF, -INF and NaN: (is it one?, its value)."""
+    """INF, +INF, -INF and NaN: (whether it is one of these, its value)."""
     if stop - i == 3 and text[i] == _N and text[i + 1] == _LOWER_A and text[i + 2] == _N:
         return True, np.nan
     negative, i = _sign(text, i, stop)
@@ -300,7 +297,7 @@ def _boolean(text, i, stop):
 
 @inner
 def _number(text, i, length):
-    """`length` digits at i, or -1."""
+    """The number that `length` digits at i make, or -1."""
     number = np.int64(0)
     for k in range(length):
         digit = np.int64(text[i + k]) - 48
@@ -312,7 +309,7 @@ def _number(text, i, length):
 
 @inner
 def _days(year, month, day):
-    """Days since 1970-01-01 in the proleptic Gregorian calendar, or a huge number if there is no such day."""
+    """Days since 1970-01-01 in the proleptic Gregorian calendar, or a huge number for a day that does not exist."""
     leap = (year % 4 == 0 and year % 100 != 0) or year % 400 == 0
     length = 31
     if month == 4 or month == 6 or month == 9 or month == 11:
@@ -330,7 +327,7 @@ def _days(year, month, day):
 
 @inner
 def _datetime(text, i, stop):
-    """`YYYY-MM-DDThh:mm:ss[.ffffff][Z|±hh:mm]`; stranger ones (year 10000, 24:00:00, nanoseconds) are OTHER."""
+    """`YYYY-MM-DDThh:mm:ss[.ffffff][Z|±hh:mm]`; rarer forms (year 10000, 24:00:00, nanoseconds) are OTHER."""
     if stop - i < 19:
         return OTHER, 0
     if text[i + 4] != 45 or text[i + 7] != 45 or text[i + 10] != _T or text[i + 13] != 58 or text[i + 16] != 58:

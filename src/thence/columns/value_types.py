@@ -1,4 +1,4 @@
-"""Types of values, columns and attributes, as far as a query and its input tell them."""
+"""Types of values, columns and attributes, as far as a query and its input determine them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
-# Types of values, columns and attributes, as far as a query and its input tell them; and whether the columns of rows
-# that come together (UNION) agree in theirs (SA-41). Of no language.
+# Types of values, columns and attributes, as far as a query and its input determine them; and whether the columns of
+# rows that come together (UNION) agree in theirs (SA-41). Independent of languages.
 
 MOST_DIGITS = 38
-"""Of a decimal in a table."""
+"""The most digits of a decimal in a table."""
 
 _INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
@@ -26,7 +26,7 @@ class ValueKind(Enum):
     STRING = "string"
     TIMESTAMP = "timestamp"
     DATE = "date"
-    UNKNOWN = "a single value"  # any of these: only events will tell
+    UNKNOWN = "a single value"  # any of these; only events will tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Fields:
 Type: TypeAlias = Atom | Several | Fields
 
 Types: TypeAlias = Mapping[str, Type]
-"""Of a stream's attributes, by name. One that is not there no event has."""
+"""Types of a stream's attributes, by name. No event has an attribute that is not listed."""
 
 INTEGER, DOUBLE, BOOLEAN, STRING = map(Atom, (ValueKind.INTEGER, ValueKind.DOUBLE, ValueKind.BOOLEAN, ValueKind.STRING))
 TIMESTAMP, DATE, LARGE, UNKNOWN = map(Atom, (ValueKind.TIMESTAMP, ValueKind.DATE, ValueKind.DECIMAL, ValueKind.UNKNOWN))
@@ -83,8 +83,8 @@ TIMESTAMP, DATE, LARGE, UNKNOWN = map(Atom, (ValueKind.TIMESTAMP, ValueKind.DATE
 
 
 def common_attributes(listed: Iterable[Types | None]) -> Types | None:
-    """The types of attributes in several streams together: text where they differ. None, if one stream's are not
-    known."""
+    """The types of attributes in several streams together: text where they differ. None if the types of one stream are
+    unknown."""
     found: dict[str, Type] = {}
     for types in listed:
         if types is None:
@@ -99,7 +99,7 @@ def _mixed(left: Type, right: Type) -> Type:
 
 
 def derived_attributes(columns: Types) -> Types:
-    """The types of attributes that rows have as derived events (IN STREAM): a composite's are `name.attribute`."""
+    """The types of attributes of rows as derived events (IN STREAM): those of a composite are `name.attribute`."""
     found: dict[str, Type] = {"time": UNKNOWN}
     for name, kind in columns.items():
         if isinstance(kind, Fields):
@@ -112,7 +112,7 @@ def derived_attributes(columns: Types) -> Types:
 @dataclass(frozen=True, slots=True)
 class TypedStage:
     """A part of a query whose rows have types: the streams it reads, the stream it feeds (None: it answers), and the
-    types of its columns by those of the attributes it reads; None where it makes RDF events."""
+    types of its columns as a function of those of the attributes it reads; None if it makes RDF events."""
 
     reads: tuple[str, ...]
     feeds: str | None
@@ -122,8 +122,8 @@ class TypedStage:
 def read_attributes(
     stages: Sequence[TypedStage], given: Mapping[str, Types | None], *, in_part: bool = True
 ) -> list[Types | None]:
-    """The types of the attributes that each stage reads, in order: what feeds a stage comes before it. Of what stages
-    derive from events without types, some is known all the same; without `in_part`, it counts as unknown."""
+    """The types of the attributes that each stage reads, in order: a stage comes after those that feed it. Types
+    derived from untyped events are known in part; without `in_part` they count as unknown."""
     found: list[Types | None] = []
     derived: dict[str, list[Types | None]] = {}
     for stage in stages:
@@ -143,7 +143,7 @@ CURE = "another name in one of its queries, or values of one type"
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A column whose values would be of several types, and the first stage in which it is of another."""
+    """A column whose values would have several types, and the first stage in which the type differs."""
 
     stage: int
     column: str
@@ -171,7 +171,7 @@ def disagreement(stages: Sequence[TypedStage], given: Mapping[str, Types | None]
 
 
 def needs_data(stages: Sequence[TypedStage]) -> bool:
-    """Whether the types of streams may decide if those of columns agree."""
+    """Whether the types of streams may decide if the types of columns agree."""
     columns = _columns(stages, {})
     for together in _together(stages):
         listed = [each for stage in together for each in columns[stage].items()]
@@ -195,7 +195,7 @@ def _together(stages: Sequence[TypedStage]) -> list[list[int]]:
 
 
 def is_known(kind: Type) -> bool:
-    """Whether a type is known, of all that is in it."""
+    """Whether a type is known in all its parts."""
     match kind:
         case Atom():
             return kind.kind is not ValueKind.UNKNOWN
@@ -206,8 +206,8 @@ def is_known(kind: Type) -> bool:
 
 
 def agreed(kinds: Sequence[Type]) -> Type | None:
-    """The type that holds the values of all of these types, exactly; None, if they do not agree. Integers do, doubles
-    do, and so do integers and decimals that a decimal of 38 digits holds; what is not known agrees with any value.
+    """The type that holds the values of all these types exactly; None if they do not agree. Integers agree, doubles
+    agree, and integers and decimals agree if a decimal of 38 digits holds them. An unknown type agrees with any type.
 
     >>> print(agreed([INTEGER, Atom(ValueKind.DECIMAL, digits=5, scale=2)]), agreed([INTEGER, DOUBLE]))
     decimal(22,2) None
@@ -262,13 +262,13 @@ def _both_fields(left: Fields, right: Fields) -> Fields | None:
 
 
 def attribute_types(columns: Mapping[str, Any]) -> Types:
-    """The types of a table's attributes, by Arrow's. A time that is text is an event's time, and no text."""
+    """The types of a table's attributes, from Arrow's types. A time given as text is a time, not text."""
     found = {name: atom_of(kind) for name, kind in columns.items()}
     return {name: UNKNOWN if name in ("time", "end") and kind == STRING else kind for name, kind in found.items()}
 
 
 def atom_of(kind: Any) -> Atom:
-    """Arrow's type as ours: text, if it is of no values that we know."""
+    """The type of an Arrow type; text if its values are of no known type."""
     import pyarrow as pa
 
     types = pa.types

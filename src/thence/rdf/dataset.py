@@ -1,4 +1,4 @@
-"""Graphs and datasets in memory (RDF 1.1 Concepts, sections 3 and 4), as patterns are matched against them."""
+"""Graphs and datasets in memory (RDF 1.1 Concepts, sections 3 and 4), in the form that patterns are matched against."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ GraphName: TypeAlias = IRI | BlankNode
 
 Key: TypeAlias = int | tuple[int, int]
 
-_SMALL = 12  # an event's graph: looking at every triple is faster than building an index
+_SMALL = 12  # the size of an event's graph: a scan of all triples is faster than building an index
 
 
 class IndexedGraph:
-    """A set of triples, in the order given, that never changes. Indexes are made when first asked for.
+    """A set of triples, in the given order, that never changes. Indexes are built when they are first needed.
 
     >>> a, b, p = IRI("http://example.org/a"), IRI("http://example.org/b"), IRI("http://example.org/p")
     >>> graph = IndexedGraph([Triple(a, p, b), Triple(b, p, a)])
@@ -30,7 +30,7 @@ class IndexedGraph:
     def __init__(self, triples: Iterable[Triple] = ()) -> None:
         self._triples = dict.fromkeys(triples)
         self._indexes: dict[tuple[int, ...], dict[Key, list[Triple]]] = {}
-        self._numbers: dict[Term, int] = {}  # terms as numbers, once there is an index: these are hashed in no time
+        self._numbers: dict[Term, int] = {}  # terms as numbers, once there is an index: numbers are hashed faster
         self._codes: list[tuple[int, int, int]] = []
         self._nodes: dict[Term, None] | None = None
 
@@ -44,7 +44,7 @@ class IndexedGraph:
         return triple in self._triples
 
     def __eq__(self, other: object) -> bool:
-        """The same triples, whatever their order."""
+        """Whether both have the same triples, in any order."""
         return isinstance(other, IndexedGraph) and self._triples.keys() == other._triples.keys()
 
     __hash__ = None  # type: ignore[assignment]  # as large as it may be, it makes a poor key
@@ -62,7 +62,7 @@ class IndexedGraph:
     def match(
         self, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None
     ) -> Sequence[Triple]:
-        """The triples with these terms, None standing for any."""
+        """The triples with these terms; None matches any term."""
         if subject is not None and predicate is not None and object is not None:
             triple = Triple(subject, predicate, object)
             return (triple,) if triple in self._triples else ()
@@ -82,13 +82,13 @@ class IndexedGraph:
         return index.get(numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1]), ())
 
     def count(self, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None) -> int:
-        """How many triples `match` would give."""
+        """The number of triples that `match` returns."""
         if subject is None and predicate is None and object is None:
             return len(self._triples)
         return len(self.match(subject, predicate, object))
 
     def _index(self, places: tuple[int, ...]) -> Mapping[Key, list[Triple]]:
-        """The triples by one or two of their places."""
+        """The triples by one or two of their positions."""
         index = self._indexes.get(places)
         if index is None:
             if not self._codes:
@@ -108,7 +108,7 @@ class IndexedGraph:
 
 
 class ChangingGraph(IndexedGraph):
-    """A graph that triples enter and leave; its indexes are kept.
+    """A graph to which triples are added and from which they are removed; its indexes are maintained.
 
     >>> a, b, p = IRI("http://example.org/a"), IRI("http://example.org/b"), IRI("http://example.org/p")
     >>> graph = ChangingGraph()
@@ -130,7 +130,7 @@ class ChangingGraph(IndexedGraph):
         return self._degrees.keys()
 
     def add(self, triple: Triple) -> None:
-        """Enter a triple that is not there."""
+        """Add a triple that the graph does not have."""
         self._triples[triple] = None
         for places, buckets in self._buckets.items():
             buckets.setdefault(tuple(triple[place] for place in places), {})[triple] = None
@@ -138,7 +138,7 @@ class ChangingGraph(IndexedGraph):
             self._degrees[term] = self._degrees.get(term, 0) + 1
 
     def remove(self, triple: Triple) -> None:
-        """Remove a triple that is there."""
+        """Remove a triple that the graph has."""
         del self._triples[triple]
         for places, buckets in self._buckets.items():
             key = tuple(triple[place] for place in places)

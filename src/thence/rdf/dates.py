@@ -24,7 +24,7 @@ MOST_ZONE = Decimal(14 * 3600)  # seconds: no time zone is further from UTC
 
 @dataclass(frozen=True, slots=True)
 class DateTime:
-    """An xsd:dateTime in its own zone (minutes from UTC), or in none. Year 0 is the one before year 1."""
+    """An xsd:dateTime in its own zone (minutes from UTC), or without a zone. Year 0 is the one before year 1."""
 
     year: int
     month: int
@@ -46,7 +46,7 @@ class DateTime:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """An xsd:date: the day that begins in this zone, or in none."""
+    """An xsd:date: the day that begins in this zone, or without a zone."""
 
     year: int
     month: int
@@ -55,7 +55,7 @@ class Date:
 
     @property
     def instant(self) -> Decimal:
-        """When the day begins."""
+        """The beginning of the day."""
         return Decimal(days_from_epoch(self.year, self.month, self.day) * DAY - (self.zone or 0) * 60)
 
     def __str__(self) -> str:
@@ -82,7 +82,8 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A part of a date: xsd:gYear, gYearMonth, gMonth, gMonthDay, gDay. What the type leaves open is None."""
+    """A part of a date: xsd:gYear, gYearMonth, gMonth, gMonthDay, gDay. The parts that the type leaves open are
+    None."""
 
     year: int | None
     month: int | None
@@ -91,7 +92,7 @@ class PartialDate:
 
     @property
     def instant(self) -> Decimal:
-        """Where it begins, what is open filled from a leap year, as XSD 1.1 orders them."""
+        """The beginning; open parts are taken from a leap year, as XSD 1.1 orders them."""
         year = 1972 if self.year is None else self.year
         days = days_from_epoch(year, self.month or 1, self.day or 1)
         return Decimal(days * DAY - (self.zone or 0) * 60)
@@ -107,14 +108,14 @@ class PartialDate:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """Months and seconds, both of one sign; `datatype` says whether only one of them may be there."""
+    """Months and seconds, both of one sign; `datatype` says whether only one of them is allowed."""
 
     months: int
     seconds: Decimal
     datatype: str = XSD_DURATION
 
     def __str__(self) -> str:
-        """Canonical: `P1Y2M`, `-P1DT2H3M4.5S`, `PT0S`."""
+        """The canonical form: `P1Y2M`, `-P1DT2H3M4.5S`, `PT0S`."""
         if self.datatype == XSD_YEAR_MONTH_DURATION and not self.months:
             return "P0M"
         if not self.months and not self.seconds:
@@ -163,7 +164,7 @@ def date_from_epoch(days: int) -> tuple[int, int, int]:
 
 
 def days_in_month(year: int, month: int) -> int:
-    """28 to 31."""
+    """The number of days, 28 to 31."""
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
@@ -182,13 +183,14 @@ def date_time_at(instant: Decimal, zone: int | None) -> DateTime:
 
 
 def _split(seconds: Decimal, unit: int) -> tuple[int, Decimal]:
-    """How many whole units, rounded down, and the rest."""
+    """The whole units, rounded down, and the rest."""
     whole = int(seconds.to_integral_value("ROUND_FLOOR")) // unit
     return whole, EXACT.subtract(seconds, Decimal(whole * unit))
 
 
 def add_duration(moment: DateTime, duration: Duration) -> DateTime:
-    """First the months, the day at most the month's last; then the seconds.
+    """The date and time after a duration. The months are added first (the day is at most the month's last), then the
+    seconds.
 
     >>> print(add_duration(DateTime(2000, 1, 31), Duration(1, Decimal(0))))
     2000-02-29T00:00:00
@@ -201,13 +203,13 @@ def add_duration(moment: DateTime, duration: Duration) -> DateTime:
 
 
 def add_to_date(date: Date, duration: Duration) -> Date:
-    """The date of the moment that the day's beginning is moved to."""
+    """The date after a duration is added to the beginning of the day."""
     moment = add_duration(DateTime(date.year, date.month, date.day, zone=date.zone), duration)
     return Date(moment.year, moment.month, moment.day, date.zone)
 
 
 def add_to_time(time: Time, duration: Duration) -> Time:
-    """Round the clock; only the seconds of the duration count."""
+    """The time after a duration, round the clock; only the seconds of the duration count."""
     moment = DateTime(1972, 12, 31, time.hour, time.minute, time.second, time.zone)
     moved = add_duration(moment, Duration(0, duration.seconds))
     return Time(moved.hour, moved.minute, moved.second, time.zone)
@@ -315,7 +317,7 @@ def parse_time(text: str) -> Time | None:
 
 
 def parse_part(name: str, text: str) -> PartialDate | None:
-    """The value of an xsd:gYear, gYearMonth, gMonth, gMonthDay or gDay; None where the form is wrong."""
+    """The value of an xsd:gYear, gYearMonth, gMonth, gMonthDay or gDay; None if the form is wrong."""
     form, groups = _PARTS[name]
     found = _match(form, text)
     if not found:
@@ -327,7 +329,7 @@ def parse_part(name: str, text: str) -> PartialDate | None:
 
 
 def parse_duration(text: str, datatype: str = XSD_DURATION) -> Duration | None:
-    """The value of a duration of this datatype; None where the form is wrong.
+    """The value of a duration of this datatype; None if the form is wrong.
 
     >>> parse_duration("P1DT2H", XSD_DAY_TIME_DURATION)
     Duration(months=0, seconds=Decimal('93600'), datatype='http://www.w3.org/2001/XMLSchema#dayTimeDuration')

@@ -1,5 +1,6 @@
-"""RDF documents: parsing and serialising them with pyoxigraph, after the guard has refused what the parser must not
-get."""
+"""RDF documents: parsed and serialised by pyoxigraph, after a check has refused input that is dangerous for the
+parser.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class Format(Enum):
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Format:
-        """The format that a file's name promises; `.gz` does not count."""
+        """The format that a file's name implies, without `.gz`."""
         name = os.fspath(path).removesuffix(".gz").lower()
         for format, endings in _ENDINGS.items():
             if name.endswith(endings):
@@ -60,7 +61,7 @@ class Format(Enum):
 _ENDINGS = {
     Format.N_TRIPLES: (".nt",),
     Format.N_QUADS: (".nq",),
-    Format.TURTLE: (".ttl", ".n3"),  # what is found under .n3 is nearly always Turtle; if not, it is refused as such
+    Format.TURTLE: (".ttl", ".n3"),  # a .n3 file is nearly always Turtle; others are refused as bad Turtle
     Format.TRIG: (".trig",),
     Format.JSON_LD: (".jsonld",),
 }
@@ -81,15 +82,15 @@ OX_FORMATS = {
 NO_DIRECTION = "RDF 1.2 is not supported: write RDF 1.1, without base directions"
 
 GENERATED = "[a-f][0-9a-f]{19,31}"
-"""A label that pyoxigraph has made: a 128-bit number in hexadecimal. (A shorter one comes once in 10^14.)"""
+"""A label that pyoxigraph generated: a 128-bit number in hexadecimal. (One in 10^14 is shorter.)"""
 
-_CACHED = 50_000  # terms; and only short ones, so that a cache stays small whatever it meets
+_CACHED = 50_000  # only short terms, so that a cache stays small whatever the input
 _SHORT = 200
 
 
 class BlankNodeLabels:
-    """Labels for blank nodes. pyoxigraph labels anonymous ones at random: they are numbered instead, so that a document
-    always reads the same. A document's own labels of either form are numbered with them, so that none is taken twice.
+    """Labels for blank nodes. pyoxigraph labels anonymous ones at random; here they are numbered, so that a document
+    always reads the same. A document's own labels of either form are renumbered too, so that no label is used twice.
 
     >>> labels = BlankNodeLabels()
     >>> labels.of("d684ec134b6e42bc190808778ab5dd7c"), labels.of("anon0"), labels.of("house1")
@@ -102,7 +103,7 @@ class BlankNodeLabels:
     def __init__(self, first: int = 0, text: bytes = b"") -> None:
         self.next = first
         self._numbered: dict[str, str] = {}
-        # of a part of a document its own labels are kept, which other parts may have too
+        # part of a document: its own labels stay, since other parts may use them too
         self._own = {label.decode() for label in self._OWN.findall(text)}
 
     def of(self, label: str) -> str:
@@ -118,7 +119,7 @@ class BlankNodeLabels:
 
 
 class FromOx:
-    """Turns pyoxigraph's quads into ours, each frequent IRI into one object."""
+    """Converts pyoxigraph's quads into ours; each frequent IRI becomes one object."""
 
     def __init__(self, labels: BlankNodeLabels | None = None) -> None:
         self._labels = labels
@@ -164,19 +165,19 @@ class FromOx:
 
 _STRING = rb'"(?:[^"\\\n]++|\\.)*+"'
 _OURS = rb"(" + GENERATED.encode() + rb"|anon[0-9]++)(?= "
-# a subject begins its line; what stands further on is in no string if no quote follows
+# a subject begins its line; a later position is outside a string if no quote follows
 _LABEL = re.compile(rb"_:(?:(?<=\n_:)" + _OURS + rb")|(?<= _:)" + _OURS + rb"[^\"\n]*+\n))")
 _TRIPLE_TERM = re.compile(rb"^\S++ \S++ <<", re.MULTILINE)
 _DIRECTION = re.compile(rb"^\S++ \S++ " + _STRING + rb"@[A-Za-z0-9-]*?--", re.MULTILINE)
 
 
 def rdf_11(quads: bytes, labels: BlankNodeLabels) -> bytes:
-    """N-Quads that pyoxigraph has written, with steady labels. What only RDF 1.2 has is refused.
+    """N-Quads written by pyoxigraph, with stable labels. What only RDF 1.2 has is refused.
 
     >>> rdf_11(b'_:d684ec134b6e42bc1908 <x:p> "_:d684ec134b6e42bc1908 " .\\n', BlankNodeLabels())
     b'_:anon0 <x:p> "_:d684ec134b6e42bc1908 " .\\n'
     """
-    # only few documents have these bytes at all, and a search for them costs next to nothing
+    # few documents have these bytes at all, and searching for them is cheap
     if b" <<" in quads and _TRIPLE_TERM.search(quads):
         raise RdfError(RDF_12)
     if b"--" in quads and _DIRECTION.search(quads):
@@ -191,7 +192,7 @@ def rdf_11(quads: bytes, labels: BlankNodeLabels) -> bytes:
 
 
 def to_ox(term: Term) -> OxTerm:
-    """One of our terms as one of pyoxigraph's. What is not RDF (an IRI with a space) is an RdfError."""
+    """One of our terms as one of pyoxigraph's. RdfError if it is not RDF (an IRI with a space)."""
     try:
         match term:
             case IRI(value):
@@ -227,14 +228,14 @@ BOM = b"\xef\xbb\xbf"
 
 
 class DocumentCheck(Protocol):
-    """A check of a document that comes in blocks."""
+    """A check of a document that is read in blocks."""
 
     def feed(self, block: bytes) -> None:
-        """Raise an error at what must not be passed on."""
+        """Raises an error if the block must not reach the parser."""
 
 
 class _Guarded(io.RawIOBase):
-    """A binary stream whose every block is checked before it is handed on."""
+    """A binary stream of which every block is checked before it is passed on."""
 
     def __init__(self, stream: BinaryIO, check: DocumentCheck) -> None:
         self._stream = stream
@@ -264,13 +265,14 @@ class _Guarded(io.RawIOBase):
 
 
 def guarded(stream: BinaryIO, format: Format, limits: Limits, source: str) -> BinaryIO:
-    """The stream with the check that its format needs, without its byte order mark."""
+    """The stream without its byte order mark, with the check that its format needs."""
     check: DocumentCheck = JsonNesting(limits) if format is Format.JSON_LD else _Syntax(limits, source)
     return io.BufferedReader(_Guarded(stream, check), _BLOCK)
 
 
 def is_tame(data: bytes, format: Format, limits: Limits) -> bool:
-    """Whether a document surely holds nothing that a check would refuse: so most of them need no check."""
+    """Whether a document certainly contains nothing that a check would refuse. Most documents are, and need no
+    check."""
     if data.startswith(BOM):
         return False
     brackets = data.count(b"[") + data.count(b"{") + data.count(b"(")
@@ -280,7 +282,7 @@ def is_tame(data: bytes, format: Format, limits: Limits) -> bool:
 
 
 class _Syntax:
-    """For the formats of Turtle's family."""
+    """The check for the formats of Turtle's family."""
 
     def __init__(self, limits: Limits, source: str) -> None:
         self._outline = Outline(limits.nesting, statements=False)
@@ -288,7 +290,7 @@ class _Syntax:
         self._rest = b""
         self._lines = 0  # before `_rest`
         self._column = 0  # characters of `_rest`'s line before it
-        self._place: Place | None = None  # of the fault, if there is one
+        self._place: Place | None = None  # of the error, if there is one
         self._word = 0  # bytes without anything that ends a name
 
     def feed(self, block: bytes) -> None:
@@ -304,13 +306,13 @@ class _Syntax:
         if self._place is None:
             self._pass(data[:position])
             self._place = Place(self._lines + 1, self._column + 1, self._source)
-        # The parser stops at a fault, and its reason is the better one; but what is dangerous must not rely on that.
+        # The parser stops at an error, and its reason is more precise; but safety must not rely on that.
         if fault.refused or b"<<" in data[position:]:
             raise RdfError(fault.reason, place=self._place)
         self._rest = data[-1:]
 
     def _check_word(self, block: bytes) -> None:
-        """A name without end: the parser begins it again with every block."""
+        """Refuses a name without end, which the parser would read again with every block."""
         self._word = 0 if self._outline.in_token or _DELIMITER.search(block) else self._word + len(block)
         if self._word > _LONGEST_WORD:
             raise LimitError(f"a name longer than {size(_LONGEST_WORD)}")
@@ -323,7 +325,7 @@ class _Syntax:
 
 
 class JsonNesting:
-    """For JSON: arrays and objects no deeper than the limit.
+    """The check for JSON: arrays and objects no deeper than the limit.
 
     >>> JsonNesting(Limits(nesting=2)).feed(b'{"a": [1, 2, {"b": 3}]}')
     Traceback (most recent call last):
@@ -363,7 +365,7 @@ class JsonNesting:
 __all__ = ["Format", "LimitedBuffer", "as_nquads", "explain", "parse"]
 
 _LIMITS = Limits()
-_LONGEST_REASON = 300  # characters: a parser's message quotes what it met, however long
+_LONGEST_REASON = 300  # characters: a parser's message quotes its input, however long
 
 _PLACE = re.compile(
     r"^Parser error (?:at line \d+ (?:between columns \d+ and \d+|column \d+)"
@@ -379,13 +381,13 @@ def parse(
     source: str = "document",
     limits: Limits = _LIMITS,
 ) -> Iterator[Quad]:
-    """The quads of a document, as they are read. Anonymous blank nodes are numbered.
+    """The quads of a document, while it is read. Anonymous blank nodes are numbered.
 
     >>> for quad in parse("@prefix : <http://example.org/> . :house1 :watts 021.50 .", Format.TURTLE):
     ...     print(quad.object)
     "021.50"^^<http://www.w3.org/2001/XMLSchema#decimal>
     """
-    # in formats of lines no label is generated, and a line may be read on its own
+    # line-based formats generate no label, and a line may be read alone
     labels = None if format in (Format.N_TRIPLES, Format.N_QUADS) else BlankNodeLabels()
     try:
         yield from FromOx(labels).quads(ox_quads(data, format, base, source, limits))
@@ -408,7 +410,7 @@ def as_nquads(document: bytes, format: Format, *, base: str | None = None, limit
 
 
 class LimitedBuffer(io.BytesIO):
-    """A buffer with a limit: a prefix can expand to megabytes."""
+    """A buffer with a limit, since a prefix can expand to megabytes."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__()
@@ -446,7 +448,7 @@ def _encode(text: str) -> bytes:
 
 
 def explain(error: SyntaxError | MemoryError, start: Place, *, before: int = 0) -> RdfError | LimitError:
-    """The parser's error as one of ours. The text starts at a place, and with `before` lines that are not its own."""
+    """The parser's error as one of ours. The text starts at `place`; its first `before` lines were added by us."""
     if isinstance(error, MemoryError):
         return LimitError("a term or statement longer than 16 MiB")
     reason = _PLACE.sub("", error.msg).partition("\n")[0]
@@ -464,7 +466,7 @@ def explain(error: SyntaxError | MemoryError, start: Place, *, before: int = 0) 
 
 
 def serialize(quads: Iterable[Quad | Triple], format: Format, *, prefixes: Mapping[str, str] | None = None) -> bytes:
-    """A document of these quads. A format without named graphs takes none.
+    """A document of these quads. InputError if the format cannot hold named graphs and there is one.
 
     >>> from thence.rdf.terms import IRI, Literal
     >>> serialize([Triple(IRI("http://example.org/s"), IRI("http://example.org/p"), Literal("1"))], Format.N_TRIPLES)
@@ -477,7 +479,7 @@ def serialize(quads: Iterable[Quad | Triple], format: Format, *, prefixes: Mappi
         written = ox.serialize(statements, format=OX_FORMATS[format], prefixes=dict(prefixes) if prefixes else None)
     except ValueError as error:  # of a prefix
         raise InputError(f"the prefixes can't be written: {error}") from None
-    assert written is not None  # it is where no output is given
+    assert written is not None  # the default where no output is given
     return written
 
 

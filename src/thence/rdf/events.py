@@ -25,7 +25,7 @@ from thence.rdf.times import Domain, Instant, format_time, parse_time
 DEFAULT_NAMESPACE = "http://example.org/"
 
 _MOST_DIGITS = 3000  # Python itself refuses to write out much longer integers
-_SHORT = 100  # characters of a name that is kept
+_SHORT = 100  # characters of a name that an error shows
 RDF_TYPE = IRI(RDF + "type")
 _FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\%]')  # in an IRI; and the sign that the others are written with
 _ABSOLUTE = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*')
@@ -129,8 +129,8 @@ def _digits(value: int) -> str:
 
 
 def _plain(column: str, value: Decimal) -> str:
-    """The canonical form of a decimal, the same wherever it comes from: a file's column of two digits after the point,
-    or `2` and `2.0` in JSON."""
+    """The canonical form of a decimal, independent of its source: a column with two digits after the point, or `2` and
+    `2.0` in JSON."""
     if value.is_finite() and abs(value.adjusted()) <= _MOST_DIGITS:
         with suppress(OverflowError):
             return numbers.canonical(value)
@@ -147,8 +147,8 @@ class Event:
     """An event: a graph with a start and an end, which are equal for a point in time (SPAseQ, Definition 1).
 
     `graph` is Turtle or N-Triples text, an iterable of triples, or for a typed event a mapping with a `type`. Blank
-    nodes mean something in their own event only. The names of a typed event are in `namespace`, or in that of the query
-    that it is given to.
+    nodes are local to their event. The names of a typed event are in `namespace`, by default in that of the query that
+    reads it.
 
     >>> Event(7, "<http://example.org/house1> <http://example.org/watts> 2150 .").triples[0].object
     Literal(value='2150', datatype='http://www.w3.org/2001/XMLSchema#integer', language=None)
@@ -201,7 +201,7 @@ class Event:
         return event
 
     def in_namespace(self, namespace: str, limits: Limits = _LIMITS) -> Event:
-        """A typed event with its names in a namespace; unchanged if it already has one, or is not typed.
+        """The event with its names in a namespace; unchanged if it already has one, or is not typed.
 
         >>> Event(7, {"type": "Reading", "watts": 2150}).in_namespace("urn:x:").triples[1].predicate
         IRI(value='urn:x:watts')
@@ -218,14 +218,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class BadEvent:
-    """Input that is not an event: its stream, its first line (from 1; 0: unknown), the reason, and its text.
+    """Input that could not be read as an event: its stream, its first line (from 1; 0 if unknown), the reason, and its
+    text.
 
     >>> BadEvent("power", 7, "no time", "x" * 10_000).text[-7:]
     'xxxxxx…'
     """
 
     LONGEST: ClassVar[int] = 1000
-    """Characters of text that are kept."""
+    """The number of characters of the text that are stored."""
 
     stream: str
     line: int
@@ -252,8 +253,8 @@ def distinct(triples: Iterable[Triple], limits: Limits = _LIMITS) -> tuple[Tripl
 
 
 def _typed(attributes: Mapping[str, Any], namespace: str, limits: Limits) -> tuple[Triple, ...]:
-    """The triples of a typed event. Each attribute contains the namespace, so the length is checked before they are
-    written out."""
+    """The triples of a typed event. Every attribute's IRI contains the namespace, so the length is checked before they
+    are built."""
     given_values = sum(value is not None for name, value in attributes.items() if name not in ("type", "subject"))
     if len(attributes) > limits.event_triples or given_values * len(namespace) > limits.event_bytes:
         raise LimitError(limits.describe_event())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Limits:
     """Limits of input. Exceeding one makes a bad event in a stream, and an error elsewhere."""
 
-    event_bytes: int = 16 << 20  # of an event, both as it stands in its document and written out as N-Quads
+    event_bytes: int = 16 << 20  # of an event, both in its document and written as N-Quads
     event_triples: int = 100_000
     nesting: int = 200  # of brackets in RDF, of arrays and objects in JSON
     gunzip_ratio: int = 200
@@ -23,12 +23,12 @@ class Limits:
         return f"larger than an event may be: {size(self.event_bytes)} or {self.event_triples:,} triples"
 
     def describe_nesting(self) -> str:
-        """The reason given for brackets in brackets without end."""
+        """The reason given for brackets that are nested too deep."""
         return f"brackets nested more than {self.nesting} deep"
 
 
 def size(count: int) -> str:
-    """A number of bytes as people say it.
+    """A number of bytes in kB, MB or GB.
 
     >>> size(16 << 20), size(1500)
     ('16 MiB', '1,500 bytes')

@@ -34,17 +34,17 @@ EXACT = Context(
 )
 
 MAX_DIGITS = 4000
-"""A number in more characters than these has no value: conversions beyond would take quadratic time."""
+"""A number with more characters has no value: longer conversions would take quadratic time."""
 
 DIVISION_DIGITS = 34
-"""A quotient without a finite decimal expansion has this many digits after the point, and as many significant ones."""
+"""The digits after the point, and the significant digits, of a quotient without a finite decimal expansion."""
 
 _LARGEST_SINGLE = float.fromhex("0x1.fffffep+127")
-_SINGLE_OVERFLOW = float.fromhex("0x1.ffffffp+127")  # half way between the largest single and 2^128
+_SINGLE_OVERFLOW = float.fromhex("0x1.ffffffp+127")  # half way between the largest float and 2^128
 
 
 class Float(float):
-    """An xsd:float: the double that equals it.
+    """An xsd:float, as the double that equals it.
 
     >>> Float(0.1) == 0.1, Float(0.5) == 0.5
     (False, True)
@@ -68,7 +68,7 @@ def _single(number: float) -> float:
 
 
 def _neighbour(single: float, *, above: bool) -> float:
-    """The next single above or below a finite one."""
+    """The next float above or below a finite one."""
     if single == 0:
         return math.copysign(2.0**-149, 1 if above else -1)
     (bits,) = struct.unpack("i", struct.pack("f", single))
@@ -78,7 +78,7 @@ def _neighbour(single: float, *, above: bool) -> float:
 
 
 def nearest_single(exact: Decimal) -> Float:
-    """The single nearest to a decimal, ties to even. Going through a double alone would round twice."""
+    """The float nearest to a decimal, ties to even. A conversion by way of a double would round twice."""
     double = float(exact)
     if math.isinf(double) or math.isnan(double) or Decimal(double) == exact:
         return Float(double)
@@ -89,14 +89,14 @@ def nearest_single(exact: Decimal) -> Float:
     if single == double or abs(single) == _LARGEST_SINGLE:
         return Float(single)
     other = _neighbour(single, above=double > single)
-    if abs(double - single) != abs(other - double):  # not a tie in double: rounding twice did no harm
+    if abs(double - single) != abs(other - double):  # not a tie as a double: rounding twice changed nothing
         return Float(single)
     low, high = min(single, other), max(single, other)
     return Float(high if exact > Decimal(double) else low)
 
 
 def to_double(number: Number) -> float:
-    """The nearest double; beyond the largest one, infinity."""
+    """The nearest double; infinity beyond the largest one."""
     try:
         return float(number)
     except OverflowError:  # of an int
@@ -104,14 +104,14 @@ def to_double(number: Number) -> float:
 
 
 def to_single(number: Number) -> Float:
-    """The nearest single; beyond the largest one, infinity."""
+    """The nearest float; infinity beyond the largest one."""
     if isinstance(number, int):
         return nearest_single(Decimal(number))
     return nearest_single(number) if isinstance(number, Decimal) else Float(number)
 
 
 def to_decimal(number: Number) -> Decimal:
-    """Exactly this number. ValueError for NaN and the infinities."""
+    """The decimal equal to this number. ValueError for NaN and the infinities."""
     if isinstance(number, float) and not math.isfinite(number):
         raise ValueError(f"{canonical(number)} is not a decimal")
     return Decimal(number)
@@ -125,7 +125,7 @@ def to_integer(number: Number) -> int:
 
 
 def promote(left: Number, right: Number) -> tuple[Number, Number]:
-    """Both in the wider of the two types: integer, decimal, float, double (XPath 2.0, B.1)."""
+    """Both numbers in the wider of their types: integer, decimal, float, double (XPath 2.0, B.1)."""
     if type(left) is type(right):
         return left, right
     if type(left) is float or type(right) is float:
@@ -168,7 +168,7 @@ def _combine(
 
 
 def divide(left: Number, right: Number) -> Number:
-    """op:numeric-divide: of two integers a decimal. ZeroDivisionError unless one of them is a float or double.
+    """op:numeric-divide; two integers give a decimal. ZeroDivisionError unless one of them is a float or double.
 
     >>> divide(7, 2), divide(1, 3), divide(1.0, 0)
     (Decimal('3.5'), Decimal('0.3333333333333333333333333333333333'), inf)
@@ -199,13 +199,13 @@ def _divide_exactly(a: Decimal, b: Decimal) -> Decimal:
         numerator, denominator = -numerator, -denominator
     digits = _finite_digits(denominator)
     if digits is None:
-        # three bits are a digit at most: small quotients get more places, so that enough of them are significant
+        # three bits are less than a digit, so this is an upper bound: small quotients get enough significant digits
         digits = DIVISION_DIGITS + max(0, (denominator.bit_length() - numerator.bit_length()) // 3)
     return Decimal(_divide_half_even(numerator * 10**digits, denominator)).scaleb(-digits, EXACT)
 
 
 def _finite_digits(denominator: int) -> int | None:
-    """How many digits after the point the reduced fraction has, if they end."""
+    """The digits after the point of the reduced fraction; None if they do not end."""
     twos = (denominator & -denominator).bit_length() - 1
     rest, fives = denominator >> twos, 0
     while rest % 5 == 0:
@@ -220,8 +220,8 @@ def _divide_half_even(numerator: int, denominator: int) -> int:
 
 
 def remainder(left: Number, right: Number) -> Number:
-    """What is left of a division whose quotient is cut off to an integer, so that its sign is the dividend's. It is
-    exact in every type; of floats and doubles it is IEEE 754's fmod. ZeroDivisionError if the divisor is 0.
+    """The remainder of a division whose quotient is truncated, so it has the dividend's sign. It is exact in every
+    type; for floats and doubles it is IEEE 754's fmod. ZeroDivisionError if the divisor is 0.
 
     >>> remainder(-7, 3), remainder(Decimal("7.50"), 2), remainder(5.5, -2), remainder(math.inf, 2)
     (-1, Decimal('1.50'), 1.5, nan)
@@ -291,7 +291,7 @@ def canonical(number: Number) -> str:
     if isinstance(number, float):
         return _canonical_double(number)
     if isinstance(number, int):
-        # 3.33 bits are more than a digit: so many are too many, and Python would refuse to write more
+        # a digit has 3.33 bits: this many bits are too many digits, and Python would refuse to write more
         text = str(number) if number.bit_length() <= MAX_DIGITS * 3.33 else None
     else:
         text = _plain(number)
@@ -301,7 +301,7 @@ def canonical(number: Number) -> str:
 
 
 def _plain(number: Decimal) -> str:
-    """Without an exponent and without zeros at the end."""
+    """The digits without an exponent and without trailing zeros."""
     text = format(number, "f")
     text = text.rstrip("0").removesuffix(".") if "." in text else text
     return "0" if text in ("-0", "") else text
@@ -330,7 +330,7 @@ def shortest(number: float) -> str:
 
 
 def cast_to_string(number: Number) -> str:
-    """As XPath casts a number to xs:string (F&O, 17.1.1): doubles of common size without an exponent.
+    """The text of XPath's cast to xs:string (F&O, 17.1.1): doubles of common size without an exponent.
 
     >>> [cast_to_string(n) for n in (1.0, 1e6, 0.000001, 1e-7, -0.0, Decimal("1.50"))]
     ['1', '1.0E6', '0.000001', '1.0E-7', '-0', '1.5']

@@ -29,7 +29,7 @@ SCHEMA_PREDICATES: frozenset[Term] = frozenset({SUB_CLASS_OF, SUB_PROPERTY_OF, D
 """The predicates of schema triples."""
 
 MAX_PAIRS = 1 << 24
-"""Of one hierarchy: pairs of a class and a superclass, or of a property and a super-property."""
+"""The most pairs of one hierarchy: of a class and a superclass, or of a property and a super-property."""
 
 Hierarchy: TypeAlias = Mapping[Term, tuple[Term, ...]]
 
@@ -61,8 +61,8 @@ def _filled(part: Term | Position, subject: Term, object: Term) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """The triples that a triple entails by its predicate. `typed`: it is a type of its subject (the predicate is
-    rdf:type or a sub-property), and so entails more by its object's superclasses."""
+    """The triples that a triple entails by its predicate. `typed`: the predicate is rdf:type or a sub-property of it,
+    so the triple also entails types by its object's superclasses."""
 
     of_resource: tuple[Template, ...]  # where its object is an IRI or a blank node
     of_literal: tuple[Template, ...]  # where its object is a literal: some of the same
@@ -89,15 +89,17 @@ class Schema:
     """
 
     superproperties: Hierarchy
-    """All super-properties of a property; itself too, if it is in a cycle (rdfs5)."""
+    """All super-properties of a property; the property itself only if it is in a cycle (rdfs5)."""
     superclasses: Hierarchy
-    """All superclasses of a class; itself too, if it is in a cycle (rdfs11)."""
+    """All superclasses of a class; the class itself only if it is in a cycle (rdfs11)."""
     consequences: Mapping[Term, Consequences]
-    """What a triple entails, by its predicate. A predicate that is not here entails nothing; rdf:type always is."""
+    """The consequences of a triple, by its predicate. rdf:type is always here; a predicate that is not here entails
+    nothing."""
 
     @classmethod
     def of(cls, triples: Iterable[Triple]) -> Schema:
-        """The schema of a background, which need not be closed: what it entails is schema too (EP-56)."""
+        """The schema of a background. The background need not be closed: schema triples that it entails count
+        (EP-56)."""
         by_predicate: dict[Term, list[Triple]] = {}
         for triple in triples:
             by_predicate.setdefault(triple.predicate, []).append(triple)
@@ -110,7 +112,7 @@ class Schema:
                 return schema
 
     def entailed(self, triple: Triple) -> tuple[Triple, ...]:
-        """The triples that a triple entails under this schema, without itself: rdfs2, rdfs3, rdfs7 and rdfs9
+        """The triples that a triple entails under this schema, without the triple itself: rdfs2, rdfs3, rdfs7 and rdfs9
         (EP-57)."""
         consequences = self.consequences.get(triple.predicate)
         if consequences is None:
@@ -128,7 +130,7 @@ class Schema:
         return tuple(distinct)
 
     def closed(self, triples: Iterable[Triple]) -> set[Triple]:
-        """A background, of which this is the schema, with all that it entails (EP-39, EP-55)."""
+        """The background of this schema, with all that it entails (EP-39, EP-55)."""
         found = {*triples, *self.hierarchies()}
         by_rules = [triple for triple in found if triple.predicate in self.consequences]
         for triple in by_rules:
@@ -136,7 +138,7 @@ class Schema:
         return found
 
     def hierarchies(self) -> Iterator[Triple]:
-        """All triples with rdfs:subClassOf and rdfs:subPropertyOf, those of rdfs5 and rdfs11 too."""
+        """All triples with rdfs:subClassOf and rdfs:subPropertyOf, including those of rdfs5 and rdfs11."""
         for predicate in (SUB_PROPERTY_OF, SUB_CLASS_OF):
             yield from self._hierarchy(predicate)
 
@@ -146,7 +148,7 @@ class Schema:
         return (Triple(lower, predicate, upper) for lower, uppers in pairs.items() for upper in uppers)
 
     def entailed_predicates(self, predicate: Term) -> frozenset[IRI]:
-        """The predicates of what a triple with this predicate may entail (EP-51)."""
+        """The predicates of the triples that a triple with this predicate may entail (EP-51)."""
         found = self.consequences.get(predicate)
         if found is None:
             return frozenset()
@@ -154,7 +156,7 @@ class Schema:
         return frozenset({*typed, *(template.predicate for template in found.of_resource)})
 
     def derives_schema(self, predicate: Term) -> bool:
-        """Whether a triple with this predicate is schema, or entails some (EP-56)."""
+        """Whether a triple with this predicate is schema, or entails schema (EP-56)."""
         return predicate in SCHEMA_PREDICATES or not SCHEMA_PREDICATES.isdisjoint(self.entailed_predicates(predicate))
 
     def domains(self, predicate: Term) -> tuple[Term, ...]:
@@ -175,7 +177,7 @@ class Schema:
         )
 
     def _entailed_links(self, by_predicate: Mapping[Term, list[Triple]]) -> Iterator[Triple]:
-        """The schema triples that others entail: what says `:isA rdfs:subPropertyOf rdfs:subClassOf` has some."""
+        """The schema triples that other schema triples entail, as `:isA rdfs:subPropertyOf rdfs:subClassOf` does."""
         for predicate in dict.fromkeys([*by_predicate, SUB_PROPERTY_OF, SUB_CLASS_OF]):
             if SCHEMA_PREDICATES.isdisjoint(self.entailed_predicates(predicate)):
                 continue
@@ -195,7 +197,7 @@ def closed(triples: Iterable[Triple]) -> set[Triple]:
 
 
 def _compiled(links: Iterable[Triple]) -> Schema:
-    """The schema of schema triples alone, of which none entails another but by rdfs5 and rdfs11."""
+    """The schema of schema triples that entail each other only by rdfs5 and rdfs11."""
     direct: dict[Term, dict[Term, list[Term]]] = {predicate: {} for predicate in SCHEMA_PREDICATES}
     for subject, predicate, object in links:
         direct[predicate].setdefault(subject, []).append(object)
@@ -213,7 +215,7 @@ def _compiled(links: Iterable[Triple]) -> Schema:
 
 
 def _transitive(direct: Mapping[Term, list[Term]], name: str) -> Hierarchy:
-    """All that is above each term, the nearest first; itself only where it is in a cycle."""
+    """All terms above each term, the nearest first; the term itself only if it is in a cycle."""
     above: dict[Term, tuple[Term, ...]] = {}
     pairs = 0
     for term, nearest in direct.items():
@@ -236,7 +238,7 @@ def _transitive(direct: Mapping[Term, list[Term]], name: str) -> Hierarchy:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """The four rules with a premise of the data, over templates."""
+    """The four rules that have a premise of the data, over templates."""
 
     superproperties: Hierarchy
     superclasses: Hierarchy

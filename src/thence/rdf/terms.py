@@ -41,7 +41,7 @@ class IRI:
 
 @dataclass(frozen=True, slots=True)
 class BlankNode:
-    """A blank node, known by a label that means something in its own graph only.
+    """A blank node, identified by a label within its own graph.
 
     >>> print(BlankNode("b0"))
     _:b0
@@ -76,7 +76,7 @@ class Literal:
             object.__setattr__(self, "datatype", RDF_LANG_STRING)
 
     def __str__(self) -> str:
-        """N-Triples, canonical."""
+        """The canonical N-Triples text."""
         quoted = f'"{self.value.translate(_ESCAPES)}"'
         if self.language is not None:
             return f"{quoted}@{self.language}"
@@ -84,8 +84,8 @@ class Literal:
 
     @property
     def python(self) -> object:
-        """The value as Python has it (see `thence.rdf.values.python`); the lexical form where there is no value."""
-        from thence.rdf.values import python  # values stand on terms
+        """The value as a Python object (see `thence.rdf.values.python`); the lexical form if there is no value."""
+        from thence.rdf.values import python  # values import terms
 
         return python(self)
 
@@ -100,7 +100,7 @@ class Triple(NamedTuple):
 
 
 def triples_of(terms: Iterable[Term]) -> tuple[Triple, ...]:
-    """Subjects, predicates and objects in turn, as triples."""
+    """Triples, from a list of subjects, predicates and objects in turn."""
     listed = tuple(terms)
     return tuple(Triple(*listed[place : place + 3]) for place in range(0, len(listed), 3))
 
@@ -127,7 +127,7 @@ def is_absolute(iri: str) -> bool:
 
 
 def resolve(reference: str, base: str) -> str:
-    """The IRI that a reference means. One that has a scheme is left as it is: IRIs are compared letter by letter.
+    """The IRI that a reference means. An IRI with a scheme is unchanged, because IRIs are compared letter by letter.
 
     >>> resolve("../g?y#s", "http://a/b/c/d;p?q")
     'http://a/b/g?y#s'
@@ -171,7 +171,7 @@ def _merge(path: str, base_authority: str | None, base_path: str) -> str:
 
 
 def _remove_dot_segments(path: str) -> str:
-    """5.2.4, segment by segment."""
+    """The path without dot segments (RFC 3986, 5.2.4), segment by segment."""
     kept: list[str] = []
     segments = path.split("/")
     for segment in segments:

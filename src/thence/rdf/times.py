@@ -19,7 +19,9 @@ MAX_TIME: Final = 2**63 - 1
 
 FIRST_TIME: Final = MIN_TIME + 1
 LAST_TIME: Final = MAX_TIME - 2
-"""The times that an event can have. The others stand, among times, for what is before or after all of them."""
+"""The first and the last time that an event can have. The remaining 64-bit numbers mean "before all" and "after
+all".
+"""
 
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
@@ -100,7 +102,7 @@ def _from_digits(text: str) -> int:
     if not re.fullmatch(r"[+-]?[0-9]+", digits):
         raise InputError(f"{_quote(text)} is not an integer")
     sign = -1 if digits[0] == "-" else 1
-    plain = digits.lstrip("+-").lstrip("0")[:30] or "0"  # 30 digits are out of range, however many there are
+    plain = digits.lstrip("+-").lstrip("0")[:30] or "0"  # 30 digits are out of range, so more need not be read
     return _in_range(sign * int(plain), text)
 
 
@@ -137,7 +139,7 @@ def _from_text(text: str) -> int:
 
 
 def _zone(zone: str | None, text: str) -> int:
-    """Seconds that the zone is ahead of UTC."""
+    """The offset of a zone from UTC, in seconds."""
     if zone is None or zone == "Z":
         return 0
     hours, minutes = int(zone[1:3]), int(zone[3:].lstrip(":") or 0)
@@ -147,7 +149,7 @@ def _zone(zone: str | None, text: str) -> int:
 
 
 def evaluation_time(instant: Instant) -> Instant:
-    """A time at which a query can be evaluated: any but the last, which stands for the end of what still holds.
+    """A time at which a query can be evaluated: any but the last, which means the open end of a fact.
 
     >>> evaluation_time(Instant(MAX_TIME, Domain.TICKS))
     Traceback (most recent call last):

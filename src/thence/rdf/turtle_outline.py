@@ -1,8 +1,8 @@
-"""The outline of a Turtle or TriG document: where its statements and graphs end, found by tokens without parsing.
+"""The outline of a Turtle or TriG document: the ends of its statements and graphs, found by tokens without parsing.
 
-Two things need it: a TriG stream is cut into whole graphs, of which a bad one must not spoil the next; and a document
-is searched for what the parser must never see, because deep nesting exhausts its stack. N-Triples and N-Quads have
-the same tokens. Every pattern is possessive: time is linear, whatever the input.
+It has two uses. A TriG stream is cut into whole graphs, so that a bad graph does not spoil the next one; and a document
+is checked for deep nesting, which would exhaust the parser's stack. N-Triples and N-Quads have the same tokens. Every
+pattern is possessive, so time is linear, whatever the input.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ _CLOSER = {ord("["): ord("]"), ord("("): ord(")"), ord("{"): ord("}")}
 
 
 def whole_items(data: bytes, position: int, end: int) -> int:
-    """Behind the last of the statements and graphs that follow each other from here, as far as a quick scan can decide.
+    """The end of the last statement or graph in a row that begins here, as far as a quick scan can decide.
 
-    What it can't decide (brackets more than three deep, what is faulty or not yet complete) is left to an `Outline`.
+    The rest (brackets more than three deep, errors, incomplete text) is left to an `Outline`.
     """
     found = _WHOLE.match(data, position, end)
     return found.end() if found else position
 
 
 class ScanStop(Enum):
-    """Why the scan of a buffer stopped."""
+    """The reason why the scan of a buffer stopped."""
 
     MORE = "the buffer's end"
     STATEMENT = "the end of a statement or directive at the top level"
@@ -76,12 +76,12 @@ class ScanStop(Enum):
 class ScanError:
     reason: str
     refused: bool = False
-    """Whether the parser must not see it. Where it may, its reason is the better one."""
+    """Whether the parser must not read it. If it may, the parser's reason is the better one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A token that is longer than the buffer: how it goes on, and how it ends."""
+    """A token that is longer than the buffer: how it continues, and how it ends."""
 
     body: re.Pattern[bytes]
     end: bytes
@@ -105,7 +105,7 @@ _COMMENT = _Token(re.compile(rb"[^\r\n]*+"), b"", "comment")
 
 @dataclass(slots=True)
 class Outline:
-    """A scan that goes from buffer to buffer. What is not yet scanned must be at the start of the next one.
+    """A scan that continues from buffer to buffer. The unscanned rest must be at the start of the next buffer.
 
     >>> outline, text = Outline(nesting=200), b"@prefix : <http://a.b/> . :g { :s :p '}' . } :g :time 1.5 ."
     >>> position = 0
@@ -118,26 +118,26 @@ class Outline:
     """
 
     nesting: int
-    statements: bool = True  # whether to stop behind each statement and directive
+    statements: bool = True  # whether to stop after each statement and directive
     fault: ScanError | None = None
-    opened: int = -1  # where the brace of the last graph stood in its buffer
+    opened: int = -1  # the position of the last graph's brace in its buffer
     _closers: bytearray = field(default_factory=bytearray)
     _inside: _Token | None = None
     _begun: bool = False  # whether the statement's first token was seen
 
     @property
     def at_start(self) -> bool:
-        """Whether nothing of a statement, nor a comment before it, was seen yet."""
+        """Whether the scan is before a statement: neither a token of it nor a comment before it was read."""
         return not (self._begun or self._inside or self._closers)
 
     @property
     def in_comment_between(self) -> bool:
-        """Whether it stands in a comment before a statement."""
+        """Whether the scan is in a comment between statements."""
         return self._inside is _COMMENT and not self._begun and not self._closers
 
     @property
     def in_token(self) -> bool:
-        """Whether it stands in a string, an IRI or a comment."""
+        """Whether the scan is in a string, an IRI or a comment."""
         return self._inside is not None
 
     @property
@@ -145,12 +145,12 @@ class Outline:
         return self._inside is not None and self._inside.name == "long string"
 
     def reset(self) -> None:
-        """Begin again at the top level."""
+        """Start again at the top level."""
         self.fault, self._inside, self._begun = None, None, False
         self._closers.clear()
 
     def scan(self, data: bytes, position: int, *, final: bool) -> tuple[ScanStop, int]:
-        """Go on from `position` to the next stop, and say where that is: behind what ends, at what is faulty."""
+        """Scans from `position` to the next stop and returns its place: after the end of an item, or at an error."""
         while not self.fault:
             if self._inside is not None:
                 stop, position = self._finish(self._inside, data, position, final)
@@ -171,7 +171,7 @@ class Outline:
         return ScanStop.FAULT, position
 
     def _begin(self, data: bytes, position: int, final: bool) -> tuple[ScanStop | None, int]:
-        """Pass over space and comments; a directive of SPARQL's kind ends without a dot."""
+        """Skips space and comments. A directive of SPARQL's kind ends without a dot."""
         space = SPACE.match(data, position)
         position = space.end() if space else position
         if position == len(data):
@@ -191,7 +191,8 @@ class Outline:
         return None, position
 
     def _step(self, data: bytes, position: int, final: bool) -> tuple[ScanStop | None, int]:
-        """One token that the patterns leave: a bracket, a dot that ends a statement, or the start of a long token."""
+        """Reads one token that the patterns leave: a bracket, a dot that ends a statement, or the start of a long
+        token."""
         byte = data[position : position + 1]
         two = data[position : position + 2]
         match byte:
@@ -247,7 +248,7 @@ class Outline:
             return ScanStop.MORE, position
         if data.startswith(b"..", position):
             if not final and len(data) - position < _MOST_DOTS and not data[position:].strip(b"."):
-                return ScanStop.MORE, position  # a name may go on behind them
+                return ScanStop.MORE, position  # a name may continue after them
             return self._fail("two dots", position)
         self._begun = False
         return ScanStop.STATEMENT, position + 1
@@ -262,13 +263,13 @@ class Outline:
         return None, position + 1
 
     def _finish(self, token: _Token, data: bytes, position: int, final: bool) -> tuple[ScanStop | None, int]:
-        """Find the end of the token that the scan is in."""
+        """Finds the end of the current token."""
         body = token.body.match(data, position)
         position = body.end() if body else position
         if data.startswith(token.end, position) and (token.end or position < len(data) or final):
             self._inside = None
             return None, position + len(token.end)
-        # what can stand here and still go on: nothing, a backslash, one or two of three quotes
+        # text here that may still continue: nothing, a backslash, one or two of three quotes
         if not final and len(data) - position < max(2, len(token.end)):
             return ScanStop.MORE, position
         reason = "an IRI with a character that no IRI has" if token is _OPEN_IRI else f"a {token.name} without end"

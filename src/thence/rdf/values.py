@@ -1,4 +1,4 @@
-"""The values of literals, and comparing terms by value: `=`, `<` (SPARQL 1.1, 17.3), ORDER BY (15.1)."""
+"""The values of literals, and comparison of terms by value: `=`, `<` (SPARQL 1.1, 17.3), ORDER BY (15.1)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _parse_decimal(text: str) -> Decimal | None:
     if len(text) > MAX_DIGITS or not _DECIMAL.fullmatch(text):
         return None
     number = Decimal(text)
-    return number if number else Decimal(0)  # a decimal has one zero: as a double, "-0.0" is 0 and not -0
+    return number if number else Decimal(0)  # a decimal has one zero; "-0.0" as a double is -0
 
 
 def _parse_double(text: str) -> float | None:
@@ -115,7 +115,7 @@ def _parse_float(text: str) -> Float | None:
         return Float(float(_SPECIAL[text]))
     if len(text) > MAX_DIGITS or not _DOUBLE.fullmatch(text):
         return None
-    # an exponent that no decimal can have is that of zero or infinity anyway
+    # such an exponent means zero or infinity
     exponent = re.split("[eE]", text)[-1] if "e" in text.lower() else "0"
     return numbers.nearest_single(Decimal(text)) if len(exponent) < 10 else Float(float(text))
 
@@ -156,7 +156,7 @@ def parse(text: str, datatype: str) -> Value | None:
 
 
 def value(literal: Literal) -> Value | None:
-    """The value of a literal; None where it is ill-typed or its datatype is not known.
+    """The value of a literal; None if it is ill-typed or its datatype is unknown.
 
     >>> value(Literal("01", XSD_INTEGER)), value(Literal("300", XSD + "byte")), value(Literal("chat", language="fr"))
     (1, None, LangString(text='chat', language='fr'))
@@ -167,7 +167,7 @@ def value(literal: Literal) -> Value | None:
 
 
 def literal(value: Value) -> Literal:
-    """The literal of a value, in its canonical form. OverflowError where that would be longer than any limit.
+    """The literal of a value, in canonical form. OverflowError if that would exceed every limit.
 
     >>> print(literal(Decimal("2.50")), literal(True))
     "2.5"^^<http://www.w3.org/2001/XMLSchema#decimal> "true"^^<http://www.w3.org/2001/XMLSchema#boolean>
@@ -201,7 +201,7 @@ def _part_name(part: PartialDate) -> str:
 
 
 def number_type(number: Number) -> str:
-    """The datatype's IRI."""
+    """The IRI of a number's datatype."""
     match number:
         case Float():
             return XSD_FLOAT
@@ -222,14 +222,15 @@ def is_number(value: Value | None) -> TypeGuard[Number]:
     return isinstance(value, int | Decimal | float) and not isinstance(value, bool)
 
 
-# For Python's own use
+# Values as Python objects
 
 
 def python(term: Term) -> object:
-    """What Python has for a term: a number, bool, str, datetime, date, time or timedelta.
+    """A term as a Python object: a number, bool, str, datetime, date, time or timedelta.
 
-    An IRI, a blank node and a literal without a value give their text; what Python's own type can't hold exactly
-    (years beyond 9999, seconds finer than a microsecond, days in a time zone, months) stays as it is here.
+    An IRI, a blank node and a literal without a value give their text. Values that Python's own type cannot hold
+    exactly (years beyond 9999, seconds finer than a microsecond, days in a time zone, months) keep the types of
+    `thence.rdf.dates`.
 
     >>> python(Literal("2.50", XSD_DECIMAL)), python(Literal("2020-02-29T12:00:00Z", XSD_DATE_TIME))
     (Decimal('2.50'), datetime.datetime(2020, 2, 29, 12, 0, tzinfo=datetime.timezone.utc))
@@ -282,9 +283,10 @@ _SECONDS_A_MONTH = Decimal(2_629_746)  # of a mean Gregorian year: orders durati
 
 
 def equal(left: Term, right: Term) -> bool | None:
-    """`left = right`: by value, else RDFterm-equal. None: a type error.
+    """`left = right`: by value, else RDFterm-equal. None means a type error.
 
-    Literals of two known types are different; one without a value is equal to itself, and nothing can be said beyond.
+    Literals of two known types are different. A literal without a value equals itself; any other comparison with it is
+    an error.
 
     >>> from thence.rdf.terms import XSD
     >>> one, unknown = Literal("1", XSD + "integer"), Literal("1", "http://example.org/inch")
@@ -294,7 +296,7 @@ def equal(left: Term, right: Term) -> bool | None:
     if not isinstance(left, Literal) or not isinstance(right, Literal):
         return left == right
     if (left.language is None) != (right.language is None):
-        return False  # whatever the other's datatype means, its values have no language
+        return False  # no datatype's values have a language
     a, b = value(left), value(right)
     if a is None or b is None:
         return True if left == right else None
@@ -323,7 +325,7 @@ def equal_values(a: Value, b: Value) -> bool | None:
 
 
 def less(left: Term, right: Term) -> bool | None:
-    """`left < right`: numbers, strings, booleans, dates, times and durations of one type. None: a type error."""
+    """`left < right`: numbers, strings, booleans, dates, times and durations of one type. None means a type error."""
     if not isinstance(left, Literal) or not isinstance(right, Literal):
         return None
     a, b = value(left), value(right)
@@ -363,7 +365,7 @@ def _same_type(b: Value, a: _Partial) -> TypeGuard[_Partial]:
 
 
 def _difference(a: _Partial, b: _Partial) -> Decimal | None:
-    """a - b in seconds; None where the missing zone of one decides what it is."""
+    """a - b in seconds; None if it depends on the missing zone of one."""
     seconds = EXACT.subtract(a.instant, b.instant)
     decided = (a.zone is None) == (b.zone is None) or seconds.copy_abs() > MOST_ZONE
     return seconds if decided else None
@@ -383,10 +385,10 @@ def _less_durations(a: Duration, b: Duration) -> bool | None:
 
 
 def order_key(term: Term | None) -> SortKey:
-    """A key that sorts as 15.1 says: unbound, blank nodes, IRIs, literals; and extends it to a total preorder.
+    """A sort key for the order of 15.1 (unbound, blank nodes, IRIs, literals), extended to a total preorder.
 
     Literals that are equal by value have one key, so that the next condition decides. Numbers are compared exactly, NaN
-    is the least of them. Literals without a value come last.
+    is the least. Literals without a value come last.
     """
     if term is None:
         return (0,)
@@ -428,7 +430,7 @@ def _number_key(number: Number) -> SortKey:
 
 
 def tie_key(term: Term | None) -> SortKey:
-    """A key by which no two terms are equal: it settles the order among rows that ORDER BY leaves open."""
+    """A sort key by which no two terms are equal: it orders the rows that ORDER BY leaves open."""
     if term is None:
         return (0,)
     if isinstance(term, Literal):
