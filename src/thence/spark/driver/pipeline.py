@@ -49,7 +49,7 @@ _32 = 0xFFFFFFFF
 
 @cache
 def shard_keys(shards: int) -> tuple[int, ...]:
-    """The smallest numbers that are sent to different partitions, if there are as many of these.
+    """The smallest numbers that Spark hashes into different partitions, as many as there are shards.
 
     >>> shard_keys(4)
     (0, 2, 3, 14)
@@ -93,37 +93,38 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _CHANGES = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _UNSET = "200"
-"""What Spark takes for the number of partitions if nobody has said one."""
+"""The number of partitions that Spark uses if nobody has set it."""
 _OURS = "thence.shuffle.partitions"
-"""Where a session keeps how many we have said."""
+"""The setting in which a session stores the number that Thence has set."""
 
 COUNTS = "thence"
-"""What the names of metrics in a streaming query's progress begin with."""
+"""The prefix of the metrics' names in a streaming query's progress."""
 
 STATE = "state"
-"""The metric that has the bytes of all shards' states."""
+"""The metric for the bytes of all shards' states."""
 
 READ = "read"
-"""The metric that has how many events were read."""
+"""The metric for the number of events read."""
 
 FOUND = "found"
-"""The metric that has how many rows there were: `matches`, and those of problems by their kinds, shown or not."""
+"""The prefix of the metrics that count rows: `matches`, and problems by their kinds, whether or not they are output."""
 
 STREAMING_SHARDS = 4
-"""How many shards a streaming query has, if nobody says: a number that no machine decides, since its checkpoint keeps
-it."""
+"""The default number of shards of a streaming query. It is the same on every machine, since a checkpoint belongs
+to it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a caller of `dataframe` chose. `watermark` is the one before any event."""
+    """The options of a call of `dataframe`. `watermark` is the one before any event."""
 
     environment: Environment
     watermark: Watermark
     shards: int | None = None
     problems: bool = False
     terms: str = "text"
-    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # what they are called, by stream
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # the columns' names, by stream
     namespaces: Mapping[str, str] = field(default_factory=dict)  # of the streams from outside
     counts: str | Observation = COUNTS
 
@@ -136,7 +137,8 @@ class Settings:
 
 
 def counts_beside(frames: Iterable[DataFrame], wanted: str) -> str:
-    """A name for metrics that the queries whose answers are read do not use: Spark requires distinct names."""
+    """A name for metrics that differs from those of the queries whose answers are read: Spark requires distinct
+    names."""
     plans = [frame._jdf.queryExecution().analyzed().toString() for frame in frames]
 
     def is_taken(name: str) -> bool:
@@ -147,7 +149,7 @@ def counts_beside(frames: Iterable[DataFrame], wanted: str) -> str:
 
 
 def counted_answers(rows: DataFrame, settings: Settings) -> DataFrame:
-    """Rows as a user sees them: with problems, if these are asked for."""
+    """Rows as a user sees them: with problems, if they were asked for."""
     made = _counted(rows, settings)
     if settings.problems:
         return made.withColumnsRenamed(dict(zip(INNER, PROBLEM_COLUMNS, strict=True)))
@@ -155,7 +157,7 @@ def counted_answers(rows: DataFrame, settings: Settings) -> DataFrame:
 
 
 def _counted(made: DataFrame, settings: Settings) -> DataFrame:
-    """In batch nobody could read counts that are not asked for."""
+    """The rows with metrics. In batch there are none unless they are asked for, since nobody could read them."""
     if isinstance(settings.counts, str) and not made.isStreaming:
         return made
     problem = f"`{INNER[0]}`"
@@ -177,8 +179,8 @@ def stage_rows(
     read: Observation | None = None,
 ) -> DataFrame:
     """The rows of a stage, matches and problems alike. `types` are those of the attributes that it reads, `texts` the
-    columns that must be text. `ordered` rows have the columns HIDDEN, by which they can be ordered. `read` observes how
-    many events there were."""
+    columns that must be text. `ordered` rows have the columns HIDDEN, which order them. `read` observes the number of
+    events."""
     stage = dataflow.stages[number - 1]
     program = stage.program
     own = {stream.name: inputs.frames[stream.name] for stream in program.streams}
@@ -236,7 +238,7 @@ def stage_rows(
         packed = packed.observe(observer, F.expr("coalesce(sum(events), 0) AS events"))
     writer = RowWriter(stage, domain.known, settings.terms, settings.problems or ordered, ordered, types, texts)
     environment = replace(settings.environment, context=Context(), running=streaming)
-    # what the background makes of the query is an error here, not in a worker (BAD-1, EP-53)
+    # a query that the background makes illegal is an error here, not in a worker (BAD-1, EP-53)
     stage.operator.initial(stage.program, replace(environment, background=Background(settings.background.data)))
     answering = Answering(
         writer,
@@ -265,14 +267,14 @@ def stage_rows(
 
 
 def _numbered(metric: str, number: int) -> str:
-    """A metric's name for the stage of that position."""
+    """A metric's name for the stage with that number."""
     return metric if number == 1 else f"{metric}.{number}"
 
 
 @dataclass(slots=True)
 class Inputs:
-    """The DataFrames of streams by name, those of derived streams included once they are built. `readers` are of
-    streams whose DataFrames have no events, but the numbers of splits of files."""
+    """The DataFrames of streams by name; those of derived streams are added once they are built. `readers` are for
+    streams whose DataFrames have no events but the numbers of file splits."""
 
     frames: dict[str, DataFrame]
     readers: Mapping[str, SplitReader] = field(default_factory=dict)
@@ -285,13 +287,13 @@ class Inputs:
         return {stream.name: self.frames[stream.name] for stream in dataflow.streams}
 
     def add(self, stream: str, rows: DataFrame) -> None:
-        """The rows of a stage that feeds a stream, beside those of others that do."""
+        """Adds the rows of a stage that feeds a stream to those of other stages that feed it."""
         if stream in self.frames:
             rows = self.frames[stream].unionByName(rows, allowMissingColumns=True)
         self.frames[stream] = rows
 
     def types(self, settings: Settings) -> dict[str, Types | None]:
-        """The types of the attributes of each stream from outside; None of RDF, and of splits of files."""
+        """The types of the attributes of each stream from outside; None for RDF and for file splits."""
         return {
             name: None if name in self.readers else _typed_columns(frame, _decoder(name, frame, settings))
             for name, frame in self.frames.items()
@@ -299,7 +301,7 @@ class Inputs:
 
 
 def _called(stage: Any) -> Any:
-    """A stage as a function, which is what Spark wants."""
+    """A stage as a function, as Spark requires."""
 
     def run(records: Any) -> Any:
         freeze_loaded_objects()
@@ -349,20 +351,20 @@ def _shards(program: Program, settings: Settings, streaming: bool, spark: SparkS
 
 
 def _is_in(background: Background, predicates: Sequence[IRI]) -> bool:
-    """Whether the background has triples of one of some predicates."""
+    """Whether the background has triples with one of some predicates."""
     graph = background.data.unnamed
     return graph is not None and bool(np.isin(graph.predicates, graph.terms.find_all(predicates)).any())
 
 
 def prepare(spark: SparkSession, programs: Sequence[Program], settings: Settings) -> None:
-    """What stateful queries need of their session: a state store that keeps its states outside of the JVM's heap and
-    writes down what has changed, not all files of its own, at each micro-batch; and no more partitions than there are
-    shards, since each costs some Python process's time in every micro-batch."""
+    """Sets what stateful queries need in their session: a state store outside of the JVM's heap that writes only
+    changes at each micro-batch; and no more partitions than shards, since each partition costs a Python process's time
+    in every micro-batch."""
     spark.conf.set(_PROVIDER, _ROCKSDB)
     spark.conf.set(_CHANGES, "true")
     found = spark.conf.get(_PARTITIONS)
     ours = spark.conf.get(_OURS, None)
-    if found in (_UNSET, ours):  # nobody else has said it
+    if found in (_UNSET, ours):  # nobody else has set it
         needed = (_shards(program, settings, True, spark) for program in programs)
         most = str(max(int(ours or 1), *needed))
         spark.conf.set(_PARTITIONS, most)
@@ -382,7 +384,7 @@ def dataflow_rows(
     read: Callable[[], Observation | None] = lambda: None,
     readers: Mapping[str, SplitReader] | None = None,
 ) -> DataFrame:
-    """Matches and problems of all answering stages; `ordered` ones can be, by the columns HIDDEN. `read` gives an
+    """Matches and problems of all answering stages. With `ordered`, the columns HIDDEN order them. `read` gives an
     observer of the events that a stage reads."""
     inputs = Inputs(dict(frames), readers or {})
     given, stages = inputs.types(settings), dataflow.typed_stages
@@ -417,8 +419,9 @@ def dataflow_rows(
 
 @dataclass(frozen=True, slots=True)
 class UnionTypes:
-    """A DataFrame has one type for a column. `texts` are the columns of an answer that are text, since not all of their
-    types are known; `common` has, for others that are of several types, the one that holds the values of all."""
+    """The types of columns that come from several stages, since a DataFrame has one type for a column. `texts` are the
+    columns that are text because not all of their types are known; `common` has, for others with several types, the
+    type that holds all values."""
 
     texts: frozenset[str] = frozenset()
     common: Mapping[str, pa.DataType] = field(default_factory=dict)
@@ -447,14 +450,14 @@ def _union_types(dataflow: Dataflow, types: Sequence[Types | None]) -> UnionType
 def _as_one(
     dataflow: Dataflow, answers: list[DataFrame], union: UnionTypes, *, problems: bool, ordered: bool
 ) -> DataFrame:
-    """The rows of a union, columns by name; one that a stage lacks is null there."""
+    """The rows of a union, columns by name; a column that a stage lacks is null."""
     taken = (*RESERVED_COLUMNS, *PROBLEM_COLUMNS) if problems else RESERVED_COLUMNS
     shown = dict(zip(dataflow.columns, column_names(list(dataflow.columns), taken=taken), strict=True))
     named = []
     for stage, rows in zip(dataflow.answers, answers, strict=True):
         columns = stage.program.output.columns
         own = dict(zip(column_names(list(columns), taken=taken), columns, strict=True))
-        # by position: Spark takes names that differ in their case for one
+        # by position, since Spark ignores case in names
         named.append(rows.toDF(*(shown[own[each]] if each in own else each for each in rows.columns)))
     for column, kind in union.common.items():
         wider = F.col(quoted(shown[column])).cast(from_arrow_type(kind))

@@ -1,6 +1,6 @@
-"""Answers on their way to the command that asked for them: each task writes its rows, in order, into a file, and the
-command reads all files at once. So neither Java nor Python ever holds all rows, and no job runs twice to find where
-each range of rows begins, as a sort of all of them would.
+"""Answers on their way to the command: each task writes its rows, in order, into a file, and the command merges the
+files. So neither Java nor Python ever holds all rows, and no job runs twice to find ranges, as a sort of all rows
+would.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Spool:
-    """A function for workers: rows → the name of a file that has them."""
+    """A function for workers: rows → the name of a file that contains them."""
 
     folder: str
 
@@ -41,7 +41,7 @@ class Spool:
 
 
 def spooled(rows: DataFrame, folder: str, *, by: Sequence[int]) -> list[str]:
-    """The files of a DataFrame's rows, in one job; in each the rows are ordered by some columns, nulls first."""
+    """The files with a DataFrame's rows, written by one job; each is ordered by some columns, nulls first."""
     names = [f"column{number}" for number in range(len(rows.columns))]  # a query's own may be like ours
     spool = Spool(folder)
 
@@ -53,7 +53,7 @@ def spooled(rows: DataFrame, folder: str, *, by: Sequence[int]) -> list[str]:
 
 
 def in_order(files: Sequence[str], *, by: Sequence[int]) -> Iterator[Row]:
-    """The rows of all files, ordered by the columns that each of them is ordered by. The files are used up."""
+    """The rows of all files, ordered by the columns that each file is ordered by. The files are deleted."""
 
     def keyed(path: str) -> Iterator[tuple[Any, Row]]:
         for row in _rows(path):

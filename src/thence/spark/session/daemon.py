@@ -1,5 +1,6 @@
-"""The process that Spark forks its Python workers from, with what they need already loaded: it takes a second or two,
-and otherwise every worker would spend them. Named by `spark.python.daemon.module`, when a session is made."""
+"""The process from which Spark forks its Python workers. It has loaded what they need, which otherwise costs every
+worker a second or two. The setting `spark.python.daemon.module` names it when a session is made.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def _is_installed(zipped: str) -> bool:
-    """Whether the Spark in a zip, from which each module is compiled each time, is also installed, and the same."""
+    """Whether the Spark in a zip, which is compiled at each import, is also installed, in the same version."""
     try:
         with zipfile.ZipFile(zipped) as archive:
             source = archive.read("pyspark/version.py").decode()

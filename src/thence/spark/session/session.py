@@ -35,40 +35,40 @@ from thence.errors import ThenceError
 # written, and unless the run came to its end, later ones do without.
 
 _KEPT_BACK = 3600.0
-"""Seconds after which who began to write an archive is thought to have been ended meanwhile."""
+"""Seconds after which a process that began to write an archive is considered dead."""
 
 _SETTLED = 3.0
-"""Seconds since the last byte after which Java no longer writes: it writes at once what it has put together."""
+"""Seconds without a write after which Java has finished an archive: it writes all of it at once."""
 
 _KEPT = 3
-"""Archives that are kept, of other versions and other environments: each has some 160 MB."""
+"""The number of archives, of other versions and environments, that stay on disk: each has some 160 MB."""
 
 _TOLERANT = "-XX:+IgnoreUnrecognizedVMOptions"
 
 
 @dataclass(frozen=True, slots=True)
 class ClassArchive:
-    """The options of Java for an archive of classes, and what a run says of it at its end."""
+    """Java's options for a class data archive, and the methods by which a run reports how it ended."""
 
     option: str = ""
     _noted: Path | None = None
     _claim: Path | None = None
 
     def worthwhile(self) -> None:
-        """Mark the archive in progress as worth keeping: it has the classes of a whole run."""
+        """Marks the new archive as complete: it has the classes of a whole run."""
         if self._noted is not None:
             with suppress(OSError):
                 self._noted.touch()
 
     def given_up(self) -> None:
-        """Nothing will be written: another run may."""
+        """Notes that this run writes no archive, so another one may."""
         if self._claim is not None:
             with suppress(OSError):
                 self._claim.unlink(missing_ok=True)
 
 
 def class_archive(java: str, spark: str) -> ClassArchive:
-    """The archive of a Java and a Spark: there already, to be written by this run, or neither."""
+    """The archive for a Java and a Spark: an existing one, one to be written by this run, or none."""
     name = blake2b(repr((java, spark)).encode(), digest_size=8).hexdigest()
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(home, "thence")
@@ -89,7 +89,7 @@ def class_archive(java: str, spark: str) -> ClassArchive:
 
 
 def _adopt(folder: Path, whole: Path) -> None:
-    """Take for an archive what a run that ended well has had written whole; of many archives, the newest stay."""
+    """Makes the archive that a complete run has written the one in use, and deletes all but the newest archives."""
     for part in folder.glob(f"{whole.stem}-*.jsa-part"):
         if _noted_of(part).exists() and _is_whole(part):
             part.rename(whole)
@@ -103,7 +103,7 @@ def _noted_of(part: Path) -> Path:
 
 
 def _is_whole(part: Path) -> bool:
-    """Whether Java has written all of it: its first bytes come last."""
+    """Whether Java has written all of it: the first bytes are written last."""
     if _age(part) < _SETTLED:
         return False
     with part.open("rb") as file:
@@ -111,7 +111,7 @@ def _is_whole(part: Path) -> bool:
 
 
 def _age(path: Path) -> float:
-    """Seconds since something was written there."""
+    """Seconds since the last write."""
     return time.time() - path.stat().st_mtime
 
 
@@ -122,7 +122,7 @@ _SETTINGS: Mapping[str, str] = {
     "spark.master": "local[*]",
     "spark.app.name": "thence",
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",  # ours is shown
+    "spark.ui.showConsoleProgress": "false",  # Thence shows its own progress
     "spark.driver.host": "127.0.0.1",  # so that no network is needed
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
@@ -139,9 +139,11 @@ _SETTINGS: Mapping[str, str] = {
 _UTF8: Any = UTF8Deserializer()  # type: ignore[no-untyped-call]
 _QUICK: Mapping[str, str] = {"spark.sql.codegen.wholeStage": "false"}
 _LONGEST = 44
-"""Bytes of the name of the folder for temporary files: a socket's adds 59, and some systems take no more than 103."""
+"""The longest name, in bytes, of the folder for temporary files: a socket's name adds 59, and some systems allow
+103.
+"""
 _SWIFTLY = "-XX:TieredStopAtLevel=1"
-"""These two are for a run of seconds: to compile well takes longer than it saves."""
+"""Options for a run of seconds: optimising compilation takes longer than it saves."""
 
 
 class NoJavaError(ThenceError):
@@ -149,9 +151,8 @@ class NoJavaError(ThenceError):
 
 
 class Launch:
-    """Java on its way: begun as soon as it is known that Spark will be needed, since it takes seconds in which a query
-    can be read. What Java and the workers say goes to a file that is thrown away, unless `debug`; `quick` is for runs
-    of seconds."""
+    """A starting Java process. It begins as soon as Spark is known to be needed, so that the query is read meanwhile.
+    The output of Java and the workers goes to a temporary file, unless `debug`; `quick` is for runs of seconds."""
 
     def __init__(self, *, debug: bool = False, quick: bool = False) -> None:
         self._there = _there()
@@ -166,7 +167,7 @@ class Launch:
         self._conf = SparkConf(loadDefaults=False)
         if self._there is not None:
             return
-        os.environ["PYSPARK_PYTHON"] = sys.executable  # workers must be what we are
+        os.environ["PYSPARK_PYTHON"] = sys.executable  # workers run the same Python
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         for name, value in _SETTINGS.items():
             self._conf.set(name, value)
@@ -182,7 +183,7 @@ class Launch:
 
     def _launch(self) -> None:
         home = os.environ.get("JAVA_HOME")
-        java = shutil.which("java", path=os.path.join(home, "bin") if home else None)  # as Spark looks for it
+        java = shutil.which("java", path=os.path.join(home, "bin") if home else None)  # as Spark finds it
         version = _version_of(java) if java is not None else None
         if version is not None:
             self._classes = class_archive(version, f"{pyspark.__version__} {_find_spark_home()}")
@@ -190,12 +191,13 @@ class Launch:
         self._conf.set("spark.driver.extraJavaOptions", " ".join(filter(None, options)))
         try:
             self._gateway = self._connected()
-        except Exception as error:  # whatever it is, who waits for Java must hear of it
+        except Exception as error:  # of any kind: the thread that waits for Java must receive it
             self._failed = error
 
     def _connected(self) -> Any:
-        """As pyspark's own `launch_gateway` does it, which keeps to itself what it has started."""
-        if "PYSPARK_GATEWAY_PORT" in os.environ:  # we are ourselves started by Spark's Java
+        """The connection to Java, as pyspark's own `launch_gateway` makes it, which does not reveal the process that it
+        starts."""
+        if "PYSPARK_GATEWAY_PORT" in os.environ:  # this process was started by Spark's Java
             return launch_gateway(self._conf)  # type: ignore[no-untyped-call]
         with tempfile.TemporaryDirectory(prefix="thence-") as folder:
             connection = os.path.join(folder, "connection")
@@ -204,10 +206,10 @@ class Launch:
             command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
             self._java = subprocess.Popen(
                 command,
-                stdin=subprocess.PIPE,  # Java ends when this does
+                stdin=subprocess.PIPE,  # Java ends with this process
                 env=os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": connection},
-                start_new_session=True,  # Ctrl-C is for us alone
-                stdout=self._said or 2,  # neither Java's nor the workers' words may come between our own:
+                start_new_session=True,  # only this process handles Ctrl-C
+                stdout=self._said or 2,  # output of Java and the workers must not mix with ours:
                 stderr=self._said,  # they have no terminal
             )
             while not os.path.exists(connection):
@@ -224,7 +226,7 @@ class Launch:
                 del os.environ[name]
 
     def session(self) -> SparkSession:
-        """A session of the Spark that there was, or of this one."""
+        """The session that exists already, or a new one on this Java."""
         spark = self._there.newSession() if self._there is not None else self._started()
         if self._quick and self._there is None:
             _start_workers(spark)
@@ -242,14 +244,14 @@ class Launch:
         return SparkSession(self._context)
 
     def ended_well(self) -> None:
-        """The run has had of Java whatever a run needs."""
+        """Notes that the run is complete, so its classes are worth archiving."""
         self._classes.worthwhile()
 
     def __enter__(self) -> Launch:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        """Java ends with us; at once, if nobody came to need it."""
+        """Ends Java; immediately if no session was made."""
         if self._there is not None or self._context is not None:
             return
         self._unneeded.set()
@@ -266,7 +268,7 @@ class Launch:
 
 
 def _start_workers(spark: SparkSession) -> None:
-    """Have Spark start its Python processes while a job is still being planned: they take as long as that."""
+    """Makes Spark start its Python processes while a job is being planned: both take equally long."""
 
     def run() -> None:
         with suppress(Exception):  # the job itself reports what is wrong
@@ -285,7 +287,7 @@ def _nothing(records: Any) -> Any:
 
 
 def _version_of(java: str) -> str | None:
-    """A value that changes with the version of Java, without starting it; None if its own folder does not show it."""
+    """A value that changes with the version of Java, found without starting it; None if its folder does not show it."""
     home = os.path.dirname(os.path.dirname(os.path.realpath(java)))
     try:
         with open(os.path.join(home, "release"), encoding="utf-8", errors="replace") as file:
@@ -295,8 +297,8 @@ def _version_of(java: str) -> str | None:
 
 
 def _sockets() -> dict[str, str]:
-    """How Java and the workers talk: by sockets that are files, in a folder of ours alone. On the network's, a
-    micro-batch waits some times, up to 40 ms, for an acknowledgement; they are for where a file's name is too long."""
+    """The settings for Unix sockets between Java and the workers, in a private folder. On network sockets a micro-batch
+    waits several times, up to 40 ms, for an acknowledgement; they remain for folders with too long names."""
     if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > _LONGEST:
         return {}
     folder = tempfile.mkdtemp(prefix="thence-")
@@ -324,14 +326,14 @@ def _last_line(said: IO[bytes] | None) -> str:
 
 
 def _there() -> SparkSession | None:
-    """The session that somebody has started, whichever thread asks: Java knows an active one for each of its threads,
-    and a connection that was lost gives Python's thread another."""
+    """The existing session, for any thread: Java has an active session per thread, and a lost connection gives Python's
+    thread another one."""
     if SparkContext._active_spark_context is None:
         return None
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
 
 def _heap() -> int:
-    """Bytes for Java: a quarter of the machine's, since the workers beside it need more than it does."""
+    """Java's heap in bytes: a quarter of the machine's memory, since the workers need more."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min(max(machine // 4, _GIB), 4 * _GIB)

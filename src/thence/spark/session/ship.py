@@ -18,23 +18,24 @@ if TYPE_CHECKING:
 
 _BEGIN = "begin(globals())\n"
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""When all that is in a zip was made, so that the same modules give the same zip."""
+"""The modification time of all files in the zip, so that the same modules give the same zip."""
 
 
 def ship(spark: SparkSession) -> None:
-    """Send this package to the executors of a session, before a query is made. The libraries that it needs must be
-    there. `format("thence")` is registered again: the one that Spark finds by itself does not know of what is sent."""
+    """Sends this package to the executors of a session. Call it before a query is made. The libraries that it needs
+    must be installed there. `format("thence")` is registered again, since the one that Spark finds by itself is not the
+    shipped one."""
     from thence.spark.sources.event_source import EventSource
 
     folder = Path(tempfile.mkdtemp(prefix="thence-"))
-    # not before: executors may come and ask for as long as there is a driver
+    # not earlier: executors may ask for it as long as there is a driver
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     spark.sparkContext.addPyFile(str(zipped(folder)))
     spark.dataSource.register(EventSource)
 
 
 def zipped(folder: Path) -> Path:
-    """This package as a zip in a folder, named by what is in it. To be imported from there, it unpacks itself."""
+    """This package as a zip in a folder, named by its content. It unpacks itself when it is imported."""
     modules = dict(_modules())
     begins = Path(shipped.__file__).read_bytes() + _BEGIN.encode()
     digest = hashlib.sha256()

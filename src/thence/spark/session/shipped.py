@@ -1,7 +1,7 @@
-"""The `__init__` of the shipped package, put in place of its own by `ship`.
+"""The `__init__` of the shipped package; `ship` puts it in place of the original.
 
-What was sent is one zip. Its modules are unpacked, once a machine for each of their versions, so that what is compiled
-is kept beside them and the next worker finds it; a zip has no room for that.
+The package is sent as one zip. Its modules are unpacked once per machine and version, so that compiled code is cached
+beside them for later workers; a zip has no room for that.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import zipfile
 from pathlib import Path
 
 INNER = "shipped"
-"""The folder of the zip that has the package as it is."""
+"""The folder in the zip that contains the original package."""
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder with the content of a zip: in the user's cache, or beside the zip if no cache is writable. It has the
-    zip's name, which includes a hash of the content."""
+    """The folder with the content of a zip: in the user's cache, or beside the zip if no cache is writable. Its name is
+    the zip's, which includes a hash of the content."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     for parent in (Path(home, "thence"), archive.parent / "thence-unpacked"):
         try:
@@ -31,7 +31,7 @@ def unpacked(archive: Path) -> Path:
 def _unpacked_to(archive: Path, target: Path) -> Path:
     if target.is_dir():
         return target
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:  # others may be about the same
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:  # another process may do the same now
         with zipfile.ZipFile(archive) as content:
             content.extractall(folder, [name for name in content.namelist() if name.startswith(f"{INNER}/")])
         try:
@@ -43,7 +43,7 @@ def _unpacked_to(archive: Path, target: Path) -> Path:
 
 
 def begin(names: dict[str, object]) -> None:
-    """Make the package that has these names the one that was unpacked."""
+    """Makes the unpacked package the one with these names."""
     archive = str(names["__file__"]).rpartition(f"{os.sep}thence{os.sep}")[0]
     package = unpacked(Path(archive)) / "thence"
     source = package / "__init__.py"
