@@ -18,13 +18,13 @@ from thence.columns.value_kinds import DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MAS
 from thence.match.arithmetic import number, written
 from thence.match.context import Context, ExpressionError, Solution
 from thence.match.expression_columns import ExpressionColumns
-from thence.match.modifiers import AggregateVariables, total_key
+from thence.match.modifiers import AggregateVariables
 from thence.match.solution_table import SolutionTable
 from thence.match.solve import reason_in_expression
 from thence.rdf import numbers
 from thence.rdf.numbers import Float, Number
 from thence.rdf.terms import Term
-from thence.rdf.values import literal
+from thence.rdf.values import literal, total_key
 from thence.relation.binary_sums import BinarySums
 from thence.relation.exact_sums import ExactSum
 

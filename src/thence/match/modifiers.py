@@ -16,7 +16,7 @@ from thence.match.expression_evaluator import attempt, passes
 from thence.match.functions import str_
 from thence.match.mappings import Partners, distinct, merge
 from thence.rdf.terms import IRI, Literal, Term
-from thence.rdf.values import literal, order_key, tie_key
+from thence.rdf.values import literal, order_key, tie_key, total_key
 from thence.relation.exact_sums import sum_of
 
 # Grouping and aggregates (11, 18.5.1).
@@ -77,11 +77,6 @@ def _first(values: Sequence[Term]) -> Term:
     if not values:
         raise ExpressionError("the group is empty")
     return values[0]
-
-
-def total_key(term: Term) -> tuple[Any, ...]:
-    """The sort key of MIN and MAX: the order of ORDER BY, and of equal values that of their texts."""
-    return (*order_key(term), *tie_key(term))
 
 
 # Aggregates inside expressions (18.2.4.1): each becomes a variable agg_i, which the group then binds

@@ -434,3 +434,8 @@ def tie_key(term: Term | None) -> SortKey:
     if isinstance(term, Literal):
         return (3, term.value, term.datatype, term.language or "")
     return (1 if isinstance(term, BlankNode) else 2, term.value)
+
+
+def total_key(term: Term | None) -> SortKey:
+    """A key that sorts as ORDER BY does, and terms of equal value by their texts."""
+    return (*order_key(term), *tie_key(term))

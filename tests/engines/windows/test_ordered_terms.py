@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from thence.columns.dictionary import Terms
 from thence.engines.windows import running_groups as ordered_terms
 from thence.engines.windows.running_groups import ExtremeTerms, TermCounts
-from thence.match.modifiers import total_key
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal
+from thence.rdf.values import total_key
 
 TERMS = [
     *(Literal(text, XSD + "integer") for text in ("1", "01", "2", "-3")),

@@ -27,7 +27,7 @@ from thence.match.group_columns import GroupSums, Members, can_group
 from thence.match.modifiers import AggregateVariables, Key, extend
 from thence.rdf.terms import Literal, Term
 from thence.rdf.times import parse_time
-from thence.rdf.values import literal, order_key, tie_key
+from thence.rdf.values import literal, order_key, total_key
 from thence.relation.exact_sums import ExactSum
 from thence.relation.interval_table import NO_END, NO_START, UNBOUNDED, IntervalTable, concatenated
 from thence.relation.solution_store import SolutionStore
@@ -107,10 +107,10 @@ class RunningAggregate:
             case AggregateFunction.SUM | AggregateFunction.AVG:
                 self.total.add(number(value))
             case AggregateFunction.MIN:
-                if self.chosen is None or _key(value) < _key(self.chosen):
+                if self.chosen is None or total_key(value) < total_key(self.chosen):
                     self.chosen = value
             case AggregateFunction.MAX:
-                if self.chosen is None or _key(value) > _key(self.chosen):
+                if self.chosen is None or total_key(value) > total_key(self.chosen):
                     self.chosen = value
             case AggregateFunction.SAMPLE:
                 self.chosen = value if self.chosen is None else self.chosen
@@ -161,10 +161,6 @@ class RunningAggregate:
         except TypeError:
             require(False, "an aggregate is malformed")
         self.count, self.texts, self.failed = count, texts, failed
-
-
-def _key(term: Term) -> tuple[Any, ...]:
-    return (*order_key(term), *tie_key(term))
 
 
 def _hashable(found: Any) -> Any:
@@ -389,9 +385,9 @@ class SummaryState:
     def _by_start(self, rows: IntervalTable, scope: Scope) -> Ints:
         """Members of one time by start, then by terms: which one SAMPLE takes must not depend on how they arrive."""
         distinct, places = np.unique(rows.ids, return_inverse=True)
-        texts = [tie_key(None if each == UNBOUND else scope.terms[each]) for each in distinct.tolist()]
+        keys = [total_key(None if each == UNBOUND else scope.terms[each]) for each in distinct.tolist()]
         ranks = np.empty(len(distinct), np.int64)
-        ranks[sorted(range(len(distinct)), key=texts.__getitem__)] = np.arange(len(distinct))
+        ranks[sorted(range(len(distinct)), key=keys.__getitem__)] = np.arange(len(distinct))
         order: Ints = np.lexsort((*ranks[places.reshape(rows.ids.shape)][::-1], rows.start))
         return order
 
@@ -411,7 +407,8 @@ class SummaryState:
         """ORDER BY among rows of one time; ties go by start, then by terms (EP-62)."""
         names = self.node.variables
         entries = sorted(
-            entries, key=lambda entry: (entry.start, [tie_key(entry.solution.get(name)) for name in names], entry.refs)
+            entries,
+            key=lambda entry: (entry.start, [total_key(entry.solution.get(name)) for name in names], entry.refs),
         )
         for place, condition in reversed(list(enumerate(self.node.select.modifiers.order))):
             asked: Expression = _order(place) if self.node.aggregates else condition.expression

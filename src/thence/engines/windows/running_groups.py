@@ -17,10 +17,9 @@ from thence.columns.dictionary import UNBOUND, Terms
 from thence.match.context import Context
 from thence.match.expression_columns import ExpressionColumns
 from thence.match.group_columns import GroupSums, Members, result
-from thence.match.modifiers import total_key
 from thence.match.solution_table import SolutionTable
 from thence.rdf.terms import Term
-from thence.rdf.values import literal
+from thence.rdf.values import literal, total_key
 
 # What groups keep of their members' terms: how often each is there, and which is the least or greatest.
 

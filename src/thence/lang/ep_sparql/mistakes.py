@@ -31,6 +31,7 @@ _STREAM_CLAUSE = re.compile(
     r"(?:\bSELECT\s+([RID]STREAM)|\b(FROM\s+(?:NAMED\s+)?(?:STREAM|WINDOW)))\s[^{}]*\Z", re.IGNORECASE
 )
 _STREAM_BLOCK = re.compile(r"(?<![?$:])\b(STREAM|WINDOW)\s+(?:<[^<>]*>|[^\s\[\]{}]+)\s*(?:\[[^\]{}]*)?\Z", re.I)
+_FROM = re.compile(r"\bFROM\s+(?:NAMED\s+)?(?:<[^<>]*>|[^\s\[\]{}]+)\s*\Z", re.IGNORECASE)
 _HAS_BRACKETS = re.compile(r"[^\[{}]{0,300}\[")
 _DURATION = re.compile(r"\bgetDURATION\s*\(\s*\)[^{}]*\Z", re.IGNORECASE)
 _JOINED = {"OPTIONALEQUALS": "EQUALSOPTIONAL", "GROUPBY": "GROUP BY", "ORDERBY": "ORDER BY"}
@@ -63,6 +64,8 @@ def _window(failure: ParseFailure) -> Diagnosis | None:
         return windowless("REGISTER")
     if failure.word == "MATCH" and _OPENS.match(failure.text.read, failure.at + len(failure.found)):
         return windowless("MATCH")
+    if failure.word == "WIN" and _FROM.search(_behind(failure)):
+        return windowless("WIN")
     before = failure.before
     if before is not None and failure.found == "{" and before.upper() in ("MATCH", *STREAM_OPERATORS):
         return windowless(before.upper(), before.start_pos)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from thence.algebra.ep_sparql import RuleFile
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Construct, Modifiers, Select, TriplePattern
+from thence.engines.temporal.evaluation import below_correlated
 from thence.engines.temporal.operator import TemporalOperator
 from thence.engines.temporal.plan.bounds import push_group_filters, useful_durations
 from thence.engines.temporal.plan.policies import chain_of, check_policy, selects_by
@@ -100,6 +101,7 @@ _NAMES = {
 _CURE = 'FILTER(getDURATION() < "PT1H"^^xsd:dayTimeDuration), or < 100 where times are ticks'
 
 _GROUPED = "GROUP BY (getENDTIME() AS ?t), or getSTARTTIME() with a FILTER that bounds getDURATION()"
+_AS_OPTIONAL = "OPTIONAL with a FILTER inside it that bounds getDURATION(), and FILTER(BOUND(?v)) or FILTER(!BOUND(?v))"
 
 
 def state_warnings(network: Network) -> Iterator[str]:
@@ -122,6 +124,10 @@ def state_warnings(network: Network) -> Iterator[str]:
                 why = "under a policy, a bound on getDURATION() outside of a right operand does not reach into it"
                 where = ", inside its group too"
             yield f"{name} keeps the solutions of {parts} for ever: {why}. Try: {_CURE}{where}"
+        tested = below_correlated(_nodes(network, statement), network.nodes)
+        if any(isinstance(network.nodes[each], Scan | PathScan) for each in tested):
+            why = "it is evaluated for each row"
+            yield f"{name} keeps all triples that an EXISTS reads for ever: {why}. Try: {_AS_OPTIONAL}"
         groups = [each for each in _nodes(network, statement) if isinstance(each, Summarise)]
         if any(group_life(network.nodes, each).grows for each in groups):
             yield f"{name} keeps its groups for ever, and their keys differ with time. Try: {_GROUPED}"
