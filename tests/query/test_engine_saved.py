@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import thence
 from oracle import ep_sparql_cases, rsep_ql_cases, tef_sparql_cases
-from oracle.ep_sparql_query import selects
 from oracle.ep_sparql_text import text as ep_sparql_text
 from oracle.rsep_ql_text import text as rsep_ql_text
 from oracle.sase_composed import written
@@ -93,7 +92,6 @@ def test_sase(text: Text, cuts: set[int], advances: set[int], lateness: int) -> 
 @examples(0.3)
 @given(st.one_of(ep_sparql_cases.cases(), ep_sparql_cases.policy_cases()), CUTS, ADVANCES, LATENESS)
 def test_ep_sparql(case: ep_sparql_cases.Case, cuts: set[int], advances: set[int], lateness: int) -> None:
-    assume(selects(case.file))
     make = partial(
         thence.parse(ep_sparql_text(case.file), language="ep-sparql").engine,
         background=ep_sparql_background(case),
