@@ -315,6 +315,12 @@ def test_rows_that_order_by_orders_come_from_one_shard() -> None:
     assert not key.names and key.reason == "ORDER BY orders all rows of an evaluation"
 
 
+def test_the_reason_for_one_shard_names_ask() -> None:
+    """RS-68: it is kept as an aggregate, which the query does not have."""
+    query = f"{PREFIX}ASK FROM NAMED :S WIN [RANGE 5] AS :w WHERE {{ WINDOW :w {{ ?x :value ?y }} }}"
+    assert compile_query(parse(query)).stages[0].program.shard_key.reason == "ASK is about all rows of an evaluation"
+
+
 def test_a_pattern_beside_a_path_over_its_window_adds_no_table() -> None:
     """RS-63: the path reads all triples of the window, and each table that there is has a route to its shards."""
     select = "SELECT * WHERE { WINDOW :w { ?o :by* ?s } WINDOW :w { ?o :value ?v } }"

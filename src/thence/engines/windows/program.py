@@ -176,6 +176,14 @@ class EventMatch:
     is_shown: bool
 
 
+@dataclass(frozen=True, slots=True)
+class NeededTables:
+    """Tables of a WINDOW or an EVENT, and its window."""
+
+    tables: tuple[int, ...]
+    function: WindowFunction
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowProgram:
     """A query with everything settled that a preset or an option may settle.
@@ -184,8 +192,9 @@ class WindowProgram:
     modifiers. `where` is WHERE as it is evaluated over columns, if it is (`vectorised`); `groups_columns`: so are
     groups. `asks_for_time`: NOW() occurs, so that an evaluation may differ though nothing else has changed.
     `maintenance` says what is kept from one evaluation to the next. `contents` are the tables that hold all events of
-    each window, where evaluations depend on whether there are any (RS-70). `number` is that of the query in its file,
-    if there are several.
+    each window, where evaluations depend on whether there are any (RS-70). `needed` are groups of tables: the answer is
+    empty, whatever NOW() is, if all tables of one hold nothing in their window. `number` is that of the query in its
+    file, if there are several.
     """
 
     query: WindowQuery
@@ -206,6 +215,7 @@ class WindowProgram:
     maintenance: Maintenance
     preset: str = ""
     contents: tuple[int, ...] = ()
+    needed: tuple[NeededTables, ...] = ()
     number: int | None = None
 
     @property

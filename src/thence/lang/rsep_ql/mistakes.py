@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 
+from thence.errors import InputError
 from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, similar, still_open, unit
 from thence.lang.rsep_ql.reader import TIMESTAMP
 from thence.lang.text import END, IRIS, MODIFIERS, VARIABLES, name
+from thence.rdf.times import Domain, parse_duration
 
 _LENGTHS = {"_RANGE": "RANGE", "SLIDE": "SLIDE", "_EVERY": "REPORT EVERY", "MINUS": "NOW -"}
 _INSTANTS = {"_LND": "LND", "OPENS": "START", "CLOSES": "TO", "_AT": "REPORT AT"}
 _TIME = "2024-05-06T07:00:00Z"
 _WINDOWS = "[RANGE 10s SLIDE 5s], [LND 5], [FROM 1 TO 5] or [NOW]"
-_GAP = "AS E1 END ?s, AS E2 START ?t, and FILTER(?t - ?s <= 10) beside MATCH"
+_GAP = "AS E1 END ?s, AS E2 START ?t, and FILTER(?t - ?s <= {}) beside MATCH"
+_WITHIN = re.compile(r"WITHIN\s+(\d{1,9}(?:\s*[A-Z]+)?)", re.IGNORECASE)
 _OF_WHERE = ("_FILTER", "_BIND", "_OPTIONAL", "_MINUS", "_VALUES", "_GRAPH", "_WINDOW")
 _ON_WHAT = {"_CONTENT", "_CLOSE", "_NON_EMPTY"}
 _IN_ANY_ORDER = "MATCH { E1 } MATCH { E2 }"
@@ -56,11 +59,24 @@ def _refused(failure: ParseFailure) -> Diagnosis | None:
                 f"{failure.short}() is EP-SPARQL's: in RSEP-QL an EVENT binds its times.", "AS E1 START ?s END ?t"
             )
         case "WITHIN" if not failure.kind and "SEQ" in failure.accepted:
-            return Diagnosis("WITHIN is not supported in MATCH: FILTER compares the times of EVENTs.", _GAP)
+            return Diagnosis("WITHIN is not supported in MATCH: FILTER compares the times of EVENTs.", _gap(failure))
         case "WITHIN" if not failure.kind:
             reason = "WITHIN is not supported: a window says how far back the query looks."
             return Diagnosis(reason, "FROM NAMED :S WIN [RANGE 10m] AS :w")
     return None
+
+
+def _gap(failure: ParseFailure) -> str:
+    """The FILTER that bounds a gap as a WITHIN does."""
+    found = _WITHIN.match(failure.text.read, failure.at)
+    try:
+        span = parse_duration(found[1]) if found is not None else None
+    except InputError:
+        span = None
+    if span is None or span.domain is Domain.TICKS:
+        return _GAP.format(10 if span is None else span.length)
+    seconds, rest = divmod(span.length, 1_000_000)
+    return _GAP.format(f'"PT{seconds}{f".{rest:06}".rstrip("0") if rest else ""}S"^^xsd:dayTimeDuration')
 
 
 def _misspelt(failure: ParseFailure) -> Diagnosis | None:
@@ -225,6 +241,11 @@ def _operator(failure: ParseFailure) -> Diagnosis | None:
         return Diagnosis(f"{failure.shown} is not an operator of MATCH: two MATCHes join, in any order.", _IN_ANY_ORDER)
     if failure.word in ("OR", "UNION"):
         return Diagnosis(f"{failure.shown} is not an operator of MATCH.", "{ MATCH { E1 } } UNION { MATCH { E2 } }")
+    if failure.found == ".":
+        return Diagnosis('"." is not needed in MATCH, which holds names of EVENTs.', "MATCH { E1 SEQ E2 }")
+    if failure.found in ("+", "*", "?"):
+        reason = f"{failure.shown} is not supported in MATCH, where a name stands for one event."
+        return Diagnosis(reason, "SPAseQ or SASE+, which have closures")
     if failure.word == "THEN" or (not failure.word and failure.found != "("):
         return Diagnosis(f"{failure.shown} is not an operator of MATCH.", "SEQ")
     return Diagnosis(f"SEQ is missing before {failure.shown}.", f"SEQ {failure.short}")
@@ -275,7 +296,7 @@ def _report(failure: ParseFailure) -> Diagnosis | None:
         return Diagnosis(f"REPORT needs ON CONTENT, ON CLOSE, EVERY or AT, found {failure.described}.", hint)
     if failure.accepted == _ON_WHAT:
         reason = f"REPORT ON needs CONTENT, CLOSE or NON_EMPTY_CONTENT, found {failure.described}."
-        return Diagnosis(reason, "REPORT ON CONTENT")
+        return Diagnosis(reason, "REPORT ON CLOSE" if "CLOSE" in failure.word else "REPORT ON CONTENT")
     if "COMMA" in failure.accepted and "_EVENT" in failure.accepted and failure.kind in ("INTEGER", "TIME"):
         return Diagnosis(f'A "," is missing between two times, before {failure.shown}.', f", {failure.short}")
     return None
