@@ -35,6 +35,7 @@ _OPERATORS = {
     "OR": Diagnosis('"OR" is not an operator.', "UNION"),
     "AFTER": Diagnosis('"AFTER" is not an operator.', "SEQ or BEFORE, with the earlier event first"),
     "THEN": Diagnosis('"THEN" is not an operator.', "SEQ"),
+    "FOLLOWED": Diagnosis('"FOLLOWED" is not an operator.', "SEQ"),
     "EQUALS": Diagnosis('"EQUALS" is not an operator of TEF-SPARQL.', "[?s, ?e] behind both sides"),
     "WHILE": Diagnosis('"WHILE" is not an operator.', "DURING"),
     "HAPPENS": Diagnosis("HAPPENSWHILE is one word.", "HAPPENSWHILE"),
@@ -292,13 +293,13 @@ def _no_object(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _columns(failure: ParseFailure) -> Diagnosis | None:
-    is_first = failure.follows("_SELECT") or failure.follows("DISTINCT")
-    if similar(failure.word, ("DISTINCT",)) or not (failure.found == "(" or is_first):
-        return None
     if not _COLUMNS.search(_behind(failure)):
         return None
     if aggregate := _AGGREGATE.match(failure.text.read, failure.at):
         return Diagnosis(NO_AGGREGATE.format(aggregate[1].upper()), INSTEAD_OF_AGGREGATE)
+    is_first = failure.follows("_SELECT") or failure.follows("DISTINCT")
+    if similar(failure.word, ("DISTINCT",)) or not (failure.found == "(" or is_first):
+        return None
     if failure.found == "(":
         return Diagnosis("SELECT takes variables alone.", "?v = … in WHERE, and SELECT ?v")
     return Diagnosis(f"SELECT names its variables, found {failure.described}.", "SELECT ?x ?y")
