@@ -166,6 +166,10 @@ def value(literal: Literal) -> Value | None:
     return parse(literal.value, literal.datatype)
 
 
+MAX_TEXT = 1 << 24
+"""Characters of a text that an expression makes: no event can hold a longer one, and doubling it soon ends memory."""
+
+
 def literal(value: Value) -> Literal:
     """The literal of a value, in its canonical form. OverflowError where that would be longer than any limit.
 
@@ -425,6 +429,11 @@ def _value_key(known: Value) -> SortKey:
 
 def _number_key(number: Number) -> SortKey:
     return (0,) if isinstance(number, float) and math.isnan(number) else (1, number)
+
+
+def total_key(term: Term) -> SortKey:
+    """The sort key of MIN and MAX: the order of ORDER BY, and of equal values that of their texts."""
+    return (*order_key(term), *tie_key(term))
 
 
 def tie_key(term: Term | None) -> SortKey:
