@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias, assert_never
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias, assert_never
 
 from thence.algebra.expressions import Aggregate, AggregateFunction
 from thence.algebra.sase import AggregateName
 from thence.columns.dictionary import from_text
 from thence.rdf.numbers import Number
-from thence.rdf.terms import XSD, BlankNode, Literal, Term
-from thence.rdf.values import MAX_TEXT, SortKey, less, literal, total_key
+from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from thence.rdf.values import MAX_TEXT, less, literal, total_key
 from thence.relation.exact_sums import ExactSum, number_of
 
 # SUM and AVG (C-31)
@@ -56,14 +57,21 @@ def finished(finish: Finish, total: ExactSum | None, count: int) -> Term | None:
 # Accumulators
 
 
+@dataclass(slots=True)
 class Accumulator(ABC):
-    """An aggregate of the values so far."""
+    """An aggregate of the values so far. It keeps the fields that are no arguments of its constructor."""
 
-    __slots__ = ()
+    skips_missing: ClassVar[bool] = False
+    """Whether a member without a value is skipped; else it makes the aggregate an error (SPARQL)."""
 
-    @abstractmethod
+    failed: bool = field(default=False, init=False)
+
     def add(self, value: Term | None) -> None:
-        """Add a value; None: that of a member that has none, which makes most of SPARQL's aggregates an error."""
+        """Add a value; None: that of a member that has none."""
+        if value is None:
+            self.failed |= not self.skips_missing
+        elif not self._take(value):
+            self.failed = True
 
     def add_all(self, values: Iterable[Term | None]) -> Term | None:
         """Add some values: the aggregate of all so far."""
@@ -71,216 +79,165 @@ class Accumulator(ABC):
             self.add(each)
         return self.value()
 
-    @abstractmethod
     def value(self) -> Term | None:
         """The aggregate; None: an error, or nothing."""
+        return None if self.failed else self._value()
 
     @abstractmethod
-    def saved(self) -> Any:
-        """What is kept, as JSON."""
+    def _take(self, value: Term) -> bool:
+        """Add a value; False: it makes the aggregate an error."""
 
     @abstractmethod
+    def _value(self) -> Term | None: ...
+
+    def saved(self) -> list[Any]:
+        """What it keeps, as JSON."""
+        return [_saved(getattr(self, name)) for name in _kept(self)]
+
     def restore(self, found: Any) -> None:
-        """Take over what was kept. ValueError, TypeError or the like if it cannot have been."""
+        """Take over what was kept. ValueError or TypeError if it cannot have been."""
+        for name, each in zip(_kept(self), found, strict=True):
+            setattr(self, name, _restored(getattr(self, name), each))
 
 
+@dataclass(slots=True)
 class Count(Accumulator):
     """COUNT: how many values there are."""
 
-    __slots__ = ("count",)
+    skips_missing = True
+    count: int = field(default=0, init=False)
 
-    def __init__(self) -> None:
-        self.count = 0
+    def _take(self, value: Term) -> bool:
+        self.count += 1
+        return True
 
-    def add(self, value: Term | None) -> None:
-        self.count += value is not None
-
-    def value(self) -> Term | None:
+    def _value(self) -> Term | None:
         return literal(self.count)
 
-    def saved(self) -> Any:
-        return self.count
 
-    def restore(self, found: Any) -> None:
-        self.count = _count(found)
-
-
+@dataclass(slots=True)
 class Total(Accumulator):
     """SUM or AVG: an error if a value is not a number."""
 
-    __slots__ = ("count", "failed", "finish", "total")
+    finish: Finish
+    count: int = field(default=0, init=False)
+    total: ExactSum = field(default_factory=ExactSum, init=False)
 
-    def __init__(self, finish: Finish) -> None:
-        self.finish = finish
-        self.count, self.total, self.failed = 0, ExactSum(), False
-
-    def add(self, value: Term | None) -> None:
-        number = None if value is None else number_of(value)
+    def _take(self, value: Term) -> bool:
+        number = number_of(value)
         if number is None:
-            self.failed = True
-            return
+            return False
         self.count += 1
         self.total.add(number)
+        return True
 
     def include(self, total: ExactSum | None, count: int) -> None:
         """Add so many numbers, whose sum is known; None: not all are numbers."""
-        if total is None:
-            self.failed = True
-            return
+        self.failed |= total is None
         self.count += count
-        self.total.include(total)
+        if total is not None:
+            self.total.include(total)
 
-    def value(self) -> Term | None:
-        return finished(self.finish, None if self.failed else self.total, self.count)
-
-    def saved(self) -> Any:
-        return [self.count, self.total.saved(), self.failed]
-
-    def restore(self, found: Any) -> None:
-        count, total, failed = found
-        self.count, self.total, self.failed = _count(count), ExactSum.restored(total), _truth(failed)
+    def _value(self) -> Term | None:
+        return finished(self.finish, self.total, self.count)
 
 
+@dataclass(slots=True)
 class Extreme(Accumulator):
     """MIN or MAX of SPARQL, in the order of ORDER BY (18.5.1.5, 18.5.1.6): terms of all kinds have a place in it."""
 
-    __slots__ = ("_key", "chosen", "failed", "greatest")
+    is_greatest: bool
+    chosen: Term | None = field(default=None, init=False)
 
-    def __init__(self, *, greatest: bool) -> None:
-        self.greatest = greatest
-        self.chosen: Term | None = None
-        self.failed = False
-        self._key: SortKey = ()
+    def _take(self, value: Term) -> bool:
+        known = self.chosen
+        if known is None or (total_key(value) > total_key(known)) == self.is_greatest:
+            self.chosen = value
+        return True
 
-    def add(self, value: Term | None) -> None:
-        if value is None:
-            self.failed = True
-            return
-        key = total_key(value)
-        if self.chosen is None or (key > self._key if self.greatest else key < self._key):
-            self.chosen, self._key = value, key
-
-    def value(self) -> Term | None:
-        return None if self.failed else self.chosen
-
-    def saved(self) -> Any:
-        return [_text(self.chosen), self.failed]
-
-    def restore(self, found: Any) -> None:
-        text, failed = found
-        self.chosen, self.failed = _term(text), _truth(failed)
-        self._key = () if self.chosen is None else total_key(self.chosen)
+    def _value(self) -> Term | None:
+        return self.chosen
 
 
+@dataclass(slots=True)
 class Ranked(Accumulator):
     """The k-th least or greatest value of SASE+ (SA-27); equal values count separately. Nothing, if two values cannot
     be compared; NaN is skipped."""
 
-    __slots__ = ("first", "greatest", "k", "ordered", "unordered")
+    is_greatest: bool
+    k: int = 1
+    first: Term | None = field(default=None, init=False)
+    ordered: list[Term] = field(default_factory=list, init=False)
 
-    def __init__(self, k: int = 1, *, greatest: bool) -> None:
-        self.k, self.greatest = k, greatest
-        self.first: Term | None = None
-        self.ordered: list[Term] = []
-        self.unordered = False
-
-    def add(self, value: Term | None) -> None:
-        if value is None or self.unordered:
-            return
-        self.first = value if self.first is None else self.first
-        self._is_before(value, self.first)  # of one kind?
+    def _take(self, value: Term) -> bool:
+        self.first = self.first or value
+        if self._is_before(value, self.first) is None:
+            return False
         if isinstance(value, Literal) and value.datatype in _BINARY and value.value == "NaN":
-            return
+            return True
         place = len(self.ordered)
-        while place and self._is_before(value, self.ordered[place - 1]):
+        while place and (found := self._is_before(value, self.ordered[place - 1])) is not False:
+            if found is None:
+                return False
             place -= 1
         self.ordered.insert(place, value)
         del self.ordered[self.k :]
+        return True
 
-    def _is_before(self, value: Term, other: Term) -> bool:
-        found = less(other, value) if self.greatest else less(value, other)
-        self.unordered |= found is None
-        return bool(found)
+    def _is_before(self, value: Term, other: Term) -> bool | None:
+        return less(other, value) if self.is_greatest else less(value, other)
 
-    def value(self) -> Term | None:
-        return None if self.unordered or len(self.ordered) < self.k else self.ordered[self.k - 1]
-
-    def saved(self) -> Any:
-        return [_text(self.first), list(map(str, self.ordered)), self.unordered]
-
-    def restore(self, found: Any) -> None:
-        first, ordered, unordered = found
-        self.first, self.unordered = _term(first), _truth(unordered)
-        self.ordered = list(map(_some_term, ordered))
+    def _value(self) -> Term | None:
+        return self.ordered[self.k - 1] if len(self.ordered) >= self.k else None
 
 
+@dataclass(slots=True)
 class First(Accumulator):
     """The first value: SAMPLE and SASE+'s first."""
 
-    __slots__ = ("chosen",)
+    skips_missing = True
+    chosen: Term | None = field(default=None, init=False)
 
-    def __init__(self) -> None:
-        self.chosen: Term | None = None
+    def _take(self, value: Term) -> bool:
+        self.chosen = self.chosen or value
+        return True
 
-    def add(self, value: Term | None) -> None:
-        if self.chosen is None:
-            self.chosen = value
-
-    def value(self) -> Term | None:
+    def _value(self) -> Term | None:
         return self.chosen
 
-    def saved(self) -> Any:
-        return _text(self.chosen)
 
-    def restore(self, found: Any) -> None:
-        self.chosen = _term(found)
-
-
+@dataclass(slots=True)
 class Last(First):
     """The last value."""
 
-    __slots__ = ()
+    def _take(self, value: Term) -> bool:
+        self.chosen = value
+        return True
 
-    def add(self, value: Term | None) -> None:
-        self.chosen = self.chosen if value is None else value
 
-
+@dataclass(slots=True)
 class Texts(Accumulator):
     """GROUP_CONCAT (18.5.1.7): an error if a value is a blank node, or the text would be too long."""
 
-    __slots__ = ("failed", "separator", "texts")
+    separator: str
+    terms: list[Term] = field(default_factory=list, init=False)
 
-    def __init__(self, separator: str) -> None:
-        self.separator = separator
-        self.texts: list[str] = []
-        self.failed = False
+    def _take(self, value: Term) -> bool:
+        self.terms.append(value)
+        return not isinstance(value, BlankNode)
 
-    def add(self, value: Term | None) -> None:
-        if value is None or isinstance(value, BlankNode):
-            self.failed = True
-        else:
-            self.texts.append(value.value)
-
-    def value(self) -> Term | None:
-        length = sum(map(len, self.texts)) + len(self.separator) * len(self.texts)
-        return None if self.failed or length > MAX_TEXT else Literal(self.separator.join(self.texts))
-
-    def saved(self) -> Any:
-        return [self.texts, self.failed]
-
-    def restore(self, found: Any) -> None:
-        texts, failed = found
-        self.texts, self.failed = [_checked(text) for text in texts], _truth(failed)
+    def _value(self) -> Term | None:
+        texts = [each.value for each in self.terms]
+        length = sum(map(len, texts)) + len(self.separator) * len(texts)
+        return None if length > MAX_TEXT else Literal(self.separator.join(texts))
 
 
+@dataclass(slots=True)
 class Distinct(Accumulator):
     """An aggregate of different terms."""
 
-    __slots__ = ("of", "seen")
-
-    def __init__(self, of: Accumulator) -> None:
-        self.of = of
-        self.seen: dict[str, None] = {}
+    of: Accumulator
+    seen: dict[str, None] = field(default_factory=dict, init=False)
 
     def add(self, value: Term | None) -> None:
         text = "" if value is None else str(value)
@@ -288,51 +245,68 @@ class Distinct(Accumulator):
             self.seen[text] = None
             self.of.add(value)
 
-    def value(self) -> Term | None:
+    def _take(self, value: Term) -> bool:
+        raise AssertionError("added to the other accumulator")
+
+    def _value(self) -> Term | None:
         return self.of.value()
-
-    def saved(self) -> Any:
-        return [list(self.seen), self.of.saved()]
-
-    def restore(self, found: Any) -> None:
-        seen, of = found
-        self.seen = dict.fromkeys(map(_checked, seen))
-        self.of.restore(of)
 
 
 _BINARY = (XSD + "double", XSD + "float")
 
 
-def _text(term: Term | None) -> str | None:
-    return None if term is None else str(term)
+# Saved between two steps
 
 
-def _checked(text: Any) -> str:
-    """A text that can be written: one half of a pair of surrogates cannot."""
+def _kept(accumulator: Accumulator) -> list[str]:
+    """The fields that are saved: those that values change."""
+    return [
+        each.name
+        for each in fields(accumulator)
+        if not each.init or isinstance(getattr(accumulator, each.name), Accumulator)
+    ]
+
+
+def _saved(kept: Any) -> Any:
+    match kept:
+        case Accumulator() | ExactSum():
+            return kept.saved()
+        case list() | dict():
+            return list(map(str, kept))  # terms, or texts of terms
+        case IRI() | BlankNode() | Literal():
+            return str(kept)
+        case _:
+            return kept
+
+
+def _restored(now: Any, found: Any) -> Any:
+    """What a field is, as it was saved. `now` is of its type."""
+    match now:
+        case Accumulator():
+            now.restore(found)
+            return now
+        case ExactSum():
+            return ExactSum.restored(found)
+        case list():
+            return list(map(_term, found))
+        case dict():
+            return dict.fromkeys(map(_text, found))
+        case None:
+            return None if found is None else _term(found)
+        case _ if type(found) is type(now):
+            return found
+    raise TypeError(f"expected a value like {now}")
+
+
+def _term(text: Any) -> Term:
+    return from_text(_text(text))
+
+
+def _text(text: Any) -> str:
     if not isinstance(text, str):
         raise TypeError("expected a text")
-    text.encode()
+    text.encode()  # one half of a pair of surrogates cannot be written
     return text
-
-
-def _some_term(text: Any) -> Term:
-    return from_text(_checked(text))
-
-
-def _term(text: Any) -> Term | None:
-    return None if text is None else _some_term(text)
-
-
-def _count(found: Any) -> int:
-    if type(found) is not int:
-        raise TypeError("expected an integer")
-    return found
-
-
-def _truth(found: Any) -> bool:
-    if type(found) is not bool:
-        raise TypeError("expected a truth value")
-    return found
 
 
 # What languages call them
@@ -358,7 +332,7 @@ def _of_sparql(aggregate: Aggregate) -> Accumulator:
         case AggregateFunction.SUM | AggregateFunction.AVG:
             return Total(SPARQL_TOTALS[aggregate.function])
         case AggregateFunction.MIN | AggregateFunction.MAX:
-            return Extreme(greatest=aggregate.function is AggregateFunction.MAX)
+            return Extreme(is_greatest=aggregate.function is AggregateFunction.MAX)
         case AggregateFunction.SAMPLE:
             return First()
         case AggregateFunction.GROUP_CONCAT:
@@ -383,9 +357,9 @@ def sase_accumulator(summary: AggregateName, k: int | None = None) -> Accumulato
         case AggregateName.SUM | AggregateName.AVG:
             return Total(SASE_TOTALS[summary])
         case AggregateName.MIN | AggregateName.LOWEST:
-            return Ranked(k or 1, greatest=False)
+            return Ranked(is_greatest=False, k=k or 1)
         case AggregateName.MAX | AggregateName.HIGHEST:
-            return Ranked(k or 1, greatest=True)
+            return Ranked(is_greatest=True, k=k or 1)
         case AggregateName.FIRST:
             return First()
         case AggregateName.LAST:

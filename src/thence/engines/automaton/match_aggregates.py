@@ -11,7 +11,7 @@ of as many paths as there may be, at all nodes at once. What they mean is `thenc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -450,19 +450,17 @@ def restored_aggregates(found: Any, measures: int) -> AggregateState:
 def _written(weights: Weights) -> list[Any]:
     measures = [
         [
-            [f"{count:x}" for count in each.values],  # as hexadecimal, which Python writes at any length
-            [_exact_text(total) for total in each.exact],
-            [f"{total:x}" for total in each.units],
+            *(list(map(_exact_text, column)) for column in (each.values, each.exact, each.units)),
             each.kinds.tolist(),
-            [None if found is None else str(literal(found)) for found in each.least],
-            [None if found is None else str(literal(found)) for found in each.greatest],
+            *([None if found is None else str(_term(found)) for found in e] for e in (each.least, each.greatest)),
         ]
         for each in weights.measures
     ]
-    return [[f"{paths:x}" for paths in weights.paths], measures]
+    return [list(map(_exact_text, weights.paths)), measures]
 
 
 def _exact_text(total: int | Fraction) -> str:
+    """As hexadecimal, which Python writes at any length."""
     exact = Fraction(total)
     return f"{exact.numerator:x}/{exact.denominator:x}"
 
@@ -476,22 +474,22 @@ def _read(found: Any, measures: int) -> Weights:
     paths, listed = found
     if len(listed) != measures or any(len(column) != len(paths) for each in listed for column in each):
         raise ValueError("the weights belong to another query")
-    return Weights(
-        _objects([int(count, 16) for count in paths]),
-        tuple(
-            Measure(
-                _objects([int(count, 16) for count in counts]),
-                _objects([_exact(total) for total in totals]),
-                _objects([int(total, 16) for total in units]),
-                np.array(kinds, np.int64),
-                *(_objects([None if text is None else _value(from_text(text))[1] for text in e]) for e in extremes),
-            )
-            for counts, totals, units, kinds, *extremes in listed
-        ),
+    return Weights(_objects(map(_exact, paths)), tuple(_read_measure(*each) for each in listed))
+
+
+def _read_measure(values: Any, exact: Any, units: Any, kinds: Any, least: Any, greatest: Any) -> Measure:
+    return Measure(
+        _objects(map(_exact, values)),
+        _objects(map(_exact, exact)),
+        _objects(map(_exact, units)),
+        np.array(kinds, np.int64),
+        _objects(None if text is None else _value(from_text(text))[1] for text in least),
+        _objects(None if text is None else _value(from_text(text))[1] for text in greatest),
     )
 
 
-def _objects(listed: list[Any]) -> Objects:
+def _objects(items: Iterable[Any]) -> Objects:
+    listed = list(items)
     made = np.empty(len(listed), object)
     made[:] = listed
     return made
