@@ -166,6 +166,10 @@ def value(literal: Literal) -> Value | None:
     return parse(literal.value, literal.datatype)
 
 
+MAX_TEXT = 1 << 24
+"""Characters of a text that an expression makes: no event can hold a longer one, and doubling it soon ends memory."""
+
+
 def literal(value: Value) -> Literal:
     """The literal of a value, in its canonical form. OverflowError where that would be longer than any limit.
 

@@ -15,12 +15,12 @@ from thence.algebra.expressions import Variable
 from thence.algebra.patterns import GroupKey, Pattern
 from thence.algebra.rsep_ql import StreamOperator
 from thence.columns.arrays import Ids, Ints
-from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.dictionary import Terms
 from thence.engines.windows.content import LoggedRows
 from thence.engines.windows.program import KeptPattern, WindowProgram
-from thence.engines.windows.running_groups import RunningGroups
 from thence.engines.windows.views import KeptView, LiveRows, Step, solution_table, view_of
 from thence.match.context import Context, Solution
+from thence.match.group_columns import Groups
 from thence.match.modifiers import AggregateVariables, Grouping
 from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.rdf.terms import Literal
@@ -41,13 +41,13 @@ class KeptAnswer:
     program: WindowProgram
     terms: Terms
     live: list[LiveRows] = field(init=False)
-    groups: RunningGroups | None = None
+    groups: Groups | None = None
     _by_group: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)  # the rows that each group makes
 
     def __post_init__(self) -> None:
         kept = self.program.maintenance
         if kept.groups is not None:
-            self.groups = RunningGroups(self.program.query.form.modifiers.group, kept.groups.aggregates, self.terms)
+            self.groups = Groups(self.program.query.form.modifiers.group, kept.groups.aggregates, self.terms)
         self.live = [self._live(each) for each in kept.patterns]
 
     def _live(self, kept: KeptPattern) -> LiveRows:
@@ -114,18 +114,8 @@ class KeptAnswer:
         def solutions(
             keys: Sequence[GroupKey] | None, aggregated: AggregateVariables, context: Context
         ) -> Iterator[Solution]:
-            names = [key.variable or key.expression for key in keys or ()]
-            for group in chosen:
-                if group not in groups.values:
-                    continue
-                found: Solution = {GROUP: Literal(str(group), XSD_INTEGER)}
-                for name, key in zip(names, groups.key_ids[group], strict=True):
-                    if isinstance(name, Variable) and key != UNBOUND:
-                        found[name] = self.terms[key]
-                for variable, value in zip(aggregated.variables.values(), groups.values[group], strict=True):
-                    if value is not None:
-                        found[variable] = value
-                yield found
+            for group, found in groups.solutions(chosen, aggregated):
+                yield {GROUP: Literal(str(group), XSD_INTEGER), **found}
 
         return solutions
 
