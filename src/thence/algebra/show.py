@@ -11,16 +11,21 @@ from thence.algebra.expressions import Expression, Variable
 from thence.algebra.patterns import (
     Alternative,
     Ask,
+    BasicEvent,
     Bgp,
     Construct,
     DatasetClause,
     Describe,
+    EventExpression,
+    EventSeq,
     Extend,
     Filter,
+    First,
     Graph,
     GroupKey,
     Inverse,
     Join,
+    Last,
     LeftJoin,
     MatchPattern,
     Minus,
@@ -50,6 +55,7 @@ from thence.algebra.show_rsep_ql import clause_lines, operator_text, prologue_li
 from thence.algebra.show_sparql import (
     BracedGroup,
     TextItem,
+    event_items,
     expression_items,
     group_items,
     on_lines,
@@ -101,13 +107,14 @@ Node: TypeAlias = (
     | PathPattern
     | Expression
     | Path
+    | EventExpression
     | BlankNode
 )
 
 
 def show(node: Node | WindowFile) -> str:
     """The text of a query (SPARQL, SPAseQ, EP-SPARQL, RSEP-QL, TEF-SPARQL) or of a part of one: a statement, an arm, a
-    pattern (a group with its braces, where the language has them), an expression, a path, a term.
+    pattern (a group with its braces, where the language has them), an expression, a path, an event expression, a term.
 
     >>> from thence.lang.sparql.parser import parse_query
     >>> print(show(parse_query("SELECT * { ?s <x:p>/<x:q>* 1 OPTIONAL { ?s a ?t FILTER(?t != <x:T>) } } LIMIT 5")))
@@ -151,6 +158,8 @@ def _items(node: Node) -> list[TextItem]:
             return triple_items(node)
         case Inverse() | PathSequence() | Alternative() | ZeroOrMore() | OneOrMore() | ZeroOrOne() | NegatedSet():
             return path_items(node)
+        case BasicEvent() | First() | Last() | EventSeq():
+            return event_items(node)
         case BlankNode():
             return [term_text(node)]
         case Bgp() | Join() | LeftJoin() | Filter() | Union() | Graph() | Extend() | Minus() | Values() | SubSelect():

@@ -57,7 +57,7 @@ def compile_query(query: ComposedQuery, *, optimise: bool = True, timed_out: boo
     """The blocks of a text: those of inner queries feed the streams that RETURN names, the rows of the last query's are
     the answer."""
     assert not timed_out, "rejected before"
-    described_by = "thence.engines.automaton.describe_sase:describe"
+    described_by = "thence.engines.automaton.describe:describe"
     operator, inner = AutomatonOperator(), len(query.blocks) - len(query.queries[-1].blocks)
     return Dataflow(
         tuple(

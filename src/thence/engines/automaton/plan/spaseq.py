@@ -43,7 +43,7 @@ _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: AN
 def compile_query(query: SequenceQuery, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
     """A SPAseQ query is one stage."""
     program = plan(query, optimise=optimise, partial=timed_out)
-    return one_stage(program, AutomatonOperator(), described_by="thence.engines.automaton.describe_spaseq:describe")
+    return one_stage(program, AutomatonOperator(), described_by="thence.engines.automaton.describe:describe")
 
 
 def plan(query: SequenceQuery, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:
