@@ -9,8 +9,7 @@ from thence.algebra.sase import Attribute, Component, ComponentQuery, Computed, 
 from thence.algebra.show_sase import name_text
 from thence.algebra.streams import Name
 from thence.algebra.traversal import replaced
-from thence.engines.automaton.plan.assembly import AutomatonState, Edge
-from thence.engines.automaton.plan.predicate_code import Code
+from thence.engines.automaton.plan.assembly import AutomatonState, Code, Edge
 from thence.engines.automaton.plan.sase_slots import Phase, PhasedConjuncts, Slots, is_stateless
 from thence.engines.automaton.program import (
     ANY,

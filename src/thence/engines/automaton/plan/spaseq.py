@@ -27,11 +27,9 @@ from thence.algebra.spaseq import (
 from thence.algebra.variables import in_scope
 from thence.engines.automaton.image import image
 from thence.engines.automaton.operator import AutomatonOperator
-from thence.engines.automaton.plan.assembly import AutomatonState, Edge, FeedShape, assemble
-from thence.engines.automaton.plan.join_key import join_key
-from thence.engines.automaton.plan.predicate_code import Code
+from thence.engines.automaton.plan.assembly import AutomatonState, Code, Edge, FeedShape, assemble
 from thence.engines.automaton.plan.rules import rewritten
-from thence.engines.automaton.plan.tables import routes_of, routing_key, tables_of
+from thence.engines.automaton.plan.tables import join_key, routes_of, routing_key, tables_of
 from thence.engines.automaton.program import ANY, NEXT, NOWHERE, START, STRICT, Automaton, Input, SequenceProgram
 from thence.interface.dataflow import Dataflow, one_stage
 from thence.interface.operator import Feature
