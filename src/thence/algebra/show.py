@@ -38,10 +38,10 @@ from thence.algebra.text_items import LayoutMark, TextItem, on_lines, write
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
 
-Node: TypeAlias = SequenceQuery | RuleFile | WindowQuery | TefFile | TefStatement | Arm | TefPattern | SparqlNode
+Written: TypeAlias = SequenceQuery | RuleFile | WindowQuery | TefFile | TefStatement | Arm | TefPattern | SparqlNode
 
 
-def show(node: Node | WindowFile) -> str:
+def show(node: Written | WindowFile) -> str:
     """The text of a query (SPARQL, SPAseQ, EP-SPARQL, RSEP-QL, TEF-SPARQL) or of a part of one: a statement, an arm, a
     pattern (a group with its braces, where the language has them), an expression, a path, an event expression, a term.
 
@@ -64,7 +64,7 @@ def show(node: Node | WindowFile) -> str:
     return ("" if base is None else f"BASE {base}\n") + write(_items(node), group)
 
 
-def _items(node: Node) -> list[TextItem]:
+def _items(node: Written) -> list[TextItem]:
     match node:
         case SequenceQuery():
             return sequence_items(node)

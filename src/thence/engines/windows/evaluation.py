@@ -22,9 +22,9 @@ from thence.engines.windows.content import LoggedRows, bounds
 from thence.engines.windows.event_patterns import EventMapping, EventMatcher, Mappings
 from thence.engines.windows.graphs import GraphsAt, VersionKey, WindowGraph, merged_graph
 from thence.engines.windows.kept_answer import KeptAnswer, surplus
+from thence.engines.windows.maintained import Step
 from thence.engines.windows.program import EventPatternTable, TriplePart, WindowProgram
 from thence.engines.windows.state import WindowState
-from thence.engines.windows.views import Step
 from thence.interface.operator import Environment
 from thence.match import reference_evaluator, vectorised_evaluator
 from thence.match.context import Context, Solution
