@@ -27,8 +27,14 @@ from thence.algebra.streams import Name
 from thence.engines.automaton.image import image
 from thence.engines.automaton.operator import AutomatonOperator
 from thence.engines.automaton.plan.assembly import FeedShape, assemble
-from thence.engines.automaton.plan.sase_edges import CONTIGUOUS, Conditions, EdgeBuilder, contiguities
-from thence.engines.automaton.plan.sase_slots import PhasedConjuncts, Slots
+from thence.engines.automaton.plan.sase_edges import (
+    CONTIGUOUS,
+    Conditions,
+    EdgeBuilder,
+    PhasedConjuncts,
+    Slots,
+    contiguities,
+)
 from thence.engines.automaton.program import (
     Automaton,
     Components,
