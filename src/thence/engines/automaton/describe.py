@@ -100,11 +100,18 @@ def _sequence(program: SequenceProgram, query: SequenceQuery) -> Description:
     for negation in (_edge(program, edge, gpms, "no ") for edge, state in edges if state < START):
         negations += [negation] * (negation not in negations)
     states = tuple(_state(program, state, arrows) for state in range(len(automaton.selection)))
+    window = None if query.window is None else window_text(query.window)
+    partition = [str(variable) for variable in query.partition]
+    clauses = [f"Key: {key_text(program.shard_key) if states else _NO_RUN_WAITS}"]
+    clauses += [f"Window: {window or 'none, so state grows with the stream'}"]
+    if STRICT in automaton.selection:
+        among = f"the events of a partition by {' '.join(partition)}" if partition else "all events of all streams"
+        clauses += [f"Contiguity: judged among {among}"]
     return Description(
         algebra=show(query),
         json={
-            "window": None if query.window is None else window_text(query.window),
-            "partition": [str(variable) for variable in query.partition],
+            "window": window,
+            "partition": partition,
             "gpms": tuple(gpms.values()),
             "states": states,
             "edges": arrows,
@@ -112,21 +119,12 @@ def _sequence(program: SequenceProgram, query: SequenceQuery) -> Description:
             "key": [f"?{name}" for name in program.shard_key.names],
         },
         sections={"Graph patterns": tuple(gpms.values())},
-        clauses=tuple(_clauses(program, query)),
+        clauses=tuple(clauses),
         boxes=states,
         arrows=arrows,
         absent=tuple(negations),
         **_AS_AUTOMATON,
     )
-
-
-def _clauses(program: SequenceProgram, query: SequenceQuery) -> Iterator[str]:
-    selection = program.automaton.selection
-    yield f"Key: {key_text(program.shard_key) if len(selection) else _NO_RUN_WAITS}"
-    yield f"Window: {'none, so state grows with the stream' if query.window is None else window_text(query.window)}"
-    if STRICT in selection:
-        by = " ".join(map(str, query.partition))
-        yield f"Contiguity: judged among {f'the events of a partition by {by}' if by else 'all events of all streams'}"
 
 
 def _gpm(program: SequenceProgram, query: SequenceQuery, source: Source) -> Node:
