@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class EventBatch:
     """Some events of one stream, in the source's order. The triples of event i stand at `offsets[i]:offsets[i+1]` of
     the three id columns, each once; blank nodes are local to their event: no two events share one, unless they are of
-    equal rows, which are distinguished later (`spark.worker.equal_events`)."""
+    equal rows, which are distinguished later (`spark.worker.shard`)."""
 
     terms: Terms
     offsets: NDArray[np.int64]

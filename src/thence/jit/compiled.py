@@ -47,7 +47,11 @@ def _for_compiled(compiled: Any) -> Any:
 
 
 part = njit(inline="always")
-"""For the body of a function that Python calls, once it has made pointers of arrays: compiled as a part of it."""
+"""For a function that is compiled as a part of each compiled function that calls it, without a call: the body of one
+that Python calls, once it has made pointers of arrays."""
+
+ieee = njit(error_model="numpy")
+"""For a function that divides as IEEE 754 does: by zero without an error."""
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -92,12 +96,19 @@ def _swiftly(compile: Callable[..., Any]) -> Callable[..., Any]:
     return compiling
 
 
+COMPILED = (
+    "jit", "columns", "io", "relation", "match", "interface", "extraction",
+    "engines/automaton", "engines/windows", "spark/sources",
+)  # fmt: skip
+"""The folders with functions that are compiled, and with constants that these hold."""
+
+
 @lru_cache(maxsize=1)
 def _stamp() -> str:
     """A stamp that changes with any module, and with bounds checking, which makes code four times as slow."""
     root = Path(__file__).parent.parent
     found: list[Any] = [_SETTINGS.BOUNDSCHECK]
-    for folder in ("jit", "columns", "io", "match", "interface", "extraction", "engines/automaton"):
+    for folder in COMPILED:
         with os.scandir(root / folder) as listed:
             files = [(entry.name, entry.stat()) for entry in listed if entry.name.endswith(".py")]
         found += [(folder, name, status.st_size, status.st_mtime_ns) for name, status in sorted(files)]

@@ -17,7 +17,7 @@ from oracle.tef_sparql_legal import Meaningless, check
 from oracle.tef_sparql_query import Program
 from oracle.tef_sparql_text import text
 from support import tef_engine
-from thence.engines.facts import event_instances, timers, views
+from thence.engines.facts import event_instances, fact_queries, views
 from thence.engines.facts.fact_store import FactStore
 from thence.engines.facts.plan.tef_sparql import compile_query
 from thence.errors import QueryError
@@ -30,7 +30,7 @@ def _dropped_at_once() -> Iterator[None]:
     they are many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(event_instances, "FEW", 0)
-        patch.setattr(timers, "_FEW", 0)
+        patch.setattr(fact_queries, "_FEW", 0)
         patch.setattr(views, "_FEW", -1)
         yield
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import thence
 from support.told_terms import restart
 from thence.columns.batches import encode
-from thence.engines.windows import state, views
+from thence.engines.windows import maintained, state
 from thence.engines.windows.plan.rsep_ql import compile_query
 from thence.engines.windows.program import Maintenance
 from thence.interface.dataflow import Dataflow
@@ -127,7 +127,7 @@ def streams(draw: st.DrawFn) -> list[Event]:
 @pytest.fixture(autouse=True, scope="module")
 def evict_early() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(views, "_FEW", 3)
+        patch.setattr(maintained, "_FEW", 3)
         patch.setattr(state, "_FEW_ROWS", 20)
         patch.setattr(state, "_FEW_TERMS", 40)
         yield

@@ -11,7 +11,7 @@ from lark import Token
 from thence.algebra.ep_sparql import END_TIME
 from thence.algebra.expressions import Call, Expression, In, Variable
 from thence.algebra.patterns import Construct, Pattern, Projection, Select, Values
-from thence.algebra.show import show
+from thence.algebra.show_sparql import sparql_text
 from thence.algebra.variables import in_scope
 from thence.errors import QueryError, closest
 from thence.lang.draft import TimeDemand
@@ -92,7 +92,7 @@ class RuleReader(ChainReader):
     def time_function(self, function: Token, arguments: tuple[Expression, ...]) -> Expression:
         found = Call(function.upper(), ())
         if arguments:
-            name = show(found)
+            name = sparql_text(found)
             reason = f"{name[:-2]} takes no argument: it reads the interval of its group."
             raise self.error(reason, hint=name)
         return found
@@ -192,6 +192,6 @@ class RuleReader(ChainReader):
             if meant := SIGNS.get(bare.upper(), "") or similar(bare, KEYWORDS):
                 return self.error(f'"{bare[:40]}" is not known here.', at=column.at, hint=meant)
             return self.error(f'A column is a variable, found "{bare[:40]}".', at=column.at, hint=f"?{bare[:40]}")
-        written = show(column.left)
+        written = sparql_text(column.left)
         hint = f"({written if len(written) <= 40 else '…'} AS ?name)"
         return self.error("An expression in SELECT needs a name.", at=column.at, hint=hint)
