@@ -53,6 +53,13 @@ def test_names_are_seen_as_the_definitions_have_it(case: Case, cuts: list[int]) 
     agrees(case, cuts)
 
 
+@given(cases(Options(replacing=100, most_events=10)), CUTS)
+def test_facts_that_replace_each_other_are_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """TEF-26, TEF-42, TEF-50, TEF-72, TEF-73: ONCE PER with REPLACE, turns of replaced facts and of composites,
+    and UNION in a SELECT over facts."""
+    agrees(case, cuts)
+
+
 @settings(max_examples=max(200, settings().max_examples))
 @given(cases(Options(bounded=100, most_events=12)), CUTS)
 def test_facts_by_their_starts_are_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
