@@ -42,9 +42,10 @@ from thence.engines.facts.statements import CompiledArm, CompiledStatement, Disp
 from thence.engines.facts.steps import Machine
 from thence.engines.facts.timers import Timers
 from thence.engines.facts.views import Continuity, UnnamedQuery, UnnamedView, View, Views, view_groups
+from thence.interface.operator import Environment
 
 
-def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
+def machine(file: TefFile, kinds: Kinds, facts: FactBase, environment: Environment) -> Machine:
     """A file ready to run, before any event."""
     file = with_private_names(file)
     unnamed = _unnamed_patterns(file)
@@ -74,7 +75,9 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         facts=facts,
         statements=tuple(statements),
         dispatch=Dispatch(statements, absent),
-        views=Views(tuple(view_groups(stratum) for stratum in view_strata(tuple(views), kinds))),
+        views=Views(
+            tuple(view_groups(stratum) for stratum in view_strata(tuple(views), kinds)), environment.max_rounds
+        ),
         selects=tuple(selects),
         unnamed=unnamed_views,
         timers=Timers(tuple(each for each in asked if each.is_clocked)),
@@ -82,6 +85,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         has_starts=any(isinstance(node, OnStart) for node in nodes(file.statements)),
         has_continuities=any(query.continuity is not None for each in selects for query in each.queries),
         emits_facts=not file.selects,
+        max_steps=environment.max_steps,
     )
 
 

@@ -19,7 +19,7 @@ from thence.engines.facts.program import FactsProgram, endings
 from thence.engines.facts.steps import Machine, WaitingTriple
 from thence.errors import LimitError
 from thence.interface.extracted import BindingTable, Extracted
-from thence.interface.operator import NEVER, Environment
+from thence.interface.operator import NEVER, NO_LIMIT, Environment
 from thence.interface.tables import OBJECT, PREDICATE, SUBJECT
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI
@@ -49,8 +49,7 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     predicates = frozenset(triple.predicate for triple in static if isinstance(triple.predicate, IRI))
     kinds = predicate_kinds(program.file, predicates)  # TEF-16
     moment = Moment(0, Domain.TICKS, environment.context)
-    made = machine(program.file, kinds, FactBase(FactStore(), static, environment.context, moment))
-    made.max_steps, made.views.max_rounds = environment.max_steps, environment.max_rounds
+    made = machine(program.file, kinds, FactBase(FactStore(), static, environment.context, moment), environment)
     if environment.shard[1] > 1:
         made.owns = lambda triple: _belongs(triple, program, environment)
     kept_for = None if environment.keeps_history else _kept_for(program, kinds)
@@ -84,7 +83,7 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
     for stream, table in enumerate(extracted.tables):
         arrived += _arrived(state, stream, table)
     state.waiting = in_order([*state.waiting, *arrived])
-    if environment.max_runs < 2**31 - 2 and state.stored > environment.max_runs:
+    if environment.max_runs < NO_LIMIT and state.stored > environment.max_runs:
         raise LimitError(
             f"The state holds {state.stored:,} facts and partial matches, more than max_runs={environment.max_runs:,}. "
             "Try: WITHIN, or a larger max_runs"
