@@ -246,15 +246,7 @@ class AutomatonOperator:
         watermark: int,
         environment: Environment,
     ) -> Iterator[Solutions]:
-        found = take(
-            program,
-            state,
-            extracted,
-            watermark,
-            background=environment.background,
-            context=environment.context,
-            max_runs=environment.max_runs,
-        )
+        found = take(program, state, extracted, watermark, environment)
         form = program.query.form
         if isinstance(form, MatchAggregates):
             for matches in found:

@@ -63,7 +63,7 @@ from thence.errors import LimitError
 from thence.extraction.extract import conjunction
 from thence.extraction.predicates import ERROR, FALSE, TRUE
 from thence.interface.extracted import BindingTable, Extracted, concatenate_bindings
-from thence.match import NO_BACKGROUND, Background
+from thence.interface.operator import Environment
 from thence.match.context import Context, ExpressionError, Solution
 from thence.match.expression_evaluator import effective_boolean_value, evaluate
 
@@ -279,20 +279,17 @@ def take(
     state: SequenceState,
     found: Extracted,
     watermark: int,
-    *,
-    background: Background = NO_BACKGROUND,
-    context: Context | None = None,
-    max_runs: int = 2**31 - 2,
+    environment: Environment,
 ) -> Iterator[Matches]:
     """The matches that become certain with these events, and with the knowledge that none before `watermark` will
     come. The events' values name terms of the state's dictionary."""
-    context = context or Context()
+    context = environment.context
     _note_latest(state, found)
     rows, negated = _rows(program, state, found)
-    runner = _Runner(program, state, negated, context, max_runs)
+    runner = _Runner(program, state, negated, context, environment.max_runs)
     for matches in chain(runner.take(rows), runner.resolve(watermark)):
         matches = without_negated(program, program.components, state, matches, context)
-        yield from enriched(program, matches, state.terms, background, context)
+        yield from enriched(program, matches, state.terms, environment.background, context)
     state.untidy += found.events
     state.now = watermark
 

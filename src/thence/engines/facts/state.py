@@ -46,7 +46,7 @@ from thence.engines.facts.steps import Machine, WaitingTriple
 from thence.engines.facts.views import Continuity, UnnamedQuery, UnnamedView, View, Views, view_groups
 from thence.errors import LimitError
 from thence.interface.extracted import BindingTable, Extracted
-from thence.interface.operator import NEVER, Environment
+from thence.interface.operator import NEVER, NO_LIMIT, Environment
 from thence.interface.tables import OBJECT, PREDICATE, SUBJECT
 from thence.rdf.dataset import IndexedGraph
 from thence.rdf.terms import IRI
@@ -55,7 +55,7 @@ from thence.rdf.times import Domain
 # File of statements → the machine that runs it.
 
 
-def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
+def machine(file: TefFile, kinds: Kinds, facts: FactBase, environment: Environment) -> Machine:
     """A file ready to run, before any event."""
     file = with_private_names(file)
     unnamed = _unnamed_patterns(file)
@@ -85,7 +85,9 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         facts=facts,
         statements=tuple(statements),
         dispatch=Dispatch(statements, absent),
-        views=Views(tuple(view_groups(stratum) for stratum in view_strata(tuple(views), kinds))),
+        views=Views(
+            tuple(view_groups(stratum) for stratum in view_strata(tuple(views), kinds)), environment.max_rounds
+        ),
         selects=tuple(selects),
         unnamed=unnamed_views,
         timers=Timers(tuple(each for each in asked if each.is_clocked)),
@@ -93,6 +95,7 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase) -> Machine:
         has_starts=any(isinstance(node, OnStart) for node in nodes(file.statements)),
         has_continuities=any(query.continuity is not None for each in selects for query in each.queries),
         emits_facts=not file.selects,
+        max_steps=environment.max_steps,
     )
 
 
@@ -238,8 +241,7 @@ def initial_state(program: FactsProgram, environment: Environment) -> FactsState
     predicates = frozenset(triple.predicate for triple in static if isinstance(triple.predicate, IRI))
     kinds = predicate_kinds(program.file, predicates)  # TEF-16
     moment = Moment(0, Domain.TICKS, environment.context)
-    made = machine(program.file, kinds, FactBase(FactStore(), static, environment.context, moment))
-    made.max_steps, made.views.max_rounds = environment.max_steps, environment.max_rounds
+    made = machine(program.file, kinds, FactBase(FactStore(), static, environment.context, moment), environment)
     if environment.shard[1] > 1:
         made.owns = lambda triple: _belongs(triple, program, environment)
     kept_for = None if environment.keeps_history else _kept_for(program, kinds)
@@ -273,7 +275,7 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
     for stream, table in enumerate(extracted.tables):
         arrived += _arrived(state, stream, table)
     state.waiting = in_order([*state.waiting, *arrived])
-    if environment.max_runs < 2**31 - 2 and state.stored > environment.max_runs:
+    if environment.max_runs < NO_LIMIT and state.stored > environment.max_runs:
         raise LimitError(
             f"The state holds {state.stored:,} facts and partial matches, more than max_runs={environment.max_runs:,}. "
             "Try: WITHIN, or a larger max_runs"

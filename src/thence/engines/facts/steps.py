@@ -78,7 +78,7 @@ class Machine:
     has_starts: bool  # whether some pattern has ONSTART
     has_continuities: bool
     emits_facts: bool  # and constructed events: a file without SELECT (TEF-74)
-    max_steps: int = 10_000
+    max_steps: int
     owns: Callable[[CellTriple], bool] = lambda _: True  # whether a fact belongs to this shard
     once: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
     seen: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # of this instant: DISTINCT

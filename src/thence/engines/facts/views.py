@@ -233,7 +233,7 @@ class Views:
     """The views of a program: by stratum, and in it by group, each after those that it reads."""
 
     strata: tuple[tuple[ViewGroup, ...], ...]
-    max_rounds: int = 1000
+    max_rounds: int
     ranks: int = 0
 
     def settle(self, facts: FactBase, changes: Changes) -> list[Fact]:

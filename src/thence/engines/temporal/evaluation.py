@@ -165,9 +165,6 @@ NodeState = (
     | OccurrenceState
 )
 
-MAX_ROUNDS = 1000
-"""Of rules at one time (EP-54)."""
-
 
 def inputs_of(node: Node) -> tuple[int, ...]:
     """The nodes whose solutions a node reads, in the order of its deltas."""
@@ -308,7 +305,7 @@ class NetworkRun:
     scope: Scope
     graphs: PathGraphs
     inboxes: list[Inbox]
-    max_rounds: int = MAX_ROUNDS
+    max_rounds: int
     schema: SchemaColumns | None = None
     known: IntervalTable = field(default_factory=lambda: empty(3, 0))
     """The occurrences of open instants, as subject, predicate and object: where a derived triple counts only if it is

@@ -17,8 +17,8 @@ from thence.errors import QueryError, closest
 from thence.lang.draft import TimeDemand
 from thence.lang.ep_sparql.chain_reader import ChainReader
 from thence.lang.ep_sparql.checks import Draft, DraftColumn, DraftStatement, comparisons
-from thence.lang.ep_sparql.mistakes import KEYWORDS, SIGNS, STREAM_OPERATORS, windowless
-from thence.lang.mistakes import similar
+from thence.lang.ep_sparql.mistakes import KEYWORDS, STREAM_OPERATORS, TIME_FUNCTIONS, windowless
+from thence.lang.mistakes import SPELLED_OUT, similar
 from thence.lang.sparql.checks import PlacedColumn
 from thence.lang.sparql.group_reader import FilterElement, SelectClause, SelectDraft
 from thence.lang.syntax import offset
@@ -26,7 +26,6 @@ from thence.lang.text import name
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
 
-TIME_FUNCTIONS = ("getDURATION", "getSTARTTIME", "getENDTIME")
 FUNCTIONS = (
     "BOUND", "IF", "COALESCE", "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT", "BNODE", "CONCAT",
     "SUBSTR", "REPLACE", "REGEX", "NOW", "STR", "LANG", "DATATYPE", "IRI", "URI", "ABS", "CEIL", "FLOOR", "ROUND",
@@ -189,7 +188,7 @@ class RuleReader(ChainReader):
             if bare.upper() in STREAM_OPERATORS:
                 found = windowless(bare.upper())
                 return self.error(found.reason, at=column.at, hint=found.hint)
-            if meant := SIGNS.get(bare.upper(), "") or similar(bare, KEYWORDS):
+            if meant := SPELLED_OUT.get(bare.upper(), "") or similar(bare, KEYWORDS):
                 return self.error(f'"{bare[:40]}" is not known here.', at=column.at, hint=meant)
             return self.error(f'A column is a variable, found "{bare[:40]}".', at=column.at, hint=f"?{bare[:40]}")
         written = sparql_text(column.left)
