@@ -22,13 +22,19 @@ def test_compiled_functions_are_kept_by_what_all_modules_are_and_not_by_their_ow
 
 
 def test_the_stamp_changes_with_any_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder in ("jit", "columns", "io", "match", "interface", "extraction", "engines/automaton"):
+    for folder in compiled.COMPILED:
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "module.py").write_text("")
     monkeypatch.setattr(compiled, "__file__", str(tmp_path / "jit" / "compiled.py"))
     before = compiled._stamp.__wrapped__()
     os.utime(tmp_path / "extraction" / "module.py", ns=(1, 1))
     assert compiled._stamp.__wrapped__() != before
+
+
+def test_every_module_with_compiled_functions_is_in_the_stamp() -> None:
+    root = Path(compiled.__file__).parents[1]
+    modules = [path for path in root.rglob("*.py") if "from thence.jit.compiled import" in path.read_text("utf-8")]
+    assert {path.parent.relative_to(root).as_posix() for path in modules} <= set(compiled.COMPILED)
 
 
 def test_python_is_refused_what_only_compiled_functions_can_call() -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from thence.columns import hashing as distinct_triples
 from thence.columns import hashing as fingerprints
 from thence.columns import value_kinds
-from thence.engines.automaton import match_buffer, partition_times
+from thence.engines.automaton import contiguity, match_buffer
 from thence.io import csv_records
 from thence.jit import compiled as interpreted
 from thence.jit.compiled import LazyEntry, lazy_entry
@@ -125,8 +125,8 @@ def test_noting_partitions_gives_the_same_both_ways(rows: list[tuple[int, int, i
         place_all(places, keys, len(keys))
         return [places]
 
-    both_ways(partition_times.note, fill)
-    both_ways(partition_times.place_all, entered)
+    both_ways(contiguity.note, fill)
+    both_ways(contiguity.place_all, entered)
 
 
 @given(st.lists(st.integers(-1, 10), min_size=1, max_size=20))

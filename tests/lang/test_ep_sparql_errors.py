@@ -96,6 +96,8 @@ REFUSED = {
             "SELECT ?x FROM STREAM <x:s> [RANGE TRIPLES 10] WHERE { ?x p ?y }": "1:11: FROM STREAM",
             "SELECT ?x FROM NAMED WINDOW :w ON :s [RANGE 10m] WHERE { ?x p ?y }": "1:11: FROM NAMED WINDOW",
             "SELECT ?x FROM NAMED STREAM :s [RANGE 10m] WHERE { ?x p ?y }": "1:11: FROM NAMED STREAM",
+            "SELECT ?x FROM NAMED :S WIN [RANGE 9] AS :w WHERE { WINDOW :w { ?x p ?y } }": "1:25: WIN",
+            "SELECT ?x FROM NAMED <x:s> WIN [RANGE 9] AS :w WHERE { ?x p ?y }": "1:28: WIN",
             "SELECT ?x { STREAM <x:s> [RANGE 10s] { ?x p ?y } }": "1:13: STREAM",
             "SELECT ?x { WINDOW :w { ?x p ?y } }": "1:13: WINDOW",
             "SELECT ISTREAM ?x WHERE { ?x p ?y }": "1:8: ISTREAM",

@@ -28,6 +28,17 @@ REFUSED = {
         "2:95: WITHIN is not supported in MATCH: FILTER compares the times of EVENTs. Try: AS E1 END"
         " ?s, AS E2 START ?t, and FILTER(?t - ?s <= 10) beside MATCH"
     ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5m] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { MATCH { E1 SEQ E1 WITHIN 2 min } }": (
+        "2:96: WITHIN is not supported in MATCH: FILTER compares the times of EVENTs. Try: AS E1 END"
+        ' ?s, AS E2 START ?t, and FILTER(?t - ?s <= "PT120S"^^xsd:dayTimeDuration) beside MATCH'
+    ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { MATCH { E1 SEQ E1 . } }": (
+        '2:95: "." is not needed in MATCH, which holds names of EVENTs. Try: MATCH { E1 SEQ E2 }'
+    ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { MATCH { E1+ } }": (
+        '2:87: "+" is not supported in MATCH, where a name stands for one event. Try: SPAseQ or SASE+, which'
+        " have closures"
+    ),
     "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { MATCH { E1 OR E1 } }": (
         '2:88: "OR" is not an operator of MATCH. Try: { MATCH { E1 } } UNION { MATCH { E2 } }'
     ),
@@ -322,6 +333,9 @@ REFUSED = {
     "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w REPORT ON CLOSE { WINDOW :w { ?s ?p ?o } }": (
         "2:44: REPORT ON CLOSE needs a window with SLIDE: no other window closes. Try: [RANGE 10s SLIDE"
         " 5s], or REPORT ON CONTENT"
+    ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w REPORT ON WINDOW_CLOSE { WINDOW :w { ?s ?p ?o } }": (
+        '2:54: REPORT ON needs CONTENT, CLOSE or NON_EMPTY_CONTENT, found "WINDOW_CLOSE". Try: REPORT ON CLOSE'
     ),
     "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w REPORT ON CHANGE { WINDOW :w { ?s ?p ?o } }": (
         '2:54: REPORT ON needs CONTENT, CLOSE or NON_EMPTY_CONTENT, found "CHANGE". Try: REPORT ON CONTENT'

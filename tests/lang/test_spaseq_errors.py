@@ -197,7 +197,7 @@ def test_streams_are_named_once_and_before_they_are_used(clauses: str, message: 
         ("SELECT * { SEG (A) }", 'query:1:12: Expected SEQ, found "SEG". Try: SEQ'),
         ("SELECT * { DEFINE GPM A ON S { } }", 'query:1:12: Expected SEQ, found "DEFINE". Try: SEQ'),
         ("SELECT * { SEQ (A) DEFNE GPM A ON S { } }", 'query:1:20: "DEFNE" is not known here. Try: DEFINE'),
-        ("SELECT * { SEQ (A) DEFINE GMP A ON S { } }", 'query:1:27: Expected GPM, found "GMP". Try: GPM'),
+        ("SELECT * { SEQ (A) DEFINE GMP A ON S { } }", 'query:1:27: "GMP" is not known here. Try: GPM'),
         ("SELECT * { SEQ (A) DEFINE GPM A S { } }", 'query:1:33: Expected ON, found "S". Try: ON'),
         ("SELECT * { SEQ (A) DEFINE GPM A ON S ?a <x:p> 1 }", 'query:1:38: Expected "{", found "?a". Try: {'),
         (

@@ -36,6 +36,11 @@ REFUSED = {
         '1:26: "," joins patterns and expressions, and a alone is neither.'
         " Try: repeat subject and predicate, or FILTER (a)"
     ),
+    "SELECT ?x WHERE ?x p 1, 2": (
+        '1:25: "," joins patterns and expressions, and 2 alone is neither.'
+        " Try: repeat subject and predicate, or FILTER (2)"
+    ),
+    "SELECT ?x WHERE ?x p ?y FOLLOWED BY ?x q ?y": ('1:25: "FOLLOWED" is not an operator. Try: SEQ'),
     "SELECT ?x WHERE ?x p _:b": ("1:22: Blank nodes are not supported in TEF-SPARQL. Try: a variable, or ?_"),
     "SELECT ?x WHERE _:b p ?x": ("1:17: Blank nodes are not supported in TEF-SPARQL. Try: a variable, or ?_"),
     "SELECT ?x WHERE ?x p [ q ?y ]": ("1:22: Blank nodes are not supported in TEF-SPARQL. Try: a variable, or ?_"),
@@ -49,6 +54,10 @@ REFUSED = {
     ),
     "SELECT COUNT(?x) WHERE ?x p ?t": (
         "1:8: COUNT is not supported: TEF-SPARQL computes aggregates with facts."
+        " Try: REPLACE ?x sum ?old ON ?x price ?p, ?new = ?old + ?p"
+    ),
+    "SELECT ?x COUNT(DISTINCT ?t) WHERE ?x p ?t": (
+        "1:11: COUNT is not supported: TEF-SPARQL computes aggregates with facts."
         " Try: REPLACE ?x sum ?old ON ?x price ?p, ?new = ?old + ?p"
     ),
     "SELECT ?x (?t + 1 AS ?a) WHERE ?x p ?t": (

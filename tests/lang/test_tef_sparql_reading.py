@@ -215,6 +215,26 @@ def test_section_5_2_ten_day_average() -> None:
     assert [warning.partition(": ")[2].partition(" is")[0] for warning in file.warnings] == ['"Sum"', '"Count"']
 
 
+@pytest.mark.parametrize(
+    ("condition", "kind"),
+    [
+        ("now() > 10", (Domain.TICKS, "now() beside 10")),
+        ("?s + 10 < now()", (Domain.TICKS, "now() beside 10")),
+        ("now() > ?s + 10d", (Domain.DATETIME, "now() beside P10D")),
+        ('now() > ?s - "PT1H"', (Domain.DATETIME, "now() beside PT1H")),
+        (
+            'now() > "2024-05-06T07:00:00Z"^^xsd:dateTime',
+            (Domain.DATETIME, "now() beside 2024-05-06T07:00:00Z"),
+        ),
+        ("now() > ?s", None),
+    ],
+)
+def test_a_comparison_with_now_fixes_the_kind_of_time(condition: str, kind: tuple[Domain, str] | None) -> None:
+    """C-32, TEF-63"""
+    file = parse(f"CONSTRUCT FACT ?x m 1 FROM STREAM S <x:s> WHERE (?x n 1)[?s, ?e], {condition}")
+    assert file.time_kind == kind
+
+
 @pytest.mark.parametrize("listing", [TEN_DAY_SECOND, WEIGHTED])
 def test_section_5_2_misprints_are_refused(listing: str) -> None:
     with pytest.raises(QueryError, match=r"is never closed|hold a start and an end"):

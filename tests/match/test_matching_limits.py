@@ -10,9 +10,11 @@ from thence.columns.batches import encode
 from thence.columns.dictionary import UNBOUND
 from thence.errors import LimitError
 from thence.lang.sparql.parser import parse_pattern
-from thence.match import context, hash_join, solve
+from thence.match import hash_join, solve
 from thence.rdf.events import Event
 from thence.rdf.terms import IRI, XSD, Literal, Triple
+from thence.rdf.values import MAX_TEXT
+from thence.relation import accumulators
 
 pytestmark = pytest.mark.numba
 
@@ -49,11 +51,11 @@ def test_a_text_that_is_doubled_again_and_again_is_an_error_before_memory_ends(s
     batch = encode([Event(0, [Triple(P, P, Literal("aaa"))])])
     found = solve.solutions(parse_pattern(f"{{ ?s ?p ?x0 {binds} }}"), batch, vectorise=vectorise)
     lengths = [len(batch.terms[int(ids[0])].value) for ids in found.columns.values() if ids[0] != UNBOUND]
-    assert 1 << 12 < max(lengths) <= context.MAX_TEXT
+    assert 1 << 12 < max(lengths) <= MAX_TEXT
 
 
 def test_a_group_that_is_too_long_for_one_text_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(context, "MAX_TEXT", 10)
+    monkeypatch.setattr(accumulators, "MAX_TEXT", 10)
     pattern = parse_pattern("{ SELECT (GROUP_CONCAT(?x; SEPARATOR='--') AS ?all) { ?s ?p ?x } }")
     for texts, bound in ((["abc", "def"], True), (["abc", "def", "g"], False)):
         batch = encode([Event(0, [Triple(P, P, Literal(text)) for text in texts])])

@@ -12,10 +12,10 @@ from math import inf, isinf
 from typing import TypeAlias
 
 from oracle.ep_sparql_data import Data, GivenEvent, Occurrence, Source, own_blanks
-from oracle.ep_sparql_expressions import Time
+from oracle.ep_sparql_expressions import Rank, Time, rank
 from oracle.ep_sparql_patterns import Evaluation, Mark, Merged, Solution, Visit
 from oracle.ep_sparql_policies import policy_solutions
-from oracle.ep_sparql_query import File, Pattern, Slot, constructs, selects
+from oracle.ep_sparql_query import File, Pattern, Slot, constructs, in_scope, selects
 from oracle.ep_sparql_rdfs import closed, closed_background
 from oracle.ep_sparql_strata import strata
 from oracle.terms import Blank, Graph, Iri, Literal, Term, Triple, Var
@@ -176,7 +176,9 @@ class Rules:
             for solution in Evaluation(now).group(self.rules[number].where)
             if solution.end == time
         ]
-        proposals.sort(key=lambda each: (each.number, each.solution.start, positions(now, each.solution)))
+        proposals.sort(
+            key=lambda each: (each.number, each.solution.start, positions(now, each.solution), self.ranks(each))
+        )
         added = False
         for proposal in proposals:
             start, end = proposal.solution.start, proposal.solution.end
@@ -201,6 +203,11 @@ class Rules:
             for position, triple in enumerate(sorted(triples, key=repr), start=first)
         )
         self.data = replace(data, sources=data.sources + sources)
+
+    def ranks(self, proposal: Proposal) -> list[Rank]:
+        """Its terms by the names of the variables, by which solutions of the same sources go."""
+        mapping = dict(proposal.solution.mapping)
+        return [rank(mapping.get(name)) for name in sorted(in_scope(self.rules[proposal.number].where))]
 
     def instances(self, number: int, solution: Solution) -> Graph:
         """The template with the solution's values. A triple with an unbound variable is left out (EP-47)."""
@@ -231,9 +238,7 @@ def positions(data: Data, solution: Solution) -> tuple[int, ...]:
                 found.append(next((source.position for source in data.brought_by(filling)), -1))
             case Visit(_, source):
                 found.append(source.position if source else -1)
-            case int():
-                found.append(filling)
-            case Merged():
+            case Merged() | int():
                 pass
     return tuple(found)
 

@@ -194,6 +194,8 @@ def rank(found: Term | None) -> Rank:
             return (3, ZERO, lexical, "")
         case Literal(lexical, "string"):
             return (5, ZERO, lexical, "")
+        case Literal(lexical, "dateTime"):
+            return (6, ZERO, lexical, "")
         case Literal(lexical, datatype):
             known = number(found)
             assert known is not None

@@ -225,8 +225,8 @@ def _slot(slot: Var | Term) -> str:
             return f"_:{label}"
         case Literal(lexical, "string"):
             return f'"{lexical}"'
-        case Literal(lexical, "float"):
-            return f'"{lexical}"^^<http://www.w3.org/2001/XMLSchema#float>'
+        case Literal(lexical, "float" | "dateTime" as datatype):
+            return f'"{lexical}"^^<http://www.w3.org/2001/XMLSchema#{datatype}>'
         case Literal(lexical):
             return lexical
         case _:

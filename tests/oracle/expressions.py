@@ -129,8 +129,8 @@ def _comparable(value: Value) -> tuple[str, object]:
             return "boolean", value
         case Iri() | Blank():
             return "node", value
-        case Literal(lexical, "string"):
-            return "string", lexical
+        case Literal(lexical, "string" | "dateTime" as datatype):  # dates in UTC, of years with four digits
+            return datatype, lexical
         case _:
             found = number(value)
             assert found is not None

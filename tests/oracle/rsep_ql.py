@@ -228,7 +228,7 @@ class Dataset:
         merged: Graph = frozenset().union(*(self.graph(iri, t) for iri in self.query.graphs))
         default = merged if self.query.graphs else self.background
         graphs = {iri: self.graph(iri, t) for iri in self.query.named_graphs}
-        return Snapshot(t, default, graphs, events=self.query.events)
+        return Snapshot(self.query.time_term(t), default, graphs, events=self.query.events)
 
 
 # Evaluation instants

@@ -50,6 +50,7 @@ from oracle.terms import Blank, Iri, Literal, Term, Triple, Var
 
 __all__ = [
     "GROUPED",
+    "KINDS",
     "MATCHES",
     "WINDOWS",
     "Case",
@@ -384,3 +385,5 @@ GROUPED = Options(
     most_events=16,
 )
 """Aggregates over windows, many of which slide."""
+
+KINDS = (MATCHES, WINDOWS, GROUPED)

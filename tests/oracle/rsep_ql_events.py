@@ -27,7 +27,7 @@ from oracle.rsep_ql_query import (
     every,
 )
 from oracle.rsep_ql_sparql import Evaluation, Snapshot
-from oracle.terms import Graph, integer
+from oracle.terms import Graph
 
 Time: TypeAlias = int | float
 """A tick, or +∞ where `W*` has no upper bound."""
@@ -137,7 +137,7 @@ class EventEvaluation:
             for event in self.windows[definition.window]
             if event.end < before
             for found in sorted(self.mappings(definition, event), key=repr)
-            for mapping in [found | times(definition, event)]
+            for mapping in [found | times(self.query, definition, event)]
             if compatible(mapping, given)
         ]
 
@@ -185,10 +185,10 @@ class EventEvaluation:
         return [sequence(e1, e2) for e1, e2 in chosen]
 
 
-def times(definition: EventDefinition, event: StreamEvent) -> Mu:
+def times(query: Query, definition: EventDefinition, event: StreamEvent) -> Mu:
     """What START and END bind."""
     bound = ((definition.start, event.start), (definition.end, event.end))
-    return frozenset((name, integer(time)) for name, time in bound if name is not None)
+    return frozenset((name, query.time_term(time)) for name, time in bound if name is not None)
 
 
 def sequence(e1: EventMapping, e2: EventMapping) -> EventMapping:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from typing import assert_never
 
@@ -15,6 +16,7 @@ from oracle.expressions import Number, Value, calculate, compare, effective, num
 from oracle.rsep_ql_query import (
     Aggregate,
     And,
+    Apart,
     Arithmetic,
     Bound,
     Coalesce,
@@ -35,7 +37,7 @@ class Scope:
     """What an expression sees: a mapping, the evaluation's time, how EXISTS is answered, the members of its group."""
 
     mapping: Mapping[str, Term]
-    now: int
+    now: Literal
     exists: Callable[[Group, Mapping[str, Term]], bool]
     members: tuple[Scope, ...] = ()
 
@@ -80,16 +82,28 @@ def value(expression: Expression, scope: Scope) -> Value | None:
             return None if judged is None else value(then if judged else otherwise, scope)
         case Compare(operator, left, right):
             return compare(operator, value(left, scope), value(right, scope))
+        case Apart(operator, later, earlier, seconds):
+            return compare(operator, elapsed(value(later, scope), value(earlier, scope)), _whole(seconds))
         case Arithmetic(operator, left, right):
             return calculate(operator, number(value(left, scope)), number(value(right, scope)))
         case Now():
-            return _whole(scope.now)
+            return scope.now
         case Exists(group):
             return scope.exists(group, scope.mapping)
         case Aggregate():
             return aggregate(expression, scope.members)
         case _:
             assert_never(expression)
+
+
+def elapsed(later: Value | None, earlier: Value | None) -> Number | None:
+    """The seconds between two dates."""
+    match later, earlier:
+        case Literal(end, "dateTime"), Literal(start, "dateTime"):
+            between = datetime.fromisoformat(end) - datetime.fromisoformat(start)
+            return _whole(round(between.total_seconds()))
+        case _:
+            return None
 
 
 def _read(found: Term) -> Value:

@@ -40,7 +40,7 @@ from oracle.sparql_query import operands as operands
 from oracle.sparql_query import parts as parts
 from oracle.sparql_query import slots as slots
 from oracle.sparql_query import used as used
-from oracle.terms import Blank, Iri, Literal, Var
+from oracle.terms import Blank, Iri, Literal, Var, integer, moment
 
 # Windows (section 3.2)
 
@@ -198,6 +198,16 @@ class Now:
     """NOW(): the time of the evaluation (RS-55)."""
 
 
+@dataclass(frozen=True)
+class Apart:
+    """`later - earlier <= seconds`, of two dates, or with another operator. The seconds are written as a duration."""
+
+    operator: str
+    later: Var | Now
+    earlier: Var | Now
+    seconds: int
+
+
 Expression: TypeAlias = (
     Var
     | Iri
@@ -212,6 +222,7 @@ Expression: TypeAlias = (
     | Coalesce
     | If
     | Now
+    | Apart
     | Exists
     | Aggregate
 )
@@ -315,7 +326,10 @@ Form: TypeAlias = Select | Construct | Ask
 
 @dataclass(frozen=True)
 class Query:
-    """(SE, SDS, ET, QF) of Definition 5. ET is what `report` makes of the input."""
+    """(SE, SDS, ET, QF) of Definition 5. ET is what `report` makes of the input.
+
+    All times and lengths here are integers: ticks, or with `dates` seconds since 1970, which the text and the terms
+    write as dates (RS-6, C-2)."""
 
     form: Form
     windows: tuple[NamedWindow, ...]
@@ -324,6 +338,11 @@ class Query:
     named_graphs: tuple[str, ...] = ()
     report: Report | None = None
     output: Output | None = None
+    dates: bool = False
+
+    def time_term(self, time: int) -> Literal:
+        """What NOW(), START and END have (RS-55)."""
+        return moment(time) if self.dates else integer(time)
 
     def definition(self, name: str) -> EventDefinition:
         return next(event for event in self.events if event.name == name)

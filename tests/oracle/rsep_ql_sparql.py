@@ -36,7 +36,7 @@ from oracle.rsep_ql_query import (
     Values,
     shown,
 )
-from oracle.terms import Blank, Graph, Iri, Term, Var
+from oracle.terms import Blank, Graph, Iri, Literal, Term, Var
 
 Given: TypeAlias = dict[str, Term]
 """What EXISTS substitutes."""
@@ -62,7 +62,7 @@ Bag: TypeAlias = list[Solution]
 class Snapshot:
     """The dataset at one time: SDS_ι(t) for every ι of ids(SDS), and what each MATCH evaluates to (RS-47)."""
 
-    time: int
+    now: Literal
     default: Graph = frozenset()
     named: Mapping[str, Graph] = field(default_factory=dict)
     windows: Mapping[str, Graph] = field(default_factory=dict)
@@ -233,7 +233,7 @@ class Evaluation:
     # EXISTS
 
     def scope(self, solution: Solution) -> Scope:
-        return Scope(self.given | dict(solution.mapping), self.snapshot.time, self.exists)
+        return Scope(self.given | dict(solution.mapping), self.snapshot.now, self.exists)
 
     def exists(self, group: Group, mapping: Mapping[str, Term]) -> bool:
         return bool(Evaluation(self.snapshot, self.active, self.given | dict(mapping)).group(group))
@@ -275,7 +275,7 @@ class Evaluation:
         found = []
         for key, gained in groups.items():
             mapping = {name: part for name, part in zip(names, key, strict=True) if name and part is not None}
-            scope = Scope(self.given | mapping, self.snapshot.time, self.exists, tuple(gained))
+            scope = Scope(self.given | mapping, self.snapshot.now, self.exists, tuple(gained))
             found.append((Solution(frozenset(mapping.items())), scope))
         return found
 

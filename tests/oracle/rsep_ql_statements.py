@@ -14,6 +14,7 @@ from oracle.ep_sparql_query import Either, Inverse, Path, Repeat, Slot, Steps
 from oracle.rsep_ql_query import (
     Aggregate,
     And,
+    Apart,
     Arithmetic,
     Ask,
     At,
@@ -68,7 +69,7 @@ from oracle.rsep_ql_query import (
     WindowFunction,
     in_scope,
 )
-from oracle.terms import Blank, Iri, Literal, Var, decimal, double, integer, single
+from oracle.terms import Blank, Iri, Literal, Var, decimal, double, integer, moment, single
 
 P, Q, R, OUT = (Iri(name) for name in ("p", "q", "r", "o"))
 THINGS = tuple(Iri(name) for name in "abc")
@@ -105,6 +106,7 @@ class Options:
     reports: bool = True
     presets: bool = True
     doubles: int = 25  # of a hundred cases
+    dates: int = 0  # of a hundred cases
     patterns: int = 6
     most_events: int = 9
 
@@ -126,6 +128,7 @@ class Maker:
         self.numbers: tuple[Literal, ...] = NUMBERS
         if options.doubles and self.chance(options.doubles):
             self.numbers = self.pick((DOUBLES, MIXED, SINGLES))
+        self.dates = bool(options.dates) and self.chance(options.dates)
         self.labels = 0
         self.exists = 2 if options.exists else 0
         self.windows: tuple[NamedWindow, ...] = ()
@@ -250,11 +253,11 @@ class Maker:
             return Var(self.pick(known))
         if choice <= 6:
             return integer(self.pick((1, 2, 3, 0)))
-        if choice == 7:
+        if choice == 7 and not self.dates:
             return Now()
         if depth and choice == 8:
             return Arithmetic(self.pick(("+", "-", "*")), self.numeric(names, 0), self.numeric(names, 0))
-        plain = [name for name in names if name[0] != "b"]
+        plain = [name for name in names if name[0] not in "bt"]
         if choice == 9 and plain:
             return Coalesce((Var(self.pick(plain)), self.numeric(names, 0)))
         return integer(self.number(1, 3))
@@ -262,8 +265,8 @@ class Maker:
     def condition(self, names: Sequence[str], depth: int = 1) -> Expression:
         """`names` is not empty."""
         choice = self.pick((0, 0, 0, 1, 2, 2, 2, 3, 4, 5, 6, 6, 6, 7, 8))
-        if choice == 1:
-            return Compare(self.pick(("<=", ">=", "<", "=")), Now(), integer(self.number(0, LAST_TIME)))
+        if choice == 1 or (self.dates and choice == 0):
+            return self.time_condition(names)
         if choice == 2:
             name = self.pick(names)
             others = [*THINGS, *(Var(other) for other in names if other != name)]
@@ -286,6 +289,17 @@ class Maker:
             return Compare(self.pick(("<", ">", "<=")), product, self.numeric(names))
         left, right = self.numeric(names), self.numeric(names)
         return Compare(self.pick(("<=", "<", ">", "!=", ">=")), left, integer(2) if left == right else right)
+
+    def time_condition(self, names: Sequence[str]) -> Expression:
+        """NOW() and, of dates, what START and END bind, against a time, another of these, or a length of time."""
+        times: list[Var | Now] = [Now(), *(Var(name) for name in names if name[0] == "t")]
+        operator, one = self.pick(("<=", ">=", "<", "=")), self.pick(times[-2:])
+        if self.dates and self.chance(50):
+            return Apart(operator, one, self.pick(times), self.number(0, 4))
+        if self.dates and self.chance(20):
+            return Compare(operator, one, self.pick((*times, integer(1))))
+        time = self.number(0, LAST_TIME)
+        return Compare(operator, one, moment(time) if self.dates else integer(time))
 
     def exists_group(self, names: Sequence[str]) -> Group:
         """No MINUS, BIND, VALUES or sub-select, of which SPARQL leaves open how EXISTS substitutes in them."""
@@ -356,11 +370,13 @@ class Maker:
             self.events += (EventDefinition(f"E{number}", window, group, *self.event_times(group)),)
 
     def event_times(self, group: Group) -> tuple[str | None, str | None]:
-        """The variables of START and END; seldom ones that other patterns have, too."""
-        if not self.chance(30):
+        """The variables of START and END; seldom ones that other patterns have, too. Those of dates are t…"""
+        if not self.chance(60 if self.dates else 30):
             return None, None
-        free = [name for name in NUMBER_NAMES if name not in in_scope(group)]
-        names = [self.pick(free) if free and self.chance(15) else self.fresh(), self.fresh()]
+        shared = ("t",) if self.dates else NUMBER_NAMES
+        letter = "t" if self.dates else "k"
+        free = [name for name in shared if name not in in_scope(group)]
+        names = [self.pick(free) if free and self.chance(15) else self.fresh(letter), self.fresh(letter)]
         start, end = self.pick(((None, names[0]), (names[1], names[0]), (names[0], None)))
         return start, end
 
@@ -374,7 +390,7 @@ class Maker:
             elements.append(self.in_graph(0))
         if self.chance(6):
             elements.append(self.bind(self.scope(elements)))
-        if self.chance(4) and self.left > 0:
+        if self.chance(9) and self.left > 0:
             elements.append(Union((Group((self.triples(),)), Group((self.triples(),)))))
         names = self.scope(elements)
         if names and self.chance(7):
@@ -537,5 +553,12 @@ class Maker:
         graphs = (self.pick(("g", "f")),) if self.options.graphs and self.chance(8) else ()
         report = self.report() if self.options.reports and self.chance(45) else None
         return Query(
-            form, self.windows, self.events, graphs, self.named_graphs, report, self.pick(self.options.outputs)
+            form,
+            self.windows,
+            self.events,
+            graphs,
+            self.named_graphs,
+            report,
+            self.pick(self.options.outputs),
+            self.dates,
         )

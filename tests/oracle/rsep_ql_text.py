@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import assert_never
 
 from oracle.ep_sparql_text import _pattern, _slot, turtle
@@ -9,6 +10,7 @@ from oracle.rsep_ql_query import (
     NAMESPACES,
     Aggregate,
     And,
+    Apart,
     Arithmetic,
     Ask,
     At,
@@ -59,9 +61,9 @@ from oracle.rsep_ql_query import (
     Values,
     full,
 )
-from oracle.terms import Blank, Iri, Literal, Term, Var
+from oracle.terms import Blank, Iri, Literal, Term, Var, moment
 
-__all__ = ["text", "turtle"]
+__all__ = ["text", "turtle", "written_length", "written_time"]
 
 
 def text(query: Query) -> str:
@@ -91,9 +93,9 @@ def text(query: Query) -> str:
     lines.append(_form(form))
     lines += [f"FROM <{full(Iri(iri))}>" for iri in query.graphs]
     lines += [f"FROM NAMED <{full(Iri(iri))}>" for iri in query.named_graphs]
-    lines += map(_window, query.windows)
+    lines += (_window(window, dates=query.dates) for window in query.windows)
     if query.report is not None:
-        lines.append(f"REPORT {_report(query.report)}")
+        lines.append(f"REPORT {_report(query.report, dates=query.dates)}")
     lines += map(_event, query.events)
     lines.append(f"WHERE {_group(form.where)}")
     if isinstance(form, Select):
@@ -116,16 +118,25 @@ def _event(event: EventDefinition) -> str:
     return f"EVENT ON :{event.window} {_group(event.group)} AS {event.name}{''.join(times)}"
 
 
-def _window(window: NamedWindow) -> str:
+def written_length(length: int, *, dates: bool) -> str:
+    return f"{length}s" if dates else str(length)
+
+
+def written_time(time: int, *, dates: bool) -> str:
+    return moment(time).lexical if dates else str(time)
+
+
+def _window(window: NamedWindow, *, dates: bool) -> str:
+    length, time = partial(written_length, dates=dates), partial(written_time, dates=dates)
     match window.function:
         case Range(width, None):
-            brackets = f"[RANGE {width}] "
+            brackets = f"[RANGE {length(width)}] "
         case Range(width, slide):
-            brackets = f"[RANGE {width} SLIDE {slide}] "
+            brackets = f"[RANGE {length(width)} SLIDE {length(slide)}] "
         case Landmark(start):
-            brackets = f"[LND {start}] "
+            brackets = f"[LND {time(start)}] "
         case Interval(first, last):
-            brackets = f"[FROM {first} TO {last}] "
+            brackets = f"[FROM {time(first)} TO {time(last)}] "
         case Identity(written):
             brackets = "[] " if written else ""
         case _:
@@ -133,7 +144,7 @@ def _window(window: NamedWindow) -> str:
     return f"FROM NAMED :{window.stream} WIN {brackets}AS :{window.name}"
 
 
-def _report(report: Report) -> str:
+def _report(report: Report, *, dates: bool) -> str:
     match report:
         case OnContent():
             return "ON CONTENT"
@@ -142,9 +153,9 @@ def _report(report: Report) -> str:
         case OnNonEmpty():
             return "ON NON_EMPTY_CONTENT"
         case Every(period):
-            return f"EVERY {period}"
+            return f"EVERY {written_length(period, dates=dates)}"
         case At(times):
-            return f"AT {', '.join(map(str, times))}"
+            return f"AT {', '.join(written_time(time, dates=dates) for time in times)}"
         case _:
             assert_never(report)
 
@@ -276,6 +287,9 @@ def _expression(expression: Expression) -> str:
             return f"IF({_expression(condition)}, {_expression(then)}, {_expression(otherwise)})"
         case Now():
             return "NOW()"
+        case Apart(operator, later, earlier, seconds):
+            duration = f'"PT{seconds}S"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>'
+            return f"(({_expression(later)} - {_expression(earlier)}) {operator} {duration})"
         case Exists(group):
             return f"EXISTS {_group(group)}"
         case Aggregate(function, argument, distinct):

@@ -155,7 +155,9 @@ class Data:
             found.append((self.start(end), end, tuple(triples)))
         if maker.chance(25):
             found = [found.pop(maker.number(0, len(found) - 1)) for _ in range(len(found))]
-        return tuple(self.given(number, *each) for number, each in enumerate(found[:most]))
+        kept = found[:most]
+        in_time = sorted(range(len(kept)), key=lambda place: kept[place][1])  # so are their blank nodes ordered
+        return tuple(self.given(in_time.index(place), *each) for place, each in enumerate(kept))
 
     def planned(self) -> Iterator[tuple[int, int, tuple[Triple, ...]]]:
         maker = self.maker

@@ -75,6 +75,7 @@ class Options:
     scopes: int = 12  # per cent: WITHOUT in WITHOUT, and UNION, with names that are bound further to the left
     bounded: int = 0  # per cent: programs that ask when facts began
     nested: int = 0  # per cent: programs of such a pattern alone
+    replacing: int = 8  # per cent: programs of facts that replace each other, when one begins or ends too
     depth: int = 2
     most_events: int = 8
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from oracle.tef_sparql_drawn_patterns import (
     FRESH,
@@ -44,6 +45,7 @@ from oracle.tef_sparql_query import (
     Kind,
     Now,
     Once,
+    OnEnd,
     OnInit,
     OnStart,
     Pattern,
@@ -283,9 +285,92 @@ class Maker(PatternMaker):
         found: Expression = Compare(operator, *((right, left) if self.chance(40) else (left, right)))
         return And(found, self.start_test(start, end)) if self.chance(15) else found
 
+    def replacing(self) -> Program:
+        """Facts that are replaced, also when facts begin and end, often ONCE PER; and SELECTs over them."""
+        self.facts, self.events = (F, G), (P, Q)
+        found: list[Statement] = [self.replaced_fact(each) for each in (F, G)]
+        if self.options.views and self.chance(40):
+            where = self.fact_over(TriplePattern(X, self.pick((F, G)), Y), (X, Y))
+            found.append(Construct(Kind.FACT, (HeadTriple(X, V, Y),), where))
+            self.facts = (F, G, V)
+        if self.chance(30):
+            made = Construct(Kind.EVENT, (HeadTriple(X, C, Y),), self.turn((X, Y)))
+            found.append(replace(made, once=self.once_per("xy") if self.chance(30) else None))
+            self.events = (P, Q, C)
+        if self.chance(85):
+            found += [self.turns_or_facts() for _ in range(self.pick((1, 2)))]
+        return Program(tuple(found))
+
+    def replaced_fact(self, predicate: Iri) -> Construct:
+        """SINCE, then REPLACE once or more, and UNTIL where ONCE PER does not stand."""
+        where: Pattern = Since(self.triple(self.events, (X, Y)))
+        for _ in range(self.pick((1, 1, 2))):
+            where = Union(where, self.replacement(predicate))
+        once = self.once_per("xy") if self.options.once and self.chance(60) else None
+        if once is None and self.chance(40):
+            where = Union(where, Until(self.turn((X, Y)) if self.chance(30) else self.triple(self.events, (X, Y))))
+        head = [HeadTriple(X, predicate, Y)]
+        if self.chance(15):  # one instance starts two facts
+            head.append(HeadTriple(*self.pick(((X, predicate, X), (Y, predicate, X)))))
+        return Construct(Kind.FACT, tuple(head), where, once)
+
+    def replacement(self, predicate: Iri) -> Pattern:
+        triple = TriplePattern(X, predicate, Z)
+        old: Pattern = self.pick((triple, triple, TriplePattern(X, predicate, FRESH), TriplePattern(X, predicate, Y)))
+        if self.chance(25):
+            other = TriplePattern(X, self.pick((F, G)), self.pick((Z, FRESH)))
+            old = self.pick((Conjunction, Union))(old, other)
+        elif self.chance(15):
+            old = self.replaced(triple)
+        with self.right_of(old):
+            on: Pattern = self.triple(self.events, (X, Y))
+            if self.chance(60):
+                on = self.turn((X, Y))
+            elif self.chance(30):
+                on = During(self.triple(self.events, (X,)), TriplePattern(X, self.pick((F, G)), Y))
+        if "z" in bound(old) and self.chance(40):
+            on = Condition(on, Compare(self.pick(("!=", "!=", "=")), Y, Z))
+        return Replace(old, on)
+
+    def turn(self, need: tuple[Var, ...]) -> Pattern:
+        """ONSTART or ONEND, half of them of composites."""
+        if not self.options.edges:
+            return self.triple(self.events, need)
+        inner: Pattern = TriplePattern(need[0], self.pick(self.facts), need[1])
+        if self.chance(50):
+            with self.alone():
+                inner = self.fact_over(inner, need)
+        node = self.pick((OnStart, OnEnd))
+        if self.options.times and self.chance(20):
+            inner = self.timed(inner, ends=node is OnEnd)
+        return node(inner)  # type: ignore[no-any-return]
+
+    def turns_or_facts(self) -> Select:
+        """A SELECT over events that are turns, or over a UNION of facts whose arms have variables of their own."""
+        where: Pattern
+        if self.chance(40):
+            where = self.turn((X, Y))
+        else:
+            where = self.triple(self.facts, (X,)) if self.chance(50) else self.fact(1, (X,))
+            for _ in range(self.pick((1, 1, 2))):
+                own = TriplePattern(X, self.pick(self.facts), self.pick((Y, Z, FRESH)))
+                where = Union(where, self.timed(own, ends=False) if self.chance(20) else own)
+            if self.chance(15):
+                where = Conjunction(where, TriplePattern(X, self.pick(self.facts), Var("i")))
+        names = sorted(name for name in bound(where) if name != "_")
+        shown = tuple(name for name in names if self.chance(70)) or ("x",)
+        return Select(shown, where, self.chance(10), self.once_per(shown) if self.chance(25) else None)
+
+    def once_per(self, names: Sequence[str]) -> Once:
+        """ONCE PER some of them; mostly so that later steps start facts too."""
+        chosen = tuple(name for name in names if self.chance(60)) or (names[0],)
+        return Once(chosen, (Now(),) if self.chance(60) else ())
+
     def program(self) -> Program:
         """Statements that feed each other."""
         options = self.options
+        if options.facts and self.chance(options.replacing):
+            return self.replacing()
         if self.chance(options.bounded):
             return self.bounded()
         if self.chance(options.nested):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 
@@ -23,7 +24,7 @@ class Blank:
 
 @dataclass(frozen=True)
 class Literal:
-    """`datatype` is integer, decimal, float, double, boolean or string."""
+    """`datatype` is integer, decimal, float, double, boolean, string or dateTime."""
 
     lexical: str
     datatype: str
@@ -64,3 +65,12 @@ def double(lexical: str) -> Literal:
 def single(lexical: str) -> Literal:
     """An xsd:float, in canonical form."""
     return Literal(lexical, "float")
+
+
+def moment(seconds: int) -> Literal:
+    """An xsd:dateTime, so many seconds after 1970 began.
+
+    >>> moment(-2).lexical
+    '1969-12-31T23:59:58Z'
+    """
+    return Literal(f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}", "dateTime")

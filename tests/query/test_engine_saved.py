@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import thence
 from oracle import ep_sparql_cases, rsep_ql_cases, tef_sparql_cases
-from oracle.ep_sparql_query import selects
 from oracle.ep_sparql_text import text as ep_sparql_text
 from oracle.rsep_ql_text import text as rsep_ql_text
 from oracle.sase_composed import written
@@ -47,7 +46,15 @@ pytestmark = pytest.mark.numba
 Pushed = Sequence[tuple[str, thence.Event]]
 
 
-def agrees(make: Callable[[], Engine], events: Pushed, restarts: set[int], advances: set[int], *, facts: bool) -> None:
+def agrees(
+    make: Callable[[], Engine],
+    events: Pushed,
+    restarts: set[int],
+    advances: set[int],
+    *,
+    facts: bool = False,
+    history: bool = False,
+) -> None:
     """`restarts` and `advances` are the pushes before which an engine is restored, and after which it is advanced."""
     unbroken, broken = make(), make()
     for number, (stream, event) in enumerate(events):
@@ -58,6 +65,9 @@ def agrees(make: Callable[[], Engine], events: Pushed, restarts: set[int], advan
             assert shown(broken.advance(event.end + 1)) == shown(unbroken.advance(event.end + 1))
         if facts:
             assert str(broken.facts()) == str(unbroken.facts())
+        if history:
+            for time in range(event.end + 1):
+                assert str(broken.facts(at=time)) == str(unbroken.facts(at=time))
     broken = make().restore(broken.save())
     assert shown(broken.close()) == shown(unbroken.close())
     assert broken.counts == unbroken.counts
@@ -78,7 +88,7 @@ def test_spaseq(case: SequenceCase, cuts: set[int], advances: set[int], lateness
     query = query_of(case)
     make = partial(query.engine, background=background(case), lateness=lateness, problems=True, timed_out=len(cuts) > 3)
     events = [(event.stream, given_event(event)) for event in case.events]
-    agrees(make, events, cuts, advances, facts=False)
+    agrees(make, events, cuts, advances)
 
 
 @examples(0.3)
@@ -86,14 +96,13 @@ def test_spaseq(case: SequenceCase, cuts: set[int], advances: set[int], lateness
 def test_sase(text: Text, cuts: set[int], advances: set[int], lateness: int) -> None:
     query = thence.parse(written(text.queries), language="sase+")
     make = partial(query.engine, lateness=lateness, problems=True)
-    agrees(make, [(stream, typed(event)) for _, stream, event in in_time(text)], cuts, advances, facts=False)
+    agrees(make, [(stream, typed(event)) for _, stream, event in in_time(text)], cuts, advances)
 
 
 @pytest.mark.filterwarnings("ignore::thence.errors.ThenceWarning")  # of state that a policy keeps
 @examples(0.3)
 @given(st.one_of(ep_sparql_cases.cases(), ep_sparql_cases.policy_cases()), CUTS, ADVANCES, LATENESS)
 def test_ep_sparql(case: ep_sparql_cases.Case, cuts: set[int], advances: set[int], lateness: int) -> None:
-    assume(selects(case.file))
     make = partial(
         thence.parse(ep_sparql_text(case.file), language="ep-sparql").engine,
         background=ep_sparql_background(case),
@@ -104,7 +113,7 @@ def test_ep_sparql(case: ep_sparql_cases.Case, cuts: set[int], advances: set[int
         problems=True,
     )
     try:
-        agrees(make, ep_sparql_events(case.events), cuts, advances, facts=False)
+        agrees(make, ep_sparql_events(case.events), cuts, advances)
     except thence.LimitError:  # rules without end
         assume(False)
 
@@ -122,7 +131,7 @@ def test_rsep_ql(case: rsep_ql_cases.Case, cuts: set[int], advances: set[int], l
         lateness=lateness,
         problems=True,
     )
-    agrees(make, rsep_ql_events(case.events), cuts, advances, facts=False)
+    agrees(make, rsep_ql_events(case.events), cuts, advances)
 
 
 @examples(0.3)
@@ -131,14 +140,15 @@ def test_tef_sparql(case: tef_sparql_cases.Case, cuts: set[int], advances: set[i
     assume(case.program.statements)
     query = thence.parse(tef_sparql_text(case.program), language="tef-sparql")
     known = Background(load_background(store_of(case.background))) if case.background else None
-    make = partial(query.engine, background=known, lateness=lateness, max_steps=10_000, problems=True)
+    history = len(cuts) % 2 == 1
+    make = partial(query.engine, background=known, lateness=lateness, max_steps=10_000, problems=True, history=history)
     (name, *_) = query.streams
     events = [
         (each.stream or name, thence.Event(each.start, document(each.triples), end=each.end, id=each.id))
         for each in case.events
     ]
     try:
-        agrees(make, events, cuts, advances, facts=True)
+        agrees(make, events, cuts, advances, facts=True, history=history)
     except thence.LimitError:
         assume(False)
 
@@ -205,6 +215,21 @@ def test_what_is_no_saved_engine_of_the_query_is_refused() -> None:
     with pytest.raises(thence.InputError, match=r"The saved engine was written by version 1 .* into a new engine"):
         engine.restore(older)
     assert engine.restore(saved).counts.events == 1  # it stayed new
+
+
+TIMED_OUT = (PAIR, "spaseq", "timed_out")
+HISTORY = ("CONSTRUCT FACT ?x f ?y WHERE SINCE ?x p ?y UNION UNTIL ?x q ?y", "tef-sparql", "history")
+
+
+@pytest.mark.parametrize(("text", "language", "option"), [TIMED_OUT, HISTORY])
+@pytest.mark.parametrize("kept", [False, True])
+def test_an_engine_that_keeps_more_or_less_is_refused(text: str, language: str, option: str, kept: bool) -> None:
+    """Facts that have ended, and partial matches that timed out, are not in a state that was saved without them."""
+    query = thence.parse(text, language=language)
+    saved = query.engine(**{option: kept}).save()
+    query.engine(**{option: kept}).restore(saved)
+    with pytest.raises(thence.InputError, match="and the options that it was saved with"):
+        query.engine(**{option: not kept}).restore(saved)
 
 
 def test_an_engine_whose_lengths_are_of_another_kind_of_time_is_refused() -> None:

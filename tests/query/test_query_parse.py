@@ -43,6 +43,9 @@ SPASEQ = "SELECT * FROM STREAM S <x:s> { SEQ (A) DEFINE GPM A ON S { ?a <x:p> ?b
         ("SELECT ?x WHERE ?x a ?y WITHOUT ?x b ?z", "tef-sparql"),
         ("SELECT ?x { ?x before ?y . ?x with ?z }", "ep-sparql"),  # bare names
         ("SELECT ?x { { ?x :a ?y } SEQ { ?x :b ?z } }", "ep-sparql"),
+        ("SELECT ?x FROM <http://e/g> { ?x :a ?y } SEQ { ?x :b ?z }", "ep-sparql"),  # which refuses FROM by name
+        ("SELECT ?x FROM <http://e/g> { ?x :a ?y FILTER(getDURATION() < 5) }", "ep-sparql"),
+        ("SELECT ?x FROM <http://e/g> { ?x :a ?y }", "rsep-ql"),
         ("SELECT ?PATTERN { ?x :GPM 'SINCE' ; <http://e/WIN> ?y } # FACT", "ep-sparql"),
         ("SELECT (REPLACE(?x, 'a', 'b') AS ?y) { ?x :a ?y }", "ep-sparql"),
         ("", "ep-sparql"),

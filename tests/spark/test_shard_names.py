@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from thence.columns.texts import Texts
 from thence.runtime.event_log import IdLog
-from thence.spark.worker.equal_events import Ordinals
+from thence.spark.worker.shard import Ordinals
 
 steps = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.booleans(), st.booleans()), max_size=8)
 

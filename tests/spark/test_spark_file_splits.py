@@ -15,7 +15,7 @@ from thence.io.event_files import read_events
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources.event_rows import arrow_schema, split_rows
+from thence.spark.sources.event_source import arrow_schema, split_rows
 from thence.spark.sources.file_splits import FileSplit, read_split, split_file
 from thence.spark.sources.row_decoder import decoder
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pyoxigraph as ox
@@ -11,26 +12,73 @@ from oracle.ep_sparql_text import turtle
 from oracle.rsep_ql_cases import (
     Case,
 )
-from oracle.terms import Term, Triple
+from oracle.rsep_ql_text import written_length, written_time
+from oracle.terms import Literal, Term, Triple
 from support.ep_sparql_runs import spark_term
 from support.told_terms import NAMESPACE, store_of, told_term
 from thence.io.background_data import load_background
 from thence.match.background import NO_BACKGROUND, Background
 from thence.rdf.events import Event
 
+XSD = "http://www.w3.org/2001/XMLSchema#"
 GENERATED = ox.NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
 
 
-def given_events(events: Iterable[tuple[Any, ...]]) -> list[tuple[str, Event]]:
-    return [(stream, Event(start, turtle(triples), end=end, id=name)) for stream, name, start, end, triples in events]
+SECOND = 1_000_000
+"""A second in the engine's units."""
+
+
+def given_time(time: int, *, dates: bool) -> int | str:
+    """A time of the oracle as a user writes it."""
+    return written_time(time, dates=True) if dates else time
+
+
+def given_length(length: int, *, dates: bool) -> int | str:
+    return written_length(length, dates=True) if dates else length
+
+
+def given_report(case: Case) -> Any:
+    """The option `report`."""
+    match case.report:
+        case int():
+            return given_length(case.report, dates=case.query.dates)
+        case None | str():
+            return case.report
+        case _:
+            return [given_time(each, dates=case.query.dates) for each in case.report]
+
+
+def told_time(time: Any, *, dates: bool) -> int:
+    """A time of the engine as the oracle writes it."""
+    if isinstance(time, datetime):
+        return round(time.timestamp())
+    seconds, rest = divmod(time, SECOND) if dates else (time, 0)
+    assert not rest
+    return int(seconds)
+
+
+def given_events(events: Iterable[tuple[Any, ...]], *, dates: bool = False) -> list[tuple[str, Event]]:
+    return [(stream, given_event(each, dates=dates)) for each in events for stream in each[:1]]
+
+
+def given_event(event: tuple[Any, ...], *, dates: bool = False) -> Event:
+    _, name, start, end, triples = event
+    return Event(
+        given_time(start, dates=dates),
+        turtle(triples),
+        end=given_time(end, dates=dates),
+        id=name,
+    )
 
 
 def spark_row(row: Mapping[str, Any], events: Sequence[tuple[Any, ...]]) -> tuple[int, tuple[tuple[str, object], ...]]:
     reserved = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
     cells = {name.rstrip("_"): cell for name, cell in row.items() if name not in reserved and cell is not None}
-    assert row["problem"] is None and row["start"] == row["end"]
+    assert row["problem"] is None, row["reason"]
+    time = told_time(row["start"], dates=False)
+    assert time == told_time(row["end"], dates=isinstance(row["start"], datetime))
     named = [(each[1],) for each in events]
-    return row["end"], tuple((name, spark_term(cell, named)) for name, cell in sorted(cells.items()))
+    return time, tuple((name, spark_term(cell, named)) for name, cell in sorted(cells.items()))
 
 
 def told_bindings(bindings: Iterable[tuple[str, Term]]) -> tuple[tuple[str, object], ...]:
@@ -49,17 +97,21 @@ def background_stores(case: Case) -> dict[str | None, list[ox.Dataset]] | None:
     for name, graph in (case.named or {}).items():
         listed = list(graph)
         if listed and len(listed[0]) == 2:
-            stores[NAMESPACE + name] = [versions(name, listed)]  # type: ignore[arg-type]
+            stores[NAMESPACE + name] = [versions(name, listed, case.query.time_term)]  # type: ignore[arg-type]
         else:
             stores[NAMESPACE + name] = [store_of(listed)]  # type: ignore[arg-type]
     return stores or None
 
 
-def versions(name: str, listed: Sequence[tuple[int, Sequence[Triple]]]) -> ox.Dataset:
+def versions(
+    name: str, listed: Sequence[tuple[int, Sequence[Triple]]], time_term: Callable[[int], Literal]
+) -> ox.Dataset:
     """Each version a graph of its own, with its time (RS-5)."""
     made = ox.Dataset()
     for time, graph in listed:
         own = ox.NamedNode(f"{NAMESPACE}{name}/{time}")
-        for quad in (*store_of(graph, own), ox.Quad(own, GENERATED, ox.Literal(time), ox.DefaultGraph())):
+        term = time_term(time)
+        written = ox.Literal(term.lexical, datatype=ox.NamedNode(f"{XSD}{term.datatype}"))
+        for quad in (*store_of(graph, own), ox.Quad(own, GENERATED, written, ox.DefaultGraph())):
             made.add(quad)
     return made

@@ -60,6 +60,7 @@ class Pipeline:
     operator: Operator[Any, Any] = field(default_factory=AutomatonOperator)
     positions: tuple[int, ...] | None = None
     max_steps: int = 10_000
+    domain: Domain = Domain.TICKS
     saved: dict[int, bytes] = field(default_factory=dict)  # the shards' states, after the last micro-batch
 
     @property
@@ -73,7 +74,7 @@ class Pipeline:
     def answering(self, *, running: bool = True) -> Answering:
         streams = tuple(stream.name for stream in self.program.streams)
         return Answering(
-            RowWriter(self.stage, Domain.TICKS, "struct", problems=True),
+            RowWriter(self.stage, self.domain, "struct", problems=True),
             streams,
             self.shards,
             Environment(self.background, keeps_expired=self.partial, running=running, max_steps=self.max_steps),
@@ -111,7 +112,7 @@ class Pipeline:
         for stream in self.program.streams:
             own = [number for number in wanted if self.events[number][0] == stream.name]
             decoder = Numbered(stream.name, tuple(event for _, event in self.events), self.positions)
-            domain = TimeDomain(Domain.TICKS, "the test")
+            domain = TimeDomain(self.domain, "the test")
             packing = Packing(
                 self.program, stream.name, decoder, domain, self.shards, streaming, False, self.background
             )

@@ -14,7 +14,7 @@ from oracle.terms import Blank, Iri, Literal, Term, Triple
 from support.told_terms import NAMESPACE, store_of
 from thence.algebra.tef_sparql import ConstructStatement
 from thence.columns.batches import encode
-from thence.engines.facts.current_event import Emitted, EmittedEvent, EmittedRow
+from thence.engines.facts.event_instances import Emitted, EmittedEvent, EmittedRow
 from thence.engines.facts.frames import triple_of
 from thence.engines.facts.operator import FactsOperator
 from thence.engines.facts.plan.tef_sparql import compile_query

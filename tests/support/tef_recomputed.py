@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from unittest.mock import patch
 
-from thence.engines.facts.current_event import CurrentEvent
+from thence.engines.facts.event_instances import CurrentEvent
 from thence.engines.facts.fact_nodes import FactBase
 from thence.engines.facts.fact_queries import Changes, DueFrames
 from thence.engines.facts.fact_store import FOREVER, Fact, FactStore

@@ -20,9 +20,9 @@ from thence.algebra.rsep_ql import (
     block_number,
     is_written,
 )
-from thence.algebra.show_ep_sparql import base_of
-from thence.algebra.show_sparql import BracedGroup, TextItem, window_head
+from thence.algebra.show_sparql import base_of, window_head
 from thence.algebra.streams import At, Every, OnClose, OnContent, OnNonEmpty, Report, span_text
+from thence.algebra.text_items import BracedGroup, TextItem
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain, Instant, time_literal

@@ -1,12 +1,12 @@
-"""Terms, expressions and patterns as SPARQL text, with brackets only where the grammar needs them to rebuild the same
-tree."""
+"""SPARQL as text: queries, patterns, expressions and terms, with brackets only where the grammar needs them to rebuild
+the same tree."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum, IntEnum, auto
+from enum import IntEnum
 from functools import partial
 from typing import Final, TypeAlias, assert_never
 
@@ -33,27 +33,37 @@ from thence.algebra.expressions import (
 )
 from thence.algebra.patterns import (
     Alternative,
+    Ask,
     BasicEvent,
     Bgp,
     ChainOperator,
+    Construct,
+    DatasetClause,
+    Describe,
     EventExpression,
     EventSeq,
     Extend,
     Filter,
     First,
     Graph,
+    GroupKey,
     Inverse,
     Join,
     Last,
     LeftJoin,
     MatchPattern,
     Minus,
+    Modifiers,
     NegatedSet,
     OneOrMore,
+    OrderKey,
     Path,
     PathPattern,
     PathSequence,
     Pattern,
+    Projection,
+    Select,
+    SparqlQuery,
     SubSelect,
     TemporalJoin,
     TriplePattern,
@@ -64,65 +74,9 @@ from thence.algebra.patterns import (
     ZeroOrOne,
 )
 from thence.algebra.rsep_ql import block_number
+from thence.algebra.text_items import BracedGroup, LayoutMark, TextItem, on_lines, separated, write
 from thence.algebra.traversal import FEW, nodes
-from thence.rdf.terms import IRI, RDF, XSD, Literal, Term
-
-# Writes a tree as text without recursion: a node gives texts, and nodes still to be written, in order.
-
-
-class LayoutMark(Enum):
-    LINE = auto()
-    INDENT = auto()
-    DEDENT = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class BracedGroup:
-    """A pattern between braces: patterns hold expressions, and expressions (EXISTS) such groups."""
-
-    pattern: Pattern
-
-
-TextItem: TypeAlias = "str | LayoutMark | BracedGroup | Callable[[], Sequence[TextItem]]"
-
-
-def write(items: Sequence[TextItem], group: Callable[[Pattern], Sequence[TextItem]]) -> str:
-    """The text of the items; `group` writes a group's braces and what stands between them."""
-    written: list[str] = []
-    indent = 0
-    waiting = list(reversed(items))
-    while waiting:
-        match waiting.pop():
-            case str() as piece:
-                written.append(piece)
-            case LayoutMark.LINE:
-                written.append("\n" + "  " * indent)
-            case LayoutMark.INDENT:
-                indent += 1
-            case LayoutMark.DEDENT:
-                indent -= 1
-            case BracedGroup(pattern):
-                waiting.extend(reversed(group(pattern)))
-            case later:
-                waiting.extend(reversed(later()))
-    return "".join(written)
-
-
-def separated(separator: str, items: Sequence[TextItem]) -> list[TextItem]:
-    """The items with a separator between each two."""
-    pieces: list[TextItem] = []
-    for item in items:
-        pieces += [separator, item]
-    return pieces[1:]
-
-
-def on_lines(lines: Sequence[Sequence[TextItem]]) -> list[TextItem]:
-    """The items of each line, on lines of their own."""
-    items: list[TextItem] = []
-    for line in lines:
-        items += [LayoutMark.LINE, *line]
-    return items[1:]
-
+from thence.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term
 
 _BARE: Final = {
     XSD + "integer": re.compile(r"[+-]?[0-9]+"),
@@ -572,3 +526,129 @@ def _operator_chain(pattern: Union | TemporalJoin) -> list[TextItem]:
 def _right(pattern: TemporalJoin) -> list[TextItem]:
     optional = pattern.operator is ChainOperator.EQUALSOPTIONAL
     return _conditional(pattern.right, pattern.condition) if optional else [BracedGroup(pattern.right)]
+
+
+# Queries, and all that SPARQL has, as text.
+
+
+SparqlNode: TypeAlias = (
+    SparqlQuery | Pattern | TriplePattern | PathPattern | Expression | Path | EventExpression | BlankNode
+)
+
+
+def sparql_text(node: SparqlNode) -> str:
+    """The text of a SPARQL query or of a part of one: a pattern (a group with its braces), an expression, a path, an
+    event expression, a term."""
+    base = base_of(node)
+    return ("" if base is None else f"BASE {base}\n") + write(sparql_items(node), sparql_group)
+
+
+def sparql_items(node: SparqlNode) -> list[TextItem]:
+    match node:
+        case Select() | Construct() | Ask() | Describe():
+            return query_items(node)
+        case TriplePattern() | PathPattern():
+            return triple_items(node)
+        case Inverse() | PathSequence() | Alternative() | ZeroOrMore() | OneOrMore() | ZeroOrOne() | NegatedSet():
+            return path_items(node)
+        case BasicEvent() | First() | Last() | EventSeq():
+            return event_items(node)
+        case BlankNode():
+            return [term_text(node)]
+        case Bgp() | Join() | LeftJoin() | Filter() | Union() | Graph() | Extend() | Minus() | Values() | SubSelect():
+            return [BracedGroup(node)]
+        case TemporalJoin() | WindowPattern() | MatchPattern():
+            return [BracedGroup(node)]
+        case _:
+            return expression_items(node)
+
+
+def base_of(node: object) -> IRI | None:
+    """The base IRI that a call of IRI() in the node carries: its text has a place for it only before the whole."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        match found:
+            case Call("IRI", (_, IRI() as base)):
+                return base
+            case tuple():
+                waiting.extend(found)
+            case _:
+                waiting.extend(getattr(found, name) for name in getattr(found, "__dataclass_fields__", ()))
+    return None
+
+
+def sparql_group(pattern: Pattern) -> list[TextItem]:
+    return group_items(pattern, lambda sub_select: query_items(sub_select.select))
+
+
+def query_items(query: SparqlQuery, operator: str = "", clauses: Sequence[list[TextItem]] = ()) -> list[TextItem]:
+    """A query; what RSEP-QL has after SELECT or CONSTRUCT, and its clauses before WHERE."""
+    match query:
+        case Select():
+            lines = [_select_clause(query, operator)]
+        case Construct():
+            lines = [["CONSTRUCT ", operator, *template_items(query.template)]]
+        case Ask():
+            lines = [[f"ASK {operator}".rstrip()]]
+        case Describe():
+            targets = "*" if query.targets is None else " ".join(map(str, query.targets))
+            lines = [["DESCRIBE ", targets]]
+        case _:
+            assert_never(query)
+    sources = [*_dataset(query.dataset), *clauses]
+    if query.where is not None and sources:
+        sources.append(["WHERE ", BracedGroup(query.where)])
+    elif query.where is not None:
+        lines[-1] += [" WHERE ", BracedGroup(query.where)]
+    return on_lines([*lines, *sources, *_modifiers(query.modifiers)])
+
+
+def _select_clause(query: Select, operator: str) -> list[TextItem]:
+    quantifier = operator + ("DISTINCT " if query.distinct else "REDUCED " if query.reduced else "")
+    if query.columns is None:
+        return ["SELECT ", quantifier, "*"]
+    columns = [item for column in query.columns for item in (" ", *_column(column))]
+    return ["SELECT ", quantifier, *columns[1:]]
+
+
+def _column(column: Projection) -> list[TextItem]:
+    return [str(column.variable)] if column.expression is None else _named(column.expression, column.variable)
+
+
+def _named(expression: Expression, variable: Variable) -> list[TextItem]:
+    return ["(", partial(expression_items, expression), f" AS {variable})"]
+
+
+def _dataset(dataset: DatasetClause) -> list[list[TextItem]]:
+    sources = [*(f"FROM {iri}" for iri in dataset.default), *(f"FROM NAMED {iri}" for iri in dataset.named)]
+    return [[source] for source in sources]
+
+
+def _modifiers(modifiers: Modifiers) -> list[list[TextItem]]:
+    lines: list[list[TextItem]] = []
+    if modifiers.group is not None:
+        lines.append(["GROUP BY", *(item for key in modifiers.group for item in (" ", *_group_key(key)))])
+    if modifiers.having:
+        lines.append(["HAVING", *(item for condition in modifiers.having for item in (" ", *_bracketed(condition)))])
+    if modifiers.order:
+        lines.append(["ORDER BY", *(item for key in modifiers.order for item in (" ", *_order_key(key)))])
+    if modifiers.limit is not None:
+        lines.append([f"LIMIT {modifiers.limit}"])
+    if modifiers.offset is not None:
+        lines.append([f"OFFSET {modifiers.offset}"])
+    if modifiers.values is not None:
+        lines.append(values_items(modifiers.values))
+    return lines
+
+
+def _group_key(key: GroupKey) -> list[TextItem]:
+    return _bracketed(key.expression) if key.variable is None else _named(key.expression, key.variable)
+
+
+def _order_key(key: OrderKey) -> list[TextItem]:
+    return ["DESC" if key.descending else "ASC", "(", partial(expression_items, key.expression), ")"]
+
+
+def _bracketed(expression: Expression) -> list[TextItem]:
+    return [str(expression)] if isinstance(expression, Variable) else ["(", partial(expression_items, expression), ")"]

@@ -7,15 +7,7 @@ from functools import partial
 from typing import assert_never
 
 from thence.algebra.patterns import Extend, Graph, Join, LeftJoin, Minus, Pattern
-from thence.algebra.show_sparql import (
-    BracedGroup,
-    LayoutMark,
-    TextItem,
-    elements,
-    expression_items,
-    on_lines,
-    template_items,
-)
+from thence.algebra.show_sparql import elements, expression_items, template_items
 from thence.algebra.spaseq import (
     Conjunction,
     ConstructEvents,
@@ -32,6 +24,7 @@ from thence.algebra.spaseq import (
     occurrences,
 )
 from thence.algebra.streams import window_text
+from thence.algebra.text_items import BracedGroup, LayoutMark, TextItem, on_lines
 from thence.rdf.terms import Literal
 
 

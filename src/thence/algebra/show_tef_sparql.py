@@ -12,17 +12,7 @@ from typing import assert_never
 
 from thence.algebra.expressions import Compare, Comparison, Expression, Variable
 from thence.algebra.patterns import PatternTerm, TriplePattern
-from thence.algebra.show_ep_sparql import base_of
-from thence.algebra.show_sparql import (
-    LayoutMark,
-    Precedence,
-    TextItem,
-    expression_items,
-    on_lines,
-    separated,
-    term_text,
-    verb_text,
-)
+from thence.algebra.show_sparql import Precedence, base_of, expression_items, term_text, verb_text
 from thence.algebra.streams import Stream, span_text
 from thence.algebra.tef_sparql import (
     UNNAMED,
@@ -52,6 +42,7 @@ from thence.algebra.tef_sparql import (
     When,
     is_fresh,
 )
+from thence.algebra.text_items import LayoutMark, TextItem, on_lines, separated
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI, Literal
 from thence.rdf.times import Domain, Instant, time_literal

@@ -41,7 +41,7 @@ class EventBatch:
     ends: NDArray[np.int64]
     domains: NDArray[np.uint8]  # `Domain` of each event's times
     ids: NDArray[np.int32]  # an event's id, as a term: an IRI, else a plain literal
-    positions: NDArray[np.int64]  # its place at the source (line, ordinal): the order among equal times
+    positions: NDArray[np.int64]  # where it stood at the source (line, ordinal): the order among equal times
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -170,11 +170,11 @@ def name_blank_nodes(
 
 def label_of(stream: str) -> str:
     """A stream's name as the prefix of a blank node's label."""
-    # letters and digits stay, so that the label is valid; other characters become their number between two x
+    # letters and digits stay, so that the label is one; anything else is spelt out, between two x that are not letters
     return "".join(c if c.isascii() and c.isalnum() and c != "x" else f"x{ord(c):x}x" for c in stream)
 
 
-# `ColumnBatch`: typed events as columns of values, without a Python object per triple or event.
+# `ColumnBatch`: typed events as columns of values, without a triple or an object an event.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +211,7 @@ class TypedRows:
 
     stream: str
     namespace: str
-    types: Any  # an Arrow array, as are the next two
+    types: Any  # an Arrow array, as the next two
     subjects: Any | None
     ids: Any | None
     attributes: Mapping[IRI, AttributeColumn]
@@ -220,7 +220,7 @@ class TypedRows:
 
     @cached_property
     def shared(self) -> SharedTerms:
-        return self.dictionaries.current()  # chosen when first needed, since only then it grows
+        return self.dictionaries.current()  # chosen now, not when the rows were read: only now it grows
 
     @cached_property
     def _values(self) -> dict[IRI, Tagged]:
@@ -371,9 +371,7 @@ class ColumnBatch:
 
     @cached_property
     def _events(self) -> EventBatch:
-        terms = (
-            Terms()
-        )  # a dictionary of its own: with a blank node and an id per event, a shared one would grow without end
+        terms = Terms()  # of its own: with a blank node and an id for each event, a shared one would grow for ever
         columns = [self.column(predicate) for predicate in self.predicates]
         objects = np.column_stack([_entered(values, self.terms, terms) for values in columns if values is not None])
         has = objects != UNBOUND

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Node:
     """A part of a program: a pattern, a state, a join. `words` follow the title in the text, and are lines of their own
     in a drawing; `details` are lines of their own in both. `inputs` are other nodes with their roles, which the text
-    has below it. `facts` are what JSON has of it.
+    has below it. `json` is what JSON has of it.
 
     Boxes of a diagram are nodes with numbers of their own. `label` is a box's text where there is one line for it, else
     the title. `layer` is its column in a drawing, from 1; without it, that is how many arrows lead to it at least."""
@@ -26,7 +26,7 @@ class Node:
     words: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
     inputs: tuple[tuple[str, Node], ...] = ()
-    facts: Mapping[str, object] = field(default_factory=dict)
+    json: Mapping[str, object] = field(default_factory=dict)
     number: int = 0
     label: str = ""
     layer: int | None = None
@@ -53,7 +53,7 @@ class Arrow:
     unless: str = ""
     details: tuple[str, ...] = ()
     drawn: tuple[str, ...] = ()
-    facts: Mapping[str, object] = field(default_factory=dict)
+    json: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -64,11 +64,11 @@ class Arrow:
 @dataclass(frozen=True, slots=True)
 class Description:
     """The text has the algebra, the sections, boxes and arrows under the heading `flow` (if it has one), and the
-    clauses; JSON the algebra and the facts, in which nodes and arrows are their own facts; a diagram boxes and arrows,
+    clauses; JSON the algebra and `json`, in which nodes and arrows are their own `json`; a diagram boxes and arrows,
     below the clauses. `absent` has what must not occur: arrows without source and target. `start` and `end` are the
     texts of the input and of what is emitted."""
 
-    facts: Mapping[str, object]
+    json: Mapping[str, object]
     clauses: tuple[str, ...] = ()
     sections: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
     boxes: tuple[Node, ...] = ()
@@ -80,12 +80,25 @@ class Description:
     end: str = "rows"
 
 
-def single_shard_text(key: ShardKey) -> str:
-    """Why all events are in one shard.
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A condition as the query writes it, and where it is tested."""
+
+    text: str
+    tested: str
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.tested}"
+
+
+def key_text(key: ShardKey, names: str = "") -> str:
+    """By what events are sharded, or why all of them are in one shard. `names` says what the key is made of, where it
+    is not of variables.
 
     >>> from thence.interface.operator import one_shard
-    >>> single_shard_text(one_shard(1, "windows hold every event"))
+    >>> key_text(one_shard(1, "windows hold every event"))
     'none: windows hold every event, so all events meet in one shard'
     """
-    assert not key.names
-    return f"none: {key.reason}, so all events meet in one shard"
+    if not key.names:
+        return f"none: {key.reason}, so all events meet in one shard"
+    return names or f"{' '.join(f'?{name}' for name in key.names)}, which every part joins by equality"

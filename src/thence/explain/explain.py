@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pkgutil import resolve_name
 from typing import Any
 
@@ -26,9 +27,19 @@ def explain(dataflow: Dataflow, format: str = "text") -> str:
     described = [(stage, resolve_name(stage.described_by)(stage.program)) for stage in dataflow.stages]
     if format in ("svg", "mermaid"):
         described = [(stage, with_short_names(each, stage.program.namespace)) for stage, each in described]
-    if len(described) == 1:
-        return _one(*described[0], format)
-    return _several(described, format)
+    is_one = len(described) == 1
+    titled = [("" if is_one else _title(number, stage), each) for number, (stage, each) in enumerate(described, 1)]
+    match format:
+        case "mermaid":
+            return state_diagram(titled[0][1]) if is_one else nested_diagram(titled)
+        case "svg":
+            return drawing(*(replace(each, clauses=(title,) * bool(title) + each.clauses) for title, each in titled))
+        case "json":
+            stages = [_properties(*each) for each in described]
+            emits = [{"emits": _emits(stage)} for stage, _ in described]
+            return _json(stages[0] if is_one else {"stages": list(map(operator.or_, emits, stages))})
+        case _:
+            return "\n\n".join(f"{title}\n\n" * bool(title) + "\n".join(_text(each)) for title, each in titled)
 
 
 def with_short_names(description: Description, namespace: str) -> Description:
@@ -51,31 +62,6 @@ def with_short_names(description: Description, namespace: str) -> Description:
     return replace(description, **{name: short(getattr(description, name)) for name in drawn})
 
 
-def _one(stage: Stage, description: Description, format: str) -> str:
-    match format:
-        case "mermaid":
-            return state_diagram(description)
-        case "svg":
-            return drawing(description)
-        case "json":
-            return _json(_facts(stage, description))
-        case _:
-            return "\n".join(_text(description))
-
-
-def _several(described: list[tuple[Stage, Description]], format: str) -> str:
-    if format == "json":
-        return _json({"stages": [{"emits": _emits(stage), **_facts(stage, each)} for stage, each in described]})
-    titled = [(_title(number, stage), description) for number, (stage, description) in enumerate(described, 1)]
-    match format:
-        case "mermaid":
-            return nested_diagram(titled)
-        case "svg":
-            return drawing(*(replace(each, clauses=(title, *each.clauses)) for title, each in titled))
-        case _:
-            return "\n\n".join(f"{title}\n\n" + "\n".join(_text(each)) for title, each in titled)
-
-
 def _title(number: int, stage: Stage) -> str:
     if stage.feeds is None:
         return f"Stage {number}, which emits the answer"
@@ -89,14 +75,18 @@ def _emits(stage: Stage) -> str:
 # As JSON
 
 
-def _facts(stage: Stage, description: Description) -> dict[str, object]:
+def _properties(stage: Stage, description: Description) -> dict[str, object]:
     algebra = {"algebra": description.algebra} if description.algebra else {}
     streams = [{"name": stream.name, "iri": stream.iri.value} for stream in stage.program.streams]
-    return {**algebra, "streams": streams, **description.facts}
+    return {**algebra, "streams": streams, **description.json}
 
 
 def _json(data: object) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=2, default=lambda part: part.facts)
+    return json.dumps(data, ensure_ascii=False, indent=2, default=_json_of)
+
+
+def _json_of(part: Any) -> object:
+    return part.json if isinstance(part, Node | Arrow) else asdict(part)
 
 
 # As text

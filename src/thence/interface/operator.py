@@ -145,6 +145,10 @@ class State(Protocol):
     terms: Terms
 
 
+NO_LIMIT = 2**31 - 2
+"""Of partial matches: as many as an operator can number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """The resources that a step may use besides its arguments. `running`: emit totals as they grow, since the input has
@@ -152,9 +156,9 @@ class Environment:
 
     background: Background = NO_BACKGROUND
     context: Context = field(default_factory=Context)
-    max_runs: int = 2**31 - 2
+    max_runs: int = NO_LIMIT
     running: bool = False
-    max_rounds: int = 1000  # of rules at one time
+    max_rounds: int = 1000  # of rules at one time (EP-54)
     max_steps: int = 10_000  # at one time, and driven by time without an event (TEF-27)
     shard: tuple[int, int] = (0, 1)  # which of how many
     keeps_history: bool = False  # facts that have ended can be asked for

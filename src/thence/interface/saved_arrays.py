@@ -1,9 +1,8 @@
-"""Checks of what comes from saved bytes: arrays, texts, terms, sums. A saved state may be damaged or forged."""
+"""Checks of what comes from saved bytes: arrays, texts, terms. A saved state may be damaged or forged."""
 
 from __future__ import annotations
 
 import contextlib
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,7 @@ from thence.columns.value_columns import ValueColumn
 from thence.columns.value_kinds import DATETIME, DECIMAL, MAX_SCALE, NONE, OTHER, SCALE_SHIFT
 from thence.errors import InputError
 from thence.match.tagged_arithmetic import SLOW
-from thence.rdf.numbers import EXACT, MAX_DIGITS
 from thence.rdf.terms import Term
-from thence.relation.exact_sums import BinarySum, ExactSum
 
 # Checks of arrays that come from saved bytes: shapes, texts, terms, values. A saved state may be damaged or forged.
 
@@ -100,52 +97,6 @@ def check_within(numbers: NDArray[Any], low: int, high: int, what: str) -> None:
 
 def check_intervals(start: NDArray[np.int64], end: NDArray[np.int64]) -> None:
     require(start is end or (start <= end).all(), "an event ends before it starts")
-
-
-# Sums in the head of a saved state.
-
-_LONGEST = 8 * MAX_DIGITS
-"""The most hexadecimal digits of a valid sum."""
-
-
-def saved_sum(found: ExactSum) -> list[Any]:
-    exact = found.exact
-    scale = -1 if isinstance(exact, int) else max(0, -int(exact.as_tuple().exponent))
-    units = exact if isinstance(exact, int) else int(exact.scaleb(scale, EXACT))
-    return [hex(units), scale, _saved(found.binary), found.has_single, found.has_double]
-
-
-def restored_sum(found: object) -> ExactSum:
-    """A sum of a snapshot. InputError if it cannot be one."""
-    require(isinstance(found, list) and len(found) == 5, "a sum is malformed")
-    assert isinstance(found, list)
-    units, scale, binary, has_single, has_double = found
-    require(type(scale) is int and -1 <= scale <= MAX_DIGITS, "a sum is malformed")
-    require(type(has_single) is bool and type(has_double) is bool, "a sum is malformed")
-    whole = _integer(units)
-    exact = whole if scale < 0 else Decimal(whole).scaleb(-scale, EXACT)
-    return ExactSum(exact, _restored(binary), has_single, has_double)
-
-
-def _saved(found: BinarySum) -> list[Any]:
-    return [hex(found.units), found.nan, found.positive, found.negative]
-
-
-def _restored(found: object) -> BinarySum:
-    require(isinstance(found, list) and len(found) == 4, "a sum is malformed")
-    assert isinstance(found, list)
-    units, *counts = found
-    require(all(type(each) is int and each >= 0 for each in counts), "a sum is malformed")
-    return BinarySum(_integer(units), *counts)
-
-
-def _integer(found: object) -> int:
-    require(isinstance(found, str) and len(found) <= _LONGEST, "a sum is malformed")
-    try:
-        return int(str(found), 16)
-    except ValueError:
-        require(False, "a sum is malformed")
-        raise
 
 
 # Terms in the head of a saved state.

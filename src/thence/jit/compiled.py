@@ -21,7 +21,7 @@ from numba.core.dispatcher import Dispatcher
 # functions that only compiled code calls become part of their callers, without a cache file or wrappers of their own,
 # which takes a third of the compile time.
 
-_SETTINGS: Any = config  # this member is not among Numba's type hints
+_SETTINGS: Any = config  # what it has is not among Numba's type hints
 _INNER: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}  # not among Numba's type hints
 
 
@@ -41,7 +41,7 @@ def _for_compiled(compiled: Any) -> Any:
     def refused(*arguments: object) -> NoReturn:
         raise TypeError(f"{compiled.__name__} is a part of compiled functions. Try: {compiled.__name__}.py_func")
 
-    compiled._insert = lambda *overload, **options: None  # the call would not check its arguments
+    compiled._insert = lambda *overload, **options: None  # what would be called without asking
     compiled._compile_for_args = refused
     return compiled
 
@@ -50,6 +50,9 @@ part = njit(inline="always")
 """Decorator for the body of a function that Python calls, after that function has made pointers of its arrays. It is
 compiled as a part of the caller.
 """
+
+ieee = njit(error_model="numpy")
+"""For a function that divides as IEEE 754 does: by zero without an error."""
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -80,7 +83,7 @@ def _swiftly(compile: Callable[..., Any]) -> Callable[..., Any]:
     garbage collection of a compilation's many objects."""
 
     def compiling(signature: Any) -> Any:
-        with global_compiler_lock:  # so that no other thread compiles, or ends this, at the same time
+        with global_compiler_lock:  # so that no other thread compiles, or ends this, meanwhile
             settings = _SETTINGS.LOOP_VECTORIZE, _SETTINGS.SLP_VECTORIZE
             collects = gc.isenabled()
             gc.disable()
@@ -95,12 +98,19 @@ def _swiftly(compile: Callable[..., Any]) -> Callable[..., Any]:
     return compiling
 
 
+COMPILED = (
+    "jit", "columns", "io", "relation", "match", "interface", "extraction",
+    "engines/automaton", "engines/windows", "spark/sources",
+)  # fmt: skip
+"""The folders with functions that are compiled, and with constants that these hold."""
+
+
 @lru_cache(maxsize=1)
 def _stamp() -> str:
     """A stamp that changes with any module, and with bounds checking, which makes code four times as slow."""
     root = Path(__file__).parent.parent
     found: list[Any] = [_SETTINGS.BOUNDSCHECK]
-    for folder in ("jit", "columns", "io", "match", "interface", "extraction", "engines/automaton"):
+    for folder in COMPILED:
         with os.scandir(root / folder) as listed:
             files = [(entry.name, entry.stat()) for entry in listed if entry.name.endswith(".py")]
         found += [(folder, name, status.st_size, status.st_mtime_ns) for name, status in sorted(files)]
@@ -153,7 +163,7 @@ class Interpretable:
         """The result, computed by Python."""
         if self.plain is None:
             self.plain = _interpreted(self.compiled, {})
-        with np.errstate(all="ignore"):  # compiled code wraps around silently
+        with np.errstate(all="ignore"):  # compiled code wraps around, and goes on without a word
             return self.plain(*arguments)
 
     def called(self, *arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Common mistakes in queries: how each is recognised, its message and hint; a parser's failure as a `QueryError`."""
+"""Mistakes in queries: tables of what was seen and what to say, and a parser's failure as a `QueryError`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection
 from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TypeAlias
+from operator import contains
+from typing import Any, TypeAlias
 
 from lark import Token, UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
@@ -18,11 +19,10 @@ from thence.lang.text import END, FUNCTIONS, IRIS, NAMES, TERMS, Text, Words, na
 CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"})
-_SPELLED_OUT = {"AND": "&&", "OR": "||", "NOT": "!"}
-_ESCAPE = re.compile(r"\\(.)")
-_IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
+_FIELD = re.compile(r"\{(\w+)\}")
+SPELLED_OUT = {"AND": "&&", "OR": "||", "NOT": "!"}
 _LONGEST = 40
+_NEAR = 300  # characters: a text may have a million
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,61 @@ class ParseFailure:
     def expected(self) -> str:
         return self.words.expected(self.accepted)
 
-    def follows(self, terminal: str) -> bool:
-        """Whether it stands directly after such a token."""
-        return self.before is not None and name(self.before.type) == terminal
+    @property
+    def only(self) -> str:
+        """The one thing that could stand there, or nothing."""
+        return self.words.only(self.accepted)
 
-    def place(self, token: Token) -> str:
-        place = self.text.place(token.start_pos or 0)
-        return f"{place.line}:{place.column}"
+    @property
+    def innermost(self) -> str:
+        """The innermost open bracket and its place."""
+        place = self.text.place(self.opened[-1].start_pos or 0)
+        return f'"{self.opened[-1]}" at {place.line}:{place.column}'
+
+    @property
+    def closers(self) -> list[str]:
+        """The brackets that would close the open ones, the innermost last."""
+        return [CLOSING[bracket] for bracket in self.opened]
+
+    @property
+    def closing(self) -> str:
+        return self.closers[-1]
+
+    @property
+    def last(self) -> str:
+        """The token before, shortened for a message; nothing at the beginning."""
+        return "" if self.before is None else self.before[:_LONGEST]
+
+    @property
+    def last_at(self) -> int:
+        return self.at if self.before is None else self.before.start_pos or 0
+
+    @property
+    def touches(self) -> bool:
+        """Whether the token before ends where the parser stopped."""
+        return self.before is not None and self.before.end_pos == self.at
+
+    @property
+    def last_kind(self) -> str:
+        """The terminal of the token before."""
+        return "" if self.before is None else name(self.before.type)
+
+    @property
+    def keywords(self) -> list[str]:
+        """The words that could stand there."""
+        return self.words.keywords(self.accepted)
+
+    def behind(self, pattern: re.Pattern[str], at: int | None = None) -> re.Match[str] | None:
+        """What the pattern finds in the text just before the failure, or before another place."""
+        end = self.at if at is None else at
+        return pattern.search(self.text.read, max(0, end - _NEAR), end)
+
+    def all_behind(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        return list(pattern.finditer(self.text.read, max(0, self.at - _NEAR), self.at))
+
+    def ahead(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """What the pattern matches directly after the found text."""
+        return pattern.match(self.text.read, self.at + len(self.found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,61 +126,164 @@ class Diagnosis:
     hint: str = ""
     at: int | None = None
 
+    @property
+    def message(self) -> str:
+        return f"{self.reason} Try: {self.hint}"
 
-Mistake: TypeAlias = Callable[[ParseFailure], Diagnosis | None]
+
+Names: TypeAlias = str | Collection[str]
+"""Several as a collection, or as a text with spaces between."""
 
 
-def similar(word: str, known: Collection[str]) -> str:
-    """The keyword of which the word is a bad spelling, or nothing; letters that changed places count as one mistake.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
+    """What was seen, of which all that is given must hold, and what to say.
+
+    The parser stopped at a text of `found`, a word of `word`, or a token of `kind`. What it says, "reason Try: hint",
+    names properties of the failure and groups of `behind` or `ahead`: `{last}` as written, `{LAST}` in upper case.
+    """
+
+    says: str
+    found: Names = ()
+    word: Names = ()
+    kind: Names = ()
+    bare: bool = False  # and this is a word, but not a token
+    last: Names = ()  # the token before, in upper case
+    after: Names = ()  # the terminal of the token before
+    touches: bool = False  # and nothing is between
+    accepts: Names = ()  # terminals that could all stand there
+    accepts_any: Names = ()  # terminals of which one could stand there
+    accepts_only: Names = ()  # all terminals that could stand there
+    rejects: Names = ()  # terminals of which none could stand there
+    opened: bool | None = None  # whether a bracket is open
+    within: str = ""  # the innermost open bracket
+    behind: re.Pattern[str] | None = None  # finds something in the text just before
+    ahead: re.Pattern[str] | None = None  # matches the text from where the parser stopped
+    when: Callable[[ParseFailure], bool] | None = None  # and anything else
+    at: str = ""  # the place, if the parser stopped elsewhere: "last", or a group
+
+    def __call__(self, failure: ParseFailure) -> Diagnosis | None:
+        if not self._is_seen(failure):
+            return None
+        match = None
+        if self.behind is not None and (match := failure.behind(self.behind)) is None:
+            return None
+        if self.ahead is not None and (match := failure.ahead(self.ahead)) is None:
+            return None
+        if self.when is not None and not self.when(failure):
+            return None
+        at = failure.last_at if self.at == "last" else match.start(self.at) if self.at and match else None
+        reason, _, hint = self.says.partition(" Try: ")
+        return Diagnosis(_filled(reason, failure, match), _filled(hint, failure, match), at)
+
+    def _is_seen(self, failure: ParseFailure) -> bool:
+        """Whether all hold that need neither an expression nor code."""
+        stopped_at = _names(self.found), _names(self.word), _names(self.kind)
+        return (
+            (not any(stopped_at) or any(map(contains, stopped_at, (failure.found, failure.word, failure.kind))))
+            and (not self.bare or (failure.word != "" and not failure.kind))
+            and (not self.last or failure.last.upper() in _names(self.last))
+            and (not self.after or failure.last_kind in _names(self.after))
+            and (not self.touches or failure.touches)
+            and failure.accepted >= _names(self.accepts)
+            and (not self.accepts_any or not failure.accepted.isdisjoint(_names(self.accepts_any)))
+            and (not self.accepts_only or failure.accepted == _names(self.accepts_only))
+            and failure.accepted.isdisjoint(_names(self.rejects))
+            and self.opened in (None, failure.opened != [])
+            and (not self.within or failure.opened[-1:] == [self.within])
+        )
+
+
+def _names(names: Names) -> frozenset[str]:
+    return frozenset(names.split() if isinstance(names, str) else names)
+
+
+def _filled(template: str, failure: ParseFailure, match: re.Match[str] | None) -> str:
+    def value(field: re.Match[str]) -> str:
+        key = field[1].lower()
+        is_group = match is not None and key in match.re.groupindex
+        text: str = match[key][:_LONGEST] if match is not None and is_group else getattr(failure, key)
+        return text.upper() if field[1].isupper() else text
+
+    return _FIELD.sub(value, template)
+
+
+Mistakes: TypeAlias = tuple[Callable[[ParseFailure], Diagnosis | None], ...]
+"""In the order in which they are looked for: rows, and functions where a row is not enough."""
+
+
+def recognised(failure: ParseFailure, mistakes: Mistakes) -> Diagnosis | None:
+    """What the first of these mistakes says that the failure is."""
+    return next(filter(None, (mistake(failure) for mistake in mistakes)), None)
+
+
+def similar(written: str, known: Collection[str]) -> str:
+    """The keyword of which this is a bad spelling, or nothing; letters that changed places count as one mistake.
 
     >>> similar("SELCET", ["SELECT", "ASK"]), similar("ASK", ["SELECT", "ASK"])
     ('SELECT', '')
     """
-    upper = word.upper()
-    if upper in known or not word or len(word) > _LONGEST:
+    upper = written.upper()
+    if upper in known or not written or len(written) > _LONGEST:
         return ""
     swapped = (each for each in known if sorted(each) == sorted(upper))
     return next(swapped, "") or next(iter(get_close_matches(upper, known, n=1, cutoff=0.8)), "")
 
 
-# One mistake, one function: the reason and the hint, or None where it is not this mistake.
+# Rows that the tables of several languages have, each where its order demands.
 
 
-def _update(failure: ParseFailure) -> Diagnosis | None:
-    if failure.word in _UPDATES and "_SELECT" in failure.accepted and "_DESCRIBE" in failure.accepted:
-        return Diagnosis(f"{failure.word} changes data; a query only reads it.", "SELECT, CONSTRUCT, ASK or DESCRIBE")
+EQUALITY = 'Equality is written with one "=". Try: ='
+STILL_OPEN = "The {innermost} is not closed before {word}. Try: {closing}"
+COMMAS_IN_SELECT = "The columns of SELECT are separated by spaces, without commas. Try: SELECT ?a ?b"
+NO_COLUMNS = "SELECT names its columns, found {described}. Try: SELECT *"
+NO_DOT = 'A "." is missing between two triple patterns, before {shown}. Try: . {short}'
+RESERVED = "{shown} is a keyword, not a bare name. Try: :{short}"
+DURATION = Mistake(after="_WITHIN", says="WITHIN needs a duration, found {described}. Try: WITHIN 10 MINUTES")
+UNIT = Mistake(
+    accepts="UNIT",
+    when=lambda failure: failure.word != "" and not closest(failure.word, failure.keywords),
+    says="{shown} is not a unit of time. Try: SECONDS, MINUTES, HOURS, DAYS or TICKS",
+)
+
+
+def foreign_operators(**where: Any) -> Mistakes:
+    """Operators of other languages, after an expression."""
+    return (
+        *(
+            Mistake(word=each, **where, says=f"{{shown}} is not an operator. Try: {SPELLED_OUT[each]}")
+            for each in SPELLED_OUT
+        ),
+        Mistake(found="<>", **where, says='"<>" is not an operator. Try: !='),
+        Mistake(kind="IRIREF", **where, says='{shown} reads as an IRI. Try: spaces around "<"'),
+    )
+
+
+def glued(failure: ParseFailure) -> Diagnosis | None:
+    """A keyword with the next word directly behind it."""
+    known = {*failure.words.keywords(failure.words.spellings)}
+    for keyword in failure.keywords:
+        rest = failure.word.removeprefix(keyword)
+        if not failure.kind and rest != failure.word and (rest in known or rest.isdecimal()):
+            return Diagnosis(f"A space is missing after {keyword}.", f"{keyword} {rest}")
     return None
 
 
-def _end(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind != END:
-        return None
-    if failure.opened:
-        innermost = failure.opened[-1]
-        return Diagnosis(f'The "{innermost}" at {failure.place(innermost)} is never closed.', CLOSING[innermost])
-    return Diagnosis(f"Expected {failure.expected}, found the end of the text.", failure.words.only(failure.accepted))
-
-
-def _bracket(failure: ParseFailure) -> Diagnosis | None:
-    if failure.found not in CLOSING.values():
-        return None
-    if all(CLOSING[bracket] != failure.found for bracket in failure.opened):
-        return Diagnosis(f"This {failure.shown} has no opening bracket.")
-    innermost = failure.opened[-1]
-    if failure.found == CLOSING[innermost]:
-        return None
-    reason = f'Found {failure.shown}, but the "{innermost}" at {failure.place(innermost)} is still open.'
-    return Diagnosis(reason, CLOSING[innermost])
+def misspelt(failure: ParseFailure) -> Diagnosis | None:
+    """A keyword that could stand there, badly spelt."""
+    meant = "" if failure.kind else similar(failure.word, failure.keywords)
+    return Diagnosis(f"{failure.shown} is not known here.", meant) if meant else None
 
 
 def _long_string(failure: ParseFailure) -> Diagnosis | None:
     """Three quotes that no other three close are read as an empty string and the beginning of a second one."""
-    before = failure.before
-    if before is None or before not in ('""', "''") or before.end_pos != failure.at:
+    quotes = failure.last
+    if quotes not in ('""', "''") or not failure.touches or not failure.found.startswith(quotes[0]):
         return None
-    if not failure.found.startswith(before[0]):
-        return None
-    return Diagnosis("The string that begins here is never closed.", before[0] * 3, at=before.start_pos)
+    return Diagnosis("The string that begins here is never closed.", quotes[0] * 3, at=failure.last_at)
+
+
+_ESCAPE = re.compile(r"\\(.)")
 
 
 def _string(failure: ParseFailure) -> Diagnosis | None:
@@ -142,9 +293,12 @@ def _string(failure: ParseFailure) -> Diagnosis | None:
     closed = re.match(rf"(?:[^{quote}\\\r\n]|\\.)*+{quote}", rest)
     if closed is None:
         return Diagnosis("The string that begins here is not closed on its line.", f"{quote * 3} around several lines")
-    escaped = (found[1] for found in _ESCAPE.finditer(closed[0]))
+    escaped = (match[1] for match in _ESCAPE.finditer(closed[0]))
     character = next((character for character in escaped if character not in "tbnrf\"'\\"), "")
     return Diagnosis(f'A string can\'t have "\\{character}" in it.', f"\\\\{character} for a backslash")
+
+
+_IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
 
 
 def _iri(failure: ParseFailure) -> Diagnosis | None:
@@ -157,139 +311,46 @@ def _iri(failure: ParseFailure) -> Diagnosis | None:
     return Diagnosis(f"An IRI can't have {named} in it.")
 
 
-def _namespace(failure: ParseFailure) -> Diagnosis | None:
-    if failure.accepted == {"IRIREF"} and failure.kind in IRIS:
-        return Diagnosis(
-            f"A namespace is written in angle brackets, found {failure.described}.", "<http://example.org/>"
-        )
-    return None
+# fmt: off
+_UPDATES = "INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH"
+_PLAIN = "Expected {expected}, found {described}. Try: {only}"
+_CALLED = re.compile(r"\(")
 
-
-def _operator(failure: ParseFailure) -> Diagnosis | None:
-    if "LOGICAL_AND" not in failure.accepted and "EQUAL" not in failure.accepted:
-        if failure.found == "=" and failure.before == "=":
-            return Diagnosis('Equality is written with one "=".', "=")
-        return None
-    if failure.word in _SPELLED_OUT:
-        return Diagnosis(f"{failure.shown} is not an operator.", _SPELLED_OUT[failure.word])
-    if failure.found == "<>":
-        return Diagnosis('"<>" is not an operator.', "!=")
-    if failure.kind == "IRIREF":
-        return Diagnosis(f"{failure.shown} reads as an IRI.", 'spaces around "<"')
-    return None
-
-
-def _filter(failure: ParseFailure) -> Diagnosis | None:
-    if failure.before is not None and name(failure.before.type) == "_FILTER" and failure.kind in TERMS:
-        return Diagnosis(
-            f"FILTER needs parentheses around its condition, found {failure.shown}.", f"FILTER({failure.short} …)"
-        )
-    return None
-
-
-def _column(failure: ParseFailure) -> Diagnosis | None:
-    in_select = {"VAR1", "LPAR"} <= failure.accepted and not failure.accepted & IRIS
-    if in_select and failure.found == "," and "_WHERE" in failure.accepted:
-        return Diagnosis("The columns of SELECT are separated by spaces, without commas.", "SELECT ?a ?b")
-    if in_select and failure.kind in FUNCTIONS:
-        return Diagnosis(
-            "An expression in SELECT needs parentheses and a name.", f"({failure.found.upper()}(…) AS ?name)"
-        )
-    return None
-
-
-def _name(failure: ParseFailure) -> Diagnosis | None:
-    if failure.found == ")" and "_AS" in failure.accepted and "RPAR" not in failure.accepted:
-        return Diagnosis("An expression needs a name here.", "AS ?name)")
-    return None
-
-
-def _glued(failure: ParseFailure) -> Diagnosis | None:
-    known = {*failure.words.keywords(failure.words.spellings)}
-    for keyword in failure.words.keywords(failure.accepted):
-        rest = failure.word.removeprefix(keyword)
-        if not failure.kind and rest != failure.word and (rest in known or rest.isdecimal()):
-            return Diagnosis(f"A space is missing after {keyword}.", f"{keyword} {rest}")
-    return None
-
-
-def _misspelt(failure: ParseFailure) -> Diagnosis | None:
-    if not failure.word or failure.kind:
-        return None
-    close = get_close_matches(failure.word, failure.words.keywords(failure.accepted), n=1, cutoff=0.8)
-    if close:
-        return Diagnosis(f"{failure.shown} is not known here.", close[0])
-    if "FUNCTION_1" in failure.accepted and failure.text.read.startswith("(", failure.at + len(failure.found)):
-        return Diagnosis(
-            f"{failure.shown} is not a known function.", f"an IRI for one of your own, as in ex:{failure.short}(…)"
-        )
-    if failure.accepted == {"PNAME_NS"}:
-        return Diagnosis('A prefix ends with ":".', f"{failure.short}:")
-    if failure.accepted & IRIS:
-        return Diagnosis(f"{failure.shown} is neither a keyword nor a term.", f"?{failure.short} or :{failure.short}")
-    return None
-
-
-def _union(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind == "_UNION":
-        return Diagnosis("UNION belongs between two groups.", "{ … } UNION { … }")
-    return None
-
-
-def _dot(failure: ParseFailure) -> Diagnosis | None:
-    if {"DOT", "SEMICOLON"} <= failure.accepted and failure.kind in TERMS:
-        return Diagnosis(f'A "." is missing between two triple patterns, before {failure.shown}.', f". {failure.short}")
-    return None
-
-
-def plain(failure: ParseFailure) -> Diagnosis:
-    """The diagnosis if no mistake is recognised."""
-    return Diagnosis(f"Expected {failure.expected}, found {failure.shown}.", failure.words.only(failure.accepted))
-
-
-MISTAKES: tuple[Mistake, ...] = (
-    _update,  # before the misspelt words: COPY is not a bad spelling of something
-    _end,
-    _bracket,  # before all that looks at what is expected: after a wrong bracket that misleads
+MISTAKES: Mistakes = (
+    # before the misspelt words: COPY is not a bad spelling of something
+    Mistake(word=_UPDATES, accepts="_SELECT _DESCRIBE",
+            says="{word} changes data; a query only reads it. Try: SELECT, CONSTRUCT, ASK or DESCRIBE"),
+    Mistake(kind=END, opened=True, says="The {innermost} is never closed. Try: {closing}"),
+    Mistake(kind=END, says=_PLAIN),
+    # before all that looks at what is expected: after a wrong bracket that misleads
+    Mistake(found=CLOSING.values(), when=lambda failure: failure.found not in failure.closers,
+            says="This {shown} has no opening bracket."),
+    Mistake(found=CLOSING.values(), when=lambda failure: failure.found != failure.closing,
+            says="Found {shown}, but the {innermost} is still open. Try: {closing}"),
     _long_string,
     _string,
     _iri,
-    _namespace,
-    _operator,
-    _filter,
-    _column,
-    _name,
-    _glued,
-    _misspelt,
-    _union,
-    _dot,
+    Mistake(kind=IRIS, accepts_only="IRIREF",
+            says="A namespace is written in angle brackets, found {described}. Try: <http://example.org/>"),
+    Mistake(found="=", last="=", rejects="LOGICAL_AND EQUAL", says=EQUALITY),
+    *foreign_operators(accepts_any="LOGICAL_AND EQUAL"),
+    Mistake(kind=TERMS, after="_FILTER",
+            says="FILTER needs parentheses around its condition, found {shown}. Try: FILTER({short} …)"),
+    Mistake(found=",", accepts="VAR1 LPAR _WHERE", rejects=IRIS, says=COMMAS_IN_SELECT),
+    Mistake(kind=FUNCTIONS, accepts="VAR1 LPAR", rejects=IRIS,
+            says="An expression in SELECT needs parentheses and a name. Try: ({SHORT}(…) AS ?name)"),
+    Mistake(found=")", accepts="_AS", rejects="RPAR", says="An expression needs a name here. Try: AS ?name)"),
+    glued,
+    misspelt,
+    Mistake(bare=True, accepts="FUNCTION_1", ahead=_CALLED,
+            says="{shown} is not a known function. Try: an IRI for one of your own, as in ex:{short}(…)"),
+    Mistake(bare=True, accepts_only="PNAME_NS", says='A prefix ends with ":". Try: {short}:'),
+    Mistake(bare=True, accepts_any=IRIS, says="{shown} is neither a keyword nor a term. Try: ?{short} or :{short}"),
+    Mistake(kind="_UNION", says="UNION belongs between two groups. Try: { … } UNION { … }"),
+    Mistake(kind=TERMS, accepts="DOT SEMICOLON", says=NO_DOT),
+    Mistake(says=_PLAIN),
 )
-
-
-def still_open(failure: ParseFailure, begins: Collection[str]) -> Diagnosis | None:
-    """The next clause or statement begins, with one of these terminals, and a bracket is open."""
-    if not failure.opened or failure.kind not in begins:
-        return None
-    innermost = failure.opened[-1]
-    reason = f'The "{innermost}" at {failure.place(innermost)} is not closed before {failure.word}.'
-    return Diagnosis(reason, CLOSING[innermost])
-
-
-_UNITS = "SECONDS, MINUTES, HOURS, DAYS or TICKS"
-
-
-def duration(failure: ParseFailure) -> Diagnosis | None:
-    if failure.follows("_WITHIN"):
-        return Diagnosis(f"WITHIN needs a duration, found {failure.described}.", "WITHIN 10 MINUTES")
-    return None
-
-
-def unit(failure: ParseFailure) -> Diagnosis | None:
-    if "UNIT" not in failure.accepted or not failure.word:
-        return None
-    if closest(failure.word, failure.words.keywords(failure.accepted)):
-        return None  # a keyword, misspelt
-    return Diagnosis(f"{failure.shown} is not a unit of time.", _UNITS)
+# fmt: on
 
 
 # Turns a parser's failure into a `QueryError` with place, reason and hint.
@@ -304,22 +365,21 @@ def diagnose(
     opened: list[Token],
     before: Token | None,
     words: Words,
-    mistakes: tuple[Mistake, ...] = (),
+    mistakes: Mistakes = (),
 ) -> QueryError:
     """The error that says where and why the parser stopped, and what may cure it; a language's own mistakes first."""
-    at, found, kind = _found(text, error)
-    failure = ParseFailure(text, at, found, kind, before, _accepted(parser, words), opened, words)
-    complaint = next(filter(None, (mistake(failure) for mistake in (*mistakes, *MISTAKES))), plain(failure))
-    return text.error(complaint.reason, at if complaint.at is None else complaint.at, hint=complaint.hint)
+    failure = ParseFailure(text, *_found(text, error), before, _accepted(parser, words), opened, words)
+    diagnosis = recognised(failure, (*mistakes, *MISTAKES)) or Diagnosis("")
+    return text.error(diagnosis.reason, failure.at if diagnosis.at is None else diagnosis.at, hint=diagnosis.hint)
 
 
 def _found(text: Text, error: UnexpectedInput) -> tuple[int, str, str]:
     if isinstance(error, UnexpectedToken):
         if error.token.type == END:
             return len(text.read.rstrip()), "", END
-        kind = name(error.token.type)
+        terminal = name(error.token.type)
         # a misspelt keyword reads as one of the language's own names, where it has such
-        return error.token.start_pos or 0, str(error.token), "" if kind in NAMES else kind
+        return error.token.start_pos or 0, str(error.token), "" if terminal in NAMES else terminal
     at = error.pos_in_stream or 0
     chunk = _CHUNK.match(text.read, at)
     return at, chunk[0] if chunk else text.read[at], ""

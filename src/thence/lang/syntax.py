@@ -21,7 +21,7 @@ from lark.lexer import TerminalDef
 
 from thence.algebra.traversal import DEPTH
 from thence.errors import QueryError
-from thence.lang.mistakes import CLOSING, Mistake, diagnose
+from thence.lang.mistakes import CLOSING, Mistakes, diagnose
 from thence.lang.text import Text, Words, name, words_of
 
 # Chains that would make trees too deep, noticed while a query is read: the rest of a long text is never parsed.
@@ -180,7 +180,7 @@ class Syntax:
     that only this language knows.
     """
 
-    def __init__(self, grammar: Path, *starts: str, mistakes: tuple[Mistake, ...] = ()) -> None:
+    def __init__(self, grammar: Path, *starts: str, mistakes: Mistakes = ()) -> None:
         self._grammar = grammar
         self._starts = list(starts)
         self._mistakes = mistakes

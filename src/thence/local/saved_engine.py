@@ -71,9 +71,11 @@ def restore_engine(engine: Engine, head: dict[str, Any], arrays: ArrayReader) ->
 
 
 def _fingerprint(flow: LocalFlow) -> str:
-    """Of an engine, which is not a shard: of the programs of all stages."""
+    """Of an engine, which is not a shard: of the programs of all stages. With `history` it is another one, since facts
+    that were evicted cannot be restored."""
     programs = [host.stage.program.fingerprint() for host in flow.hosts]
-    return hashlib.sha256(" ".join(["engine", *programs]).encode()).hexdigest()
+    kept = ["history" for host in flow.hosts if host.environment.keeps_history]
+    return hashlib.sha256(" ".join(["engine", *programs, *kept]).encode()).hexdigest()
 
 
 def _refs(part: ArrivedBatch) -> list[int]:

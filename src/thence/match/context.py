@@ -11,6 +11,7 @@ from thence.algebra.expressions import Variable
 from thence.algebra.patterns import Pattern
 from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import BlankNode, Literal, Term
+from thence.rdf.values import MAX_TEXT
 
 if TYPE_CHECKING:
     from thence.match.stream_data import StreamData
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 class ExpressionError(Exception):
     """SPARQL's "error": a type error, an unbound variable, a division by zero. No user ever sees it raised."""
-
-
-MAX_TEXT = 1 << 24
-"""Characters of a text that an expression makes: no event can hold a longer one, and doubling it soon ends memory."""
 
 
 def check_length(length: int) -> None:

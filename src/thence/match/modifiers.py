@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import islice
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from thence.algebra.expressions import Aggregate, AggregateFunction, Exists, Expression, Variable
 from thence.algebra.patterns import GroupKey, Modifiers, OrderKey, Projection, Values
 from thence.algebra.variables import has_aggregate
-from thence.match.arithmetic import number, written
-from thence.match.context import Context, ExpressionError, Solution, check_length
+from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import attempt, passes
-from thence.match.functions import str_
-from thence.match.mappings import Partners, distinct, merge
+from thence.match.mappings import Partners, merge
 from thence.rdf.terms import IRI, Literal, Term
-from thence.rdf.values import literal, order_key, tie_key
-from thence.relation.exact_sums import sum_of
+from thence.rdf.values import TRUE, order_key, tie_key
+from thence.relation.accumulators import sparql_accumulator
 
 # Grouping and aggregates (11, 18.5.1).
 
@@ -34,54 +32,18 @@ def group(keys: Sequence[GroupKey], solutions: Iterable[Solution], context: Cont
     return groups
 
 
-def aggregate(function: Aggregate, members: Sequence[Solution], context: Context) -> Term | None:
+def aggregate(function: Aggregate, members: Iterable[Solution], context: Context) -> Term | None:
     """Aggregation(exprlist, func, scalarvals, Ω) for one group. None: an error."""
-    try:
-        return _aggregate(function, members, context)
-    except ExpressionError:
-        return None
+    return sparql_accumulator(function).add_all(member_value(function, member, context) for member in members)
 
 
-def _aggregate(function: Aggregate, members: Sequence[Solution], context: Context) -> Term:
-    if function.operand is None:
-        return literal(sum(1 for _ in distinct(members)) if function.distinct else len(members))
-    found: list[Term | None] = [attempt(function.operand, member, context) for member in members]
-    if function.distinct:
-        found = list(dict.fromkeys(found))
-    values = [term for term in found if term is not None]
-    match function.function:
-        case AggregateFunction.COUNT:
-            return literal(len(values))
-        case AggregateFunction.SAMPLE:
-            return _first(values)
-        case _ if len(values) < len(found):
-            raise ExpressionError("a member of the group has no value")
-        case AggregateFunction.SUM:
-            return written(sum_of(map(number, values)).value())
-        case AggregateFunction.AVG:
-            return written(sum_of(map(number, values)).average(len(values)))
-        case AggregateFunction.MIN:
-            return min(values, key=total_key) if values else _first(values)
-        case AggregateFunction.MAX:
-            return max(values, key=total_key) if values else _first(values)
-        case AggregateFunction.GROUP_CONCAT:
-            separator = " " if function.separator is None else function.separator
-            texts = [str_(term).value for term in values]
-            check_length(sum(map(len, texts)) + len(separator) * len(texts))
-            return Literal(separator.join(texts))
-        case _:
-            assert_never(function.function)
-
-
-def _first(values: Sequence[Term]) -> Term:
-    if not values:
-        raise ExpressionError("the group is empty")
-    return values[0]
-
-
-def total_key(term: Term) -> tuple[Any, ...]:
-    """The sort key of MIN and MAX: the order of ORDER BY, and of equal values that of their texts."""
-    return (*order_key(term), *tie_key(term))
+def member_value(function: Aggregate, member: Solution, context: Context) -> Term | None:
+    """What a member of a group gives an aggregate, or None; COUNT(*) counts the member itself, here as a text."""
+    if function.operand is not None:
+        return attempt(function.operand, member, context)
+    if not function.distinct:
+        return TRUE
+    return Literal(" ".join(sorted(f"?{name.name} {term}" for name, term in member.items())))
 
 
 # Aggregates inside expressions (18.2.4.1): each becomes a variable agg_i, which the group then binds

@@ -7,7 +7,6 @@ SLOW means that the values, or the result, do not fit: the plain functions on te
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from thence.columns.value_kinds import (
     BLANK,
@@ -24,7 +23,7 @@ from thence.columns.value_kinds import (
     STRING,
     double_bits,
 )
-from thence.jit.compiled import inner, lazy_entry
+from thence.jit.compiled import ieee, inner, lazy_entry, part
 
 SLOW = 0xFFFF  # a tag that no value has
 
@@ -41,7 +40,7 @@ _POWERS = np.array([10**k for k in range(19)], np.int64)
 _MAX = np.int64(2**63 - 1)
 
 
-@njit(inline="always")
+@part
 def _is_number(kind):
     return INTEGER <= kind <= DOUBLE
 
@@ -194,7 +193,7 @@ def _quotient(a, a_scale, b, b_scale):
     return _decimal(number, scale, DECIMAL)
 
 
-@njit(error_model="numpy")
+@ieee
 def _rounded(operation, a, b):
     """Floats, 32 or 64 bits, as IEEE 754 has it."""
     if operation == ADD:

@@ -72,7 +72,8 @@ _FACTS = (
 )
 _NO_FACTS = r"\A(?![\s\S]*\b(?:CONSTRUCT\s+FACT|SINCE)\b)[\s\S]*"
 """What a text with a window, or what looks like one, does not have: facts."""
-_GRAPHS = rf"\A(?![\s\S]*(?:{_FACTS}))[\s\S]*\bFROM\b(?!-|\s+STREAM\b)"
+_INTERVALS = r"\}\s*+(?:SEQ|EQUALS|OPTIONALSEQ|EQUALSOPTIONAL)\b|\bget(?:DURATION|STARTTIME|ENDTIME)\b"
+_GRAPHS = rf"\A(?![\s\S]*(?:{_FACTS}|{_INTERVALS}))[\s\S]*\bFROM\b(?!-|\s+STREAM\b)"
 """FROM for a graph, which no other language has."""
 
 # in the order in which their keywords are looked for; a text without any is of the last one

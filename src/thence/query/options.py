@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from thence.algebra.streams import At, Every, OnClose, OnContent, OnNonEmpty, Report, Stream
 from thence.errors import InputError
 from thence.interface.dataflow import Dataflow
-from thence.interface.operator import Environment, Feature
+from thence.interface.operator import NO_LIMIT, Environment, Feature
 from thence.interface.tables import AllTriples, Attributes, EntailedTriples
 from thence.io.background_data import load_background
 from thence.local.inputs import stream_name
@@ -192,7 +192,7 @@ def _limit(default: int, example: str) -> Callable[[str, int | None], int]:
     """A bound on what a query may need, at least 1."""
 
     def check(option: str, given: int | None) -> int:
-        return default if given is None else min(check_count(option, given, example=example), 2**31 - 2)
+        return default if given is None else min(check_count(option, given, example=example), NO_LIMIT)
 
     return check
 

@@ -166,6 +166,10 @@ def value(literal: Literal) -> Value | None:
     return parse(literal.value, literal.datatype)
 
 
+MAX_TEXT = 1 << 24
+"""Characters of a text that an expression makes: no event can hold a longer one, and doubling it soon ends memory."""
+
+
 def literal(value: Value) -> Literal:
     """The literal of a value, in canonical form. OverflowError if that would exceed every limit.
 
@@ -436,3 +440,8 @@ def tie_key(term: Term | None) -> SortKey:
     if isinstance(term, Literal):
         return (3, term.value, term.datatype, term.language or "")
     return (1 if isinstance(term, BlankNode) else 2, term.value)
+
+
+def total_key(term: Term | None) -> SortKey:
+    """A key that sorts as ORDER BY does, and terms of equal value by their texts."""
+    return (*order_key(term), *tie_key(term))

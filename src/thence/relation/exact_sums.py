@@ -5,15 +5,20 @@ So it does not depend on the order of members.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from thence.rdf import numbers
-from thence.rdf.numbers import Float, Number
+from thence.rdf.numbers import EXACT, MAX_DIGITS, Float, Number
+from thence.rdf.terms import Literal, Term
+from thence.rdf.values import is_number, value
 
 UNIT = 1074
 """Every double is an integer multiple of 2 to the minus this."""
+
+_LONGEST = 8 * MAX_DIGITS
+"""A sum that can be has fewer hexadecimal digits."""
 
 
 @dataclass(slots=True)
@@ -27,8 +32,7 @@ class BinarySum:
 
     def add(self, number: float) -> None:
         if math.isfinite(number):
-            numerator, denominator = number.as_integer_ratio()
-            self.units += numerator << (UNIT + 1 - denominator.bit_length())
+            self.units += binary_units(number)
         elif math.isnan(number):
             self.nan += 1
         elif number > 0:
@@ -41,6 +45,16 @@ class BinarySum:
         self.nan += other.nan
         self.positive += other.positive
         self.negative += other.negative
+
+    def saved(self) -> list[Any]:
+        return [hex(self.units), self.nan, self.positive, self.negative]
+
+    @classmethod
+    def restored(cls, found: Any) -> BinarySum:
+        units, *counts = found
+        if len(counts) != 3 or not all(type(each) is int and each >= 0 for each in counts):
+            raise ValueError("a sum is malformed")
+        return cls(_integer(units), *counts)
 
     @property
     def special(self) -> float | None:
@@ -90,6 +104,25 @@ class ExactSum:
         assert isinstance(total, int | Decimal)
         self.exact = total
 
+    def saved(self) -> list[Any]:
+        """The sum as JSON."""
+        exact = self.exact
+        scale = -1 if isinstance(exact, int) else decimal_places(exact)
+        units = exact if isinstance(exact, int) else int(exact.scaleb(scale, EXACT))
+        return [hex(units), scale, self.binary.saved(), self.has_single, self.has_double]
+
+    @classmethod
+    def restored(cls, found: Any) -> ExactSum:
+        """The sum from JSON. ValueError or TypeError if it cannot be one."""
+        units, scale, binary, *kinds = found
+        if type(scale) is not int or not -1 <= scale <= MAX_DIGITS:
+            raise ValueError("a sum is malformed")
+        if len(kinds) != 2 or not all(type(each) is bool for each in kinds):
+            raise ValueError("a sum is malformed")
+        whole = _integer(units)
+        exact = whole if scale < 0 else Decimal(whole).scaleb(-scale, EXACT)
+        return cls(exact, BinarySum.restored(binary), *kinds)
+
     def value(self) -> Number:
         """SUM."""
         return self._rounded(1) if self.has_single or self.has_double else self.exact
@@ -120,6 +153,29 @@ class ExactSum:
         return self.binary.units * denominator + (numerator << UNIT), denominator * count << UNIT
 
 
+def number_of(term: Term) -> Number | None:
+    """The number a term is, or None."""
+    found = value(term) if isinstance(term, Literal) else None
+    return found if is_number(found) else None
+
+
+def binary_units(number: float) -> int:
+    """A finite double in units of 2^-1074."""
+    numerator, denominator = number.as_integer_ratio()
+    return numerator << (UNIT + 1 - denominator.bit_length())
+
+
+def decimal_places(number: Decimal) -> int:
+    """How many digits it has after the point."""
+    return max(0, -int(number.as_tuple().exponent))
+
+
+def _integer(found: Any) -> int:
+    if not isinstance(found, str) or len(found) > _LONGEST:
+        raise ValueError("a sum is malformed")
+    return int(found, 16)
+
+
 def nearest_double(numerator: int, denominator: int) -> float:
     """The double nearest to a fraction, ties to even; beyond the largest one, infinity."""
     try:
@@ -142,15 +198,3 @@ def nearest_single(numerator: int, denominator: int) -> Float:
 def _is_odd(double: float) -> bool:
     """Whether the last of its 53 digits is 1."""
     return (double / math.ulp(double)) % 2 == 1
-
-
-def sum_of(members: Iterable[Number]) -> ExactSum:
-    """The sum of some numbers.
-
-    >>> [sum_of(each).value() for each in ([1e16, 1.0, -1e16, 1.0], [0.1, 1, Decimal("0.1")], [2, Decimal("0.5")], [])]
-    [2.0, 1.2, Decimal('2.5'), 0]
-    """
-    found = ExactSum()
-    for each in members:
-        found.add(each)
-    return found

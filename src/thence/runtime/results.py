@@ -175,7 +175,7 @@ class Match:
 
     @property
     def triples(self) -> tuple[Triple, ...]:
-        """The triples of the row's constructed event or of its fact; None for SELECT."""
+        """The triples of the row's constructed event or of its fact; none for SELECT."""
         return self.row.triples
 
     @property

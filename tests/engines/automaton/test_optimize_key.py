@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.rewriting import query_of
-from thence.engines.automaton.plan.join_key import shard_key
+from thence.engines.automaton.plan.tables import shard_key
 
 GPMS = {"A": "?x :a ?a", "B": "?x :b ?b", "C": "?y :c ?x", "D": "?x :d ?d OPTIONAL { ?x :at ?y }", "N": "?z :n ?n"}
 

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 import thence
 from oracle import floating
+from thence.algebra.sase import AggregateName
 from thence.engines.automaton import conditions
 from thence.local.match_table import python_cell
+from thence.rdf.values import literal
+from thence.relation.accumulators import sase_accumulator
 
 LARGE = [1e16, 1.0, -1e16, 1.0]
 CLOSURE = "PATTERN SEQ(A+ a[], B b) WHERE strict_contiguity(a[], b) { a[1].n = 0 } "
@@ -112,6 +115,30 @@ def test_sums_are_those_of_fractions(values: list[Any]) -> None:
         assert repr(row["s"]) == repr(floating.total(members, "double"))
     else:
         assert row["s"] == sum(members, Fraction(0))
+
+
+SUMMARIES = [*((each, None) for each in AggregateName if each.value not in ("highest", "lowest"))]
+RANKED = [(AggregateName.HIGHEST, 2), (AggregateName.LOWEST, 2), (AggregateName.HIGHEST, 3)]
+
+
+@given(
+    st.lists(st.none() | NUMBERS | st.integers(-2, 2), min_size=1, max_size=6) | st.lists(NUMBERS | st.text(max_size=1))
+)
+def test_slots_of_a_run_hold_what_accumulators_say(values: list[Any]) -> None:
+    """The compiled machine's slots (`running_aggregates`), or the history behind them, and SA-27's definition."""
+    asked = [f"{name.value}(a[].x)" for name, _ in SUMMARIES] + [f"{name.value}({k}, a[].x)" for name, k in RANKED]
+    columns = ", ".join(f"{text} AS c{n}" for n, text in enumerate(asked))
+    listed = [thence.Event(n, {"type": "A", "n": n, "x": value}) for n, value in enumerate(values)]
+    listed.append(thence.Event(len(values), {"type": "B"}))
+    matches = list(thence.parse(CLOSURE + f"RETURN {columns}", language="sase+").match(listed))
+    expected = [
+        sase_accumulator(name, k).add_all(literal(value) for value in values if value is not None)
+        for name, k in (*SUMMARIES, *RANKED)
+    ]
+    for match in matches:
+        cells = [match.bindings.get(f"c{n}") for n in range(len(asked))]
+        assert [repr(python_cell(cell)) for cell in cells] == [repr(python_cell(cell)) for cell in expected]
+    assert len(matches) == bool(values)
 
 
 def test_spaseq_sums_exactly_over_a_closure() -> None:

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import thence
+from support.flows import restart
 from support.sase_values import found, rdf
 from thence.engines.automaton import conditions
 from thence.extraction import attributes
@@ -249,6 +250,19 @@ def test_totals_by_a_time_and_of_times() -> None:
     ]
     query = "PATTERN SEQ(A+ a[], B b) WHERE [k] AGGREGATE count(*) AS n, min(a[].x) AS low, max(a[].x) AS high BY k"
     assert found(query, events) == [{"k": NOON, "n": 2, "low": NOON, "high": NOON + timedelta(days=1)}]
+
+
+@pytest.mark.parametrize("value", [":v", "'2024-02-30'^^xsd:date", "'a'@en", "0.5e0", "0.5", "true"])
+def test_totals_are_saved_whatever_the_least_value_is(value: str) -> None:
+    prefixes = "@prefix : <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> ."
+    events = [thence.Event(time, f"{prefixes} [] a :A ; :x {value} .") for time in (1, 2)]
+    query = thence.parse("PATTERN A a AGGREGATE sum(a.x) AS s, min(a.x) AS low, max(a.x) AS high", language="sase+")
+    whole, engine = query.engine(), query.engine()
+    for event in events:
+        pushed = [match.bindings for match in whole.push(event)]
+        assert [match.bindings for match in engine.push(event)] == pushed
+        restart(engine.answers.flow)
+    assert [match.bindings for match in engine.close()] == [match.bindings for match in whole.close()]
 
 
 def test_what_only_the_plain_evaluator_knows_is_asked_of_runs_that_are_counted_together() -> None:

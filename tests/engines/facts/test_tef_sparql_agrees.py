@@ -17,7 +17,7 @@ from oracle.tef_sparql_legal import Meaningless, check
 from oracle.tef_sparql_query import Program
 from oracle.tef_sparql_text import text
 from support import tef_engine
-from thence.engines.facts import event_instances, timers, views
+from thence.engines.facts import event_instances, fact_queries, views
 from thence.engines.facts.fact_store import FactStore
 from thence.engines.facts.plan.tef_sparql import compile_query
 from thence.errors import QueryError
@@ -30,7 +30,7 @@ def _dropped_at_once() -> Iterator[None]:
     they are many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(event_instances, "FEW", 0)
-        patch.setattr(timers, "_FEW", 0)
+        patch.setattr(fact_queries, "_FEW", 0)
         patch.setattr(views, "_FEW", -1)
         yield
 
@@ -50,6 +50,13 @@ def test_all_of_it_is_as_the_definitions_have_it(case: Case, cuts: list[int]) ->
 @given(cases(Options(nested=100, most_events=10)), CUTS)
 def test_names_are_seen_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """TEF-39, TEF-57, TEF-58, TEF-69: WITHOUT in WITHOUT, and UNION, right of what binds their names."""
+    agrees(case, cuts)
+
+
+@given(cases(Options(replacing=100, most_events=10)), CUTS)
+def test_facts_that_replace_each_other_are_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
+    """TEF-26, TEF-42, TEF-50, TEF-72, TEF-73: ONCE PER with REPLACE, turns of replaced facts and of composites,
+    and UNION in a SELECT over facts."""
     agrees(case, cuts)
 
 

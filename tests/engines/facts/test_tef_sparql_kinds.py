@@ -251,14 +251,16 @@ CLASHES = {
         " Try: DURING instead of BEFORE, or ONSTART before the fact"
     ),
     "SELECT ?x WHERE ?x e ?y SEQ ?x a ?z": (
-        'SEQ needs an event, and rdf:type is static (unless it is DECLAREd). Try: "," instead of SEQ'
+        "SEQ needs an event, and rdf:type is static (unless it is DECLAREd)."
+        ' Try: "," instead of SEQ, or DECLARE EVENT if the stream has it too'
     ),
     MADE + "SELECT ?x WHERE ?x f ?y DURING ?x f ?z": (
         "DURING needs an event on its left, and f is a fact (statement 1 makes it)."
         ' Try: "," between facts, or ONSTART before the left one'
     ),
     "SELECT ?x WHERE ?x a ?y WITH ?x f ?z": (
-        "WITH needs an event on its left, and rdf:type is static (unless it is DECLAREd). Try: an event on the left"
+        "WITH needs an event on its left, and rdf:type is static (unless it is DECLAREd)."
+        " Try: an event on the left, or DECLARE EVENT if the stream has it too"
     ),
     "SELECT ?x WHERE ?x e ?y DURING (?x e ?z SEQ ?x e ?w)": (
         "DURING needs a fact on its right, and SEQ gives an event."
@@ -323,7 +325,7 @@ CLASHES = {
     ),
     "CONSTRUCT EVENT ?x h ?y WHERE ?x a ?y": (
         "CONSTRUCT EVENT needs an event, and rdf:type is static (unless it is DECLAREd)."
-        " Try: an event beside the static triple"
+        " Try: an event beside the static triple, or DECLARE EVENT if the stream has it too"
     ),
     "SELECT ?x WHERE ?x a ?y WITHOUT ?x e ?y": (
         "WITHOUT needs an event or a fact on its left, and rdf:type is static (unless it is DECLAREd)."

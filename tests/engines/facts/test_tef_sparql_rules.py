@@ -21,7 +21,7 @@ from support import tef_engine
 from support.tef_sparql_cases import EX, HOMES
 from support.tef_sparql_flows import flow_of, program_of
 from thence.columns.batches import encode
-from thence.engines.facts import snapshot
+from thence.engines.facts import operator
 from thence.engines.facts.operator import FactsOperator
 from thence.interface.operator import Environment
 from thence.match.background import NO_BACKGROUND
@@ -154,7 +154,7 @@ def rows_of(where: str, listed: list[tuple[str, int]], names: str = "?n") -> lis
         found += len(list(flow.feed({"events": [batch]}, int(batch.ends[-1]) + 1)))
         head, _ = FactsOperator().snapshot(program_of(flow), flow.hosts[0].state)
         saved = json.loads(json.dumps(head))
-        flow.hosts[0].state = snapshot.restore(program_of(flow), saved, 9, Environment(NO_BACKGROUND))
+        flow.hosts[0].state = operator.restore(program_of(flow), saved, 9, Environment(NO_BACKGROUND))
     assert found == len(answers)
     return sorted(map(list, set(answers)))
 

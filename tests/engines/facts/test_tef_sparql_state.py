@@ -15,7 +15,7 @@ import pytest
 import thence
 from support.tef_sparql_flows import flow_of, program_of
 from thence.columns.batches import encode
-from thence.engines.facts import event_instances, snapshot
+from thence.engines.facts import event_instances, operator
 from thence.engines.facts.event_instances import is_met
 from thence.engines.facts.fact_nodes import FactBase, FactMatch, FactNode
 from thence.engines.facts.fact_store import FOREVER, Fact, FactStore
@@ -177,10 +177,10 @@ def test_a_forged_state_is_refused(number: int) -> None:
     """A fact twice, of no statement, of a number to come; a time of more than 64 bits; a timer of nothing."""
     program = program_of(flow_of(LIT + "CONSTRUCT FACT ?x wasted ?y WHERE ?x lit ?y"))
     if number == 0:
-        assert snapshot.restore(program, forged(0), 9, Environment(NO_BACKGROUND)).stored == 2
+        assert operator.restore(program, forged(0), 9, Environment(NO_BACKGROUND)).stored == 2
         return
     with pytest.raises(thence.InputError, match="damaged"):
-        snapshot.restore(program, forged(number), 9, Environment(NO_BACKGROUND))
+        operator.restore(program, forged(number), 9, Environment(NO_BACKGROUND))
 
 
 def ring(tick: int) -> str:

@@ -120,20 +120,12 @@ def test_rules_without_select_emit_what_is_new(case: Case, cuts: Cuts, lag: int)
     made = Counter((row.start, row.end, triple, ids if alone else ()) for row, graph, ids in rows for triple in graph)
     assert made == expected, text(file)
     listed = [(row.query or 1, row.start, row.end, graph) for row, graph, _ in rows]
-    if has_positions(rules):
-        in_order = [(number, start, end, told_graph(graph)) for number, start, end, graph, _ in told]
-        assert listed == in_order, text(file)
+    in_order = [(number, start, end, told_graph(graph)) for number, start, end, graph, _ in told]
+    assert listed == in_order, text(file)
     pushed = [row for _, row, _ in engine_rows(rules, cuts, lag=lag)]
     assert listed == [(row.query or 1, row.start, row.end, event_graph(row, ordered(rules))) for row in pushed], text(
         file
     )
-
-
-def has_positions(case: Case) -> bool:
-    """Whether the positions of events tell all solutions of a rule apart (EP-49): no two triples have one position."""
-    one_each = all(len(triples) == 1 for *_, triples in case.events) and not brought_twice(case)
-    plain = all(isinstance(each, Construct) and len(each.template) == 1 for each in case.file)
-    return one_each and plain and not any(word in text(case.file) for word in ("UNION", "VALUES"))
 
 
 def told_graph(graph: Iterable[Triple]) -> frozenset[tuple[object, ...]]:

@@ -17,10 +17,10 @@ from oracle.ep_sparql_cases import Case, Options, cases
 from oracle.ep_sparql_text import text
 from support.ep_sparql_runs import background_of, encoded
 from thence.engines.temporal.conditions import ConditionState, ExistsStores, ProjectState
+from thence.engines.temporal.describe import Lifetime, describe
 from thence.engines.temporal.evaluation import NodeState
 from thence.engines.temporal.joins import OptionalState, WithoutState
 from thence.engines.temporal.leaves import LeafState
-from thence.engines.temporal.network_summary import KeptSolutions, Lifetime, network_summary
 from thence.engines.temporal.plan.ep_sparql import compile_query
 from thence.engines.temporal.program import PathScan
 from thence.engines.temporal.state import node_tables
@@ -509,15 +509,16 @@ def test_what_is_said_to_be_kept_for_a_time_is_gone_when_all_is_closed(case: Cas
         some = [(number, each) for number, each in events if low <= each[2] < high]
         list(flow.feed({"events": [encoded(some)]} if some else {}, high))
     for host in flow.hosts:
-        for facts in network_summary(host.stage.program).nodes:
-            state = host.state.evaluation.states[facts.number - 1]
-            for kept, table in stored(facts.keeps, state):
+        nodes: Any = describe(host.stage.program).json["nodes"]
+        for shown in nodes:
+            state = host.state.evaluation.states[shown["number"] - 1]
+            for kept, table in stored(shown["keeps"], state):
                 left = int(np.count_nonzero(table.end != NO_END))
-                most = 1 if kept.what.startswith("the earliest solution of") else 0
-                assert kept.unbounded or left <= most, (facts.title, kept)
+                most = 1 if kept["what"].startswith("the earliest solution of") else 0
+                assert kept["unbounded"] or left <= most, (shown["operator"], kept)
 
 
-def stored(keeps: tuple[KeptSolutions, ...], state: NodeState | None) -> list[tuple[KeptSolutions, IntervalTable]]:
+def stored(keeps: list[dict[str, Any]], state: NodeState | None) -> list[tuple[dict[str, Any], IntervalTable]]:
     """What a node is said to keep, each with the table that has it."""
     if state is None:
         return []

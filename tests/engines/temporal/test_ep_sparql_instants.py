@@ -108,6 +108,14 @@ def test_ties_are_grouped_into_events_by_round_and_not_by_arrival() -> None:
     same_output(rules, "a p b @ 3; c q d @ 3", expected)
 
 
+@pytest.mark.parametrize("given", ["b p d, a p c @ 2", "a p c, b p d @ 2"])
+def test_solutions_of_one_event_are_grouped_by_what_they_bind_and_not_by_when_they_are_found(given: str) -> None:
+    """EP-49: `k e k` is in the event of the solution with the lesser ?x."""
+    rule = "CONSTRUCT { :k :e :k . ?x :d ?y } WHERE { { :c :q ?m } OPTIONALSEQ { ?x :p ?y } }"
+    expected = [(1, 1, 2, "k e k a d c"), (1, 1, 2, "b d d")]
+    same_output(rule, f"c q z @ 1; {given}", expected)
+
+
 def test_a_triple_that_a_later_event_of_the_instant_brings_is_not_new() -> None:
     """EP-43, EP-49"""
     same_output(RULE, "a p b @ 1; a d b @ 1; a p c @ 1", [(1, 1, 1, "a d c")])

@@ -163,6 +163,14 @@ def test_aggregates_give_every_running_version() -> None:
     ]
 
 
+@pytest.mark.parametrize("modifier", ["LIMIT 2", "ORDER BY ?x LIMIT 2"])
+def test_rows_that_order_by_leaves_equal_go_by_terms_in_sparqls_order(modifier: str) -> None:
+    """EP-62: numbers by value, not by text."""
+    given = [thence.Event(1, "<x:a> <http://example.org/p> 10 , 2 , 0.5 .")]
+    found = query(f"SELECT ?x ?y {{ ?x :p ?y }} {modifier}").match(given)
+    assert [match.bindings["y"].value for match in found] == ["0.5", "2"]
+
+
 THREE = '<x:a> <http://example.org/p> "l" . <x:b> <http://example.org/p> "l" . <x:c> <http://example.org/p> "m" .'
 
 

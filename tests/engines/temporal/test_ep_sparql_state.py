@@ -76,6 +76,35 @@ def test_groups_by_times_that_stay_cause_a_warning(text: str) -> None:
     assert "SELECT 1 keeps its groups for ever" in warning
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT ?y {{ ?x :p ?y FILTER NOT EXISTS {{ ?x :q ?z FILTER(?z > ?y) }} {SHORT} }}",
+        f"SELECT ?y {{ ?x :p ?y BIND(EXISTS {{ ?x :q ?z FILTER(?z > ?y) }} AS ?e) {SHORT} }}",
+        f"SELECT ?x (COUNT(*) AS ?n) {{ ?x :p ?y {SHORT} }} GROUP BY ?x HAVING(EXISTS {{ ?x :q ?z }})",
+    ],
+)
+def test_an_exists_that_is_evaluated_for_each_row_causes_a_warning(text: str) -> None:
+    """EP-79: no bound removes the triples that it reads."""
+    (warning,) = query(text).warnings
+    assert "SELECT 1 keeps all triples that an EXISTS reads for ever" in warning
+    assert not is_flat(sizes(query(text), "pq"))
+
+
+@pytest.mark.parametrize(
+    "absence",
+    [
+        "FILTER NOT EXISTS { ?x :q ?x }",  # one solution for each shared mapping (EP-78)
+        f"OPTIONAL {{ ?x :q ?z FILTER(?z > ?y) {SHORT} }} FILTER(!BOUND(?z))",  # the cure
+    ],
+)
+def test_absence_without_a_warning_has_bounded_state(absence: str) -> None:
+    """EP-75, EP-78"""
+    asked = query(f"SELECT ?y {{ ?x :p ?y {absence} {SHORT} }}")
+    assert asked.warnings == ()
+    assert is_flat(sizes(asked, "pq"))
+
+
 def test_groups_that_leave_count_as_those_that_stay() -> None:
     """EP-58: at each end, what ended then; by start, all that starts then."""
     events = [event(1, "p"), event(1, "p"), event(2, "q"), event(2, "p"), event(4, "q"), event(30, "q")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,13 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import thence
-from oracle.ep_sparql_text import turtle
 from oracle.rsep_ql import canonical
 from oracle.rsep_ql import rows as rows_of
 from oracle.rsep_ql_cases import (
-    GROUPED,
-    MATCHES,
-    WINDOWS,
+    KINDS,
     Case,
     Options,
     answer,
@@ -31,7 +29,19 @@ from oracle.rsep_ql_cases import (
 from oracle.rsep_ql_legal import is_legal
 from oracle.rsep_ql_text import text
 from oracle.terms import Blank, Iri, Literal, Term, Triple
-from support.rsep_ql_runs import background_of, background_stores, given_events, spark_row, told_bindings
+from support.rsep_ql_runs import (
+    SECOND,
+    background_of,
+    background_stores,
+    given_event,
+    given_events,
+    given_length,
+    given_report,
+    given_time,
+    spark_row,
+    told_bindings,
+    told_time,
+)
 from support.shards import Pipeline
 from support.told_terms import NAMESPACE, engine_term, restart, told_term
 from thence.columns.batches import encode
@@ -42,10 +52,12 @@ from thence.lang.rsep_ql.parser import parse
 from thence.local.flow import LocalFlow
 from thence.query.options import report_policy
 from thence.rdf import terms as engine
-from thence.rdf.events import Event
+from thence.rdf.times import Domain
+from thence.runtime.watermark import TimeDomain
 
 pytestmark = pytest.mark.numba
 
+MATCHES, WINDOWS, GROUPED, ALL = (replace(each, dates=25) for each in (*KINDS, Options()))
 CUTS = st.lists(st.integers(-2, 10) | st.integers(11, 50), max_size=4)
 
 
@@ -68,44 +80,54 @@ def test_aggregates_are_those_of_the_definitions_from_slide_to_slide(case: Case,
 
 
 @settings(max_examples=2 * settings().max_examples)
-@given(varied_cases(), CUTS)
+@given(varied_cases(ALL), CUTS)
 def test_all_of_it_together_is_as_the_definitions_have_it(case: Case, cuts: list[int]) -> None:
     """RS-1 – RS-62"""
     agree(case, cuts)
 
 
-@given(varied_cases(), st.integers(1, 4), st.data())
+@given(varied_cases(ALL), st.integers(1, 4), st.data())
 def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: st.DataObject) -> None:
     """RS-63: what Spark's workers run: finite input in any order, and micro-batches with the state saved between
     them."""
     assume(not is_construct(case) and case.events)
     told = [(time, told_bindings(bindings)) for time, bindings, _ in answer(case)]
-    program = compile_query(parse(text(case.query)), policy=case.preset or "", report=report_policy(case.report))
+    dates = case.query.dates
+    program = compile_query(parse(text(case.query)), policy=case.preset or "", report=report_policy(given_report(case)))
     (stage,) = program.stages
     shards = shards if stage.program.shard_key.names else 1  # as on Spark
     shuffled = data.draw(st.permutations(case.events))
     order = sorted(case.events, key=lambda each: each[3])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=3)))
     batches = [range(low, high) for low, high in zip([0, *cuts], [*cuts, len(order)], strict=True)]
-    whole = Pipeline(stage.program, given_events(shuffled), shards, background_of(case), operator=stage.operator)
+    domain = Domain.DATETIME if dates else Domain.TICKS
+    pipeline = partial(
+        Pipeline, stage.program, shards=shards, background=background_of(case), operator=stage.operator, domain=domain
+    )
+    whole = pipeline(given_events(shuffled, dates=dates))
     assert Counter(spark_row(row, shuffled) for row in whole.batch()) == Counter(told), text(case.query)
     if len(case.query.streams) == len({each[0] for each in case.events}):
         lateness = data.draw(st.integers(0, 3))
-        stream = Pipeline(
-            stage.program, given_events(order), shards, background_of(case), lateness=lateness, operator=stage.operator
-        )
+        stream = pipeline(given_events(order, dates=dates), lateness=lateness * (SECOND if dates else 1))
         last = min(max(each[3] for each in order if each[0] == name) for name in case.query.streams) - lateness
         streamed = Counter(spark_row(row, order) for row in stream.micro_batches(batches))
         certain = Counter(row for row in told if row[0] < last)
         assert streamed == certain, text(case.query)
 
 
-@given(varied_cases(Options(blanks=False)), st.integers(0, 4), st.data())
+@given(varied_cases(replace(ALL, blanks=False)), st.integers(0, 4), st.data())
 def test_push_emits_what_is_certain(case: Case, lateness: int, data: st.DataObject) -> None:
     """RS-14, RS-15, RS-21: after each event all evaluations before the watermark, and no others, by all events seen."""
     assume(not is_construct(case) and case.events)
     query = thence.parse(text(case.query), language="rsep-ql")
-    engine = query.engine(background=background_stores(case), policy=case.preset, report=case.report, lateness=lateness)
+    dates = case.query.dates
+    options = {
+        "background": background_stores(case),
+        "policy": case.preset,
+        "report": given_report(case),
+        "lateness": given_length(lateness, dates=dates),
+    }
+    engine = query.engine(**options)
     latest: dict[str, int] = {}
     pushed: list[tuple[Any, ...]] = []
     emitted: Counter[object] = Counter()
@@ -118,14 +140,15 @@ def test_push_emits_what_is_certain(case: Case, lateness: int, data: st.DataObje
         left.remove(event)
         pushed.append(event)
         latest[event[0]] = max(event[3], latest.get(event[0], event[3]))
-        ((stream, each),) = given_events([event])
-        emitted.update(pushed_row(match, case) for match in engine.push(stream, each))
+        emitted.update(pushed_row(match, case) for match in engine.push(event[0], given_event(event, dates=dates)))
+        if data.draw(st.integers(0, 3)) == 3:
+            engine = query.engine(**options).restore(engine.save())
         if latest.keys() == case.query.streams:
             now = max(now, min(latest.values()) - lateness)
         if data.draw(st.integers(0, 9)) == 9:
             time = data.draw(st.integers(event[3] - lateness, event[3] + 6))
             if time >= now:
-                emitted.update(pushed_row(match, case) for match in engine.advance(time))
+                emitted.update(pushed_row(match, case) for match in engine.advance(given_time(time, dates=dates)))
                 advanced.append(time)
                 now = time
                 left = [each for each in left if each[3] >= now]
@@ -145,26 +168,29 @@ def certain_rows(
 
 
 def pushed_row(match: Any, case: Case) -> object:
-    return match.end, tuple(sorted((name, term_of(cell, numbered(case))) for name, cell in match.bindings.items()))
+    cells = sorted((name, term_of(cell, numbered(case))) for name, cell in match.bindings.items())
+    return told_time(match.end, dates=False), tuple(cells)
 
 
-SEVERAL = Options(graphs=False, background=False, presets=False)
+SEVERAL = replace(ALL, graphs=False, background=False, presets=False)
 
 
 @given(varied_cases(SEVERAL), varied_cases(SEVERAL))
 def test_several_queries_are_each_as_the_definitions_have_it(one: Case, other: Case) -> None:
     """RS-71, EP-82: SELECTs and ASKs, else CONSTRUCTs, numbered from 1."""
+    dates = one.query.dates
+    assume(other.query.dates == dates)
     events = tuple((*each[:1], f"x{number}", *each[2:]) for number, each in enumerate((*one.events, *other.events)))
     every = [replace(each, events=events, report=None) for each in (one, other)]
     assume(all(is_legal(each.query) for each in every))
     output = [each for each in every if not is_construct(each)] or every
     parsed = thence.parse("\n".join(text(each.query) for each in every), language="rsep-ql")
-    listed = [(name, event) for name, event in given_events(events) if name in parsed.streams]
+    listed = [(name, event) for name, event in given_events(events, dates=dates) if name in parsed.streams]
     streams = {name: [event for stream, event in listed if stream == name] for name in parsed.streams}
     matches = list(parsed.match(streams))
     if is_construct(output[0]):
         expected = Counter((number, time) for number, each in enumerate(output, 1) for time, _ in emitted(each))
-        assert Counter((match.query or 1, match.end) for match in matches) == expected
+        assert Counter((match.query or 1, told_time(match.end, dates=False)) for match in matches) == expected
         return
     told = Counter(
         (number, time, without_blanks(told_bindings(bindings)))
@@ -172,7 +198,11 @@ def test_several_queries_are_each_as_the_definitions_have_it(one: Case, other: C
         for time, bindings, _ in answer(each)
     )
     found = Counter(
-        (match.query or 1, match.end, tuple((name, plain_cell(cell)) for name, cell in sorted(match.bindings.items())))
+        (
+            match.query or 1,
+            told_time(match.end, dates=False),
+            tuple((name, plain_cell(cell)) for name, cell in sorted(match.bindings.items())),
+        )
         for match in matches
     )
     assert found == told, "\n".join(text(each.query) for each in every)
@@ -208,7 +238,11 @@ Shown = tuple[int, tuple[tuple[str, object], ...], tuple[str, ...]]
 def found(case: Case, cuts: list[int], *, optimise: bool = True) -> list[Shown]:
     events = numbered(case)
     return [
-        (row.end, tuple(sorted((name, term_of(cell, events)) for name, cell in row.bindings.items())), ids)
+        (
+            told_time(row.end, dates=case.query.dates),
+            tuple(sorted((name, term_of(cell, events)) for name, cell in row.bindings.items())),
+            ids,
+        )
         for row, ids in engine_rows(case, cuts, optimise=optimise)
     ]
 
@@ -219,7 +253,7 @@ def constructed(case: Case, cuts: list[int], *, optimise: bool = True) -> list[t
     for row, _ in engine_rows(case, cuts, optimise=optimise):
         assert row.event is not None and row.start == row.end == row.event.end
         graph = frozenset(tuple(oracle_term(term, events) for term in triple) for triple in row.event.triples)
-        rows.append((row.end, told_graph(canonical(graph))))  # type: ignore[arg-type]
+        rows.append((told_time(row.end, dates=case.query.dates), told_graph(canonical(graph))))  # type: ignore[arg-type]
     return rows
 
 
@@ -250,8 +284,11 @@ def numbered(case: Case) -> list[tuple[str, int, tuple[Any, ...]]]:
 def engine_rows(case: Case, cuts: list[int], *, optimise: bool = True) -> list[tuple[EngineRow, tuple[str, ...]]]:
     """Rows with the ids of their events: of all events at once, or cut at some times, with a restart at each."""
     query = parse(text(case.query))
-    dataflow = compile_query(query, optimise=optimise, policy=case.preset or "", report=report_policy(case.report))
-    flow = LocalFlow(dataflow, Environment(background_of(case)))
+    report = report_policy(given_report(case))
+    dataflow = compile_query(query, optimise=optimise, policy=case.preset or "", report=report)
+    dates = case.query.dates
+    domain = TimeDomain(Domain.DATETIME if dates else Domain.TICKS, "the test")
+    flow = LocalFlow(dataflow, Environment(background_of(case)), domain)
     rows: list[tuple[EngineRow, tuple[str, ...]]] = []
     before = -(10**6)
     for bound in [*sorted(set(cuts)), NEVER]:
@@ -261,8 +298,9 @@ def engine_rows(case: Case, cuts: list[int], *, optimise: bool = True) -> list[t
                 (number, each) for _, number, each in numbered(case) if each[0] == stream and before <= each[3] < bound
             ]
             if some:
-                batches[stream] = [batch for number, each in some for batch in [encoded(stream, number, each)]]
-        for row in flow.feed(batches, bound):
+                batches[stream] = [encoded(stream, number, each, dates=dates) for number, each in some]
+        watermark = bound * SECOND if dates and bound != NEVER else bound
+        for row in flow.feed(batches, watermark):
             row.bindings  # noqa: B018 - terms are those of this step
             rows.append((row, tuple(flow.ids(row))))
         if bound != NEVER:
@@ -271,6 +309,5 @@ def engine_rows(case: Case, cuts: list[int], *, optimise: bool = True) -> list[t
     return rows
 
 
-def encoded(stream: str, number: int, event: tuple[Any, ...]) -> Any:
-    _, name, start, end, triples = event
-    return encode([Event(start, turtle(triples), end=end, id=name)], stream=stream, first=number)
+def encoded(stream: str, number: int, event: tuple[Any, ...], *, dates: bool) -> Any:
+    return encode([given_event(event, dates=dates)], stream=stream, first=number)

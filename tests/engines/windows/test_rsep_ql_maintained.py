@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import thence
 from support.told_terms import restart
 from thence.columns.batches import encode
-from thence.engines.windows import state, views
+from thence.engines.windows import maintained, state
 from thence.engines.windows.plan.rsep_ql import compile_query
 from thence.engines.windows.program import Maintenance
 from thence.interface.dataflow import Dataflow
@@ -127,7 +127,7 @@ def streams(draw: st.DrawFn) -> list[Event]:
 @pytest.fixture(autouse=True, scope="module")
 def evict_early() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(views, "_FEW", 3)
+        patch.setattr(maintained, "_FEW", 3)
         patch.setattr(state, "_FEW_ROWS", 20)
         patch.setattr(state, "_FEW_TERMS", 40)
         yield
@@ -313,6 +313,12 @@ def test_rows_that_order_by_orders_come_from_one_shard() -> None:
     select = "SELECT ?o ?v WHERE { WINDOW :w { ?o :value ?v } } ORDER BY ?v"
     key = compile_query(parse(text(select, "[RANGE 5]", "[RANGE 5]", "", "RSTREAM"))).stages[0].program.shard_key
     assert not key.names and key.reason == "ORDER BY orders all rows of an evaluation"
+
+
+def test_the_reason_for_one_shard_names_ask() -> None:
+    """RS-68: it is kept as an aggregate, which the query does not have."""
+    query = f"{PREFIX}ASK FROM NAMED :S WIN [RANGE 5] AS :w WHERE {{ WINDOW :w {{ ?x :value ?y }} }}"
+    assert compile_query(parse(query)).stages[0].program.shard_key.reason == "ASK is about all rows of an evaluation"
 
 
 def test_a_pattern_beside_a_path_over_its_window_adds_no_table() -> None:

@@ -138,6 +138,34 @@ def test_rs_23_an_event_in_a_window_for_long_is_no_change() -> None:
     assert gap(COUNTED.format(FAR)) == ["1 1", f"{FAR} 2"]
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "WINDOW :w { ?x :p ?n FILTER(?n < NOW()) }",
+        "WINDOW :w { ?x :p ?n OPTIONAL { ?x :q ?z } } FILTER(NOW() > 0)",
+        "{ SELECT ?n { MATCH { E } } } BIND(NOW() AS ?now) FILTER(?now > 0)",
+        "{ WINDOW :w { ?x :p ?n } } UNION { WINDOW :w { ?x :q ?n } FILTER(NOW() < 0) }",
+    ],
+)
+def test_rs_23_a_quiet_gap_without_events_is_skipped_whatever_the_time_is(where: str) -> None:
+    """No NOW() gives an empty window a row; where it holds an event, NOW() may."""
+    read = "FROM NAMED :S WIN [RANGE 3 SLIDE 1] AS :w EVENT ON :w { ?x :p ?n } AS E"
+    assert gap(f"SELECT DISTINCT ?n {read} WHERE {{ {where} }}")[-1:] == [f"{FAR} 1"]
+
+
+def test_rs_23_an_answer_that_only_time_brings_is_not_skipped() -> None:
+    read = "FROM NAMED :S WIN [RANGE 3 SLIDE 1] AS :w"
+    events = [event(1, ":a :p 1"), event(30, ":a :p 1")]
+    for where in (
+        "{ WINDOW :w { ?x :p 2 } } UNION { FILTER(NOW() = 20) }",
+        "OPTIONAL { WINDOW :w { ?x :p 2 } } FILTER(NOW() = 20)",
+        "WINDOW :w { :a :none* :a } FILTER(NOW() = 20)",
+        "{ SELECT (COUNT(*) AS ?m) { WINDOW :w { ?x :p 2 } } } FILTER(NOW() = 20)",
+    ):
+        query = thence.parse(f"{PREFIX} SELECT ISTREAM (NOW() AS ?n) {read} WHERE {{ {where} }}")
+        assert counted(query.match(events)) == ["20 20"], where
+
+
 def test_rs_23_push_skips_a_quiet_gap() -> None:
     engine = thence.parse(PREFIX + COUNTED.format(3)).engine()
     assert counted(engine.push(event(1, ":a :p 1"))) == []

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from thence.algebra.expressions import Comparison, Expression, Variable
+from thence.algebra.expressions import Expression, Variable
 from thence.algebra.sase import (
-    AggregateName,
     Attribute,
     ClosureAggregate,
     ComponentQuery,
@@ -34,12 +33,11 @@ from thence.engines.automaton.program import Components, Conjunct, Negation, Seq
 from thence.errors import LimitError
 from thence.extraction.predicates import FALSE, TRUE
 from thence.interface.tables import attribute
-from thence.match.arithmetic import number, written
-from thence.match.context import Context, ExpressionError, Solution
-from thence.match.expression_evaluator import compare, passes
-from thence.rdf.terms import XSD, Literal, Term
+from thence.match.context import Context, Solution
+from thence.match.expression_evaluator import passes
+from thence.rdf.terms import Term
 from thence.rdf.values import literal
-from thence.relation.exact_sums import sum_of
+from thence.relation.accumulators import sase_accumulator
 
 if TYPE_CHECKING:
     from thence.engines.automaton.step import Matches, SequenceState
@@ -48,8 +46,6 @@ if TYPE_CHECKING:
 
 # Evaluates SASE+ expressions over the events of a run, by component (2.2.3, 2.2.4): conditions that slots can't
 # decide, negations, HAVING and RETURN.
-
-_ROUNDED = (XSD + "double", XSD + "float")
 
 EventAttributes = Mapping[Name, Term]
 """The attributes of an event; one that it lacks is not in it."""
@@ -96,8 +92,8 @@ class ConditionEvaluator:
                 some = events[: indices[reference.component]] if range_ is EventRange.BEFORE else events
                 if name is None:
                     return literal(len(some))
-                return aggregate_values(
-                    reference.summary, [event[name] for event in some if name in event], reference.k
+                return sase_accumulator(reference.summary, reference.k).add_all(
+                    event[name] for event in some if name in event
                 )
 
 
@@ -122,51 +118,6 @@ def _ranges(references: Iterable[Reference], chosen: ChosenEvents, at: str | Non
             yield component, range(count - 1, count)
         else:
             yield component, range(int(any(is_earlier(each) for each in listed if each.component == component)), count)
-
-
-def aggregate_values(summary: AggregateName, values: Sequence[Term], k: int | None = None) -> Term | None:
-    """An aggregate over the values that are not missing; None if all are missing, or values have no order or no sum."""
-    match summary:
-        case AggregateName.COUNT:
-            return literal(len(values))
-        case AggregateName.FIRST:
-            return values[0] if values else None
-        case AggregateName.LAST:
-            return values[-1] if values else None
-        case AggregateName.SUM | AggregateName.AVG:
-            return _total(values, average=summary is AggregateName.AVG)
-        case AggregateName.MIN | AggregateName.LOWEST:
-            return _ranked(values, Comparison.LESS, k or 1)
-        case AggregateName.MAX | AggregateName.HIGHEST:
-            return _ranked(values, Comparison.GREATER, k or 1)
-
-
-def _total(values: Sequence[Term], *, average: bool) -> Term | None:
-    if not values:
-        return None
-    try:
-        total = sum_of(map(number, values))
-        return written(total.double_average(len(values)) if average else total.value())
-    except ExpressionError:
-        return None
-
-
-def _ranked(values: Sequence[Term], first: Comparison, k: int) -> Term | None:
-    """The k-th, in an order; equal ones count apart."""
-    ordered: list[Term] = []
-    try:
-        for value in values:
-            compare(first, value, values[0])  # an error, if they are of two kinds
-            if isinstance(value, Literal) and value.datatype in _ROUNDED and value.value == "NaN":
-                continue  # neither less nor greater than anything
-            place = len(ordered)
-            while place and compare(first, value, ordered[place - 1]):
-                place -= 1
-            ordered.insert(place, value)
-            del ordered[k:]
-        return ordered[k - 1] if len(ordered) >= k else None
-    except ExpressionError:
-        return None
 
 
 # SASE+ conditions that the machine can't decide: they are evaluated on a run's history, and negations on finished

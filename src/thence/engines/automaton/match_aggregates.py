@@ -3,16 +3,20 @@
 If slots alone decide a run's fate, runs with equal slots are merged, and their histories form a graph: an event may
 have several predecessors (as in GRETA and COGRA). The sum over all paths to a node follows from the sums of its
 predecessors, so matches are counted without being built. Other queries build each match.
+
+So sums have a form of their own here: columns of Python's integers of any size, to which a value is added once for each
+of as many paths as there may be, at all nodes at once. What they mean is `thence.relation.accumulators`: `sase_sum` and
+`sase_avg` of `ExactSum`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from math import inf, isinf, isnan, nan
+from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +34,8 @@ from thence.rdf.dates import DateTime
 from thence.rdf.numbers import Float
 from thence.rdf.terms import IRI, BlankNode, Literal, Term
 from thence.rdf.values import literal, value
-from thence.relation.exact_sums import nearest_double, nearest_single
+from thence.relation.accumulators import SASE_TOTALS
+from thence.relation.exact_sums import BinarySum, ExactSum, binary_units
 
 if TYPE_CHECKING:
     from thence.engines.automaton.step import Matches, SequenceState
@@ -40,22 +45,23 @@ Objects = NDArray[np.object_]
 """Numbers of any size."""
 
 
-NUMBER, TEXT, TRUTH, OTHER, APART, ROUNDED, FRACTIONAL, INFINITE, NEGATIVE, NOT_A_NUMBER, DOUBLE = (
+NUMBER, TEXT, TRUTH, OTHER, APART, SINGLE, DOUBLE, FRACTIONAL, INFINITE, NEGATIVE, NOT_A_NUMBER = (
     1 << n for n in range(11)
 )
-"""What values there are among some: of which kinds, and of numbers whether one is a float or double, a decimal, not
-finite, a double."""
+"""What values there are among some: of which kinds, and of numbers whether one is a float, a double, a decimal, not
+finite."""
 
 _KINDS = NUMBER | TEXT | TRUTH | OTHER | APART
-UNSUMMED = INFINITE | NEGATIVE | NOT_A_NUMBER
 
 
 class Measure(NamedTuple):
-    """The values of an attribute on some paths through the history, an item for each node or match: how many, their
-    sum, of what kinds they are, the least and the greatest."""
+    """The values of an attribute on some paths through the history, an item for each node or match: how many, the sums
+    of integers and decimals and, in units of 2^-1074, of floats and doubles, of what kinds they are, the least and the
+    greatest."""
 
     values: Objects
-    total: Objects
+    exact: Objects
+    units: Objects
     kinds: NDArray[np.int64]
     least: Objects
     greatest: Objects
@@ -78,7 +84,7 @@ class Weights(NamedTuple):
 def _nothing(measures: int, length: int = 1, paths: int = 1) -> Weights:
     """The weights of matches without any event."""
     zeros, none_yet = np.full(length, 0, object), np.full(length, None, object)
-    none = Measure(zeros, zeros, np.zeros(length, np.int64), none_yet, none_yet)
+    none = Measure(zeros, zeros, zeros, np.zeros(length, np.int64), none_yet, none_yet)
     return Weights(np.full(length, paths, object), (none,) * measures)
 
 
@@ -91,7 +97,7 @@ def _value(term: Term | None) -> tuple[int, Any]:
         case bool():
             return TRUTH, found
         case float():
-            kind = NUMBER | ROUNDED | (0 if isinstance(found, Float) else DOUBLE)
+            kind = NUMBER | (SINGLE if isinstance(found, Float) else DOUBLE)
             if isnan(found):
                 return kind | NOT_A_NUMBER, None  # neither the least nor the greatest
             if isinf(found):
@@ -114,7 +120,9 @@ def _summed(weights: Weights) -> Weights:
     for each in weights.measures:
         kinds = int(np.bitwise_or.reduce(each.kinds))
         least, greatest, kinds = _extremes(each.least, each.greatest, kinds)
-        measures.append(_one(each.values.sum(), each.total.sum(), kinds, least, greatest))
+        count, exact, units = (_cell(column.sum()) for column in (each.values, each.exact, each.units))
+        kind = np.array([kinds], np.int64)
+        measures.append(Measure(count, exact, units, kind, _cell(least), _cell(greatest)))
     return Weights(_cell(weights.paths.sum()), tuple(measures))
 
 
@@ -143,10 +151,6 @@ def _of_one_kind(kinds: int) -> bool:
     return (kinds & _KINDS) in (NUMBER, TEXT, TRUTH, OTHER)
 
 
-def _one(count: Any, total: Any, kinds: int, least: Any, greatest: Any) -> Measure:
-    return Measure(_cell(count), _cell(total), np.array([kinds], np.int64), _cell(least), _cell(greatest))
-
-
 def _cell(found: Any) -> Objects:
     cell = np.empty(1, object)
     cell[0] = found
@@ -156,14 +160,19 @@ def _cell(found: Any) -> Objects:
 def _with(measure: Measure, paths: Objects, kind: int, found: Any, *, also_without: bool) -> Measure:
     """The weights of paths that continue with an event of such a value; and of paths without it, if allowed."""
     factor = 2 if also_without else 1
+    count, exact, units = (column * factor for column in measure[:3]) if also_without else measure[:3]
     if not kind:
-        return measure if factor == 1 else measure._replace(values=measure.values * 2, total=measure.total * 2)
-    exact = (Fraction(found) if kind & (ROUNDED | FRACTIONAL) else found) if _adds(kind) else 0
+        return measure._replace(values=count, exact=exact, units=units)
+    count = count + paths
+    if kind & (SINGLE | DOUBLE):
+        units = units + paths * (0 if found is None or isinf(found) else binary_units(found))
+    elif kind & NUMBER:
+        exact = exact + paths * (Fraction(found) if kind & FRACTIONAL else found)
     kinds = measure.kinds | kind
-    count, total = measure.values * factor + paths, measure.total * factor + paths * exact
     known_numbers = (measure.kinds & (_KINDS | NOT_A_NUMBER) == NUMBER).all()
     if kind & NUMBER and found is not None and known_numbers:
-        return Measure(count, total, kinds, np.minimum(measure.least, found), np.maximum(measure.greatest, found))
+        extremes = np.minimum(measure.least, found), np.maximum(measure.greatest, found)
+        return Measure(count, exact, units, kinds, *extremes)
     least, greatest = np.copy(measure.least), np.copy(measure.greatest)
     for row, known in enumerate(measure.kinds.tolist()):
         if not _of_one_kind(known | kind):
@@ -171,11 +180,7 @@ def _with(measure: Measure, paths: Objects, kind: int, found: Any, *, also_witho
         elif found is not None:
             pairs = _pair(least[row], found), _pair(greatest[row], found)
             least[row], greatest[row], kinds[row] = _extremes(*pairs, known | kind)
-    return Measure(count, total, kinds, least, greatest)
-
-
-def _adds(kind: int) -> bool:
-    return bool(kind & NUMBER) and not kind & UNSUMMED
+    return Measure(count, exact, units, kinds, least, greatest)
 
 
 @dataclass(slots=True)
@@ -380,15 +385,14 @@ def aggregate_cells(
 
 
 def _term_of(summary: AggregateName, found: Measure) -> Term | None:
-    count, total, kinds, least, greatest = (column[0] for column in found)
-    sums = (kinds & _KINDS) == NUMBER and not kinds & UNSUMMED
+    count, least, greatest = found.values[0], found.least[0], found.greatest[0]
     match summary:
         case AggregateName.COUNT:
             return literal(count)
-        case AggregateName.SUM:
-            return _number(total, int(kinds)) if sums else _endless(int(kinds))
-        case AggregateName.AVG:
-            return _number(Fraction(total) / count, ROUNDED | DOUBLE) if sums else _endless(int(kinds) | DOUBLE)
+        case AggregateName.SUM | AggregateName.AVG:
+            total = _sum_of(found)
+            number = None if total is None else SASE_TOTALS[summary](total, count)
+            return None if number is None else literal(number)
         case AggregateName.MIN:
             return _term(least)
         case _:
@@ -399,30 +403,19 @@ def _term(found: Any) -> Term | None:
     return found if found is None or isinstance(found, IRI | BlankNode | Literal) else literal(found)
 
 
-def _endless(kinds: int) -> Term | None:
-    """A sum with infinity or NaN; None if there is no such value."""
-    if (kinds & _KINDS) != NUMBER:
+def _sum_of(found: Measure) -> ExactSum | None:
+    """None, if a value is not a number."""
+    kinds = int(found.kinds[0])
+    if kinds & _KINDS != NUMBER:
         return None
-    found = nan
-    if kinds & INFINITE and not kinds & (NEGATIVE | NOT_A_NUMBER):
-        found = inf
-    elif kinds & NEGATIVE and not kinds & (INFINITE | NOT_A_NUMBER):
-        found = -inf
-    return literal(found if kinds & DOUBLE else Float(found))
+    specials = (int(bool(kinds & kind)) for kind in (NOT_A_NUMBER, INFINITE, NEGATIVE))
+    exact = _decimal(found.exact[0]) if kinds & FRACTIONAL else int(found.exact[0])
+    return ExactSum(exact, BinarySum(found.units[0], *specials), bool(kinds & SINGLE), bool(kinds & DOUBLE))
 
 
-def _number(total: int | Fraction, kinds: int) -> Term:
-    if kinds & ROUNDED:
-        ratio = Fraction(total).as_integer_ratio()
-        return literal(nearest_double(*ratio) if kinds & DOUBLE else nearest_single(*ratio))
-    if kinds & FRACTIONAL:
-        return literal(_decimal(Fraction(total)))
-    return literal(int(total))
-
-
-def _decimal(exact: Fraction) -> Decimal:
+def _decimal(found: int | Fraction) -> Decimal:
     """A fraction of decimals, which has an end, with all its digits."""
-    places = 0
+    exact, places = Fraction(found), 0
     while exact.denominator != 1:
         exact, places = exact * 10, places + 1
     return Decimal((int(exact < 0), tuple(map(int, str(abs(exact.numerator)))), -places))
@@ -457,18 +450,17 @@ def restored_aggregates(found: Any, measures: int) -> AggregateState:
 def _written(weights: Weights) -> list[Any]:
     measures = [
         [
-            [f"{count:x}" for count in each.values],  # as hexadecimal, which Python writes at any length
-            [_exact_text(total) for total in each.total],
+            *(list(map(_exact_text, column)) for column in (each.values, each.exact, each.units)),
             each.kinds.tolist(),
-            [None if found is None else str(literal(found)) for found in each.least],
-            [None if found is None else str(literal(found)) for found in each.greatest],
+            *([None if found is None else str(_term(found)) for found in e] for e in (each.least, each.greatest)),
         ]
         for each in weights.measures
     ]
-    return [[f"{paths:x}" for paths in weights.paths], measures]
+    return [list(map(_exact_text, weights.paths)), measures]
 
 
 def _exact_text(total: int | Fraction) -> str:
+    """As hexadecimal, which Python writes at any length."""
     exact = Fraction(total)
     return f"{exact.numerator:x}/{exact.denominator:x}"
 
@@ -482,21 +474,22 @@ def _read(found: Any, measures: int) -> Weights:
     paths, listed = found
     if len(listed) != measures or any(len(column) != len(paths) for each in listed for column in each):
         raise ValueError("the weights belong to another query")
-    return Weights(
-        _objects([int(count, 16) for count in paths]),
-        tuple(
-            Measure(
-                _objects([int(count, 16) for count in counts]),
-                _objects([_exact(total) for total in totals]),
-                np.array(kinds, np.int64),
-                *(_objects([None if text is None else _value(from_text(text))[1] for text in e]) for e in extremes),
-            )
-            for counts, totals, kinds, *extremes in listed
-        ),
+    return Weights(_objects(map(_exact, paths)), tuple(_read_measure(*each) for each in listed))
+
+
+def _read_measure(values: Any, exact: Any, units: Any, kinds: Any, least: Any, greatest: Any) -> Measure:
+    return Measure(
+        _objects(map(_exact, values)),
+        _objects(map(_exact, exact)),
+        _objects(map(_exact, units)),
+        np.array(kinds, np.int64),
+        _objects(None if text is None else _value(from_text(text))[1] for text in least),
+        _objects(None if text is None else _value(from_text(text))[1] for text in greatest),
     )
 
 
-def _objects(listed: list[Any]) -> Objects:
+def _objects(items: Iterable[Any]) -> Objects:
+    listed = list(items)
     made = np.empty(len(listed), object)
     made[:] = listed
     return made

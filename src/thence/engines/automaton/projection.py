@@ -38,19 +38,9 @@ from thence.engines.automaton.step import Matches
 from thence.interface.solutions import AnswerValue, Deferred, EventLists, Solutions
 from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import attempt
-from thence.match.modifiers import aggregate
 from thence.rdf.terms import Literal, Term
 from thence.rdf.values import literal
-
-_PLAIN = {
-    IterationFunction.SUM: AggregateFunction.SUM,
-    IterationFunction.AVG: AggregateFunction.AVG,
-    IterationFunction.MIN: AggregateFunction.MIN,
-    IterationFunction.MAX: AggregateFunction.MAX,
-    IterationFunction.COUNT: AggregateFunction.COUNT,
-    IterationFunction.SAMPLE: AggregateFunction.SAMPLE,
-    IterationFunction.GROUP_CONCAT: AggregateFunction.GROUP_CONCAT,
-}
+from thence.relation.accumulators import First, Last, sparql_accumulator
 
 
 def solutions(program: SequenceProgram, matches: Matches, terms: Terms, context: Context) -> Solutions:
@@ -190,7 +180,7 @@ class _Computed:
                 continue
             collected = False
             for name, asked in column.aggregates:
-                value = _aggregate(program, matches, span, asked, terms, context)
+                value = _aggregate(program, matches, span, asked, terms)
                 if isinstance(value, tuple):
                     found[column.variable.name] = value
                     collected = True
@@ -211,7 +201,7 @@ class _Computed:
 
 
 def _aggregate(
-    program: SequenceProgram, matches: Matches, span: slice, asked: IterationAggregate, terms: Terms, context: Context
+    program: SequenceProgram, matches: Matches, span: slice, asked: IterationAggregate, terms: Terms
 ) -> AnswerValue | None:
     if isinstance(asked.of, str):
         assert isinstance(program.query, SequenceQuery)
@@ -221,12 +211,12 @@ def _aggregate(
         case IterationFunction.COLLECT:
             return tuple(dict.fromkeys(values)) if asked.distinct else tuple(values)
         case IterationFunction.FIRST:
-            return values[0] if values else None
+            return First().add_all(values)
         case IterationFunction.LAST:
-            return values[-1] if values else None
+            return Last().add_all(values)
         case _:
-            function = Aggregate(_PLAIN[asked.function], asked.of, asked.distinct, asked.separator)
-            return aggregate(function, [{asked.of: term} for term in values], context)
+            function = AggregateFunction(asked.function.value)
+            return sparql_accumulator(Aggregate(function, asked.of, asked.distinct, asked.separator)).add_all(values)
 
 
 def _count(query: SequenceQuery, matches: Matches, span: slice, gpm: str) -> Literal:

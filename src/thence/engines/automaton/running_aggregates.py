@@ -2,6 +2,10 @@
 many came before it.
 
 A value that 64 bits can't hold exactly is UNKNOWN from then on; a predicate that needs it asks the history.
+
+What aggregates mean is `thence.relation.accumulators:sase_accumulator`. They have a form of their own here, since the
+machine is compiled, and a run has nothing but slots of 64 bits; that both agree is tested by
+`tests/engines/automaton/test_sase_sums.py:test_slots_of_a_run_hold_what_accumulators_say`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The automaton's step, a pure function of its arguments except that it changes the state in place; timed-out partial
-matches; pruning."""
+"""Binding rows as the machine's rows; the automaton's step, a pure function of its arguments except that it changes the
+state in place; timed-out partial matches; pruning."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from thence.columns.arrays import Ints
 from thence.columns.canonical_terms import NON_CANONICAL
 from thence.columns.dictionary import Terms
-from thence.columns.value_columns import ValueColumn, term_of
+from thence.columns.value_columns import ValueColumn, term_of, write_values
 from thence.columns.value_kinds import NONE, OTHER
 from thence.engines.automaton import machine
 from thence.engines.automaton.conditions import evaluate_on_history, without_negated
 from thence.engines.automaton.contiguity import Contiguity
+from thence.engines.automaton.image import EVENTS, FEED, TIME, previous_place, row_width
 from thence.engines.automaton.late_graphs import enriched
-from thence.engines.automaton.machine_rows import feed_rows, machine_rows, start_place
 from thence.engines.automaton.match_aggregates import AggregateState, add_weights, prune_weights
 from thence.engines.automaton.match_buffer import History, match_events, take_matches
 from thence.engines.automaton.memory import (
@@ -58,13 +58,69 @@ from thence.engines.automaton.memory import (
     region,
     take_expired,
 )
-from thence.engines.automaton.program import STRICT, SequenceProgram
+from thence.engines.automaton.program import STRICT, Automaton, SequenceProgram
 from thence.errors import LimitError
+from thence.extraction.extract import conjunction
 from thence.extraction.predicates import ERROR, FALSE, TRUE
 from thence.interface.extracted import BindingTable, Extracted, concatenate_bindings
-from thence.match import NO_BACKGROUND, Background
+from thence.interface.operator import Environment
 from thence.match.context import Context, ExpressionError, Solution
 from thence.match.expression_evaluator import effective_boolean_value, evaluate
+
+# Tables of bindings → the machine's rows, in the order of time.
+
+
+def feed_rows(program: SequenceProgram, by_source: Sequence[BindingTable]) -> list[BindingTable]:
+    """The rows of each feed: its sources joined, and only those not seen before."""
+    found = []
+    for number in program.feeds:
+        rows = conjunction([by_source[source] for source in program.inputs[number].sources])
+        found.append(rows if rows.fresh.all() else rows.take(np.flatnonzero(rows.fresh)))
+    return found
+
+
+def machine_rows(
+    program: SequenceProgram,
+    listed: Sequence[tuple[int, BindingTable]],
+    previous: Sequence[Sequence[Ints]] | None = None,
+    *,
+    width: int | None = None,
+) -> NDArray[np.int64]:
+    """Rows of several feeds as the machine reads them, in the order of time; `previous` are the previous times of each
+    feed's rows. They are as wide as they need be, or `width`."""
+    if width is None:
+        width = row_width(program.automaton) + any(rows.start is not rows.end for _, rows in listed)
+    table = np.empty((sum(len(rows) for _, rows in listed), width), np.int64)
+    first = 0
+    for position, (number, rows) in enumerate(listed):
+        before = [rows.end] * program.automaton.previous if previous is None else previous[position]
+        _write(program, number, rows, before, table[first : first + len(rows)])
+        first += len(rows)
+    times = listed[0][1].end if len(listed) == 1 else table[:, TIME]
+    if (times[1:] >= times[:-1]).all():
+        return table
+    return np.ascontiguousarray(table[np.argsort(times, kind="stable")])
+
+
+def _write(
+    program: SequenceProgram, feed: int, rows: BindingTable, previous: Sequence[Ints], table: NDArray[np.int64]
+) -> None:
+    """The rows of one feed into a table."""
+    columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.end)]
+    start = start_place(program.automaton, table)
+    columns += [(start, rows.start)] if start != TIME else []
+    columns += [(previous_place(program.automaton, number), times) for number, times in enumerate(previous)]
+    columns += [(EVENTS + event, refs) for event, refs in enumerate(rows.refs.T)]
+    variables = program.inputs[program.feeds[feed]].variables
+    values = [(program.automaton.row_values + 2 * n, rows.columns[variable]) for n, variable in enumerate(variables)]
+    write_values(table, values, columns, [(FEED, feed)])
+
+
+def start_place(automaton: Automaton, rows: NDArray[np.int64]) -> int:
+    """The place in each of some rows of the start of its first event; for a point, of its time."""
+    width = row_width(automaton)
+    return width if rows.shape[1] > width else TIME
+
 
 # Prunes a state's dictionary to the terms that runs have bound and guards may look at.
 
@@ -223,20 +279,17 @@ def take(
     state: SequenceState,
     found: Extracted,
     watermark: int,
-    *,
-    background: Background = NO_BACKGROUND,
-    context: Context | None = None,
-    max_runs: int = 2**31 - 2,
+    environment: Environment,
 ) -> Iterator[Matches]:
     """The matches that become certain with these events, and with the knowledge that none before `watermark` will
     come. The events' values name terms of the state's dictionary."""
-    context = context or Context()
+    context = environment.context
     _note_latest(state, found)
     rows, negated = _rows(program, state, found)
-    runner = _Runner(program, state, negated, context, max_runs)
+    runner = _Runner(program, state, negated, context, environment.max_runs)
     for matches in chain(runner.take(rows), runner.resolve(watermark)):
         matches = without_negated(program, program.components, state, matches, context)
-        yield from enriched(program, matches, state.terms, background, context)
+        yield from enriched(program, matches, state.terms, environment.background, context)
     state.untidy += found.events
     state.now = watermark
 

@@ -1,9 +1,10 @@
-"""Expressions as functions of a frame, and tests that bound when a fact began. Integers are computed as they are."""
+"""Expressions and heads as functions of a frame, and tests that bound when a fact began. Integers are computed as they
+are."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -20,15 +21,16 @@ from thence.algebra.expressions import (
     Or,
     Variable,
 )
+from thence.algebra.tef_sparql import HeadTriple
 from thence.algebra.traversal import conjuncts, nodes
 from thence.algebra.variables import mentioned
-from thence.engines.facts.frames import LIMIT, Cell, Frame, Layout, TimeCell, cell, term, time_cell
+from thence.engines.facts.frames import LIMIT, Cell, CellTriple, Frame, Layout, TimeCell, cell, term, time_cell
 from thence.match.arithmetic import compute, written
 from thence.match.context import Context, ExpressionError, Solution
 from thence.match.expression_evaluator import compare, effective_boolean_value, evaluate, passes
 from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.numbers import divide
-from thence.rdf.terms import IRI, Literal
+from thence.rdf.terms import IRI, BlankNode, Literal
 from thence.rdf.times import MAX_TIME, MIN_TIME, Domain, time_literal
 from thence.rdf.values import FALSE, TRUE
 from thence.rdf.values import value as literal_value
@@ -360,3 +362,70 @@ def _bound(
         sign * ticks if type(ticks) is int else None,
         None if whole is None else sign * whole,
     )
+
+
+# The heads of CONSTRUCT over a layout.
+
+
+HeadPart: TypeAlias = tuple[Cell | None, int]
+
+
+@dataclass(slots=True)
+class CompiledTriple:
+    """A triple of a head: `parts` has a constant or a slot for each, and neither for an object that is computed, by
+    `target`."""
+
+    target: Attempt
+    parts: tuple[HeadPart, HeadPart, HeadPart]
+
+    def known(self, frame: Frame) -> list[Cell | None]:
+        """The terms of the triple that a frame settles."""
+        return [frame[slot] if slot >= 0 else constant for constant, slot in self.parts]
+
+    def frame_of(self, triple: CellTriple, slots: Sequence[int], empty: Frame) -> Frame | None:
+        """The frame that a triple gives some slots; None if it does not match this head."""
+        found = list(empty)
+        for (constant, slot), each in zip(self.parts, triple, strict=True):
+            if constant is not None and constant != each:
+                return None
+            if slot in slots:
+                if found[slot] is not None and found[slot] != each:
+                    return None
+                found[slot] = each
+        return tuple(found)
+
+
+@dataclass(slots=True)
+class Head:
+    triples: tuple[CompiledTriple, ...]
+
+    def of(self, frame: Frame, moment: Moment) -> list[CellTriple]:
+        """The triples that it makes; one whose expression has an error is left out (TEF-59)."""
+        found: list[CellTriple] = []
+        for each in self.triples:
+            (subject, first), (predicate, second), (target, third) = each.parts
+            if first >= 0:
+                subject = frame[first]
+            if second >= 0:
+                predicate = frame[second]
+            if third >= 0:
+                target = frame[third]
+            elif target is None:
+                target = each.target(frame, moment)
+            if isinstance(predicate, str) and isinstance(subject, str | BlankNode) and target is not None:
+                found.append((subject, predicate, target))
+        return found
+
+
+def compiled_head(head: Sequence[HeadTriple], layout: Layout) -> Head:
+    return Head(tuple(_compiled(each, layout) for each in head))
+
+
+def _compiled(triple: HeadTriple, layout: Layout) -> CompiledTriple:
+    def part(found: object) -> HeadPart:
+        if isinstance(found, Variable):
+            return None, layout.slots[found]
+        return (cell(found), -1) if isinstance(found, IRI | Literal) else (None, -1)
+
+    parts = (part(triple.subject), part(triple.predicate), part(triple.object))
+    return CompiledTriple(attempted(triple.object, layout), parts)

@@ -21,7 +21,7 @@ from thence.algebra.tef_sparql import (
 )
 from thence.engines.facts.kind_checks import Kinds, predicate_kinds
 from thence.engines.facts.program import FactsProgram
-from thence.explain.description import Arrow, Description, Node, single_shard_text
+from thence.explain.description import Arrow, Description, Node, key_text
 from thence.interface.tables import OBJECT, SUBJECT
 from thence.rdf.terms import IRI
 
@@ -33,29 +33,25 @@ def describe(program: FactsProgram) -> Description:
     kinds = predicate_kinds(program.file, None)
     names = {*kinds.predicates, *(name for each in program.file.statements for name, _ in _read(each.arms))}
     by_kind = {kind: sorted(str(name) for name in names if kinds.of(name) is kind) for kind in Kind}
-    changes = [
-        f"statement {number}: {_VERBS[type(arm)]} {_heads(statement)}"
-        for number, statement in enumerate(program.file.statements, 1)
-        for arm in statement.arms
-        if isinstance(statement, ConstructStatement)
-    ]
-    selects = [
-        f"statement {number}: emits {', '.join(map(str, statement.variables))}"
-        for number, statement in enumerate(program.file.statements, 1)
-        if isinstance(statement, SelectStatement)
+    statements = [
+        f"statement {number}: {effect}"
+        for number, statement in sorted(
+            enumerate(program.file.statements, 1), key=lambda each: isinstance(each[1], SelectStatement)
+        )
+        for effect in _effects(statement)
     ]
     boxes, arrows = _diagram(program, kinds)
     predicates = (Node(f"{kind.value} predicates", (", ".join(listed),)) for kind, listed in by_kind.items() if listed)
     return Description(
         algebra=show(program.file),
-        facts={
+        json={
             "engine": "facts",
             "kinds": {kind.value: listed for kind, listed in by_kind.items()},
-            "statements": [*changes, *selects],
+            "statements": statements,
             "key": program.shard_key.names,
             "one_shard": program.shard_key.reason,
         },
-        sections={"Predicates": tuple(predicates), "Statements": tuple(map(Node, [*changes, *selects]))},
+        sections={"Predicates": tuple(predicates), "Statements": tuple(map(Node, statements))},
         clauses=("engine: events and facts, one event triple at a time", f"key: {_key(program)}"),
         boxes=tuple(boxes),
         arrows=tuple(arrows),
@@ -63,19 +59,22 @@ def describe(program: FactsProgram) -> Description:
     )
 
 
+def _effects(statement: TefStatement) -> list[str]:
+    if isinstance(statement, SelectStatement):
+        return [f"emits {', '.join(map(str, statement.variables))}"]
+    return [f"{_VERBS[type(arm)]} {_heads(statement)}" for arm in statement.arms]
+
+
 def _key(program: FactsProgram) -> str:
     """By what events are sharded: the subject of some predicates, the object of others."""
     key = program.shard_key
-    if not key.names:
-        return single_shard_text(key)
     by_position = {
         position.name: ", ".join(str(name) for name, own in program.key_positions if own == position)
         for position in (SUBJECT, OBJECT)
     }
     shown = "; ".join(f"the {position} of {listed}" for position, listed in by_position.items() if listed)
-    if not key.unless:
-        return shown
-    return f"{shown} (one shard if the background has one of {', '.join(map(str, key.unless))})"
+    unless = f" (one shard if the background has one of {', '.join(map(str, key.unless))})" if key.unless else ""
+    return key_text(key, shown + unless)
 
 
 def _heads(statement: ConstructStatement) -> str:

@@ -1,4 +1,5 @@
-"""Matches of event patterns, what they wait for, and where they are stored (TEF-39, TEF-58, TEF-71)."""
+"""The current event of a step (TEF-21); matches of event patterns, what they wait for, and where they are stored
+(TEF-39, TEF-58, TEF-71)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,78 @@ from typing import NamedTuple, TypeAlias
 from thence.engines.facts.compiled_expressions import Attempt, Truth
 from thence.engines.facts.fact_nodes import ALWAYS, FactBase, FactMatch, FactNode, TripleSlots, assigned
 from thence.engines.facts.fact_store import Fact, FactStore
-from thence.engines.facts.frames import Cell, Frame, Layout, is_bound, merged, only, over
+from thence.engines.facts.frames import Cell, CellTriple, Frame, Layout, is_bound, merged, only, over
+from thence.match.context import Solution
+from thence.rdf.terms import Triple
+
+# What a step has in hand (TEF-21): an event triple, or a fact or an unnamed view that began or ended.
+
+
+class CurrentTriple(NamedTuple):
+    """An event triple, from outside (`ref`) or constructed. `key` numbers events in the order in which they are
+    taken."""
+
+    key: int
+    triple: CellTriple
+    start: int
+    end: int
+    refs: tuple[int, ...]
+
+
+class CurrentFact(NamedTuple):
+    """A fact that began (ONSTART) or ended (ONEND)."""
+
+    key: int
+    fact: Fact
+    starts: bool
+    time: int
+
+
+class CurrentMatch(NamedTuple):
+    """A match of a composite fact pattern that began or ended: of the unnamed view of that number (TEF-50)."""
+
+    key: int
+    view: int
+    match: FactMatch
+    starts: bool
+    time: int
+
+
+CurrentEvent: TypeAlias = CurrentTriple | CurrentFact | CurrentMatch
+
+
+class EmittedRow(NamedTuple):
+    """A row of a SELECT: `query` numbers the SELECTs from 1."""
+
+    query: int
+    certain: int
+    start: int
+    end: int
+    bound: Solution
+    refs: tuple[int, ...]
+
+
+class EmittedEvent(NamedTuple):
+    """A constructed event."""
+
+    statement: int
+    start: int
+    end: int
+    triples: tuple[Triple, ...]
+    refs: tuple[int, ...]
+
+
+class EmittedFact(NamedTuple):
+    """A fact that ended."""
+
+    certain: int
+    start: int
+    end: int | None
+    triple: Triple
+    number: int
+
+
+Emitted: TypeAlias = EmittedRow | EmittedEvent | EmittedFact
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,11 +13,14 @@ from typing import NamedTuple, TypeAlias
 from thence.algebra.expressions import Comparison
 from thence.algebra.tef_sparql import TemporalRelation
 from thence.engines.facts.compiled_expressions import Truth
-from thence.engines.facts.current_event import CurrentEvent, CurrentFact, CurrentMatch, CurrentTriple
 from thence.engines.facts.event_instances import (
     Asked,
     Blocking,
     Capture,
+    CurrentEvent,
+    CurrentFact,
+    CurrentMatch,
+    CurrentTriple,
     EventInstance,
     Pending,
     Stored,

@@ -274,22 +274,25 @@ def needed(demand: Demand) -> str:
             return "a triple of the background"
 
 
+_DECLARED = "or DECLARE EVENT if the stream has it too"
+
+
 def cure(demand: Demand, found: Kind) -> str:
     match demand.operator, found:
         case ("SEQ" | "BEFORE", Kind.FACT):
             return f"DURING instead of {demand.operator}, or ONSTART before the fact"
         case ("SEQ" | "BEFORE", _):
-            return f'"," instead of {demand.operator}'
+            return f'"," instead of {demand.operator}, {_DECLARED}'
         case ("SINCE" | "UNTIL" | "ON", Kind.FACT):
             return f"{demand.operator} (ONSTART … ) or {demand.operator} (ONEND … )"
         case ("SINCE" | "UNTIL" | "ON", _):
-            return 'an event beside it, with ",", or DECLARE EVENT if the stream has it too'
+            return f'an event beside it, with ",", {_DECLARED}'
         case ("DURING" | "WITH", Kind.EVENT):
             return "SEQ or BEFORE between events, or SINCE to make a fact of the event"
         case ("DURING" | "WITH", Kind.FACT):
             return '"," between facts, or ONSTART before the left one'
         case ("DURING" | "WITH", _):
-            return "an event on the left"
+            return f"an event on the left, {_DECLARED}"
         case ("ONSTART" | "ONEND", Kind.EVENT):
             return f"the event without {demand.operator}"
         case ("ONSTART" | "ONEND" | "REPLACE", Kind.STATIC):
@@ -300,6 +303,8 @@ def cure(demand: Demand, found: Kind) -> str:
             return "another predicate than the background's"
         case ("CONSTRUCT EVENT", Kind.FACT):
             return "ONSTART before the fact"
+        case ("CONSTRUCT EVENT", _):
+            return f"an event beside the static triple, {_DECLARED}"
         case ("CONSTRUCT FACT", _):
             return "SINCE before the event"
         case _:

@@ -1,4 +1,4 @@
-"""Facts as an operator: files of TEF-SPARQL are its programs."""
+"""Facts as an operator: files of TEF-SPARQL are its programs; their states as a head for JSON, and back."""
 
 from __future__ import annotations
 
@@ -14,18 +14,300 @@ from thence.columns.array_codec import ArrayReader
 from thence.columns.arrays import Ints
 from thence.columns.dictionary import Terms
 from thence.columns.value_columns import values_of_ids
-from thence.engines.facts import snapshot
-from thence.engines.facts.current_event import EmittedEvent, EmittedFact, EmittedRow
-from thence.engines.facts.frames import triple_of
+from thence.engines.facts.event_instances import (
+    Asked,
+    Blocking,
+    Captured,
+    EmittedEvent,
+    EmittedFact,
+    EmittedRow,
+    EventInstance,
+    Pending,
+    Stored,
+)
+from thence.engines.facts.fact_store import Fact
+from thence.engines.facts.frames import Cell, CellTriple, Frame, Layout, cell, term, triple_of
 from thence.engines.facts.program import FactsProgram
 from thence.engines.facts.state import FactsState, initial_state, run, take
+from thence.engines.facts.steps import WaitingTriple
+from thence.engines.facts.views import Continuity, Origin
 from thence.errors import InputError
 from thence.interface.extracted import Extracted
 from thence.interface.operator import NEVER, Environment, HeldFact
 from thence.interface.output import OPEN_END, is_numbered
+from thence.interface.saved_arrays import require, saved_term
 from thence.interface.solutions import Deferred, EventLists, Solutions, fact_text
-from thence.rdf.terms import Literal
-from thence.rdf.times import format_time
+from thence.rdf.terms import IRI, BlankNode, Literal
+from thence.rdf.times import Domain, format_time
+
+# The state as a head for JSON, and back. Whatever is no state is refused: a saved state may come from anywhere.
+
+
+_DEEPEST = 200
+"""How deep WITHOUT may stand in WITHOUT: as deep as brackets may."""
+
+
+def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    made = state.machine
+    every = sorted([*made.store.holding(), *made.store.ended], key=lambda fact: fact.number)
+    head = {
+        "domain": made.facts.domain.value,
+        "times": [made.facts.now, made.facts.first, made.timer, made.idle_steps, made.keys, made.store.created],
+        "begun": made.is_begun,
+        "placed": state.placed,
+        "waiting": [[*each[:5], _triple(each.triple)] for each in state.waiting],
+        "ends": state.times,
+        "facts": [_fact(fact) for fact in every],
+        "stores": [[_instance(each, stored.layout) for each in stored.all()] for stored in made.stores()],
+        "since": [_since(each) for each in made.continuities()],
+        "once": _keys(made.once),
+        "seen": _keys(made.seen),
+    }
+    return head, []
+
+
+def _triple(triple: CellTriple) -> list[str]:
+    return [str(term(each)) for each in triple]
+
+
+def _frame(frame: Frame, layout: Layout) -> list[list[str]]:
+    return [[name.name, str(each)] for name, each in layout.solution(frame).items()]
+
+
+def _fact(fact: Fact) -> list[Any]:
+    return [fact.number, _triple(fact.triple), fact.start, fact.end, fact.statement, fact.is_view]
+
+
+def _pending(listed: tuple[Pending, ...], layout: Layout) -> list[Any]:
+    return [[one.expression.number, _frame(one.frame, layout), one.now] for one in listed]
+
+
+def _captured(one: Captured) -> list[Any]:
+    facts = [[_fact(fact), end] for fact, end in one.facts]
+    return [one.number, facts, one.start, one.last, one.now, one.before]
+
+
+def _asked(listed: tuple[Asked, ...], layout: Layout) -> list[Any]:
+    return [
+        [_frame(one.frame, layout), _names(one.slots, layout), _names(one.bound, layout), _captured(one.captured)]
+        for one in listed
+    ]
+
+
+def _names(slots: tuple[int, ...], layout: Layout) -> list[str]:
+    return [layout.variables[slot].name for slot in slots]
+
+
+def _blocked(listed: tuple[Blocking, ...], layout: Layout) -> list[Any]:
+    return [
+        [
+            _frame(one.frame, layout),
+            _names(one.slots, layout),
+            _pending(one.pending, layout),
+            _blocked(one.blocked, layout),
+            None if one.captured is None else _captured(one.captured),
+            _asked(one.asked, layout),
+        ]
+        for one in listed
+    ]
+
+
+def _instance(each: EventInstance, layout: Layout) -> list[Any]:
+    hidden = sorted((layout.variables[slot].name, str(term(one))) for slot, one in each.hidden)
+    return [
+        _frame(each.frame, layout),
+        each.start,
+        each.end,
+        list(each.keys),
+        list(each.refs),
+        _pending(each.pending, layout),
+        [_fact(fact) for fact in each.read],
+        hidden,
+        list(each.arms),
+        _blocked(each.blocked, layout),
+        _asked(each.asked, layout),
+    ]
+
+
+def _since(continuity: Continuity) -> list[Any]:
+    return [
+        [[_saved(each) for each in frame], sorted([slot, str(term(each))] for slot, each in hidden), arms, start, time]
+        for (frame, hidden, arms, start), time in continuity.since.items()
+    ]
+
+
+def _saved(each: Cell | None) -> str | None:
+    return None if each is None else str(term(each))
+
+
+def _keys(sets: dict[int, set[tuple[Cell | None, ...]]]) -> list[list[Any]]:
+    return [
+        [number, sorted(([_saved(each) for each in key] for key in keys), key=str)]
+        for number, keys in sorted(sets.items())
+    ]
+
+
+def restore(program: FactsProgram, head: dict[str, Any], next_ref: int, environment: Environment) -> FactsState:
+    """The state of a snapshot for this program. InputError if it cannot be one."""
+    try:
+        return _restored(program, head, next_ref, environment)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, AssertionError):
+        require(False, "its head is malformed")
+        raise AssertionError from None
+    except InputError:
+        raise
+
+
+def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, environment: Environment) -> FactsState:
+    state = initial_state(program, environment)
+    made = state.machine
+    made.facts.domain = Domain(head["domain"])
+    now, first, timer, idle, keys, created = head["times"]
+    _check_whole(now, first, idle, keys, created, head["placed"], *(() if timer is None else (timer,)))
+    require(timer is None or (bool(made.timers.queries) and timer > now), "a step is due without a timer")
+    require(idle >= 0 and keys >= 0 and created >= 0, "expected an integer")
+    made.facts.begin(now)
+    made.facts.first, made.timer, made.idle_steps, made.keys = first, timer, idle, keys
+    made.is_begun, state.placed = bool(head["begun"]), head["placed"]
+    for *numbers, triple in head["waiting"]:
+        _check_whole(*numbers)
+        require(len(numbers) == 5, "expected an integer")
+        require(0 <= numbers[2] < next_ref, "it refers to a missing event")
+        end, stream, ref, place, start = numbers
+        state.waiting.append(WaitingTriple(end, stream, ref, place, start, _read_triple(triple)))
+    _check_whole(*head["ends"])
+    state.times = sorted(head["ends"])
+    known: dict[int, Fact] = {}
+    every = [_read_fact(listed, known) for listed in head["facts"]]
+    require(len(every) == len(known), "two facts have the same number")
+    require(all(0 < number <= created for number in known), "the number of a fact is out of range")
+    is_held = {(fact.triple, fact.start, fact.is_view) for fact in every if fact.end is None}
+    views = {view.number for stratum in made.views.strata for group in stratum for view in group.views}
+    made_by = {each.number for each in made.statements}
+    is_own = all(fact.statement in made_by and fact.is_view is (fact.statement in views) for fact in every)
+    require(is_own, "a fact belongs to no statement")
+    require(len(is_held) == sum(fact.end is None for fact in every), "a fact occurs twice")
+    for fact in sorted(every, key=lambda each: (0 if each.end is None else each.end, each.number)):
+        made.store.add(fact)
+    made.store.created = created
+    for stored, instances in zip(made.stores(), head["stores"], strict=True):
+        for listed in instances:
+            stored.add(_read_instance(listed, stored, known, next_ref))
+    for continuity, listed in zip(made.continuities(), head["since"], strict=True):
+        for each in listed:
+            continuity.since.put(*_read_since(each, len(continuity.query.empty)))
+    made.recall()
+    made.once, made.seen = _read_keys(head["once"]), _read_keys(head["seen"])
+    return state
+
+
+def _check_whole(*numbers: Any) -> None:
+    """That all are whole numbers of 64 bits, as times are."""
+    require(all(type(each) is int and abs(each) < 2**63 for each in numbers), "expected an integer")
+
+
+def _read_triple(found: Any) -> CellTriple:
+    subject, predicate, target = map(saved_term, found)
+    assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
+    return cell(subject), cell(predicate), cell(target)
+
+
+def _read_frame(found: Any, layout: Layout) -> Frame:
+    return layout.frame({Variable(str(name)): saved_term(text) for name, text in found})
+
+
+def _read_fact(found: Any, known: dict[int, Fact]) -> Fact:
+    number, triple, start, end, statement, is_view = found
+    _check_whole(number, start, statement, *(() if end is None else (end,)))
+    if number not in known:
+        known[number] = Fact(number, _read_triple(triple), start, end, statement, bool(is_view))
+    return known[number]
+
+
+def _read_pending(found: Any, stored: Stored) -> tuple[Pending, ...]:
+    for number, _, now in found:
+        _check_whole(number, now)
+        require(number >= 0, "expected an integer")
+    return tuple(
+        Pending(stored.expressions[number], _read_frame(frame, stored.layout), now) for number, frame, now in found
+    )
+
+
+def _read_blocked(found: Any, stored: Stored, known: dict[int, Fact], deeper: int = _DEEPEST) -> tuple[Blocking, ...]:
+    require(deeper > 0 or not found, "it is nested too deeply")
+    return tuple(
+        Blocking(
+            _read_frame(one, stored.layout),
+            _read_names(names, stored.layout),
+            _read_pending(pending, stored),
+            _read_blocked(blocked, stored, known, deeper - 1),
+            None if captured is None else _read_captured(captured, stored, known),
+            _read_asked(asked, stored, known),
+        )
+        for one, names, pending, blocked, captured, asked in found
+    )
+
+
+def _read_names(found: Any, layout: Layout) -> tuple[int, ...]:
+    return layout.slots_of(Variable(str(name)) for name in found)
+
+
+def _read_asked(found: Any, stored: Stored, known: dict[int, Fact]) -> tuple[Asked, ...]:
+    return tuple(
+        Asked(
+            _read_frame(one, stored.layout),
+            _read_names(names, stored.layout),
+            _read_names(own, stored.layout),
+            _read_captured(captured, stored, known),
+        )
+        for one, names, own, captured in found
+    )
+
+
+def _read_captured(found: Any, stored: Stored, known: dict[int, Fact]) -> Captured:
+    number, listed, start, last, now, before = found
+    _check_whole(number, start, last, now, before, *(end for _, end in listed if end is not None))
+    require(number >= 0, "expected an integer")
+    require(len({each[0] for each, _ in listed}) == len(listed), "two facts have the same number")
+    facts = tuple((_read_other(each, known), end) for each, end in listed)
+    return Captured(number, stored.patterns[number], facts, start, last, now, before)
+
+
+def _read_other(found: Any, known: dict[int, Fact]) -> Fact:
+    """A fact that an instance has read: it has ended, or is among those that hold."""
+    require(found[0] in known or found[3] is not None, "an open fact is missing from the facts that hold")
+    return _read_fact(found, known)
+
+
+def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref: int) -> EventInstance:
+    frame, start, end, keys, refs, pending, read, hidden, arms, blocked, asked = found
+    layout = stored.layout
+    _check_whole(start, end, *keys, *refs, *arms)
+    require(all(0 <= ref < next_ref for ref in refs), "it refers to a missing event")
+    waiting = _read_pending(pending, stored)
+    others, later = _read_blocked(blocked, stored, known), _read_asked(asked, stored, known)
+    dropped = frozenset((layout.slots[Variable(str(name))], cell(saved_term(text))) for name, text in hidden)
+    facts = tuple(_read_other(each, known) for each in read)
+    own = _read_frame(frame, layout)
+    require(all(own[slot] is not None for slot in stored.slots), "an instance lacks its key")
+    parts = (tuple(keys), tuple(refs), waiting, facts, dropped, tuple(arms), others, later)
+    return EventInstance(own, start, end, *parts)
+
+
+def _read_since(found: Any, slots: int) -> tuple[Origin, int]:
+    frame, hidden, arms, start, time = found
+    _check_whole(start, time, *arms, *(slot for slot, _ in hidden))
+    require(len(frame) == slots, "a mapping belongs to another query")
+    dropped = frozenset((slot, cell(saved_term(text))) for slot, text in hidden)
+    return (tuple(map(_read_cell, frame)), dropped, tuple(arms), start), time
+
+
+def _read_cell(text: str | None) -> Cell | None:
+    return None if text is None else cell(saved_term(text))
+
+
+def _read_keys(found: Any) -> dict[int, set[tuple[Cell | None, ...]]]:
+    return {int(number): {tuple(map(_read_cell, key)) for key in keys} for number, keys in found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +356,7 @@ class FactsOperator:
         return np.array(sorted(refs), np.int64)
 
     def snapshot(self, program: FactsProgram, state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-        return snapshot.snapshot(state)
+        return snapshot(state)
 
     def restore(
         self,
@@ -84,7 +366,7 @@ class FactsOperator:
         next_ref: int,
         environment: Environment,
     ) -> FactsState:
-        return snapshot.restore(program, head, next_ref, environment)
+        return restore(program, head, next_ref, environment)
 
 
 def _lists(found: Sequence[EmittedRow | EmittedEvent | EmittedFact]) -> EventLists:

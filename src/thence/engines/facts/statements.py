@@ -8,14 +8,20 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from thence.algebra.tef_sparql import Plain, Replace, Since, TefStatement, Until
-from thence.engines.facts.compiled_expressions import Attempt
-from thence.engines.facts.current_event import CurrentEvent, CurrentFact, CurrentMatch, CurrentTriple
-from thence.engines.facts.event_instances import AbsentEvents, EventInstance, WaitingExpression
+from thence.engines.facts.compiled_expressions import Attempt, Head
+from thence.engines.facts.event_instances import (
+    AbsentEvents,
+    CurrentEvent,
+    CurrentFact,
+    CurrentMatch,
+    CurrentTriple,
+    EventInstance,
+    WaitingExpression,
+)
 from thence.engines.facts.event_nodes import EventNode, FactEventNode, MatchEventNode, TripleNode, leaves_of
 from thence.engines.facts.fact_nodes import FactNode
 from thence.engines.facts.fact_store import Fact
 from thence.engines.facts.frames import Cell, Frame, Layout, frame_rank, triple_rank
-from thence.engines.facts.heads import Head
 from thence.engines.facts.views import UnnamedQuery
 
 

@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from thence.algebra.tef_sparql import Plain, Replace, SelectStatement, Since, TefFile, Until
-from thence.engines.facts.current_event import (
+from thence.engines.facts.event_instances import (
+    AbsentEvents,
     CurrentEvent,
     CurrentFact,
     CurrentMatch,
@@ -19,11 +20,13 @@ from thence.engines.facts.current_event import (
     EmittedEvent,
     EmittedFact,
     EmittedRow,
+    EventInstance,
+    Stored,
+    wholes,
 )
-from thence.engines.facts.event_instances import AbsentEvents, EventInstance, Stored, wholes
 from thence.engines.facts.event_nodes import EventNode, stores_of
 from thence.engines.facts.fact_nodes import ALWAYS, FactBase, FactMatch, FactNode, assigned
-from thence.engines.facts.fact_queries import Changes, DueFrames
+from thence.engines.facts.fact_queries import Changes, DueFrames, Timers
 from thence.engines.facts.fact_store import FOREVER, Fact, FactStore
 from thence.engines.facts.frames import Cell, CellTriple, Frame, frame_rank, only, over, term, time_cell, triple_of
 from thence.engines.facts.kind_checks import Kinds
@@ -39,7 +42,6 @@ from thence.engines.facts.statements import (
     in_order,
     mapping_rank,
 )
-from thence.engines.facts.timers import Timers
 from thence.engines.facts.views import Continuity, UnnamedView, Views
 from thence.errors import LimitError
 from thence.rdf.times import format_time
@@ -76,7 +78,7 @@ class Machine:
     has_starts: bool  # whether some pattern has ONSTART
     has_continuities: bool
     emits_facts: bool  # and constructed events: a file without SELECT (TEF-74)
-    max_steps: int = 10_000
+    max_steps: int
     owns: Callable[[CellTriple], bool] = lambda _: True  # whether a fact belongs to this shard
     once: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # by statement: ONCE PER
     seen: dict[int, set[tuple[Cell | None, ...]]] = field(default_factory=dict)  # of this instant: DISTINCT

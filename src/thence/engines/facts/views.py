@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from thence.algebra.tef_sparql import ConstructStatement, TefPattern
+from thence.engines.facts.compiled_expressions import Head
 from thence.engines.facts.fact_nodes import FactBase, FactMatch, TimesSlots
 from thence.engines.facts.fact_queries import Changes, FactQuery, FrameIndex
 from thence.engines.facts.fact_store import FOREVER, Fact, FactStore
 from thence.engines.facts.frames import Cell, CellTriple, Frame, frame_rank, only, triple_rank
-from thence.engines.facts.heads import Head
 from thence.errors import LimitError
 
 # Unnamed views: composite fact patterns under ONSTART and ONEND, each match of which has its turn (TEF-50).
@@ -233,7 +233,7 @@ class Views:
     """The views of a program: by stratum, and in it by group, each after those that it reads."""
 
     strata: tuple[tuple[ViewGroup, ...], ...]
-    max_rounds: int = 1000
+    max_rounds: int
     ranks: int = 0
 
     def settle(self, facts: FactBase, changes: Changes) -> list[Fact]:

@@ -3,6 +3,7 @@ to EP-54)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -54,6 +55,7 @@ from thence.errors import LimitError
 from thence.interface.operator import NEVER
 from thence.match.rdfs_columns import SchemaColumns
 from thence.rdf.terms import IRI, BlankNode
+from thence.rdf.values import SortKey, total_key
 from thence.relation.interval_table import (
     ABSENT,
     DERIVED,
@@ -80,12 +82,23 @@ class Derived:
         return Derived(self.triples.take(places), self.rows[places])
 
 
-def by_position(rows: IntervalTable, made: Derived) -> NDArray[np.int64]:
+def by_position(rows: IntervalTable, made: Derived, variables: Sequence[Variable], terms: Terms) -> NDArray[np.int64]:
     """Derived triples in the order of their solutions: by start, then by the positions of the events that fill the
-    pattern (EP-49)."""
-    of, starts = made.rows.tolist(), made.triples.start.tolist()
+    pattern (EP-49). Solutions of the same events go by their mappings, and not by when they were found."""
     filled = [tuple(ref for ref in refs if ref != ABSENT) for refs in rows.refs.T.tolist()]
-    return np.array(sorted(range(len(of)), key=lambda each: (starts[each], filled[of[each]], of[each])), np.int64)
+    places = list(zip(rows.start.tolist(), filled, strict=True))
+    counts = Counter(places)
+    shown = [(each.name, place) for place, each in enumerate(variables) if not each.name.startswith("_:")]
+    columns = [place for _, place in sorted(shown)]
+
+    def mapping(row: int) -> list[SortKey]:
+        ids = rows.ids[columns, row].tolist()
+        return [total_key(None if each == UNBOUND else terms[each]) for each in ids]
+
+    of = made.rows.tolist()
+    tied = {row: mapping(row) for row in set(of) if counts[places[row]] > 1}
+    keys = [(*places[row], tied.get(row, []), row) for row in of]
+    return np.array(sorted(range(len(of)), key=keys.__getitem__), np.int64)
 
 
 def derive(statement: Statement, root: Node, rows: IntervalTable, scope: Scope) -> Derived:
@@ -151,9 +164,6 @@ NodeState = (
     | LeafState
     | OccurrenceState
 )
-
-MAX_ROUNDS = 1000
-"""Of rules at one time (EP-54)."""
 
 
 def inputs_of(node: Node) -> tuple[int, ...]:
@@ -295,7 +305,7 @@ class NetworkRun:
     scope: Scope
     graphs: PathGraphs
     inboxes: list[Inbox]
-    max_rounds: int = MAX_ROUNDS
+    max_rounds: int
     schema: SchemaColumns | None = None
     known: IntervalTable = field(default_factory=lambda: empty(3, 0))
     """The occurrences of open instants, as subject, predicate and object: where a derived triple counts only if it is
@@ -471,7 +481,7 @@ class NetworkRun:
         made = derive(statement, self.network.nodes[statement.root], rows, self.scope)
         if not self.counts_new or not len(made.triples):
             return made
-        made = made.take(by_position(rows, made))
+        made = made.take(by_position(rows, made, self.network.nodes[statement.root].variables, self.scope.terms))
         triples = made.triples
         ids = np.stack([triples.subjects, triples.predicates, triples.objects])
         found = IntervalTable(triples.start, triples.end, ids, np.empty((0, len(triples)), np.int64))

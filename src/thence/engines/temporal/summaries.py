@@ -14,163 +14,21 @@ from thence.algebra.expressions import Aggregate, AggregateFunction, Expression,
 from thence.algebra.patterns import Pattern, Projection
 from thence.algebra.variables import mentioned
 from thence.columns.arrays import Ids, Ints
-from thence.columns.dictionary import UNBOUND, Terms
-from thence.columns.value_kinds import INTEGER, NONE
+from thence.columns.dictionary import UNBOUND
 from thence.engines.temporal.conditions import TIMES, Origin, PatternSolver, Scope
 from thence.engines.temporal.program import END_TIME, Node, Summarise, group_life, key_name, no_rows
-from thence.interface.saved_arrays import is_text, require, restored_sum, saved_sum, saved_term
-from thence.match.arithmetic import number, written
-from thence.match.context import Context, ExpressionError, Solution, check_length
+from thence.interface.saved_arrays import require, saved_term
+from thence.match.context import Context, Solution
 from thence.match.expression_evaluator import attempt, passes
-from thence.match.functions import str_
-from thence.match.group_columns import GroupSums, Members, can_group
-from thence.match.modifiers import AggregateVariables, Key, extend
-from thence.rdf.terms import Literal, Term
+from thence.match.group_columns import can_group
+from thence.match.modifiers import AggregateVariables, Key, extend, member_value
+from thence.rdf.terms import Literal
 from thence.rdf.times import parse_time
-from thence.rdf.values import literal, order_key, tie_key
-from thence.relation.exact_sums import ExactSum
+from thence.rdf.values import order_key, total_key
+from thence.relation.accumulators import Accumulator, sparql_accumulator
+from thence.relation.group_accumulators import GroupAccumulator, group_numbers
 from thence.relation.interval_table import NO_END, NO_START, UNBOUNDED, IntervalTable, concatenated
 from thence.relation.solution_store import SolutionStore
-
-# Aggregates that grow member by member (EP-58): a row costs the same, however many members a group has.
-#
-# The values are those of `thence.match.modifiers`, which sees all members at once.
-
-
-@dataclass(slots=True)
-class RunningAggregate:
-    """One aggregate of one group. `failed`: a member has no value, or one that cannot be added or written."""
-
-    function: Aggregate
-    count: int = 0
-    total: ExactSum = field(default_factory=ExactSum)
-    chosen: Term | None = None  # the least, the greatest or the first value
-    texts: list[str] = field(default_factory=list)
-    seen: dict[object, None] = field(default_factory=dict)  # of DISTINCT
-    failed: bool = False
-
-    def add(self, member: Solution, context: Context) -> None:
-        operand = self.function.operand
-        if operand is None:
-            if self._is_new(tuple(sorted((name.name, str(term)) for name, term in member.items()))):
-                self.count += 1
-            return
-        self._add_value(attempt(operand, member, context))
-
-    def add_column(self, ids: Ids, terms: Terms, total: ExactSum | None) -> None:
-        """Add the values of several members in their order, UNBOUND for errors. `total` is their sum, if it is
-        known."""
-        if total is not None:
-            self.count += len(ids)
-            self.total.include(total)
-            return
-        if self.function.function is AggregateFunction.COUNT and not self.function.distinct:
-            self.count += int(np.count_nonzero(ids != UNBOUND))
-            return
-        if self.function.function in (AggregateFunction.MIN, AggregateFunction.MAX):
-            ids = self._extremes(np.unique(ids), terms)
-        elif self.function.distinct:
-            ids = ids[np.sort(np.unique(ids, return_index=True)[1])]
-        for each in ids.tolist():
-            self._add_value(None if each == UNBOUND else terms[each])
-
-    def _extremes(self, ids: Ids, terms: Terms) -> Ids:
-        """Some of these, the least and the greatest among them."""
-        if ids[0] == UNBOUND or not (terms.tags[ids] == INTEGER).all():
-            return ids
-        bits = terms.bits[ids]
-        found: Ids = ids[(bits == bits.min()) | (bits == bits.max())]  # the same number may be several terms
-        return found
-
-    def _add_value(self, value: Term | None) -> None:
-        if not self._is_new(None if value is None else str(value)):
-            return
-        if value is None:
-            self.failed = True
-            return
-        self.count += 1
-        try:
-            self._take(value)
-        except ExpressionError:
-            self.failed = True
-
-    def _is_new(self, key: object) -> bool:
-        if not self.function.distinct:
-            return True
-        if key in self.seen:
-            return False
-        self.seen[key] = None
-        return True
-
-    def _take(self, value: Term) -> None:
-        match self.function.function:
-            case AggregateFunction.SUM | AggregateFunction.AVG:
-                self.total.add(number(value))
-            case AggregateFunction.MIN:
-                if self.chosen is None or _key(value) < _key(self.chosen):
-                    self.chosen = value
-            case AggregateFunction.MAX:
-                if self.chosen is None or _key(value) > _key(self.chosen):
-                    self.chosen = value
-            case AggregateFunction.SAMPLE:
-                self.chosen = value if self.chosen is None else self.chosen
-            case AggregateFunction.GROUP_CONCAT:
-                self.texts.append(str_(value).value)
-            case _:
-                pass
-
-    def value(self) -> Term | None:
-        """The aggregate of all members so far; None for an error."""
-        function = self.function.function
-        match function:
-            case AggregateFunction.COUNT:
-                return literal(self.count)
-            case AggregateFunction.SAMPLE:
-                return self.chosen
-            case _ if self.failed:
-                return None
-            case AggregateFunction.MIN | AggregateFunction.MAX:
-                return self.chosen
-        try:
-            if function is AggregateFunction.SUM:
-                return written(self.total.value())
-            if function is AggregateFunction.AVG:
-                return written(self.total.average(self.count))
-            separator = " " if self.function.separator is None else self.function.separator
-            check_length(sum(map(len, self.texts)) + len(separator) * len(self.texts))
-            return Literal(separator.join(self.texts))
-        except ExpressionError:
-            return None
-
-    # Saved between two steps
-
-    def saved(self) -> list[Any]:
-        chosen = None if self.chosen is None else str(self.chosen)
-        return [self.count, saved_sum(self.total), chosen, self.texts, list(self.seen), self.failed]
-
-    def restore(self, found: object) -> None:
-        require(isinstance(found, list) and len(found) == 6, "an aggregate is malformed")
-        assert isinstance(found, list)
-        count, total, chosen, texts, seen, failed = found
-        require(type(count) is int and isinstance(texts, list) and isinstance(seen, list), "an aggregate is malformed")
-        require(all(map(is_text, texts)) and type(failed) is bool, "an aggregate is malformed")
-        self.chosen = None if chosen is None else saved_term(chosen)
-        self.total = restored_sum(total)
-        try:
-            self.seen = dict.fromkeys(map(_hashable, seen))
-        except TypeError:
-            require(False, "an aggregate is malformed")
-        self.count, self.texts, self.failed = count, texts, failed
-
-
-def _key(term: Term) -> tuple[Any, ...]:
-    return (*order_key(term), *tie_key(term))
-
-
-def _hashable(found: Any) -> Any:
-    """A list from JSON, as the tuple that it was."""
-    return tuple(map(_hashable, found)) if isinstance(found, list) else found
-
 
 _MANY = 16
 """Solutions of an instant that are aggregated all at once; fewer, one by one, take less time."""
@@ -178,14 +36,12 @@ _MANY = 16
 _FEW_GROUPS = 64
 """So few stay, though they gain nothing more."""
 
-_SUMS = (AggregateFunction.SUM, AggregateFunction.AVG)
-
 
 @dataclass(slots=True)
 class Group:
     """The aggregates of a group so far, and the earliest start of its members."""
 
-    aggregates: list[RunningAggregate]
+    aggregates: list[Accumulator]
     start: int = NO_START
 
     def values(self, variables: Sequence[Variable]) -> Solution:
@@ -280,12 +136,15 @@ class SummaryState:
             group = self._new_group()
             require(len(aggregates) == len(group.aggregates), "the aggregates of a group belong to another query")
             group.start = start
-            for own, saved in zip(group.aggregates, aggregates, strict=True):
-                own.restore(saved)
+            try:
+                for own, saved in zip(group.aggregates, aggregates, strict=True):
+                    own.restore(saved)
+            except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError):
+                require(False, "an aggregate is malformed")
             self.groups[tuple(None if text is None else saved_term(text) for text in texts)] = group
 
     def _new_group(self) -> Group:
-        return Group([RunningAggregate(each) for each in self.lifted.aggregates])
+        return Group(list(map(sparql_accumulator, self.lifted.aggregates)))
 
     def _instant(self, rows: IntervalTable, time: int, scope: Scope, solver: PatternSolver) -> IntervalTable:
         context = _context(self.node, scope, solver)
@@ -343,41 +202,36 @@ class SummaryState:
         for solution, start in zip(self._solutions(rows.take(order), scope), rows.start[order].tolist(), strict=True):
             key = tuple(attempt(each.expression, solution, context) for each in keys)
             group = self._group(key)
-            for each in group.aggregates:
-                each.add(solution, context)
+            for function, each in zip(self.lifted.aggregates, group.aggregates, strict=True):
+                each.add(member_value(function, solution, context))
             group.start = min(group.start, start)
             gaining[key] = None
         return list(gaining)
 
     def _gain_columns(self, rows: IntervalTable, scope: Scope) -> list[Key]:
         """The same, all solutions at once."""
-        terms, aggregates = scope.terms, self.lifted.aggregates
+        terms = scope.terms
+        if any(each.function is AggregateFunction.SAMPLE for each in self.lifted.aggregates):  # it takes the first
+            rows = rows.take(self._by_start(rows, scope))
 
         def ids(expression: Expression) -> Ids:
             return scope.ids(expression, self.below.variables, rows, {}, Origin(-1, len(rows.ids)))
 
         keys = [ids(each.expression) for each in self.node.select.modifiers.group or ()]
-        numbers, firsts = _numbered(keys, len(rows))
+        numbers, firsts = group_numbers(keys, len(rows))
         found: list[Key] = [
             tuple(None if ids[first] == UNBOUND else terms[int(ids[first])] for ids in keys)
             for first in firsts.tolist()
         ]
         groups = [self._group(key) for key in found]
-        columns = [None if each.operand is None else ids(each.operand) for each in aggregates]
-        totals = [_totals(each, terms, numbers, column) for each, column in zip(aggregates, columns, strict=True)]
-        order = np.arange(len(rows))
-        if any(each.function is AggregateFunction.SAMPLE for each in aggregates):  # it takes the first
-            order = self._by_start(rows, scope)
-        order = order[np.argsort(numbers[order], kind="stable")]
-        bounds = np.searchsorted(numbers[order], np.arange(len(groups) + 1))
-        for place, (column, of) in enumerate(zip(columns, totals, strict=True)):
-            values = None if column is None else column[order]
-            for which, (group, (low, high)) in enumerate(zip(groups, pairwise(bounds.tolist()), strict=True)):
-                if values is None:
-                    group.aggregates[place].count += high - low
-                else:
-                    group.aggregates[place].add_column(values[low:high], terms, None if of is None else of[which])
-        for group, start in zip(groups, np.minimum.reduceat(rows.start[order], bounds[:-1]).tolist(), strict=True):
+        for place, each in enumerate(self.lifted.aggregates):
+            column = np.zeros(len(rows), np.int32) if each.operand is None else ids(each.operand)
+            gained = GroupAccumulator.of(each, subtracts=False, groups=len(groups))
+            gained.update(numbers, column, np.ones(len(rows), np.int64), terms)
+            gained.add_to([group.aggregates[place] for group in groups], terms)
+        starts = np.full(len(groups), NO_START, np.int64)
+        np.minimum.at(starts, numbers, rows.start)
+        for group, start in zip(groups, starts.tolist(), strict=True):
             group.start = min(group.start, start)
         return found
 
@@ -389,9 +243,9 @@ class SummaryState:
     def _by_start(self, rows: IntervalTable, scope: Scope) -> Ints:
         """Members of one time by start, then by terms: which one SAMPLE takes must not depend on how they arrive."""
         distinct, places = np.unique(rows.ids, return_inverse=True)
-        texts = [tie_key(None if each == UNBOUND else scope.terms[each]) for each in distinct.tolist()]
+        keys = [total_key(None if each == UNBOUND else scope.terms[each]) for each in distinct.tolist()]
         ranks = np.empty(len(distinct), np.int64)
-        ranks[sorted(range(len(distinct)), key=texts.__getitem__)] = np.arange(len(distinct))
+        ranks[sorted(range(len(distinct)), key=keys.__getitem__)] = np.arange(len(distinct))
         order: Ints = np.lexsort((*ranks[places.reshape(rows.ids.shape)][::-1], rows.start))
         return order
 
@@ -411,7 +265,8 @@ class SummaryState:
         """ORDER BY among rows of one time; ties go by start, then by terms (EP-62)."""
         names = self.node.variables
         entries = sorted(
-            entries, key=lambda entry: (entry.start, [tie_key(entry.solution.get(name)) for name in names], entry.refs)
+            entries,
+            key=lambda entry: (entry.start, [total_key(entry.solution.get(name)) for name in names], entry.refs),
         )
         for place, condition in reversed(list(enumerate(self.node.select.modifiers.order))):
             asked: Expression = _order(place) if self.node.aggregates else condition.expression
@@ -446,29 +301,6 @@ class SummaryState:
     @property
     def stores(self) -> Iterator[SolutionStore]:
         yield from ()
-
-
-def _numbered(keys: Sequence[Ids], rows: int) -> tuple[Ints, Ints]:
-    """The number of each row's group, and a row of each group."""
-    numbers, firsts = np.zeros(rows, np.int64), np.zeros(1, np.int64)
-    for ids in keys:
-        codes = numbers * (int(ids.max()) + 2) + ids + 1
-        _, firsts, numbers = np.unique(codes, return_index=True, return_inverse=True)
-    return numbers, firsts
-
-
-def _totals(aggregate: Aggregate, terms: Terms, numbers: Ints, column: Ids | None) -> list[ExactSum] | None:
-    """The sum of each group's members, where it is asked for and all are numbers."""
-    if aggregate.function not in _SUMS or aggregate.distinct or column is None or (column == UNBOUND).any():
-        return None
-    members = Members.of(column, terms)
-    if (members.kinds == NONE).any():
-        return None
-    count = int(numbers.max()) + 1
-    sums = GroupSums.of(count)
-    sums.add(numbers, members, np.ones(len(column), np.int64))
-    totals = (sums.sum_of(group) for group in range(count))
-    return [total for total in totals if total is not None]
 
 
 def _context(node: Summarise, scope: Scope, solver: PatternSolver) -> Context:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from thence.algebra.patterns import BasicEvent, EventExpression, EventSeq, First, Last
-from thence.algebra.rsep_ql import (
-    EventPattern,
-    IdentityWindow,
-    IntervalWindow,
-    LandmarkWindow,
-    NamedWindow,
-    NowWindow,
-    TimeWindow,
-    WindowFunction,
-)
+from thence.algebra.rsep_ql import EventPattern, IdentityWindow, NamedWindow
 from thence.algebra.show import show
-from thence.algebra.streams import At, Every, OnClose, OnContent, OnNonEmpty, Report
+from thence.algebra.show_rsep_ql import report_text, window_text
+from thence.algebra.streams import OnClose, OnContent, OnNonEmpty, Report
 from thence.engines.windows.program import WindowProgram
-from thence.explain.description import Arrow, Description, Node, single_shard_text
-from thence.rdf.times import Domain, Span, format_time
+from thence.explain.description import Arrow, Description, Node, key_text
+
+_REPORTS: dict[type[Report], str] = {
+    OnContent: "whenever an event ends",
+    OnClose: "whenever a window slides",
+    OnNonEmpty: "whenever a window slides and one holds an event",
+}
 
 
 def describe(program: WindowProgram) -> Description:
@@ -29,7 +25,7 @@ def describe(program: WindowProgram) -> Description:
     events = [_event(program, number, each) for number, each in enumerate(query.events, len(windows) + 1)]
     consumes = ", consumes the events of its answers"
     matches = [
-        Node(f"match {number}", (expression_text(each.events) + consumes * each.consumes,))
+        Node(f"match {number}", (show(each.events) + consumes * each.consumes,))
         for number, each in enumerate(program.matches, 1)
     ]
     where = Node("WHERE", number=len(windows) + len(events) + 1, layer=3)
@@ -37,7 +33,7 @@ def describe(program: WindowProgram) -> Description:
     parts = (*windows, *events, *matches)
     return Description(
         algebra=show(query),
-        facts={**clauses, **{part.title: part.words[0] for part in parts}},
+        json={**clauses, **{part.title: part.words[0] for part in parts}},
         sections={"Windows and events": parts},
         clauses=tuple(f"{name}: {text}" for name, text in clauses.items()),
         boxes=(*windows, *events, where),
@@ -47,7 +43,8 @@ def describe(program: WindowProgram) -> Description:
 
 
 def _window(number: int, window: NamedWindow) -> Node:
-    function = function_text(window.function)
+    is_all = isinstance(window.function, IdentityWindow)
+    function = "all events, for ever" if is_all else window_text(window.function)
     words = (f"{window.stream}, {function}",)
     return Node(f"window {window.name}", words, number=number, label=f"{window.name}: {function}", layer=1)
 
@@ -61,13 +58,12 @@ def _event(program: WindowProgram, number: int, event: EventPattern) -> Node:
 
 def _clauses(program: WindowProgram) -> Iterator[tuple[str, str]]:
     yield "engine", "windows"
-    yield "evaluation", report_text(program.report)
+    yield "evaluation", _REPORTS.get(type(program.report)) or report_text(program.report)
     yield "output", f"{program.emits.value} of each answer"
     if program.preset:
         yield "preset", program.preset
     yield from _maintained(program)
-    key = program.shard_key
-    yield "key", ", ".join(f"?{name}" for name in key.names) if key.names else single_shard_text(key)
+    yield "key", key_text(program.shard_key)
 
 
 def _maintained(program: WindowProgram) -> Iterator[tuple[str, str]]:
@@ -85,61 +81,6 @@ def _maintained(program: WindowProgram) -> Iterator[tuple[str, str]]:
         yield "WHERE", f"{rest}recomputed {how} when a window has changed{because}"
     if kept.groups is not None:
         yield "groups", "added to and subtracted from" + ("" if kept.groups.by_group else f"; recomputed{because}")
-
-
-def report_text(report: Report) -> str:
-    match report:
-        case OnContent():
-            return "whenever an event ends"
-        case OnClose():
-            return "whenever a window slides"
-        case OnNonEmpty():
-            return "whenever a window slides and one holds an event"
-        case Every():
-            return f"every {span_text(report.period)}"
-        case At():
-            return "at " + ", ".join(format_time(*each) for each in report.times)
-
-
-def function_text(function: WindowFunction) -> str:
-    match function:
-        case TimeWindow():
-            slide = "" if function.slide is None else f", every {span_text(function.slide)}"
-            return f"the last {span_text(function.width)}{slide}"
-        case LandmarkWindow():
-            return f"from {format_time(*function.first)} on, for ever"
-        case IntervalWindow():
-            return f"from {format_time(*function.first)} to {format_time(*function.last)}"
-        case NowWindow():
-            return "the events that end at the evaluation's time"
-        case IdentityWindow():
-            return "all events, for ever"
-
-
-def span_text(span: Span) -> str:
-    """A length of time as text: ticks, or seconds."""
-    if span.domain is Domain.TICKS:
-        return f"{span.length} ticks"
-    seconds = f"{span.length / 1_000_000:f}".rstrip("0").rstrip(".")
-    return f"{seconds} s"
-
-
-def expression_text(events: EventExpression) -> str:
-    match events:
-        case BasicEvent():
-            return events.name
-        case First():
-            return f"FIRST {_operand(events.events)}"
-        case Last():
-            return f"LAST {_operand(events.events)}"
-        case EventSeq():
-            policy = "" if events.policy is None else f" {events.policy.value}"
-            return f"{expression_text(events.left)} SEQ{policy} {_operand(events.right)}"
-
-
-def _operand(events: EventExpression) -> str:
-    text = expression_text(events)
-    return f"({text})" if isinstance(events, EventSeq) else text
 
 
 def _arrows(program: WindowProgram, where: int) -> Iterator[Arrow]:

@@ -18,13 +18,12 @@ from thence.algebra.variables import columns
 from thence.columns.arrays import Ids, Ints
 from thence.columns.batches import EventBatch
 from thence.columns.dictionary import UNBOUND
-from thence.engines.windows.content import LoggedRows, bounds
+from thence.engines.windows.content import GraphsAt, LoggedRows, VersionKey, WindowGraph, bounds, merged_graph
 from thence.engines.windows.event_patterns import EventMapping, EventMatcher, Mappings
-from thence.engines.windows.graphs import GraphsAt, VersionKey, WindowGraph, merged_graph
 from thence.engines.windows.kept_answer import KeptAnswer, surplus
+from thence.engines.windows.maintained import Step
 from thence.engines.windows.program import EventPatternTable, TriplePart, WindowProgram
 from thence.engines.windows.state import WindowState
-from thence.engines.windows.views import Step
 from thence.interface.operator import Environment
 from thence.match import reference_evaluator, vectorised_evaluator
 from thence.match.context import Context, Solution

@@ -15,12 +15,12 @@ from thence.algebra.expressions import Variable
 from thence.algebra.patterns import GroupKey, Pattern
 from thence.algebra.rsep_ql import StreamOperator
 from thence.columns.arrays import Ids, Ints
-from thence.columns.dictionary import UNBOUND, Terms
+from thence.columns.dictionary import Terms
 from thence.engines.windows.content import LoggedRows
+from thence.engines.windows.maintained import LiveRows, MaintainedPart, Step, maintained_part, solution_table
 from thence.engines.windows.program import KeptPattern, WindowProgram
-from thence.engines.windows.running_groups import RunningGroups
-from thence.engines.windows.views import KeptView, LiveRows, Step, solution_table, view_of
 from thence.match.context import Context, Solution
+from thence.match.group_columns import Groups
 from thence.match.modifiers import AggregateVariables, Grouping
 from thence.match.solution_table import ColumnVariable, SolutionTable
 from thence.rdf.terms import Literal
@@ -41,33 +41,33 @@ class KeptAnswer:
     program: WindowProgram
     terms: Terms
     live: list[LiveRows] = field(init=False)
-    groups: RunningGroups | None = None
+    groups: Groups | None = None
     _by_group: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)  # the rows that each group makes
 
     def __post_init__(self) -> None:
         kept = self.program.maintenance
         if kept.groups is not None:
-            self.groups = RunningGroups(self.program.query.form.modifiers.group, kept.groups.aggregates, self.terms)
+            self.groups = Groups(self.program.query.form.modifiers.group, kept.groups.aggregates, self.terms)
         self.live = [self._live(each) for each in kept.patterns]
 
     def _live(self, kept: KeptPattern) -> LiveRows:
-        view = view_of(kept.view)
+        part = maintained_part(kept.part)
         groups = self.groups
         if groups is not None:
 
             def grouped(rows: IntervalTable, step: Step) -> IntervalTable:
-                ids = groups.columns(solution_table(view.columns, rows), step.context)
+                ids = groups.columns(solution_table(part.columns, rows), step.context)
                 return IntervalTable(rows.start, rows.end, ids, rows.refs[:0])
 
-            return LiveRows(view, groups.width, 0, grouped)
-        names = self.program.variables if self.program.maintenance.is_answer else _variables(view)
-        places = [view.columns.index(name) if name in view.columns else -1 for name in names]
+            return LiveRows(part, groups.width, 0, grouped)
+        names = self.program.variables if self.program.maintenance.is_answer else _variables(part)
+        places = [part.columns.index(name) if name in part.columns else -1 for name in names]
         order = np.argsort(np.array(kept.events, np.int64))
 
         def chosen(rows: IntervalTable, step: Step) -> IntervalTable:
             return IntervalTable(rows.start, rows.end, chosen_columns(rows.ids, places), rows.refs[order])
 
-        return LiveRows(view, len(places), len(order), chosen)
+        return LiveRows(part, len(places), len(order), chosen)
 
     @property
     def is_fresh(self) -> bool:
@@ -89,7 +89,7 @@ class KeptAnswer:
         for kept, live in zip(self.program.maintenance.patterns, self.live, strict=True):
             live.advance(step)
             ids = live.rows().ids
-            names: dict[ColumnVariable, Ids] = dict(zip(_variables(live.view), ids, strict=True))
+            names: dict[ColumnVariable, Ids] = dict(zip(_variables(live.part), ids, strict=True))
             found[kept.pattern] = SolutionTable(ids.shape[1], names, np.zeros(ids.shape[1], np.int32))
         return found
 
@@ -114,18 +114,8 @@ class KeptAnswer:
         def solutions(
             keys: Sequence[GroupKey] | None, aggregated: AggregateVariables, context: Context
         ) -> Iterator[Solution]:
-            names = [key.variable or key.expression for key in keys or ()]
-            for group in chosen:
-                if group not in groups.values:
-                    continue
-                found: Solution = {GROUP: Literal(str(group), XSD_INTEGER)}
-                for name, key in zip(names, groups.key_ids[group], strict=True):
-                    if isinstance(name, Variable) and key != UNBOUND:
-                        found[name] = self.terms[key]
-                for variable, value in zip(aggregated.variables.values(), groups.values[group], strict=True):
-                    if value is not None:
-                        found[variable] = value
-                yield found
+            for group, found in groups.solutions(chosen, aggregated):
+                yield {GROUP: Literal(str(group), XSD_INTEGER), **found}
 
         return solutions
 
@@ -171,8 +161,8 @@ class KeptAnswer:
         return LoggedRows(rows.ids, offsets, rows.refs.T.ravel(), places)
 
 
-def _variables(view: KeptView) -> list[Variable]:
-    return [name for name in view.columns if isinstance(name, Variable)]
+def _variables(part: MaintainedPart) -> list[Variable]:
+    return [name for name in part.columns if isinstance(name, Variable)]
 
 
 def plain_rows(ids: Ids) -> LoggedRows:

@@ -138,7 +138,7 @@ class WindowOperator:
             instants.finish(time)
             if rows is not None:
                 yield rows
-            if state.is_settled and not program.asks_for_time:
+            if state.is_settled and (not program.asks_for_time or _is_empty_anyway(program, state, time)):
                 _skip(state, time, watermark, program.readers)
         forget(program, state, instants.earliest(program, watermark))
 
@@ -207,6 +207,17 @@ def _holds_any(program: WindowProgram, state: WindowState, time: int) -> bool:
         for table, window in zip(program.contents, program.query.windows, strict=True)
     )
     return any(low < high for low, high in spans)
+
+
+def _is_empty_anyway(program: WindowProgram, state: WindowState, time: int) -> bool:
+    """Whether the answer stays empty until a window changes, whatever NOW() is, and nothing is consumed meanwhile."""
+    if any(each.consumes for each in program.matches):
+        return False
+    for each in program.needed:
+        spans = (state.logs[table].rows(bounds(each.function, time)) for table in each.tables)
+        if all(low >= high for low, high in spans):
+            return True
+    return False
 
 
 def _skip(state: WindowState, time: int, watermark: int, readers: Readers) -> None:

@@ -20,8 +20,8 @@ from thence.rdf.terms import IRI, BlankNode, Term
 
 Columns: TypeAlias = tuple[Variable | BlankNode, ...]
 
-ROWS: Final = WindowPattern(IRI("rows of a view"), Bgp(()))
-"""Stands in a pattern for the rows of a view: no text can write this name."""
+ROWS: Final = WindowPattern(IRI("rows of a part"), Bgp(()))
+"""Stands in a pattern for the rows of a part: no text can write this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class KeptTriple:
 
 @dataclass(frozen=True, slots=True)
 class KeptJoin:
-    """A join of two views. The variables that both have are bound in every row."""
+    """A join of two parts. The variables that both have are bound in every row."""
 
     left: KeptPart
     right: KeptPart
@@ -46,7 +46,7 @@ class KeptJoin:
 
 @dataclass(frozen=True, slots=True)
 class KeptUnion:
-    """UNION of two views."""
+    """UNION of two parts."""
 
     left: KeptPart
     right: KeptPart
@@ -55,11 +55,11 @@ class KeptUnion:
 
 @dataclass(frozen=True, slots=True)
 class KeptRows:
-    """The result of a pattern for each row of a view alone: FILTER, BIND, and joins with constant data. In the pattern,
+    """The result of a pattern for each row of a part alone: FILTER, BIND, and joins with constant data. In the pattern,
     ROWS stands for them."""
 
     pattern: Pattern
-    view: KeptPart
+    part: KeptPart
     columns: Columns
 
 
@@ -78,8 +78,8 @@ class KeptEvents:
 class KeptSeq:
     """`E1 SEQ E2` (7), without a policy."""
 
-    left: EventView
-    right: EventView
+    left: KeptEventPart
+    right: KeptEventPart
     columns: Columns
 
 
@@ -87,12 +87,12 @@ class KeptSeq:
 class KeptMatch:
     """MATCH (8): event mappings without their times. `listed` are the places of its events (RS-56)."""
 
-    events: EventView
+    events: KeptEventPart
     columns: Columns
     listed: tuple[int, ...]
 
 
-EventView: TypeAlias = KeptEvents | KeptSeq
+KeptEventPart: TypeAlias = KeptEvents | KeptSeq
 KeptPart: TypeAlias = KeptTriple | KeptJoin | KeptUnion | KeptRows | KeptMatch
 
 
@@ -102,7 +102,7 @@ class KeptPattern:
     change. `events`: for each event of a row its place among those of all MATCHes (RS-56)."""
 
     pattern: Pattern
-    view: KeptPart
+    part: KeptPart
     reads_graphs: bool
     events: tuple[int, ...] = ()
 
@@ -176,6 +176,14 @@ class EventMatch:
     is_shown: bool
 
 
+@dataclass(frozen=True, slots=True)
+class NeededTables:
+    """Tables of a WINDOW or an EVENT, and its window."""
+
+    tables: tuple[int, ...]
+    function: WindowFunction
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowProgram:
     """A query with everything settled that a preset or an option may settle.
@@ -184,8 +192,9 @@ class WindowProgram:
     modifiers. `where` is WHERE as it is evaluated over columns, if it is (`vectorised`); `groups_columns`: so are
     groups. `asks_for_time`: NOW() occurs, so that an evaluation may differ though nothing else has changed.
     `maintenance` says what is kept from one evaluation to the next. `contents` are the tables that hold all events of
-    each window, where evaluations depend on whether there are any (RS-70). `number` is that of the query in its file,
-    if there are several.
+    each window, where evaluations depend on whether there are any (RS-70). `needed` are groups of tables: the answer is
+    empty, whatever NOW() is, if all tables of one hold nothing in their window. `number` is that of the query in its
+    file, if there are several.
     """
 
     query: WindowQuery
@@ -206,6 +215,7 @@ class WindowProgram:
     maintenance: Maintenance
     preset: str = ""
     contents: tuple[int, ...] = ()
+    needed: tuple[NeededTables, ...] = ()
     number: int | None = None
 
     @property

@@ -15,8 +15,7 @@ from thence.algebra.rsep_ql import TimeWindow
 from thence.algebra.streams import At, Every, OnClose, OnContent, OnNonEmpty
 from thence.columns.arrays import Ints
 from thence.columns.dictionary import UNBOUND, Terms
-from thence.engines.windows.content import LoggedRows, TableLog, bounds, first_multiple, latest_content
-from thence.engines.windows.graphs import DatasetGraphs
+from thence.engines.windows.content import DatasetGraphs, LoggedRows, TableLog, bounds, first_multiple, latest_content
 from thence.engines.windows.kept_answer import KeptAnswer
 from thence.engines.windows.program import WindowProgram
 from thence.errors import LimitError

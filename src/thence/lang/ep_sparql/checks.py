@@ -29,7 +29,7 @@ from thence.algebra.patterns import (
     Values,
     WindowPattern,
 )
-from thence.algebra.show import show
+from thence.algebra.show_sparql import sparql_text
 from thence.algebra.variables import has_aggregate
 from thence.errors import InputError
 from thence.lang.draft import PlacedDraft
@@ -110,7 +110,7 @@ class TimeComparison:
     @property
     def mistake(self) -> Diagnosis:
         """Why neither kind of time can make it true."""
-        name, constant, found = show(self.function), self.constant, self._value
+        name, constant, found = sparql_text(self.function), self.constant, self._value
         is_duration = self.function.function == DURATION
         own = "a duration" if is_duration else "a time"
         written = _last_part(constant.value) if isinstance(constant, IRI) else constant.value
@@ -156,14 +156,14 @@ def comparisons(expression: Expression) -> Iterator[TimeComparison]:
 def _pair(left: Expression, sign: str, right: Expression) -> Iterator[TimeComparison]:
     match left, right:
         case Call(name), Literal() | IRI() if name in _FUNCTIONS:
-            yield TimeComparison(left, right, f"{show(left)} {sign} {_words(right)}")
+            yield TimeComparison(left, right, f"{sparql_text(left)} {sign} {_words(right)}")
         case Literal() | IRI(), Call(name) if name in _FUNCTIONS:
-            yield TimeComparison(right, left, f"{_words(left)} {sign} {show(right)}")
+            yield TimeComparison(right, left, f"{_words(left)} {sign} {sparql_text(right)}")
 
 
 def _words(constant: Literal | IRI) -> str:
     """A constant without its type: a number is written without quotes."""
-    text = show(constant)
+    text = sparql_text(constant)
     return f'"{_shortened(constant.value)}"' if text.startswith('"') else _shortened(text)
 
 

@@ -6,7 +6,19 @@ import re
 
 from thence.lang.ep_sparql.chain_reader import SEQOPTIONAL
 from thence.lang.ep_sparql.checks import written_duration
-from thence.lang.mistakes import Diagnosis, Mistake, ParseFailure, similar, still_open
+from thence.lang.mistakes import (
+    COMMAS_IN_SELECT,
+    NO_COLUMNS,
+    NO_DOT,
+    RESERVED,
+    STILL_OPEN,
+    Diagnosis,
+    Mistake,
+    Mistakes,
+    ParseFailure,
+    foreign_operators,
+    similar,
+)
 from thence.lang.text import END, FUNCTIONS, MODIFIERS
 
 KEYWORDS = (
@@ -16,244 +28,149 @@ KEYWORDS = (
 """Those that begin something where a bare name could begin a triple."""
 
 STREAM_OPERATORS = ("RSTREAM", "ISTREAM", "DSTREAM")
-SIGNS = {"AND": "&&", "OR": "||"}
+TIME_FUNCTIONS = ("getDURATION", "getSTARTTIME", "getENDTIME")
 
-_NEAR = 300  # characters: a text may have a million
-_FIRST_WORD = re.compile(r"(?:\A|[{}.)]|\bWHERE\b)\s*([^\W\d]\w*)\b(?![:(])(?=[^{}]*\Z)", re.IGNORECASE)
-_CALLED = re.compile(r"(?:[{}.)]|\bWHERE\b)\s*([^\W\d]\w*)\s*\([^{}()]*\Z", re.IGNORECASE)
-_COLUMNS = re.compile(r"\bSELECT\b([^{}]*)\Z", re.IGNORECASE)
-_WORDS = re.compile(r"(?<![?$:\w])[^\W\d]\w*(?!:)")
-_OPENS = re.compile(r"\s*[({]")
-_HYPHENATED = re.compile(r"[\w-]+")
-_SHORT_FORM = re.compile(r"\bCONSTRUCT\s+WHERE\s*\{[^{}]*\}\s*\Z", re.IGNORECASE)
-_PREFIXED = re.compile(r"\b(SEQ|EQUALS|OPTIONALSEQ|EQUALSOPTIONAL)\s*\(\s*\Z", re.IGNORECASE)
+
+def windowless(clause: str, at: int | None = None) -> Diagnosis:
+    """The clauses of C-SPARQL and RSP-QL, which RSEP-QL supports."""
+    reason = f"{clause} is not supported for EP-SPARQL: it works without windows."
+    return Diagnosis(reason, 'RSEP-QL: language="rsep-ql", or a file that ends in .rsepql', at)
+
+
 _STREAM_CLAUSE = re.compile(
     r"(?:\bSELECT\s+([RID]STREAM)|\b(FROM\s+(?:NAMED\s+)?(?:STREAM|WINDOW)))\s[^{}]*\Z", re.IGNORECASE
 )
 _STREAM_BLOCK = re.compile(r"(?<![?$:])\b(STREAM|WINDOW)\s+(?:<[^<>]*>|[^\s\[\]{}]+)\s*(?:\[[^\]{}]*)?\Z", re.I)
+_FROM = re.compile(r"\bFROM\s+(?:NAMED\s+)?(?:<[^<>]*>|[^\s\[\]{}]+)\s*\Z", re.IGNORECASE)
 _HAS_BRACKETS = re.compile(r"[^\[{}]{0,300}\[")
-_DURATION = re.compile(r"\bgetDURATION\s*\(\s*\)[^{}]*\Z", re.IGNORECASE)
-_JOINED = {"OPTIONALEQUALS": "EQUALSOPTIONAL", "GROUPBY": "GROUP BY", "ORDERBY": "ORDER BY"}
-_SPELLED = {"GETDURATION": "getDURATION", "GETSTARTTIME": "getSTARTTIME", "GETENDTIME": "getENDTIME"}
-
-
-def _behind(failure: ParseFailure) -> str:
-    return failure.text.read[max(0, failure.at - _NEAR) : failure.at]
-
-
-# What EP-SPARQL refuses by name
-
-
-def _refused(failure: ParseFailure) -> Diagnosis | None:
-    if failure.word == "SEQOPTIONAL":
-        return SEQOPTIONAL
-    if failure.word in ("ASK", "DESCRIBE") and not failure.kind:
-        return Diagnosis(f"{failure.word} is not supported for EP-SPARQL.", "SELECT or CONSTRUCT")
-    return None
-
-
-def windowless(word: str, at: int | None = None) -> Diagnosis:
-    """The clauses of C-SPARQL and RSP-QL, which RSEP-QL supports."""
-    reason = f"{word} is not supported for EP-SPARQL: it works without windows."
-    return Diagnosis(reason, 'RSEP-QL: language="rsep-ql", or a file that ends in .rsepql', at=at)
 
 
 def _window(failure: ParseFailure) -> Diagnosis | None:
-    if failure.word == "REGISTER" and not failure.kind and "_SELECT" in failure.accepted and not failure.opened:
-        return windowless("REGISTER")
-    if failure.word == "MATCH" and _OPENS.match(failure.text.read, failure.at + len(failure.found)):
-        return windowless("MATCH")
-    before = failure.before
-    if before is not None and failure.found == "{" and before.upper() in ("MATCH", *STREAM_OPERATORS):
-        return windowless(before.upper(), before.start_pos)
-    read = _behind(failure)
-    found = _STREAM_CLAUSE.search(read)
-    if found is None and (failure.found == "{" or (failure.opened and failure.opened[-1] == "[")):
-        found = _STREAM_BLOCK.search(read)
-    if found is None or found.lastindex is None:
+    read = failure.behind(_STREAM_CLAUSE)
+    if read is None and (failure.found == "{" or failure.opened[-1:] == ["["]):
+        read = failure.behind(_STREAM_BLOCK)
+    if read is None or read.lastindex is None:
         return None
-    word = " ".join(found[found.lastindex].upper().split())
-    at = failure.at - len(read) + found.start(found.lastindex)
-    if word == "FROM STREAM" and not _HAS_BRACKETS.match(failure.text.read, failure.at):
+    clause, at = " ".join(read[read.lastindex].upper().split()), read.start(read.lastindex)
+    if clause == "FROM STREAM" and not _HAS_BRACKETS.match(failure.text.read, failure.at):
         reason = "FROM STREAM is not supported for EP-SPARQL, which reads one stream."
-        return Diagnosis(reason, "SELECT … WHERE alone, or RSEP-QL with FROM STREAM <s> [RANGE 10s STEP 5s]", at=at)
-    return windowless(word, at)
+        return Diagnosis(reason, "SELECT … WHERE alone, or RSEP-QL with FROM STREAM <s> [RANGE 10s STEP 5s]", at)
+    return windowless(clause, at)
+
+
+_DURATION = re.compile(r"\bgetDURATION\s*\(\s*\)[^{}]*\Z", re.IGNORECASE)
 
 
 def _unit(failure: ParseFailure) -> Diagnosis | None:
     """`getDURATION() < 10s`"""
-    before = failure.before
-    if before is None or not failure.follows("INTEGER") or not failure.word or not _DURATION.search(_behind(failure)):
+    if failure.last_kind != "INTEGER" or not failure.word or not failure.behind(_DURATION):
         return None
-    at = before.start_pos or 0
-    written = failure.text.read[at : failure.at + len(failure.found)]
-    cure = written_duration(written)
-    return Diagnosis(f'A length of time is a literal of xsd:duration, found "{written[:40]}".', cure, at=at)
+    written = failure.text.read[failure.last_at : failure.at + len(failure.found)]
+    reason = f'A length of time is a literal of xsd:duration, found "{written[:40]}".'
+    return Diagnosis(reason, written_duration(written), failure.last_at)
 
 
-def _operator(failure: ParseFailure) -> Diagnosis | None:
-    """An operator outside of a group; or a word before something that is not a group."""
-    if failure.kind in ("OPERATOR", "UNION") and "_CONSTRUCT" in failure.accepted and not failure.opened:
-        if "_LIMIT" in failure.accepted and _SHORT_FORM.search(_behind(failure)):
-            reason = "CONSTRUCT WHERE takes triples alone, without operators."
-            return Diagnosis(reason, f"CONSTRUCT {{ … }} WHERE {{ … }} {failure.word} {{ … }}")
-        return Diagnosis(f"{failure.word} belongs between two groups of WHERE.", f"{{ … }} {failure.word} {{ … }}")
-    if called := _PREFIXED.search(_behind(failure)):
-        word = called[1].upper()
-        at = failure.at - len(called[0])
-        return Diagnosis(f"{word} belongs between two groups, without parentheses.", f"{{ … }} {word} {{ … }}", at=at)
-    before = failure.before
-    if failure.found == "{" and before is not None and failure.follows("NAME") and "A" in failure.accepted:
-        return Diagnosis(
-            f'"{before[:40]}" is not an operator.', f"{', '.join(KEYWORDS[:4])} or UNION", at=before.start_pos
-        )
-    if failure.kind == "NOT" and "_FILTER" in failure.accepted:
-        return Diagnosis("NOT is not allowed between groups.", "FILTER NOT EXISTS { … }")
-    return None
+_HYPHENATED = re.compile(r"[\w-]+")
 
 
-def _sign(failure: ParseFailure) -> Diagnosis | None:
-    """A sign of another language after an expression. It might begin a column here, so the shared rule sees it too
-    late."""
-    if not failure.opened or failure.opened[-1] != "(" or "RPAR" not in failure.accepted:
+def _hyphen(failure: ParseFailure) -> Diagnosis | None:
+    if failure.last_kind != "NAME" or not failure.found.startswith("-") or not failure.touches:
         return None
-    if failure.word in SIGNS:
-        return Diagnosis(f"{failure.shown} is not an operator.", SIGNS[failure.word])
-    if failure.found == "<>":
-        return Diagnosis('"<>" is not an operator.', "!=")
-    if failure.kind == "IRIREF":
-        return Diagnosis(f"{failure.shown} reads as an IRI.", 'spaces around "<"')
-    return None
+    whole = _HYPHENATED.match(failure.text.read, failure.last_at)
+    assert whole is not None
+    return Diagnosis('A bare name can\'t have "-" in it.', f":{whole[0][:40]}", failure.last_at)
 
 
-def _two_words(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind != "OPERATOR" or not failure.follows("_OPTIONAL") or failure.before is None:
-        return None
-    operator = "OPTIONALSEQ" if failure.word == "SEQ" else "EQUALSOPTIONAL"
-    return Diagnosis(f"{operator} is one word.", operator, at=failure.before.start_pos)
-
-
-def _still_open(failure: ParseFailure) -> Diagnosis | None:
-    """The next clause or statement begins, and a brace is open."""
-    begins = MODIFIERS | {"_SELECT", "_CONSTRUCT", "_PREFIX", "_BASE", "_WHERE"}
-    return still_open(failure, begins - {"_VALUES"})
-
-
-# Bare names
+_FIRST_WORD = re.compile(r"(?:\A|[{}.)]|\bWHERE\b)\s*([^\W\d]\w*)\b(?![:(])(?=[^{}]*\Z)", re.IGNORECASE)
+_CALLED = re.compile(r"(?:[{}.)]|\bWHERE\b)\s*([^\W\d]\w*)\s*\([^{}()]*\Z", re.IGNORECASE)
+_JOINED = {"OPTIONALEQUALS": "EQUALSOPTIONAL", "GROUPBY": "GROUP BY", "ORDERBY": "ORDER BY"}
 
 
 def _misread(failure: ParseFailure) -> Diagnosis | None:
     """A misspelt keyword is read as a bare name, the subject of a triple, and what follows does not go with that."""
-    found = "" if failure.kind or "A" in failure.accepted else similar(failure.word, KEYWORDS)
-    if found and found in failure.words.keywords(failure.accepted):
-        return Diagnosis(f"{failure.shown} is not known here.", found)
-    read = _behind(failure)
+    meant = "" if failure.kind or "A" in failure.accepted else similar(failure.word, KEYWORDS)
+    if meant and meant in failure.keywords:
+        return Diagnosis(f"{failure.shown} is not known here.", meant)
     for form in (_CALLED, _FIRST_WORD):
-        for first in reversed(list(form.finditer(read))):
-            at = failure.at - len(read) + first.start(1)
+        for first in failure.all_behind(form)[-1:]:
             if first[1].upper() == "WITHIN":
                 hint = 'FILTER (getDURATION() < "PT10M"^^xsd:duration)'
-                return Diagnosis("WITHIN is not supported: a FILTER says how long a match may last.", hint, at=at)
-            if found := _JOINED.get(first[1].upper(), "") or similar(first[1], KEYWORDS):
-                return Diagnosis(f'"{first[1]}" is not known here.', found, at=at)
-            break
+                reason = "WITHIN is not supported: a FILTER says how long a match may last."
+                return Diagnosis(reason, hint, first.start(1))
+            if meant := _JOINED.get(first[1].upper(), "") or similar(first[1], KEYWORDS):
+                return Diagnosis(f'"{first[1]}" is not known here.', meant, first.start(1))
     return None
 
 
-def _reserved(failure: ParseFailure) -> Diagnosis | None:
-    """A keyword where a bare name is meant."""
-    if not failure.kind or not failure.word or "NAME" not in failure.accepted or "_FILTER" in failure.accepted:
-        return None
-    if _OPENS.match(failure.text.read, failure.at + len(failure.found)):
-        return None
-    if failure.kind in FUNCTIONS or not failure.found.isupper():
-        return Diagnosis(f"{failure.shown} is a keyword, not a bare name.", f":{failure.short}")
+_COLUMNS = re.compile(r"\bSELECT\b([^{}]*)\Z", re.IGNORECASE)
+_WORDS = re.compile(r"(?<![?$:\w])[^\W\d]\w*(?!:)")
+
+
+def _misspelt_where(failure: ParseFailure) -> Diagnosis | None:
+    """What was to be WHERE, read as a column."""
+    columns = None if failure.opened or "_WHERE" not in failure.accepted else failure.behind(_COLUMNS)
+    for each in _WORDS.finditer(failure.text.read, *columns.span(1)) if columns else ():
+        if meant := similar(each[0], ("WHERE",)):
+            return Diagnosis(f'"{each[0]}" is not known here.', meant, each.start())
     return None
 
 
-def _hyphen(failure: ParseFailure) -> Diagnosis | None:
-    before = failure.before
-    if before is None or not failure.follows("NAME") or not failure.found.startswith("-"):
-        return None
-    if before.end_pos != failure.at:
-        return None
-    whole = _HYPHENATED.match(failure.text.read, before.start_pos or 0)
-    name = whole[0][:40] if whole else before[:40]
-    return Diagnosis('A bare name can\'t have "-" in it.', f":{name}", at=before.start_pos)
+_OPENS = re.compile(r"\s*[({]")
 
 
-# Clauses
+def _is_reserved(failure: ParseFailure) -> bool:
+    is_keyword = failure.kind != "" and failure.word != "" and not failure.ahead(_OPENS)
+    return is_keyword and (failure.kind in FUNCTIONS or not failure.found.isupper())
 
 
-def _no_columns(failure: ParseFailure) -> Diagnosis | None:
-    if "STAR" in failure.accepted and any(map(failure.follows, ("_SELECT", "DISTINCT", "REDUCED"))):
-        return Diagnosis(f"SELECT names its columns, found {failure.described}.", "SELECT *")
-    return None
+# fmt: off
+_BEGINS = "_SELECT _CONSTRUCT _PREFIX _BASE"
+_SHORT_FORM = re.compile(r"\bCONSTRUCT\s+WHERE\s*\{[^{}]*\}\s*\Z", re.IGNORECASE)
+_PREFIXED = re.compile(r"\b(?P<operator>SEQ|EQUALS|OPTIONALSEQ|EQUALSOPTIONAL)\s*\(\s*\Z", re.IGNORECASE)
 
-
-def _column(failure: ParseFailure) -> Diagnosis | None:
-    if failure.found == "," and "_WHERE" in failure.accepted and "_AS" in failure.accepted:
-        return Diagnosis("The columns of SELECT are separated by spaces, without commas.", "SELECT ?a ?b")
-    return None
-
-
-def _no_where(failure: ParseFailure) -> Diagnosis | None:
-    """A statement that ends after its columns or its template; or what was to be WHERE, read as a column."""
-    if failure.follows("_CONSTRUCT"):
-        hint = "CONSTRUCT { ?s :p ?o } WHERE { … }"
-        return Diagnosis(f"CONSTRUCT needs a template, found {failure.described}.", hint)
-    if failure.follows("_WHERE") and failure.kind == "_VALUES":
-        return Diagnosis("VALUES belongs in the braces of WHERE.", "WHERE { VALUES … }")
-    if "_WHERE" not in failure.accepted or failure.opened:
-        return None
-    read = _behind(failure)
-    columns = _COLUMNS.search(read)
-    for word in _WORDS.finditer(columns[1]) if columns else ():
-        if found := similar(word[0], ("WHERE",)):
-            assert columns is not None
-            at = failure.at - len(read) + columns.start(1) + word.start()
-            return Diagnosis(f'"{word[0]}" is not known here.', found, at=at)
-    if failure.kind in (END, "_SELECT", "_CONSTRUCT", "_PREFIX", "_BASE"):
-        return Diagnosis(f"WHERE is missing, found {failure.described}.", "WHERE { … }")
-    return None
-
-
-def _between(failure: ParseFailure) -> Diagnosis | None:
-    if failure.found in (";", ".") and "_CONSTRUCT" in failure.accepted:
-        return Diagnosis(f"Statements follow one another without {failure.shown}.", "no sign between them")
-    return None
-
-
-def _time_function(failure: ParseFailure) -> Diagnosis | None:
-    before = failure.before
-    if before is None or not failure.follows("TIME_FUNCTION"):
-        return None
-    name = _SPELLED[before.upper()]
-    return Diagnosis(f"{name} needs parentheses, found {failure.described}.", f"{name}()", at=before.start_pos)
-
-
-def _dot(failure: ParseFailure) -> Diagnosis | None:
-    """A bare name after a whole triple."""
-    if {"DOT", "SEMICOLON"} <= failure.accepted and failure.word and not failure.kind:
-        return Diagnosis(f'A "." is missing between two triple patterns, before {failure.shown}.', f". {failure.short}")
-    return None
-
-
-MISTAKES: tuple[Mistake, ...] = (
-    _refused,
+MISTAKES: Mistakes = (
+    Mistake(word="SEQOPTIONAL", says=SEQOPTIONAL.message),
+    Mistake(word="ASK DESCRIBE", bare=True, says="{word} is not supported for EP-SPARQL. Try: SELECT or CONSTRUCT"),
+    Mistake(word="REGISTER", bare=True, accepts="_SELECT", opened=False, says=windowless("{word}").message),
+    Mistake(word="WIN", behind=_FROM, says=windowless("{word}").message),
+    Mistake(word="MATCH", ahead=_OPENS, says=windowless("{word}").message),
+    Mistake(found="{", last=("MATCH", *STREAM_OPERATORS), at="last", says=windowless("{LAST}").message),
     _window,
     _unit,
-    _two_words,
-    _sign,
-    _reserved,  # before what is said of a clause: `order` may be meant as a name
-    _still_open,
-    _time_function,
-    _no_columns,
-    _column,
+    Mistake(word="SEQ", after="_OPTIONAL", at="last", says="OPTIONALSEQ is one word. Try: OPTIONALSEQ"),
+    Mistake(kind="OPERATOR", after="_OPTIONAL", at="last", says="EQUALSOPTIONAL is one word. Try: EQUALSOPTIONAL"),
+    # a sign might begin a column here, so the shared rule sees it too late
+    *foreign_operators(within="(", accepts="RPAR"),
+    # before what is said of a clause: `order` may be meant as a name
+    Mistake(accepts="NAME", rejects="_FILTER", when=_is_reserved, says=RESERVED),
+    Mistake(opened=True, kind={*MODIFIERS, *_BEGINS.split(), "_WHERE"} - {"_VALUES"}, says=STILL_OPEN),
+    *(
+        Mistake(last=name.upper(), after="TIME_FUNCTION", at="last",
+                says=f"{name} needs parentheses, found {{described}}. Try: {name}()")
+        for name in TIME_FUNCTIONS
+    ),
+    Mistake(after="_SELECT DISTINCT REDUCED", accepts="STAR", says=NO_COLUMNS),
+    Mistake(found=",", accepts="_WHERE _AS", says=COMMAS_IN_SELECT),
     _hyphen,
     _misread,  # before what is said of the word after a misspelt keyword
-    _operator,
-    _no_where,
-    _between,
-    _dot,
+    Mistake(kind="OPERATOR UNION", accepts="_CONSTRUCT _LIMIT", opened=False, behind=_SHORT_FORM,
+            says="CONSTRUCT WHERE takes triples alone, without operators. "
+                 "Try: CONSTRUCT { … } WHERE { … } {word} { … }"),
+    Mistake(kind="OPERATOR UNION", accepts="_CONSTRUCT", opened=False,
+            says="{word} belongs between two groups of WHERE. Try: { … } {word} { … }"),
+    Mistake(behind=_PREFIXED, at="operator",
+            says="{OPERATOR} belongs between two groups, without parentheses. Try: { … } {OPERATOR} { … }"),
+    Mistake(found="{", after="NAME", accepts="A", at="last",
+            says='"{last}" is not an operator. Try: SEQ, EQUALS, OPTIONALSEQ, EQUALSOPTIONAL or UNION'),
+    Mistake(kind="NOT", accepts="_FILTER", says="NOT is not allowed between groups. Try: FILTER NOT EXISTS { … }"),
+    Mistake(after="_CONSTRUCT",
+            says="CONSTRUCT needs a template, found {described}. Try: CONSTRUCT { ?s :p ?o } WHERE { … }"),
+    Mistake(kind="_VALUES", after="_WHERE", says="VALUES belongs in the braces of WHERE. Try: WHERE { VALUES … }"),
+    _misspelt_where,
+    Mistake(kind=(END, *_BEGINS.split()), accepts="_WHERE", opened=False,
+            says="WHERE is missing, found {described}. Try: WHERE { … }"),
+    Mistake(found="; .", accepts="_CONSTRUCT",
+            says="Statements follow one another without {shown}. Try: no sign between them"),
+    Mistake(bare=True, accepts="DOT SEMICOLON", says=NO_DOT),
 )
+# fmt: on

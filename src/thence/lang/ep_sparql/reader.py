@@ -11,14 +11,14 @@ from lark import Token
 from thence.algebra.ep_sparql import END_TIME
 from thence.algebra.expressions import Call, Expression, In, Variable
 from thence.algebra.patterns import Construct, Pattern, Projection, Select, Values
-from thence.algebra.show import show
+from thence.algebra.show_sparql import sparql_text
 from thence.algebra.variables import in_scope
 from thence.errors import QueryError, closest
 from thence.lang.draft import TimeDemand
 from thence.lang.ep_sparql.chain_reader import ChainReader
 from thence.lang.ep_sparql.checks import Draft, DraftColumn, DraftStatement, comparisons
-from thence.lang.ep_sparql.mistakes import KEYWORDS, SIGNS, STREAM_OPERATORS, windowless
-from thence.lang.mistakes import similar
+from thence.lang.ep_sparql.mistakes import KEYWORDS, STREAM_OPERATORS, TIME_FUNCTIONS, windowless
+from thence.lang.mistakes import SPELLED_OUT, similar
 from thence.lang.sparql.checks import PlacedColumn
 from thence.lang.sparql.group_reader import FilterElement, SelectClause, SelectDraft
 from thence.lang.syntax import offset
@@ -26,7 +26,6 @@ from thence.lang.text import name
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
 
-TIME_FUNCTIONS = ("getDURATION", "getSTARTTIME", "getENDTIME")
 FUNCTIONS = (
     "BOUND", "IF", "COALESCE", "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT", "BNODE", "CONCAT",
     "SUBSTR", "REPLACE", "REGEX", "NOW", "STR", "LANG", "DATATYPE", "IRI", "URI", "ABS", "CEIL", "FLOOR", "ROUND",
@@ -92,7 +91,7 @@ class RuleReader(ChainReader):
     def time_function(self, function: Token, arguments: tuple[Expression, ...]) -> Expression:
         found = Call(function.upper(), ())
         if arguments:
-            name = show(found)
+            name = sparql_text(found)
             reason = f"{name[:-2]} takes no argument: it reads the interval of its group."
             raise self.error(reason, hint=name)
         return found
@@ -189,9 +188,9 @@ class RuleReader(ChainReader):
             if bare.upper() in STREAM_OPERATORS:
                 found = windowless(bare.upper())
                 return self.error(found.reason, at=column.at, hint=found.hint)
-            if meant := SIGNS.get(bare.upper(), "") or similar(bare, KEYWORDS):
+            if meant := SPELLED_OUT.get(bare.upper(), "") or similar(bare, KEYWORDS):
                 return self.error(f'"{bare[:40]}" is not known here.', at=column.at, hint=meant)
             return self.error(f'A column is a variable, found "{bare[:40]}".', at=column.at, hint=f"?{bare[:40]}")
-        written = show(column.left)
+        written = sparql_text(column.left)
         hint = f"({written if len(written) <= 40 else '…'} AS ?name)"
         return self.error("An expression in SELECT needs a name.", at=column.at, hint=hint)

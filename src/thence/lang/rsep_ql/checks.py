@@ -9,7 +9,7 @@ from decimal import Decimal
 from thence.algebra.expressions import Arithmetic, Compare, Comparison, Operation, Variable
 from thence.algebra.patterns import Bgp, Construct, Graph, MatchPattern, Pattern, Select, WindowPattern
 from thence.algebra.rsep_ql import EventPattern, StreamOperator, TimeWindow, WindowFunction
-from thence.algebra.show import show
+from thence.algebra.show_sparql import sparql_text
 from thence.algebra.streams import OnClose, OnNonEmpty, Report
 from thence.algebra.variables import parts
 from thence.errors import InputError, closest, listed
@@ -277,7 +277,9 @@ def _incomparable(draft: Draft) -> Iterator[str]:
                 ) if sign is not Comparison.NOT_EQUAL and {later, earlier} <= times:
                     if isinstance(value(constant), str | Duration) and datatype != XSD_DAY_TIME_DURATION:
                         kind = "a text" if isinstance(value(constant), str) else "an xsd:duration"
-                        reason = f'{show(difference)} can\'t be compared with "{shortened(text)}", which is {kind}.'
+                        reason = (
+                            f'{sparql_text(difference)} can\'t be compared with "{shortened(text)}", which is {kind}.'
+                        )
                         yield str(draft.error(reason, at, hint=_written_duration(text)))
 
 

@@ -4,28 +4,208 @@ from __future__ import annotations
 
 import re
 
-from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, similar, still_open, unit
+from thence.errors import InputError
+from thence.lang.mistakes import (
+    CLOSING,
+    NO_COLUMNS,
+    STILL_OPEN,
+    UNIT,
+    Diagnosis,
+    Mistake,
+    Mistakes,
+    ParseFailure,
+    misspelt,
+    recognised,
+    similar,
+)
 from thence.lang.rsep_ql.reader import TIMESTAMP
-from thence.lang.text import END, IRIS, MODIFIERS, VARIABLES, name
+from thence.lang.text import END, IRIS, MODIFIERS, VARIABLES
+from thence.rdf.times import Domain, parse_duration
 
-_LENGTHS = {"_RANGE": "RANGE", "SLIDE": "SLIDE", "_EVERY": "REPORT EVERY", "MINUS": "NOW -"}
-_INSTANTS = {"_LND": "LND", "OPENS": "START", "CLOSES": "TO", "_AT": "REPORT AT"}
-_TIME = "2024-05-06T07:00:00Z"
-_WINDOWS = "[RANGE 10s SLIDE 5s], [LND 5], [FROM 1 TO 5] or [NOW]"
-_GAP = "AS E1 END ?s, AS E2 START ?t, and FILTER(?t - ?s <= 10) beside MATCH"
-_OF_WHERE = ("_FILTER", "_BIND", "_OPTIONAL", "_MINUS", "_VALUES", "_GRAPH", "_WINDOW")
+_UNITS = re.compile(r"(?:TICK|MILLISECOND|SECOND|MINUTE|HOUR|DAY|WEEK)S?|MS|SEC|MIN|[SMHDW]")
+
+
+def _follows_number(failure: ParseFailure) -> bool:
+    return failure.last_kind == "INTEGER" and _UNITS.fullmatch(failure.word) is not None
+
+
+def _brackets(failure: ParseFailure) -> Diagnosis | None:
+    """Something in a window's brackets that is not part of a window."""
+    is_within = failure.opened[-1:] == ["["] and "TUMBLING" in failure.accepted
+    if not is_within or failure.found in (*CLOSING.values(), ""):
+        return None
+    return recognised(failure, IN_BRACKETS)
+
+
+def _window_name(failure: ParseFailure) -> Diagnosis | None:
+    """A name of a window or stream that is not an IRI."""
+    if failure.last_kind not in ("_WINDOW", "_AS", "_ON", "_NAMED", "_STREAM") or not failure.accepted & IRIS:
+        return None
+    is_stream = failure.last_kind in ("_NAMED", "_STREAM")
+    what = "stream" if is_stream or (failure.last_kind == "_ON" and "VAR1" not in failure.accepted) else "window"
+    if failure.kind in VARIABLES:
+        return Diagnosis(f"A {what}'s name is an IRI, found {failure.shown}.", f":{failure.short[1:]}")
+    if failure.word and (not failure.kind or len(failure.word) == 1):
+        return Diagnosis(f"A {what}'s name is an IRI, found {failure.shown}.", f":{failure.short}")
+    keyword = failure.last.upper()
+    return Diagnosis(f"{keyword} needs a {what}'s name, found {failure.described}.", f"{keyword} :w")
+
+
+_PLAIN_NAME = re.compile(r"\W+")
+
+
+def _event_name(failure: ParseFailure) -> Diagnosis | None:
+    if "NAME" not in failure.accepted or failure.accepted & IRIS or failure.kind not in IRIS | VARIABLES:
+        return None
+    plain = _PLAIN_NAME.sub("", failure.short.rpartition(":")[2]) or "E1"
+    return Diagnosis(f"An EVENT's name is a plain word, found {failure.shown}.", plain)
+
+
+def _operator(failure: ParseFailure) -> Diagnosis | None:
+    """Something else where MATCH expects SEQ; or a word before it that was read as an EVENT's name."""
+    if "SEQ" not in failure.accepted or failure.found in (*CLOSING.values(), ""):
+        return None
+    return recognised(failure, BETWEEN_EVENTS)
+
+
+def _misspelt_before(failure: ParseFailure) -> Diagnosis | None:
+    of_match = ("CHRONOLOGICAL", "RECENT", "NAIVE", "FIRST", "LAST", "SEQ")
+    is_word = failure.last_kind == "NAME" and failure.word and not failure.kind
+    meant = similar(failure.last, of_match) if is_word else ""
+    return Diagnosis(f'"{failure.last}" is not known here.', meant, failure.last_at) if meant else None
+
+
+def _is_late(failure: ParseFailure) -> bool:
+    """Whether it stands in WHERE or after it."""
+    in_where = "_FILTER" in failure.accepted or failure.accepted >= {"DOT", "SEMICOLON"}
+    is_after = not failure.opened and not failure.accepted.isdisjoint(MODIFIERS | {END})
+    return failure.kind not in failure.accepted and (in_where or is_after)
+
+
 _ON_WHAT = {"_CONTENT", "_CLOSE", "_NON_EMPTY"}
-_IN_ANY_ORDER = "MATCH { E1 } MATCH { E2 }"
-_OF_MATCH = ("CHRONOLOGICAL", "RECENT", "NAIVE", "FIRST", "LAST", "SEQ")
-_TIMES = "EVENT ON :w { … } AS E1 START ?s END ?e, and another AS E2 START ?t END ?f"
-_RELATIONS = {
+_NON_EMPTY = re.compile(r"NON[-_\s]?EMPTY(?:[-_\s]?CONTENT)?\b", re.IGNORECASE)
+
+
+def _non_empty(failure: ParseFailure) -> Diagnosis | None:
+    """NON_EMPTY_CONTENT, written otherwise."""
+    in_brackets = failure.last.upper() == "NON" and failure.opened[-1:] == ["["]
+    at = failure.last_at if in_brackets else failure.at
+    found = _NON_EMPTY.match(failure.text.read, at)
+    if found is None or not (in_brackets or failure.last_kind == "_REPORT" or failure.accepted == _ON_WHAT):
+        return None
+    if found[0].upper() == "NON_EMPTY_CONTENT":
+        return None  # ON is missing before it
+    hint = "NON_EMPTY_CONTENT" if failure.accepted == _ON_WHAT or in_brackets else "ON NON_EMPTY_CONTENT"
+    return Diagnosis(f'"{found[0]}" is not known here.', hint, at=at)
+
+
+def _report(failure: ParseFailure) -> Diagnosis | None:
+    if failure.last_kind != "_REPORT" or failure.opened[-1:] == ["["]:
+        return None
+    what = failure.word if failure.word in ("CONTENT", "CLOSE", "NON_EMPTY_CONTENT") else "CONTENT"
+    reason = f"REPORT needs ON CONTENT, ON CLOSE, EVERY or AT, found {failure.described}."
+    return Diagnosis(reason, f"REPORT ON {what}")
+
+
+_WITHIN = re.compile(r"WITHIN\s+(\d{1,9}(?:\s*[A-Z]+)?)", re.IGNORECASE)
+_GAP = "AS E1 END ?s, AS E2 START ?t, and FILTER(?t - ?s <= {}) beside MATCH"
+
+
+def _gap(failure: ParseFailure) -> Diagnosis | None:
+    """WITHIN in MATCH; the cure is the FILTER that bounds the gap alike."""
+    if failure.word != "WITHIN" or failure.kind or "SEQ" not in failure.accepted:
+        return None
+    found = _WITHIN.match(failure.text.read, failure.at)
+    try:
+        span = parse_duration(found[1]) if found is not None else None
+    except InputError:
+        span = None
+    if span is None or span.domain is Domain.TICKS:
+        bound = str(10 if span is None else span.length)
+    else:
+        seconds, rest = divmod(span.length, 1_000_000)
+        bound = f'"PT{seconds}{f".{rest:06}".rstrip("0") if rest else ""}S"^^xsd:dayTimeDuration'
+    reason = "WITHIN is not supported in MATCH: FILTER compares the times of EVENTs."
+    return Diagnosis(reason, _GAP.format(bound))
+
+
+# fmt: off
+_OF_WHERE = ("_FILTER", "_BIND", "_OPTIONAL", "_MINUS", "_VALUES", "_GRAPH", "_WINDOW")
+_VARIABLE = re.compile(r"\s*(?P<variable>[?$]\w{1,40})")
+_NAMED = "MATCH names EVENTs, whose patterns come before WHERE. Try: EVENT ON :w { … } AS E1"
+_NOT = "NOT is not supported in MATCH. Try: FILTER NOT EXISTS { … } beside it"
+_TIMES_FIRST = "The times of an EVENT are bound where it is declared, before WHERE. Try: AS {last} {word} "
+_REGISTER = "REGISTER needs RSTREAM, ISTREAM, DSTREAM, STREAM or QUERY, found {described}. Try: REGISTER QUERY "
+_TIME = "2024-05-06T07:00:00Z"
+_UNBRACKETED = "A window is written in brackets, found {shown}. Try: [RANGE 10s SLIDE 5s]"
+
+TIMES: Mistakes = (
+    *(
+        Mistake(after=terminal, says=f"{word} needs a length of time, found {{described}}. Try: {word} 10s")
+        for terminal, word in {"_RANGE": "RANGE", "SLIDE": "SLIDE", "_EVERY": "REPORT EVERY", "MINUS": "NOW -"}.items()
+    ),
+    *(
+        Mistake(after=terminal, within=bracket,
+                says=f"{word} needs a time, found {{described}}. Try: {word} 5, or {word} {_TIME}")
+        for terminal, word, bracket in (
+            ("_LND", "LND", ""),
+            ("OPENS", "START", ""),
+            ("CLOSES", "TO", ""),
+            ("_AT", "REPORT AT", ""),
+            ("_FROM", "FROM", "["),
+        )
+    ),
+    Mistake(within="[", rejects="UNIT", when=_follows_number,
+            says="A time has no unit, found {shown}: it is a number of ticks, or a date. Try: 2024-05-06T07:00:00Z"),
+)
+
+IN_BRACKETS: Mistakes = (
+    Mistake(kind="_AS _ON _WHERE _NAMED _EVENT", found="{",
+            says="The {innermost} is not closed before {shown}. Try: ]"),
+    Mistake(last="ON", after="NAME", says="REPORT ON belongs after FROM, not in brackets. Try: REPORT ON {word}"),
+    Mistake(found=",", says="The parts of a window are separated by spaces, without commas. Try: [RANGE 10s SLIDE 5s]"),
+    Mistake(kind="INTEGER DECIMAL DURATION", says="RANGE says how long a window is, found {shown}. Try: RANGE {short}"),
+    Mistake(word="ALL", says="ALL is not supported: empty brackets hold the whole stream. Try: []"),
+    UNIT,
+    Mistake(says="{shown} is not part of a window. Try: [RANGE 10s SLIDE 5s], [LND 5], [FROM 1 TO 5] or [NOW]"),
+)
+
+WINDOWS: Mistakes = (
+    Mistake(accepts="_WIN", kind="_AS", found="[", word="WINDOW",
+            says="WIN is missing, found {shown}. Try: FROM NAMED :S WIN [RANGE 10s] AS :w"),
+    Mistake(kind="_WIN", accepts="_EVENT",
+            says="NAMED is missing after FROM: a window needs a name. Try: FROM NAMED :S WIN [RANGE 10s] AS :w"),
+    Mistake(word="RANGE LND NOW FROM", after="_WIN", says=_UNBRACKETED),
+    Mistake(word="RANGE LND NOW FROM", accepts_only="LSQB LBRACE", says=_UNBRACKETED),
+    Mistake(accepts_only="LSQB _ON", kind=IRIS, says="ON is missing before {shown}. Try: ON {short}"),
+    Mistake(accepts_only="LSQB",
+            says="FROM STREAM needs a window in brackets, found {described}. Try: FROM STREAM <s> [RANGE 10s STEP 5s]"),
+)
+
+EVENTS: Mistakes = (
+    Mistake(accepts="SELECTOR", found="{", kind=VARIABLES, says=_NAMED),
+    Mistake(accepts="SELECTOR", kind="NOT", says=_NOT),
+    Mistake(accepts="SELECTOR", kind="POLICY", says="{word} must follow SEQ. Try: E1 SEQ {word} E2"),
+    Mistake(accepts="SELECTOR", opened=True, found=(*CLOSING.values(), ",", ";"),
+            says="MATCH needs an EVENT's name here, found {described}. Try: MATCH { E1 SEQ E2 }"),
+    _event_name,
+    Mistake(accepts_only="NAME", after="_AS", says="EVENT needs a name after AS, found {described}. Try: AS E1"),
+    Mistake(after="_START _END", says="{LAST} needs a variable, found {described}. Try: {LAST} ?t"),
+    Mistake(accepts="_EVENT", word="START END",
+            says="START must come before END, each at most once. Try: AS E1 START ?s END ?t"),
+    Mistake(accepts="_END", word="AT TIME TIMESTAMP",
+            says="An EVENT binds its times by START and END. Try: AS E1 END ?t"),
+)
+
+_TIMED = "EVENT ON :w { … } AS E1 START ?s END ?e, and another AS E2 START ?t END ?f"
+RELATIONS = {
     "BEFORE": "SEQ",
     "AFTER": "SEQ, with the earlier event first",
-    "EQUALSOPTIONAL": f"{_TIMES}; MATCH {{ E1 }} OPTIONAL {{ MATCH {{ E2 }} FILTER(?s = ?t && ?e = ?f) }}",
+    "EQUALSOPTIONAL": f"{_TIMED}; MATCH {{ E1 }} OPTIONAL {{ MATCH {{ E2 }} FILTER(?s = ?t && ?e = ?f) }}",
     "OPTIONALSEQ": "MATCH { E2 } OPTIONAL { MATCH { E1 SEQ E2 } }",
     "WITHOUT": "MATCH { E1 } FILTER NOT EXISTS { MATCH { E2 } }",
 } | {
-    word: f"{_TIMES}; MATCH {{ E1 }} MATCH {{ E2 }} FILTER({condition})"
+    word: f"{_TIMED}; MATCH {{ E1 }} MATCH {{ E2 }} FILTER({condition})"
     for word, condition in {
         "EQUALS": "?s = ?t && ?e = ?f",
         "DURING": "?t <= ?s && ?e <= ?f",
@@ -37,311 +217,84 @@ _RELATIONS = {
     }.items()
 }
 """What other languages have between events, E1 before the word and E2 after it, and how MATCH has it."""
-_NON_EMPTY = re.compile(r"NON[-_\s]?EMPTY(?:[-_\s]?CONTENT)?\b", re.IGNORECASE)
-_VARIABLE = re.compile(r"\s*([?$]\w{1,40})")
-_UNITS = re.compile(r"(?:TICK|MILLISECOND|SECOND|MINUTE|HOUR|DAY|WEEK)S?|MS|SEC|MIN|[SMHDW]")
 
-
-# What RSEP-QL refuses by name
-
-
-def _refused(failure: ParseFailure) -> Diagnosis | None:
-    match failure.word:
-        case "DESCRIBE" if not failure.kind:
-            return Diagnosis("DESCRIBE is not supported for RSEP-QL.", "SELECT, CONSTRUCT or ASK")
-        case "TIMESTAMP" if "FUNCTION_1" in failure.accepted:
-            return TIMESTAMP
-        case "GETDURATION" | "GETSTARTTIME" | "GETENDTIME" if "FUNCTION_1" in failure.accepted:
-            return Diagnosis(
-                f"{failure.short}() is EP-SPARQL's: in RSEP-QL an EVENT binds its times.", "AS E1 START ?s END ?t"
-            )
-        case "WITHIN" if not failure.kind and "SEQ" in failure.accepted:
-            return Diagnosis("WITHIN is not supported in MATCH: FILTER compares the times of EVENTs.", _GAP)
-        case "WITHIN" if not failure.kind:
-            reason = "WITHIN is not supported: a window says how far back the query looks."
-            return Diagnosis(reason, "FROM NAMED :S WIN [RANGE 10m] AS :w")
-    return None
-
-
-def _misspelt(failure: ParseFailure) -> Diagnosis | None:
-    meant = "" if failure.kind else similar(failure.word, failure.words.keywords(failure.accepted))
-    return Diagnosis(f"{failure.shown} is not known here.", meant) if meant else None
-
-
-def _still_open(failure: ParseFailure) -> Diagnosis | None:
-    return still_open(failure, MODIFIERS - {"_VALUES"})
-
-
-# Windows
-
-
-def _length(failure: ParseFailure) -> Diagnosis | None:
-    word = _before(failure, _LENGTHS)
-    if not word or failure.word in ("TRIPLES", "ELEMENTS"):
-        return None
-    return Diagnosis(f"{word} needs a length of time, found {failure.described}.", f"{word} 10s")
-
-
-def _instant(failure: ParseFailure) -> Diagnosis | None:
-    word = _before(failure, _INSTANTS)
-    if not word and failure.follows("_FROM") and _in_brackets(failure):
-        word = "FROM"
-    if word:
-        return Diagnosis(f"{word} needs a time, found {failure.described}.", f"{word} 5, or {word} {_TIME}")
-    after_number = _in_brackets(failure) and failure.follows("INTEGER") and "UNIT" not in failure.accepted
-    if after_number and _UNITS.fullmatch(failure.word):
-        return Diagnosis(f"A time has no unit, found {failure.shown}: it is a number of ticks, or a date.", _TIME)
-    return None
-
-
-def _brackets(failure: ParseFailure) -> Diagnosis | None:
-    """Something in a window's brackets that is not part of a window."""
-    if not _in_brackets(failure) or "TUMBLING" not in failure.accepted or failure.found in (*CLOSING.values(), ""):
-        return None
-    if failure.kind in ("_AS", "_ON", "_WHERE", "_NAMED", "_EVENT") or failure.found == "{":
-        bracket = failure.opened[-1]
-        return Diagnosis(f'The "[" at {failure.place(bracket)} is not closed before {failure.shown}.', "]")
-    if failure.follows("NAME") and str(failure.before).upper() == "ON":
-        return Diagnosis("REPORT ON belongs after FROM, not in brackets.", f"REPORT ON {failure.word}")
-    if failure.found == ",":
-        return Diagnosis("The parts of a window are separated by spaces, without commas.", "[RANGE 10s SLIDE 5s]")
-    if failure.kind in ("INTEGER", "DECIMAL", "DURATION"):
-        return Diagnosis(f"RANGE says how long a window is, found {failure.shown}.", f"RANGE {failure.short}")
-    if failure.word == "ALL":
-        return Diagnosis("ALL is not supported: empty brackets hold the whole stream.", "[]")
-    return unit(failure) or Diagnosis(f"{failure.shown} is not part of a window.", _WINDOWS)
-
-
-def _no_win(failure: ParseFailure) -> Diagnosis | None:
-    """A window over a stream in which WIN, NAMED or the brackets are missing."""
-    if "_WIN" in failure.accepted and (failure.kind == "_AS" or failure.found == "[" or failure.word == "WINDOW"):
-        return Diagnosis(f"WIN is missing, found {failure.shown}.", "FROM NAMED :S WIN [RANGE 10s] AS :w")
-    if failure.kind == "_WIN" and "_EVENT" in failure.accepted:
-        return Diagnosis("NAMED is missing after FROM: a window needs a name.", "FROM NAMED :S WIN [RANGE 10s] AS :w")
-    bare = failure.follows("_WIN") or failure.accepted == {"LSQB", "LBRACE"}
-    if bare and failure.word in ("RANGE", "LND", "NOW", "FROM"):
-        return Diagnosis(f"A window is written in brackets, found {failure.shown}.", "[RANGE 10s SLIDE 5s]")
-    if failure.accepted == {"LSQB", "_ON"} and failure.kind in IRIS:
-        return Diagnosis(f"ON is missing before {failure.shown}.", f"ON {failure.short}")
-    if failure.accepted == {"LSQB"}:
-        reason = f"FROM STREAM needs a window in brackets, found {failure.described}."
-        return Diagnosis(reason, "FROM STREAM <s> [RANGE 10s STEP 5s]")
-    return None
-
-
-def _window_name(failure: ParseFailure) -> Diagnosis | None:
-    """A name of a window or stream that is not an IRI."""
-    what = _before(failure, {"_WINDOW": "window", "_AS": "window", "_ON": "window", "_NAMED": "stream"})
-    what = what or _before(failure, {"_STREAM": "stream"})
-    if not what or not failure.accepted & IRIS:
-        return None
-    if failure.follows("_ON") and "VAR1" not in failure.accepted:
-        what = "stream"
-    if failure.kind in VARIABLES:
-        return Diagnosis(f"A {what}'s name is an IRI, found {failure.shown}.", f":{failure.short[1:]}")
-    if failure.word and (not failure.kind or len(failure.word) == 1):
-        return Diagnosis(f"A {what}'s name is an IRI, found {failure.shown}.", f":{failure.short}")
-    keyword = str(failure.before).upper()
-    return Diagnosis(f"{keyword} needs a {what}'s name, found {failure.described}.", f"{keyword} :w")
-
-
-# EVENT and MATCH
-
-
-def _event_name(failure: ParseFailure) -> Diagnosis | None:
-    if "NAME" not in failure.accepted or failure.accepted & IRIS:
-        return None
-    if failure.accepted == {"NAME"} and failure.follows("_AS") and failure.kind not in IRIS | VARIABLES:
-        return Diagnosis(f"EVENT needs a name after AS, found {failure.described}.", "AS E1")
-    if failure.kind not in IRIS | VARIABLES:
-        return None
-    plain = re.sub(r"\W+", "", failure.short.rpartition(":")[2]) or "E1"
-    return Diagnosis(f"An EVENT's name is a plain word, found {failure.shown}.", plain)
-
-
-def _event_times(failure: ParseFailure) -> Diagnosis | None:
-    """Something behind an EVENT's name that is not one of its times."""
-    if failure.follows("_START") or failure.follows("_END"):
-        keyword = str(failure.before).upper()
-        return Diagnosis(f"{keyword} needs a variable, found {failure.described}.", f"{keyword} ?t")
-    if "_EVENT" in failure.accepted and failure.word in ("START", "END"):
-        return Diagnosis("START must come before END, each at most once.", "AS E1 START ?s END ?t")
-    if "_END" in failure.accepted and failure.word in ("AT", "TIME", "TIMESTAMP"):
-        return Diagnosis("An EVENT binds its times by START and END.", "AS E1 END ?t")
-    return None
-
-
-def _operand(failure: ParseFailure) -> Diagnosis | None:
-    """Something else where MATCH expects an event."""
-    if "SELECTOR" not in failure.accepted:
-        return None
-    if failure.found == "{" or failure.kind in VARIABLES:
-        return _NAMED
-    if failure.kind == "NOT":
-        return _NOT
-    if failure.kind == "POLICY":
-        return Diagnosis(f"{failure.word} must follow SEQ.", f"E1 SEQ {failure.word} E2")
-    if failure.opened and failure.found in (*CLOSING.values(), END, ",", ";"):
-        hint = "MATCH { E1 SEQ E2 }"
-        return Diagnosis(f"MATCH needs an EVENT's name here, found {failure.described}.", hint)
-    return None
-
-
-_NAMED = Diagnosis("MATCH names EVENTs, whose patterns come before WHERE.", "EVENT ON :w { … } AS E1")
-_NOT = Diagnosis("NOT is not supported in MATCH.", "FILTER NOT EXISTS { … } beside it")
-
-
-def _operator(failure: ParseFailure) -> Diagnosis | None:
-    """Something else where MATCH expects SEQ; or a word before it that was read as an EVENT's name."""
-    if "SEQ" not in failure.accepted or failure.found in (*CLOSING.values(), ""):
-        return None
-    before, word = failure.before, failure.before.upper() if failure.before is not None else ""
-    if before is not None and failure.follows("NAME"):
-        at = before.start_pos
-        if word == "SEQ":
-            return Diagnosis("SEQ belongs between two events.", "E1 SEQ E2", at=at)
-        if word == "NOT":
-            return Diagnosis(_NOT.reason, _NOT.hint, at=at)
-        if word == "EVENT":
-            return Diagnosis(_NAMED.reason, _NAMED.hint, at=at)
-        if word == "UNRESTRICTED":
-            return Diagnosis("SEQ without a policy is unrestricted.", "SEQ alone", at=at)
-        if f"_{word}" in _OF_WHERE:
-            return _beside(word, at)
-        if failure.word in ("START", "END"):
-            reason = "The times of an EVENT are bound where it is declared, before WHERE."
-            variable = _VARIABLE.match(failure.text.read, failure.at + len(failure.found))
-            return Diagnosis(reason, f"AS {before[:40]} {failure.word} {variable[1] if variable else '?t'}")
-        if failure.word and not failure.kind and (meant := similar(word, _OF_MATCH)):
-            return Diagnosis(f'"{before[:40]}" is not known here.', meant, at=at)
-    if failure.kind == "POLICY":
-        return Diagnosis(f"{failure.word} must follow SEQ.", f"SEQ {failure.word}")
-    if failure.kind in _OF_WHERE:
-        return _beside(failure.word)
-    if failure.word in _RELATIONS:
-        reason = f"{failure.shown} is not an operator of MATCH; a FILTER beside MATCH compares START and END."
-        return Diagnosis(reason, _RELATIONS[failure.word])
-    if failure.word == "AND" or failure.found == ",":
-        return Diagnosis(f"{failure.shown} is not an operator of MATCH: two MATCHes join, in any order.", _IN_ANY_ORDER)
-    if failure.word in ("OR", "UNION"):
-        return Diagnosis(f"{failure.shown} is not an operator of MATCH.", "{ MATCH { E1 } } UNION { MATCH { E2 } }")
-    if failure.word == "THEN" or (not failure.word and failure.found != "("):
-        return Diagnosis(f"{failure.shown} is not an operator of MATCH.", "SEQ")
-    return Diagnosis(f"SEQ is missing before {failure.shown}.", f"SEQ {failure.short}")
-
-
-def _beside(word: str, at: int | None = None) -> Diagnosis:
-    return Diagnosis(f"{word} belongs beside MATCH, not in it.", f"MATCH {{ E1 SEQ E2 }} {word} …", at=at)
-
-
-def _outside(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind == "SEQ" and failure.opened and failure.opened[-1] == "{":
-        return Diagnosis("SEQ belongs in MATCH, between the names of EVENTs.", "MATCH { E1 SEQ E2 }")
-    return None
-
-
-# Clauses
-
-
-def _order(failure: ParseFailure) -> Diagnosis | None:
-    """A clause that stands in WHERE or after it."""
-    clauses = {"_EVENT": "EVENT", "_REPORT": "REPORT", "_FROM": "FROM"}
-    if failure.kind not in clauses or failure.kind in failure.accepted:
-        return None
-    in_where = "_FILTER" in failure.accepted or {"DOT", "SEMICOLON"} <= failure.accepted
-    if in_where or (not failure.opened and failure.accepted & (MODIFIERS | {END})):
-        return Diagnosis(f"{failure.word} must come before WHERE.", f"{failure.word} … WHERE {{ … }}")
-    return None
-
-
-def _non_empty(failure: ParseFailure) -> Diagnosis | None:
-    """NON_EMPTY_CONTENT, written otherwise."""
-    before = failure.before
-    in_brackets = before is not None and before.upper() == "NON" and _in_brackets(failure)
-    at = before.start_pos or 0 if in_brackets and before is not None else failure.at
-    found = _NON_EMPTY.match(failure.text.read, at)
-    if found is None or not (in_brackets or failure.follows("_REPORT") or failure.accepted == _ON_WHAT):
-        return None
-    if found[0].upper() == "NON_EMPTY_CONTENT":
-        return None  # ON is missing before it
-    hint = "NON_EMPTY_CONTENT" if failure.accepted == _ON_WHAT or in_brackets else "ON NON_EMPTY_CONTENT"
-    return Diagnosis(f'"{found[0]}" is not known here.', hint, at=at)
-
-
-def _report(failure: ParseFailure) -> Diagnosis | None:
-    if failure.follows("_REPORT") and not _in_brackets(failure):
-        known = ("CONTENT", "CLOSE", "NON_EMPTY_CONTENT")
-        hint = f"REPORT ON {failure.word}" if failure.word in known else "REPORT ON CONTENT"
-        return Diagnosis(f"REPORT needs ON CONTENT, ON CLOSE, EVERY or AT, found {failure.described}.", hint)
-    if failure.accepted == _ON_WHAT:
-        reason = f"REPORT ON needs CONTENT, CLOSE or NON_EMPTY_CONTENT, found {failure.described}."
-        return Diagnosis(reason, "REPORT ON CONTENT")
-    if "COMMA" in failure.accepted and "_EVENT" in failure.accepted and failure.kind in ("INTEGER", "TIME"):
-        return Diagnosis(f'A "," is missing between two times, before {failure.shown}.', f", {failure.short}")
-    return None
-
-
-def _registered(failure: ParseFailure) -> Diagnosis | None:
-    if failure.follows("_REGISTER"):
-        kinds = "RSTREAM, ISTREAM, DSTREAM, STREAM or QUERY"
-        called = failure.short if failure.word or failure.kind in IRIS else "<name>"
-        return Diagnosis(f"REGISTER needs {kinds}, found {failure.described}.", f"REGISTER QUERY {called} AS")
-    if "LABEL" in failure.accepted:
-        reason = f"REGISTER needs a name, which is a word or an IRI, found {failure.described}."
-        return Diagnosis(reason, "REGISTER QUERY name AS")
-    if "_COMPUTED" in failure.accepted:
-        if failure.follows("LABEL") and str(failure.before).upper() == "AS":
-            return Diagnosis("REGISTER needs a name before AS.", "REGISTER QUERY name AS")
-        return Diagnosis(f"Expected AS, found {failure.described}.", "AS")
-    return None
-
-
-def _columns(failure: ParseFailure) -> Diagnosis | None:
-    begins = any(map(failure.follows, ("_SELECT", "DISTINCT", "REDUCED", "STREAM_OPERATOR")))
-    if begins and "STAR" in failure.accepted and (failure.found == "{" or failure.kind in ("_FROM", "_WHERE", END)):
-        return Diagnosis(f"SELECT names its columns, found {failure.described}.", "SELECT *")
-    if failure.accepted == {"_AS"} and failure.follows("RPAR") and not failure.opened:
-        return Diagnosis("An aggregate in SELECT needs a name.", "AS ?name")
-    return None
-
-
-def _no_where(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind == END and not failure.opened and {"_WHERE", "LBRACE"} <= failure.accepted:
-        return Diagnosis(f"WHERE is missing, found {failure.described}.", "WHERE { … }")
-    if failure.accepted == {"LBRACE"} and failure.follows("_WHERE"):
-        return Diagnosis(f"WHERE needs braces, found {failure.described}.", "WHERE { … }")
-    if failure.accepted == {"LBRACE"} and failure.follows("_MATCH"):
-        return Diagnosis(f"MATCH needs braces, found {failure.described}.", "MATCH { E1 SEQ E2 }")
-    return None
-
-
-def _before(failure: ParseFailure, words: dict[str, str]) -> str:
-    """The token before the failure, if it is one of these terminals."""
-    return "" if failure.before is None else words.get(name(failure.before.type), "")
-
-
-def _in_brackets(failure: ParseFailure) -> bool:
-    return bool(failure.opened) and failure.opened[-1] == "["
-
-
-MISTAKES: tuple[Mistake, ...] = (
-    _refused,
-    _non_empty,
-    _misspelt,  # before all that says what was expected
-    _length,
-    _instant,
-    _brackets,
-    _still_open,
-    _no_win,
-    _window_name,
-    _operand,
-    _event_name,
-    _event_times,
-    _operator,
-    _order,  # before what is said of SEQ outside MATCH
-    _outside,
-    _report,
-    _registered,
-    _columns,
-    _no_where,
+BETWEEN_EVENTS: Mistakes = (
+    Mistake(last="SEQ", after="NAME", at="last", says="SEQ belongs between two events. Try: E1 SEQ E2"),
+    Mistake(last="NOT", after="NAME", at="last", says=_NOT),
+    Mistake(last="EVENT", after="NAME", at="last", says=_NAMED),
+    Mistake(last="UNRESTRICTED", after="NAME", at="last", says="SEQ without a policy is unrestricted. Try: SEQ alone"),
+    Mistake(last=[terminal[1:] for terminal in _OF_WHERE], after="NAME", at="last",
+            says="{LAST} belongs beside MATCH, not in it. Try: MATCH { E1 SEQ E2 } {LAST} …"),
+    Mistake(word="START END", after="NAME", ahead=_VARIABLE, says=_TIMES_FIRST + "{variable}"),
+    Mistake(word="START END", after="NAME", says=_TIMES_FIRST + "?t"),
+    _misspelt_before,
+    Mistake(kind="POLICY", says="{word} must follow SEQ. Try: SEQ {word}"),
+    Mistake(kind=_OF_WHERE, says="{word} belongs beside MATCH, not in it. Try: MATCH { E1 SEQ E2 } {word} …"),
+    *(
+        Mistake(word=word,
+                says="{shown} is not an operator of MATCH; a FILTER beside MATCH compares START and END. Try: " + cure)
+        for word, cure in RELATIONS.items()
+    ),
+    Mistake(word="AND", found=",",
+            says="{shown} is not an operator of MATCH: two MATCHes join, in any order. Try: MATCH { E1 } MATCH { E2 }"),
+    Mistake(word="OR UNION", says="{shown} is not an operator of MATCH. Try: { MATCH { E1 } } UNION { MATCH { E2 } }"),
+    Mistake(found=".", says='"." is not needed in MATCH, which holds names of EVENTs. Try: MATCH { E1 SEQ E2 }'),
+    Mistake(found="+ * ?", says="{shown} is not supported in MATCH, where a name stands for one event. "
+                                "Try: SPAseQ or SASE+, which have closures"),
+    Mistake(word="THEN", says="{shown} is not an operator of MATCH. Try: SEQ"),
+    Mistake(when=lambda failure: not failure.word and failure.found != "(",
+            says="{shown} is not an operator of MATCH. Try: SEQ"),
+    Mistake(says="SEQ is missing before {shown}. Try: SEQ {short}"),
 )
+
+CLAUSES: Mistakes = (
+    _report,
+    Mistake(accepts_only=_ON_WHAT, when=lambda failure: "CLOSE" in failure.word,
+            says="REPORT ON needs CONTENT, CLOSE or NON_EMPTY_CONTENT, found {described}. Try: REPORT ON CLOSE"),
+    Mistake(accepts_only=_ON_WHAT,
+            says="REPORT ON needs CONTENT, CLOSE or NON_EMPTY_CONTENT, found {described}. Try: REPORT ON CONTENT"),
+    Mistake(accepts="COMMA _EVENT", kind="INTEGER TIME",
+            says='A "," is missing between two times, before {shown}. Try: , {short}'),
+    Mistake(after="_REGISTER", when=lambda failure: failure.word != "" or failure.kind in IRIS,
+            says=_REGISTER + "{short} AS"),
+    Mistake(after="_REGISTER", says=_REGISTER + "<name> AS"),
+    Mistake(accepts="LABEL",
+            says="REGISTER needs a name, which is a word or an IRI, found {described}. Try: REGISTER QUERY name AS"),
+    Mistake(accepts="_COMPUTED", last="AS", after="LABEL",
+            says="REGISTER needs a name before AS. Try: REGISTER QUERY name AS"),
+    Mistake(accepts="_COMPUTED", says="Expected AS, found {described}. Try: AS"),
+    Mistake(found="{", kind=("_FROM", "_WHERE", END), after="_SELECT DISTINCT REDUCED STREAM_OPERATOR", accepts="STAR",
+            says=NO_COLUMNS),
+    Mistake(accepts_only="_AS", after="RPAR", opened=False, says="An aggregate in SELECT needs a name. Try: AS ?name"),
+    Mistake(kind=END, accepts="_WHERE LBRACE", opened=False,
+            says="WHERE is missing, found {described}. Try: WHERE { … }"),
+    Mistake(accepts_only="LBRACE", after="_WHERE", says="WHERE needs braces, found {described}. Try: WHERE { … }"),
+    Mistake(accepts_only="LBRACE", after="_MATCH",
+            says="MATCH needs braces, found {described}. Try: MATCH { E1 SEQ E2 }"),
+)
+
+MISTAKES: Mistakes = (
+    Mistake(word="DESCRIBE", bare=True, says="DESCRIBE is not supported for RSEP-QL. Try: SELECT, CONSTRUCT or ASK"),
+    Mistake(word="TIMESTAMP", accepts="FUNCTION_1", says=TIMESTAMP.message),
+    Mistake(word="GETDURATION GETSTARTTIME GETENDTIME", accepts="FUNCTION_1",
+            says="{short}() is EP-SPARQL's: in RSEP-QL an EVENT binds its times. Try: AS E1 START ?s END ?t"),
+    _gap,
+    Mistake(word="WITHIN", bare=True,
+            says="WITHIN is not supported: a window says how far back the query looks. "
+                 "Try: FROM NAMED :S WIN [RANGE 10m] AS :w"),
+    _non_empty,
+    misspelt,  # before all that says what was expected
+    *TIMES,
+    _brackets,
+    Mistake(opened=True, kind=MODIFIERS - {"_VALUES"}, says=STILL_OPEN),
+    *WINDOWS,
+    _window_name,
+    *EVENTS,
+    _operator,
+    # before what is said of SEQ outside MATCH
+    Mistake(kind="_EVENT _REPORT _FROM", when=_is_late,
+            says="{word} must come before WHERE. Try: {word} … WHERE { … }"),
+    Mistake(kind="SEQ", within="{", says="SEQ belongs in MATCH, between the names of EVENTs. Try: MATCH { E1 SEQ E2 }"),
+    *CLAUSES,
+)
+# fmt: on

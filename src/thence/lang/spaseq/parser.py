@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from thence.algebra.spaseq import SelectRows, SequenceQuery
 from thence.algebra.traversal import DEPTH, depth
-from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, duration, still_open, unit
+from thence.lang.mistakes import CLOSING, DURATION, STILL_OPEN, UNIT, Mistake, Mistakes
 from thence.lang.spaseq.checks import (
     GpmScope,
     check_filters,
@@ -28,65 +28,31 @@ from thence.rdf.events import DEFAULT_NAMESPACE
 
 # Common mistakes in SPAseQ, besides those of all languages.
 
-_OPERATORS = '"," ";" ":" "&" or "|"'
+# fmt: off
+_NO_OPERATOR = 'Try: "," ";" ":" "&" or "|"'
 
-
-def _still_open(failure: ParseFailure) -> Diagnosis | None:
-    """The next GPM begins, and a bracket of SEQ or of the GPM before is open."""
-    return still_open(failure, {"_DEFINE"}) if len(failure.opened) > 1 else None
-
-
-def _dataset(failure: ParseFailure) -> Diagnosis | None:
-    if failure.follows("_FROM") and (failure.kind in IRIS or failure.word == "NAMED"):
-        iri = failure.short if failure.kind in IRIS else "<http://…>"
-        return Diagnosis("FROM names a stream here; background data is read by GRAPH.", f"FROM STREAM S1 {iri}")
-    return None
-
-
-def _unnamed(failure: ParseFailure) -> Diagnosis | None:
-    if failure.follows("_STREAM") and failure.kind in IRIS:
-        return Diagnosis("A stream needs a name before its IRI.", f"FROM STREAM S1 {failure.short}")
-    return None
-
-
-def _form(failure: ParseFailure) -> Diagnosis | None:
-    if failure.word in ("ASK", "DESCRIBE") and "_CONSTRUCT" in failure.accepted:
-        return Diagnosis(f"{failure.word} is not supported over streams.", "SELECT or CONSTRUCT")
-    return None
-
-
-def _modifier(failure: ParseFailure) -> Diagnosis | None:
-    if failure.accepted == {END} and failure.kind in MODIFIERS:
-        return Diagnosis(f"{failure.found.upper()} is not supported: matches are emitted as they are found.")
-    return None
-
-
-def _prefixed(failure: ParseFailure) -> Diagnosis | None:
-    if "NAME" in failure.accepted and failure.found in ("!", "+", "?") and "VAR1" not in failure.accepted:
-        return Diagnosis("The operators + ? ! follow their operand.", f"A{failure.found}")
-    return None
-
-
-def _joining(failure: ParseFailure) -> Diagnosis | None:
-    """Two GPMs with nothing between them, or with an operator that SEQ does not have."""
-    if "AMPERSAND" not in failure.accepted or failure.kind == END or failure.found in CLOSING.values():
-        return None
-    if failure.word or failure.found == "(":
-        return Diagnosis(f"An operator is missing before {failure.shown}.", _OPERATORS)
-    return Diagnosis(f"{failure.shown} is not an operator of SEQ.", _OPERATORS)
-
-
-MISTAKES: tuple[Mistake, ...] = (
-    duration,
-    unit,
-    _still_open,  # before what is said of a missing operator
-    _dataset,
-    _unnamed,
-    _form,
-    _modifier,
-    _prefixed,
-    _joining,
+MISTAKES: Mistakes = (
+    DURATION,
+    UNIT,
+    # the next GPM begins, and a bracket of SEQ or of the GPM before is open
+    Mistake(kind="_DEFINE", when=lambda failure: len(failure.opened) > 1, says=STILL_OPEN),
+    Mistake(after="_FROM", kind=IRIS,
+            says="FROM names a stream here; background data is read by GRAPH. Try: FROM STREAM S1 {short}"),
+    Mistake(after="_FROM", word="NAMED",
+            says="FROM names a stream here; background data is read by GRAPH. Try: FROM STREAM S1 <http://…>"),
+    Mistake(after="_STREAM", kind=IRIS, says="A stream needs a name before its IRI. Try: FROM STREAM S1 {short}"),
+    Mistake(word="ASK DESCRIBE", accepts="_CONSTRUCT",
+            says="{word} is not supported over streams. Try: SELECT or CONSTRUCT"),
+    Mistake(kind=MODIFIERS, accepts_only=[END], says="{word} is not supported: matches are emitted as they are found."),
+    Mistake(found="! + ?", accepts="NAME", rejects="VAR1",
+            says="The operators + ? ! follow their operand. Try: A{found}"),
+    # two GPMs with nothing between them, or with an operator that SEQ does not have
+    Mistake(accepts="AMPERSAND", when=lambda failure: failure.word != "" or failure.found == "(",
+            says=f"An operator is missing before {{shown}}. {_NO_OPERATOR}"),
+    Mistake(accepts="AMPERSAND", when=lambda failure: failure.found not in ("", *CLOSING.values()),
+            says=f"{{shown}} is not an operator of SEQ. {_NO_OPERATOR}"),
 )
+# fmt: on
 
 
 # SPAseQ queries: text in, algebra out.

@@ -9,7 +9,19 @@ from typing import Any
 
 from lark import Token
 
-from thence.algebra.expressions import Bound, Call, Cast, Coalesce, Compare, Comparison, Expression, If, Variable
+from thence.algebra.expressions import (
+    Arithmetic,
+    Bound,
+    Call,
+    Cast,
+    Coalesce,
+    Compare,
+    Comparison,
+    Expression,
+    If,
+    Operation,
+    Variable,
+)
 from thence.algebra.patterns import TriplePattern
 from thence.algebra.tef_sparql import FRESH, is_fresh
 from thence.algebra.variables import mentioned
@@ -24,7 +36,7 @@ from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration
 from thence.rdf.dates import parse_duration as parse_xsd_duration
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI, RDF, RDFS, XSD, XSD_STRING, Literal
-from thence.rdf.times import Domain, parse_duration
+from thence.rdf.times import XSD_DATE_TIME, Domain, parse_duration
 
 # The functions of TEF-SPARQL: SPARQL's built-ins by name, XPath's by `fn:`, now() and duration(a, b).
 
@@ -253,13 +265,19 @@ class TefExpressionReader(ExpressionReader):
         return found
 
     def _note_demand(self, side: Expression, other: Expression) -> None:
-        """Note the kind of time that a comparison of duration() with a constant demands (TEF-60)."""
-        if isinstance(side, Call) and side.function == "DURATION" and isinstance(other, Literal):
-            shown = other.value[:40]
-            if other.datatype in _NUMBERS:
-                self._demands.append(TimeDemand(Domain.TICKS, f"duration() beside {shown}", self.here))
-            elif other.datatype == XSD_DAY_TIME_DURATION or _is_duration(other):
-                self._demands.append(TimeDemand(Domain.DATETIME, f"duration() beside {shown}", self.here))
+        """Note the kind of time that a comparison demands: of duration() with a length (TEF-60), of now() with an
+        instant or with a time plus or minus a length (TEF-63)."""
+        match side, other:
+            case Call("DURATION"), Literal():
+                domain, words = _length_domain(other), "duration()"
+            case Call("NOW"), Literal():
+                domain, words = (Domain.DATETIME if other.datatype == XSD_DATE_TIME else _tick_domain(other)), "now()"
+            case Call("NOW"), Arithmetic(Operation.ADD | Operation.SUBTRACT, _, Literal() as length):
+                domain, words, other = _length_domain(length), "now()", length
+            case _:
+                return
+        if domain is not None:
+            self._demands.append(TimeDemand(domain, f"{words} beside {other.value[:40]}", self.here))
 
     def read_only(self, *expressions: Expression) -> None:
         """Refuse `?_` in expressions: it is new each time, so it has no value there (TEF-56)."""
@@ -267,6 +285,15 @@ class TefExpressionReader(ExpressionReader):
         place = min((self._named[each][0] for each in fresh), default=None)
         if place is not None:
             raise self.error("?_ is a new variable each time, so it has no value here.", at=place, hint="a name")
+
+
+def _tick_domain(literal: Literal) -> Domain | None:
+    return Domain.TICKS if literal.datatype in _NUMBERS else None
+
+
+def _length_domain(literal: Literal) -> Domain | None:
+    is_duration = literal.datatype == XSD_DAY_TIME_DURATION or _is_duration(literal)
+    return Domain.DATETIME if is_duration else _tick_domain(literal)
 
 
 def _is_duration(literal: Literal) -> bool:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from thence.lang.mistakes import CLOSING, Diagnosis, Mistake, ParseFailure, duration, similar, still_open, unit
+from thence.lang.mistakes import (
+    CLOSING,
+    DURATION,
+    RESERVED,
+    STILL_OPEN,
+    UNIT,
+    Diagnosis,
+    Mistake,
+    Mistakes,
+    ParseFailure,
+    glued,
+    misspelt,
+    similar,
+)
 from thence.lang.tef_sparql.expression_reader import AGGREGATES, INSTEAD_OF_AGGREGATE, NO_AGGREGATE
 from thence.lang.text import COMPARISONS, END, IRIS, LITERALS, VARIABLES
 
 KEYWORDS = ("SINCE", "UNTIL", "TILL", "REPLACE", "ONSTART", "ONEND", "WITHOUT", "BIND", "FILTER")
 """Those that begin something where a bare name could begin a triple."""
 
-_ARMS = {"_SINCE": "SINCE", "_UNTIL": "UNTIL", "_REPLACE": "REPLACE"}
 _NO_ROWS = "is not supported: rows are emitted as they are found."
 _NOT_HERE = {
     "OPTIONAL": Diagnosis("OPTIONAL is not supported.", "a statement with the pattern, and one WITHOUT it"),
@@ -35,6 +48,7 @@ _OPERATORS = {
     "OR": Diagnosis('"OR" is not an operator.', "UNION"),
     "AFTER": Diagnosis('"AFTER" is not an operator.', "SEQ or BEFORE, with the earlier event first"),
     "THEN": Diagnosis('"THEN" is not an operator.', "SEQ"),
+    "FOLLOWED": Diagnosis('"FOLLOWED" is not an operator.', "SEQ"),
     "EQUALS": Diagnosis('"EQUALS" is not an operator of TEF-SPARQL.', "[?s, ?e] behind both sides"),
     "WHILE": Diagnosis('"WHILE" is not an operator.', "DURING"),
     "HAPPENS": Diagnosis("HAPPENSWHILE is one word.", "HAPPENSWHILE"),
@@ -52,375 +66,193 @@ _OPERATORS = {
         }.items()
     },
 }
-_NEAR = 300  # characters: a text may have a million
+
+
 _FIRST_WORD = re.compile(
     r"(?:\b(?:WHERE|UNION|ON)\b|[({;,.])\s*([^\W\d][\w-]*)(?:\s+[^\s(){};,.]+){0,2}\s*\Z", re.IGNORECASE
 )
-_KIND = re.compile(r"\bCONSTRUCT\s+(\w+)\s*$", re.IGNORECASE)
-_PREDICATE_LIST = re.compile(r";\s*[^\s;,.(){}]+\s+[^\s;,.(){}\[\]]+\s*\Z")
-_OBJECT_LIST = re.compile(r",\s*[^\s;,.(){}]+\s*\Z")
-_STATIC = re.compile(r"\bCONSTRUCT\s+(STATIC)\s[^{}]*\Z", re.IGNORECASE)
-_TWO_WORDS = re.compile(r"ON\s+(START|END)\b", re.IGNORECASE)
-_WINDOW = re.compile(r"\[?\s*(?:(?:RANGE|ROWS|TRIPLES|TUMBLING|(?:NAMED\s+)?WINDOW)\b|NOW\s*\])", re.IGNORECASE)
-_COLUMNS = re.compile(r"\bSELECT\s+(?:DISTINCT\s+)?(?:[?$]\w+[\s,]*)*\Z", re.IGNORECASE)
-_AGGREGATE = re.compile(rf"(?:\(\s*)?({'|'.join(AGGREGATES)})\s*\(", re.IGNORECASE)
-_ENDS = frozenset({")", "}", ".", ",", ";", "[", ""})
-
-
-def _behind(failure: ParseFailure) -> str:
-    return failure.text.read[max(0, failure.at - _NEAR) : failure.at]
-
-
-# What the parser expected, by the terminals that it would have taken
-
-
-def _after_pattern(failure: ParseFailure) -> bool:
-    return "RELATION" in failure.accepted
-
-
-def _at_pattern(failure: ParseFailure) -> bool:
-    return "ONSTART" in failure.accepted
-
-
-def _at_verb(failure: ParseFailure) -> bool:
-    return "A" in failure.accepted
-
-
-def _at_object(failure: ParseFailure) -> bool:
-    return {"IRIREF", "INTEGER", "MINUS"} <= failure.accepted and "BANG" not in failure.accepted
-
-
-def _at_where(failure: ParseFailure) -> bool:
-    return "_WHERE" in failure.accepted and not failure.opened
-
-
-# What TEF-SPARQL refuses by name
 
 
 def _refused(failure: ParseFailure) -> Diagnosis | None:
     """A keyword of SPARQL, where the parser stopped at it or read it as a bare name."""
-    if failure.word and not failure.kind and not _at_where(failure):
+    if failure.word and not failure.kind and not _is_at_where(failure):
         if failure.word in ("AND", "OR") and "LOGICAL_AND" in failure.accepted:
             return None
-        known = _NOT_HERE | (_OPERATORS if _after_pattern(failure) else {})
+        known = _NOT_HERE | (_OPERATORS if "RELATION" in failure.accepted else {})
         if failure.word in known:
             return known[failure.word]
-    read = _behind(failure)
-    for first in reversed(list(_FIRST_WORD.finditer(read))):
-        at = failure.at - len(read) + first.start(1)
-        if first[1].upper() in _NOT_HERE:
-            found = _NOT_HERE[first[1].upper()]
-            return Diagnosis(found.reason, found.hint, at=at)
+    if first := failure.behind(_FIRST_WORD):
+        if refused := _NOT_HERE.get(first[1].upper()):
+            return replace(refused, at=first.start(1))
         if meant := similar(first[1], KEYWORDS):
-            return Diagnosis(f'"{first[1][:40]}" is not known here.', meant, at=at)
-        break
-    before = failure.before
-    if before is not None and failure.follows("NAME") and before.upper() in ("IN", "EXISTS"):
-        found = _NOT_HERE[before.upper()]
-        return Diagnosis(found.reason, found.hint, at=before.start_pos)
+            return Diagnosis(f'"{first[1][:40]}" is not known here.', meant, first.start(1))
+    if failure.last_kind == "NAME" and failure.last.upper() in ("IN", "EXISTS"):
+        return replace(_NOT_HERE[failure.last.upper()], at=failure.last_at)
     return None
 
 
-def _blank(failure: ParseFailure) -> Diagnosis | None:
-    at_term = bool(failure.accepted & (IRIS | VARIABLES))
-    if at_term and (failure.text.read.startswith("_:", failure.at) or failure.found == "["):
-        return Diagnosis("Blank nodes are not supported in TEF-SPARQL.", "a variable, or ?_")
-    return None
-
-
-def _path(failure: ParseFailure) -> Diagnosis | None:
-    if failure.found in ("/", "|", "^", "*", "!") and (_at_object(failure) or _at_verb(failure)):
-        if "STAR" in failure.accepted:
-            return None
-        return Diagnosis("Property paths are not supported.", "a triple for each step, with variables between")
-    return None
-
-
-def _replace_function(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind == "_REPLACE" and "BANG" in failure.accepted and not _at_pattern(failure):
-        reason = "REPLACE is a keyword of TEF-SPARQL, and SPARQL's function of that name is not supported."
-        return Diagnosis(reason, "CONCAT, SUBSTR, STRBEFORE or STRAFTER")
-    return None
-
-
-# Lists
-
-
-def _predicate_list(failure: ParseFailure) -> Diagnosis | None:
-    """Turtle's `;`, which is UNION here."""
-    read = _behind(failure)
-    found = _PREDICATE_LIST.search(read) if _at_object(failure) and failure.found in _ENDS else None
-    if found:
-        at = failure.at - len(read) + found.start()
-        return Diagnosis('";" means UNION here.', "repeat the subject, behind a comma", at=at)
-    if failure.found == ";" and "_WHERE" in failure.accepted:
-        return Diagnosis('";" means UNION, which is not allowed in a head.', '"," and the subject again')
-    return None
-
-
-def _object_list(failure: ParseFailure) -> Diagnosis | None:
-    """Turtle's `,` in a head."""
-    if not _at_verb(failure) or not (failure.kind == "_WHERE" or failure.found in _ENDS):
-        return None
-    read = _behind(failure)
-    if found := _OBJECT_LIST.search(read):
-        at = failure.at - len(read) + found.start()
-        return Diagnosis('"," separates triples here.', "repeat subject and predicate", at=at)
-    return None
-
-
-def _expression_first(failure: ParseFailure) -> Diagnosis | None:
-    is_operator = failure.kind in COMPARISONS or failure.found in ("+", "-", "*", "/")
-    if is_operator and _at_verb(failure) and "EQUAL" not in failure.accepted:
-        return Diagnosis("An expression is not allowed first in a list.", "a pattern first, then the expression")
-    return None
-
-
-def _subject(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind in LITERALS and _at_pattern(failure) and "INTEGER" not in failure.accepted:
-        return Diagnosis(f"A subject is an IRI or a variable, found {failure.short}.", "?x p …")
-    return None
-
-
-def _joining(failure: ParseFailure) -> Diagnosis | None:
-    """Two patterns with nothing between them."""
-    if not _after_pattern(failure) or failure.kind == END or similar(failure.word, _known(failure)):
-        return None
-    if failure.kind in _ARMS:
-        return Diagnosis(f"UNION is missing before {failure.word}.", f"UNION ({failure.word} … )")
-    if (
-        failure.kind in IRIS | VARIABLES | LITERALS
-        or failure.found in ("(", "{")
-        or (failure.word and not failure.kind)
-    ):
-        return Diagnosis(f'"," or an operator such as DURING is missing before {failure.shown}.', f", {failure.short}")
-    return None
-
-
-def _known(failure: ParseFailure) -> list[str]:
-    return failure.words.keywords(failure.accepted)
-
-
-# Operators and arms
-
-
-def _two_words(failure: ParseFailure) -> Diagnosis | None:
-    found = _TWO_WORDS.match(failure.text.read, failure.at) if failure.kind == "_ON" else None
-    return Diagnosis(f"ON{found[1].upper()} is one word.", f"ON{found[1].upper()}") if found else None
-
-
-def _on_init(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind != "_ON_INIT":
-        return None
-    if failure.accepted == {"_ON"}:
-        hint = "(REPLACE … ON … ) UNION ( … ON INIT)"
-        return Diagnosis("REPLACE needs an event behind ON, found ON INIT.", hint)
-    if _at_pattern(failure):
-        return Diagnosis("ON INIT follows its pattern.", "?x p ?y ON INIT")
-    return None
-
-
-def _misplaced_on(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind == "_ON" and "_UNION" in failure.accepted:
-        return Diagnosis("ON belongs to REPLACE.", "REPLACE … ON …, or … ON INIT")
-    is_replaced = failure.accepted == {"_ON"} or ("_ON" in failure.accepted and failure.word == "BY")
-    if is_replaced and (not failure.opened or failure.found):
-        return Diagnosis(f"REPLACE needs ON and an event, found {failure.described}.", "REPLACE … ON …")
-    return None
-
-
-def _arm_in_list(failure: ParseFailure) -> Diagnosis | None:
-    if failure.kind in _ARMS and _at_pattern(failure) and "BANG" in failure.accepted:
-        reason = f"{failure.word} begins an arm, and UNION must separate arms."
-        return Diagnosis(reason, f"UNION ({failure.word} … )")
-    return None
-
-
-def _prefixed(failure: ParseFailure) -> Diagnosis | None:
-    """An infix operator with nothing on its left."""
-    if failure.kind in ("RELATION", "WITHOUT", "_UNION") and _at_pattern(failure):
-        if failure.follows("RELATION") or failure.follows("WITHOUT"):
-            return Diagnosis(f"A pattern is missing before {failure.word}.", f"… {failure.word} …")
-        return Diagnosis(f"{failure.word} belongs between two patterns.", f"… {failure.word} …")
-    return None
-
-
-def _reserved(failure: ParseFailure) -> Diagnosis | None:
-    """A keyword where a bare name is meant."""
-    if not failure.kind or not failure.word or failure.kind in LITERALS or "NAME" not in failure.accepted:
-        return None
-    if _at_verb(failure) or (_at_object(failure) and not failure.found.isupper()):
-        return Diagnosis(f"{failure.shown} is a keyword, not a bare name.", f":{failure.short}")
-    return None
-
-
-# Brackets
-
-
-def _times(failure: ParseFailure) -> Diagnosis | None:
-    if not failure.opened or failure.opened[-1] != "[" or failure.kind == END:
-        return None
-    if "INFINITY" in failure.accepted:
-        return Diagnosis(f"A time is a variable, a number, a string or ∞, found {failure.described}.", "[?s, ?e]")
-    if failure.accepted <= {"COMMA", "RSQB"}:
-        return Diagnosis(f'Brackets hold a start and an end, with "," between, found {failure.described}.', "[?s, ?e]")
-    return None
-
-
-def _still_open(failure: ParseFailure) -> Diagnosis | None:
-    """The next clause or statement begins, and a bracket is open."""
-    begins = ("_SELECT", "_CONSTRUCT", "_DECLARE", "_PREFIX", "_BASE", "_WHERE", "_ONCE", "_WITHIN", "_FROM")
-    return None if _at_verb(failure) or _at_object(failure) else still_open(failure, begins)
+_KIND = re.compile(r"\bCONSTRUCT\s+(\w+)\s*\Z", re.IGNORECASE)
 
 
 def _kind(failure: ParseFailure) -> Diagnosis | None:
     """CONSTRUCT FCT { … }, which begins like a triple."""
-    found = _KIND.search(failure.text.read, 0, failure.at) if failure.found == "{" and _at_verb(failure) else None
+    found = failure.behind(_KIND) if failure.found == "{" and "A" in failure.accepted else None
     meant = "" if found is None else similar(found[1], ("FACT", "EVENT"))
-    if found is None or not meant:
-        return None
-    return Diagnosis(f'"{found[1]}" is not known here.', meant, at=found.start(1))
+    return Diagnosis(f'"{found[1]}" is not known here.', meant, found.start(1)) if found and meant else None
 
 
-def _no_object(failure: ParseFailure) -> Diagnosis | None:
-    if _at_object(failure) and failure.kind in ("_UNION", "RELATION", "WITHOUT"):
-        return Diagnosis(f"A triple needs an object before {failure.word}.", f"?o {failure.word}")
-    return None
-
-
-# Clauses
+_COLUMNS = re.compile(r"\bSELECT\s+(?:DISTINCT\s+)?(?:[?$]\w+[\s,]*)*\Z", re.IGNORECASE)
+_AGGREGATE = re.compile(rf"(?:\(\s*)?({'|'.join(AGGREGATES)})\s*\(", re.IGNORECASE)
 
 
 def _columns(failure: ParseFailure) -> Diagnosis | None:
-    is_first = failure.follows("_SELECT") or failure.follows("DISTINCT")
-    if similar(failure.word, ("DISTINCT",)) or not (failure.found == "(" or is_first):
-        return None
-    if not _COLUMNS.search(_behind(failure)):
+    if not failure.behind(_COLUMNS):
         return None
     if aggregate := _AGGREGATE.match(failure.text.read, failure.at):
         return Diagnosis(NO_AGGREGATE.format(aggregate[1].upper()), INSTEAD_OF_AGGREGATE)
+    begins = failure.found == "(" or failure.last_kind in ("_SELECT", "DISTINCT")
+    if not begins or similar(failure.word, ("DISTINCT",)):
+        return None
     if failure.found == "(":
         return Diagnosis("SELECT takes variables alone.", "?v = … in WHERE, and SELECT ?v")
     return Diagnosis(f"SELECT names its variables, found {failure.described}.", "SELECT ?x ?y")
 
 
+_WINDOW = re.compile(r"\[?\s*(?:(?:RANGE|ROWS|TRIPLES|TUMBLING|(?:NAMED\s+)?WINDOW)\b|NOW\s*\])", re.IGNORECASE)
+
+
 def _window(failure: ParseFailure) -> Diagnosis | None:
     """`[RANGE 10s]` and the like, of other languages."""
     first = failure.at - 1 if failure.text.read[failure.at - 1 : failure.at] == "[" else failure.at
-    if failure.found != "[" and first == failure.at and not failure.follows("_FROM"):
+    if failure.found != "[" and first == failure.at and failure.last_kind != "_FROM":
         return None
     if not _WINDOW.match(failure.text.read, first):
         return None
     reason = "Windows are not supported: WITHIN bounds how long events may take, and facts hold until they end."
-    return Diagnosis(reason, "WITHIN 10 SECONDS before WHERE", at=first)
+    return Diagnosis(reason, "WITHIN 10 SECONDS before WHERE", first)
 
 
-def _static(failure: ParseFailure) -> Diagnosis | None:
-    read = _behind(failure)
-    if "_WHERE" not in failure.accepted or not (found := _STATIC.search(read)):
-        return None
-    reason = "CONSTRUCT makes events or facts; static triples come from the background."
-    return Diagnosis(reason, "CONSTRUCT FACT", at=failure.at - len(read) + found.start(1))
+def _is_blank(failure: ParseFailure) -> bool:
+    return failure.found == "[" or failure.text.read.startswith("_:", failure.at)
 
 
-def _no_head(failure: ParseFailure) -> Diagnosis | None:
-    if (
-        (failure.follows("_CONSTRUCT") or failure.follows("KIND"))
-        and not failure.opened
-        and "LBRACE" in failure.accepted
-    ):
-        return Diagnosis(f"CONSTRUCT needs a triple, found {failure.described}.", "CONSTRUCT FACT ?x p ?y WHERE …")
-    return None
+def _is_at_object(failure: ParseFailure) -> bool:
+    return failure.accepted >= {"IRIREF", "INTEGER", "MINUS"} and "BANG" not in failure.accepted
 
 
-def _no_where(failure: ParseFailure) -> Diagnosis | None:
-    if not _at_where(failure) or similar(failure.word, _known(failure)):
-        return None
-    if failure.kind in ("_ONCE", "_WITHIN", "_FROM") or failure.found in (",", ".", ";", *CLOSING.values()):
-        return None
-    return Diagnosis(f"WHERE is missing, found {failure.described}.", "WHERE …")
+def _is_at_where(failure: ParseFailure) -> bool:
+    return "_WHERE" in failure.accepted and not failure.opened
 
 
-def _late(failure: ParseFailure) -> Diagnosis | None:
-    words = {"_ONCE": "ONCE PER", "_WITHIN": "WITHIN", "_FROM": "FROM STREAM"}.get(failure.kind, "")
-    if words and _after_pattern(failure):
-        return Diagnosis(f"{words} must come before WHERE.", f"{words} … WHERE …")
-    if failure.kind == "_WHERE" and _after_pattern(failure):
-        return Diagnosis("A statement has one WHERE.", '"," between patterns')
-    return None
+def _is_reserved(failure: ParseFailure) -> bool:
+    if not failure.kind or not failure.word or failure.kind in LITERALS:
+        return False
+    return "A" in failure.accepted or (_is_at_object(failure) and not failure.found.isupper())
 
 
-def _between(failure: ParseFailure) -> Diagnosis | None:
-    begins = failure.kind in ("_SELECT", "_CONSTRUCT", "_DECLARE", "_PREFIX", "_BASE")
-    if begins and failure.before == ";" and failure.before is not None:
-        at = failure.before.start_pos
-        return Diagnosis('Statements follow one another without ";".', "no sign between them", at=at)
-    return None
+def _is_unjoined(failure: ParseFailure) -> bool:
+    """Whether a pattern begins directly behind another."""
+    is_bare = failure.word != "" and not failure.kind
+    return is_bare or failure.found in ("(", "{") or failure.kind in IRIS | VARIABLES | LITERALS
 
 
-def _once_per(failure: ParseFailure) -> Diagnosis | None:
-    if failure.accepted == {"_PER"} and not similar(failure.word, ("PER",)):
-        return Diagnosis(f"ONCE is followed by PER, found {failure.described}.", "ONCE PER ?x")
-    if failure.follows("_PER"):
-        return Diagnosis(f"ONCE PER needs a variable, found {failure.described}.", "ONCE PER ?x")
-    return None
+def _lacks_on(failure: ParseFailure) -> bool:
+    is_replaced = failure.accepted == {"_ON"} or ("_ON" in failure.accepted and failure.word == "BY")
+    return is_replaced and (not failure.opened or failure.found != "")
 
 
-def _from(failure: ParseFailure) -> Diagnosis | None:
-    if failure.accepted == {"_STREAM"} and not similar(failure.word, ("STREAM",)):
-        iri = failure.short if failure.kind in IRIS else "<http://…>"
-        return Diagnosis("FROM names a stream here.", f"FROM STREAM {iri}")
-    if failure.follows("_STREAM") or (failure.follows("NAME") and failure.accepted == IRIS):
-        return Diagnosis(f"FROM STREAM needs an IRI, found {failure.described}.", "FROM STREAM name <http://…>")
-    return None
+def _lacks_where(failure: ParseFailure) -> bool:
+    is_clause = failure.kind in ("_ONCE", "_WITHIN", "_FROM")
+    return not is_clause and failure.found not in (",", ".", ";", *CLOSING.values())
 
 
-def _declare(failure: ParseFailure) -> Diagnosis | None:
-    if failure.follows("_DECLARE") and not similar(failure.word, ("FACT", "EVENT", "STATIC")):
-        hint = f"DECLARE FACT {failure.short}" if failure.word and not failure.kind else "DECLARE FACT p"
-        return Diagnosis(f"DECLARE needs EVENT, FACT or STATIC, found {failure.described}.", hint)
-    if failure.found == "," and "_DECLARE" in failure.accepted and "IRIREF" in failure.accepted:
-        return Diagnosis("The predicates of DECLARE are separated by spaces, without commas.", "DECLARE FACT p q")
-    return None
+# fmt: off
+_BEGINS = "_SELECT _CONSTRUCT _DECLARE _PREFIX _BASE"
+_ARMS = "_SINCE _UNTIL _REPLACE"
+_OBJECT = "IRIREF INTEGER MINUS"  # and no BANG: the parser expects the object of a triple
+_ENDS = (")", "}", ".", ",", ";", "[", "")
+_PREDICATE_LIST = re.compile(r"(?P<sign>;)\s*[^\s;,.(){}]+\s+[^\s;,.(){}\[\]]+\s*\Z")
+_OBJECT_LIST = re.compile(r"(?P<sign>,)\s*[^\s;,.(){}]+\s*\Z")
+_STATIC = re.compile(r"\bCONSTRUCT\s+(?P<kind>STATIC)\s[^{}]*\Z", re.IGNORECASE)
+_NO_STREAM = "FROM STREAM needs an IRI, found {described}. Try: FROM STREAM name <http://…>"
+_TURN = re.compile(r"\s+(?P<turn>START|END)\b", re.IGNORECASE)
 
-
-def _bind_as(failure: ParseFailure) -> Diagnosis | None:
-    if failure.word == "AS" and "LOGICAL_AND" in failure.accepted:
-        return Diagnosis("A comparison before AS needs parentheses.", "BIND ?v = (?x > 3)")
-    return None
-
-
-MISTAKES: tuple[Mistake, ...] = (
-    duration,
-    unit,
+MISTAKES: Mistakes = (
+    DURATION,
+    UNIT,
     _window,  # before what is said of brackets
-    _blank,
-    _times,
-    _still_open,
+    Mistake(accepts_any=IRIS | VARIABLES, when=_is_blank,
+            says="Blank nodes are not supported in TEF-SPARQL. Try: a variable, or ?_"),
+    Mistake(within="[", accepts="INFINITY", when=lambda failure: failure.kind != END,
+            says="A time is a variable, a number, a string or ∞, found {described}. Try: [?s, ?e]"),
+    Mistake(within="[", when=lambda failure: failure.kind != END and failure.accepted <= {"COMMA", "RSQB"},
+            says='Brackets hold a start and an end, with "," between, found {described}. Try: [?s, ?e]'),
+    Mistake(opened=True, kind=f"{_BEGINS} _WHERE _ONCE _WITHIN _FROM", rejects="A",
+            when=lambda failure: not _is_at_object(failure), says=STILL_OPEN),
     _kind,
-    _object_list,  # before what is said of the keyword after it
-    _reserved,
-    _no_object,
-    _two_words,
-    _on_init,
-    _static,
-    _predicate_list,
+    # before what is said of the keyword after it
+    Mistake(found=_ENDS, kind="_WHERE", accepts="A", behind=_OBJECT_LIST, at="sign",
+            says='"," separates triples here. Try: repeat subject and predicate'),
+    Mistake(accepts="NAME", when=_is_reserved, says=RESERVED),
+    Mistake(kind="_UNION RELATION WITHOUT", accepts=_OBJECT, rejects="BANG",
+            says="A triple needs an object before {word}. Try: ?o {word}"),
+    Mistake(kind="_ON", ahead=_TURN, says="ON{TURN} is one word. Try: ON{TURN}"),
+    Mistake(kind="_ON_INIT", accepts_only="_ON",
+            says="REPLACE needs an event behind ON, found ON INIT. Try: (REPLACE … ON … ) UNION ( … ON INIT)"),
+    Mistake(kind="_ON_INIT", accepts="ONSTART", says="ON INIT follows its pattern. Try: ?x p ?y ON INIT"),
+    Mistake(accepts="_WHERE", behind=_STATIC, at="kind",
+            says="CONSTRUCT makes events or facts; static triples come from the background. Try: CONSTRUCT FACT"),
+    Mistake(found=_ENDS, accepts=_OBJECT, rejects="BANG", behind=_PREDICATE_LIST, at="sign",
+            says='";" means UNION here. Try: repeat the subject, behind a comma'),
+    Mistake(found=";", accepts="_WHERE",
+            says='";" means UNION, which is not allowed in a head. Try: "," and the subject again'),
     _columns,
-    _no_head,
+    Mistake(after="_CONSTRUCT KIND", accepts="LBRACE", opened=False,
+            says="CONSTRUCT needs a triple, found {described}. Try: CONSTRUCT FACT ?x p ?y WHERE …"),
     _refused,  # before what is said of the word after it
-    _replace_function,
-    _expression_first,
-    _path,
-    _subject,
-    _misplaced_on,
-    _arm_in_list,
-    _prefixed,
-    _late,
-    _joining,
-    _between,
-    _once_per,
-    _from,
-    _declare,
-    _bind_as,
-    _no_where,
+    Mistake(kind="_REPLACE", accepts="BANG", rejects="ONSTART",
+            says="REPLACE is a keyword of TEF-SPARQL, and SPARQL's function of that name is not supported. "
+                 "Try: CONCAT, SUBSTR, STRBEFORE or STRAFTER"),
+    Mistake(kind=COMPARISONS, found="+ - * /", accepts="A", rejects="EQUAL",
+            says="An expression is not allowed first in a list. Try: a pattern first, then the expression"),
+    Mistake(found="/ | ^ * !", rejects="STAR", when=lambda failure: "A" in failure.accepted or _is_at_object(failure),
+            says="Property paths are not supported. Try: a triple for each step, with variables between"),
+    Mistake(kind=LITERALS, accepts="ONSTART", rejects="INTEGER",
+            says="A subject is an IRI or a variable, found {short}. Try: ?x p …"),
+    Mistake(kind="_ON", accepts="_UNION", says="ON belongs to REPLACE. Try: REPLACE … ON …, or … ON INIT"),
+    Mistake(when=_lacks_on, says="REPLACE needs ON and an event, found {described}. Try: REPLACE … ON …"),
+    Mistake(kind=_ARMS, accepts="ONSTART BANG",
+            says="{word} begins an arm, and UNION must separate arms. Try: UNION ({word} … )"),
+    # an infix operator with nothing on its left
+    Mistake(kind="RELATION WITHOUT _UNION", after="RELATION WITHOUT", accepts="ONSTART",
+            says="A pattern is missing before {word}. Try: … {word} …"),
+    Mistake(kind="RELATION WITHOUT _UNION", accepts="ONSTART",
+            says="{word} belongs between two patterns. Try: … {word} …"),
+    Mistake(kind="_ONCE", accepts="RELATION", says="ONCE PER must come before WHERE. Try: ONCE PER … WHERE …"),
+    Mistake(kind="_WITHIN", accepts="RELATION", says="WITHIN must come before WHERE. Try: WITHIN … WHERE …"),
+    Mistake(kind="_FROM", accepts="RELATION", says="FROM STREAM must come before WHERE. Try: FROM STREAM … WHERE …"),
+    Mistake(kind="_WHERE", accepts="RELATION", says='A statement has one WHERE. Try: "," between patterns'),
+    glued,
+    misspelt,  # before all that says what is missing
+    Mistake(kind=_ARMS, accepts="RELATION", says="UNION is missing before {word}. Try: UNION ({word} … )"),
+    Mistake(accepts="RELATION", when=_is_unjoined,
+            says='"," or an operator such as DURING is missing before {shown}. Try: , {short}'),
+    Mistake(kind=_BEGINS, last=";", at="last",
+            says='Statements follow one another without ";". Try: no sign between them'),
+    Mistake(accepts_only="_PER", says="ONCE is followed by PER, found {described}. Try: ONCE PER ?x"),
+    Mistake(after="_PER", says="ONCE PER needs a variable, found {described}. Try: ONCE PER ?x"),
+    Mistake(kind=IRIS, accepts_only="_STREAM", says="FROM names a stream here. Try: FROM STREAM {short}"),
+    Mistake(accepts_only="_STREAM", says="FROM names a stream here. Try: FROM STREAM <http://…>"),
+    Mistake(after="_STREAM", says=_NO_STREAM),
+    Mistake(after="NAME", accepts_only=IRIS, says=_NO_STREAM),
+    Mistake(after="_DECLARE", bare=True,
+            says="DECLARE needs EVENT, FACT or STATIC, found {described}. Try: DECLARE FACT {short}"),
+    Mistake(after="_DECLARE", says="DECLARE needs EVENT, FACT or STATIC, found {described}. Try: DECLARE FACT p"),
+    Mistake(found=",", accepts="_DECLARE IRIREF",
+            says="The predicates of DECLARE are separated by spaces, without commas. Try: DECLARE FACT p q"),
+    Mistake(word="AS", accepts="LOGICAL_AND",
+            says="A comparison before AS needs parentheses. Try: BIND ?v = (?x > 3)"),
+    Mistake(accepts="_WHERE", opened=False, when=_lacks_where,
+            says="WHERE is missing, found {described}. Try: WHERE …"),
 )
+# fmt: on

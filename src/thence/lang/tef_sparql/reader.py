@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from lark import Token
 
 from thence.algebra.expressions import Compare, Comparison, Expression, Variable
+from thence.algebra.show_sparql import term_text
 from thence.algebra.streams import Stream, span_text
 from thence.algebra.tef_sparql import (
     Arm,
@@ -319,7 +320,7 @@ class TefReader(TefExpressionReader):
 
     def written(self, term: Variable | IRI | Literal) -> str:
         """A term as a message shows it."""
-        text = str(term)
+        text = term_text(term)
         if isinstance(term, IRI):
             for prefix, namespace in {**self.prefixes, "": self.namespace}.items():
                 local = term.value.removeprefix(namespace)

@@ -135,7 +135,7 @@ def id_prefix(stream: str) -> str:
 
 def owner_labels(stream: str, digests: Iterable[str]) -> list[str]:
     """What the labels of events' blank nodes begin with: the stream, and what the event's row holds. Rows that are
-    equal share it, until a shard tells their events apart (`equal_events`): no task knows what others read.
+    equal share it, until a shard tells their events apart (`shard`): no task knows what others read.
 
     >>> owner_labels("S1", ["3223a2fe67c611c9a3b8cc8383d22be5"])
     ['S1_3223a2fe67c611c9a3b8cc8383d22be5']

@@ -18,9 +18,8 @@ from thence.columns.array_codec import ArrayReader, pack_arrays, unpack_arrays
 from thence.columns.arrays import Ints
 from thence.columns.dictionary import Terms
 from thence.columns.hashing import as_hexadecimal, from_hexadecimal
-from thence.columns.shard_codes import shards_of
 from thence.columns.texts import Texts
-from thence.columns.value_columns import ValueColumn, holds_term_id
+from thence.columns.value_columns import ValueColumn, holds_term_id, shards_of
 from thence.interface.extracted import BindingTable, Extracted, concatenate_bindings, times_at
 from thence.interface.operator import Program
 from thence.interface.saved_arrays import (

@@ -27,8 +27,14 @@ from thence.algebra.streams import Name
 from thence.engines.automaton.image import image
 from thence.engines.automaton.operator import AutomatonOperator
 from thence.engines.automaton.plan.assembly import FeedShape, assemble
-from thence.engines.automaton.plan.sase_edges import CONTIGUOUS, Conditions, EdgeBuilder, contiguities
-from thence.engines.automaton.plan.sase_slots import PhasedConjuncts, Slots
+from thence.engines.automaton.plan.sase_edges import (
+    CONTIGUOUS,
+    Conditions,
+    EdgeBuilder,
+    PhasedConjuncts,
+    Slots,
+    contiguities,
+)
 from thence.engines.automaton.program import (
     Automaton,
     Components,
@@ -57,7 +63,7 @@ def compile_query(query: ComposedQuery, *, optimise: bool = True, timed_out: boo
     """The blocks of a text: those of inner queries feed the streams that RETURN names, the rows of the last query's are
     the answer."""
     assert not timed_out, "rejected before"
-    described_by = "thence.engines.automaton.describe_sase:describe"
+    described_by = "thence.engines.automaton.describe:describe"
     operator, inner = AutomatonOperator(), len(query.blocks) - len(query.queries[-1].blocks)
     return Dataflow(
         tuple(

@@ -27,11 +27,9 @@ from thence.algebra.spaseq import (
 from thence.algebra.variables import in_scope
 from thence.engines.automaton.image import image
 from thence.engines.automaton.operator import AutomatonOperator
-from thence.engines.automaton.plan.assembly import AutomatonState, Edge, FeedShape, assemble
-from thence.engines.automaton.plan.join_key import join_key
-from thence.engines.automaton.plan.predicate_code import Code
+from thence.engines.automaton.plan.assembly import AutomatonState, Code, Edge, FeedShape, assemble
 from thence.engines.automaton.plan.rules import rewritten
-from thence.engines.automaton.plan.tables import routes_of, routing_key, tables_of
+from thence.engines.automaton.plan.tables import join_key, routes_of, routing_key, tables_of
 from thence.engines.automaton.program import ANY, NEXT, NOWHERE, START, STRICT, Automaton, Input, SequenceProgram
 from thence.interface.dataflow import Dataflow, one_stage
 from thence.interface.operator import Feature
@@ -43,7 +41,7 @@ _SELECTIONS = {Selection.STRICT: STRICT, Selection.NEXT: NEXT, Selection.ANY: AN
 def compile_query(query: SequenceQuery, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
     """A SPAseQ query is one stage."""
     program = plan(query, optimise=optimise, partial=timed_out)
-    return one_stage(program, AutomatonOperator(), described_by="thence.engines.automaton.describe_spaseq:describe")
+    return one_stage(program, AutomatonOperator(), described_by="thence.engines.automaton.describe:describe")
 
 
 def plan(query: SequenceQuery, *, optimise: bool = True, partial: bool = False) -> SequenceProgram:

@@ -41,7 +41,7 @@ from thence.engines.windows.program import (
     Columns,
     EventMatch,
     EventPatternTable,
-    EventView,
+    KeptEventPart,
     KeptEvents,
     KeptGroups,
     KeptJoin,
@@ -142,7 +142,7 @@ def maintenance(
     reason = _reason_in_form(query)
     if reason:
         return Maintenance(reasons=(reason,))
-    maker = _Views(query, windows, events, matches, tables)
+    maker = _PartBuilder(query, windows, events, matches, tables)
     kept = tuple(maker.maintained(where, None))
     if len(kept) != 1 or kept[0].pattern != where:  # what is recomputed asks for the events of each MATCH
         maker = replace(maker, keeps_matches=False)
@@ -232,8 +232,8 @@ def _reason_in(expression: Expression) -> str | None:
 
 
 @dataclass(slots=True)
-class _Views:
-    """Makes views of patterns; `reasons` say what could not be made one."""
+class _PartBuilder:
+    """Makes maintained parts of patterns; `reasons` say what could not be one."""
 
     query: WindowQuery
     windows: Sequence[WindowTriples]
@@ -249,8 +249,8 @@ class _Views:
             return
         reason = self._reason(pattern, window)
         if reason is None:
-            view = self._view(pattern, window, [])
-            yield KeptPattern(pattern, view, self._reads_graphs(pattern, window), tuple(_listed(view)))
+            part = self._part(pattern, window, [])
+            yield KeptPattern(pattern, part, self._reads_graphs(pattern, window), tuple(_listed(part)))
             return
         self.reasons.append(reason)
         match pattern:
@@ -373,14 +373,14 @@ class _Views:
                 return "an EVENT that may leave a variable unbound"
         return None
 
-    # From patterns to views
+    # From patterns to parts
 
     def _match(self, place: int) -> KeptMatch:
         events = self._events(self.matches[place].events)
         first = sum(each.width for each in self.matches[:place])
         return KeptMatch(events, events.columns, tuple(range(first, first + self.matches[place].width)))
 
-    def _events(self, found: EventExpression) -> EventView:
+    def _events(self, found: EventExpression) -> KeptEventPart:
         match found:
             case EventSeq():
                 left, right = self._events(found.left), self._events(found.right)
@@ -393,29 +393,29 @@ class _Views:
             case _:
                 raise AssertionError("not maintained")
 
-    def _view(self, pattern: Pattern, window: IRI | None, conditions: Sequence[Expression]) -> KeptPart:
-        """The view of a pattern under conditions, each of which is tested as soon as its variables are there."""
+    def _part(self, pattern: Pattern, window: IRI | None, conditions: Sequence[Expression]) -> KeptPart:
+        """The part of a pattern under conditions, each of which is tested as soon as its variables are there."""
         match pattern:
             case WindowPattern():
-                return self._view(pattern.pattern, pattern.name, conditions)
+                return self._part(pattern.pattern, pattern.name, conditions)
             case Bgp():
                 assert window is not None
                 return self._bgp(pattern, window, conditions)
             case Filter():
-                return self._view(pattern.pattern, window, (*conjuncts(pattern.condition), *conditions))
+                return self._part(pattern.pattern, window, (*conjuncts(pattern.condition), *conditions))
             case Extend():
                 inner, later = _pushed(pattern.pattern, conditions)
-                view = self._view(pattern.pattern, window, inner)
-                made = KeptRows(replace(pattern, pattern=ROWS), view, (*view.columns, pattern.variable))
+                part = self._part(pattern.pattern, window, inner)
+                made = KeptRows(replace(pattern, pattern=ROWS), part, (*part.columns, pattern.variable))
                 return _filtered(made, later)
             case Union():
-                sides = [self._view(side, window, ()) for side in (pattern.left, pattern.right)]
+                sides = [self._part(side, window, ()) for side in (pattern.left, pattern.right)]
                 names = tuple(dict.fromkeys(name for side in sides for name in side.columns))
                 return _filtered(KeptUnion(sides[0], sides[1], names), conditions)
             case Join() if self._is_dynamic(pattern.left, window) and self._is_dynamic(pattern.right, window):
                 left, later = _pushed(pattern.left, conditions)
                 right, later = _pushed(pattern.right, later)
-                joined = _joined(self._view(pattern.left, window, left), self._view(pattern.right, window, right))
+                joined = _joined(self._part(pattern.left, window, left), self._part(pattern.right, window, right))
                 return _filtered(joined, later)
             case Join() | LeftJoin() | Minus():
                 return self._with_static(pattern, window, conditions)
@@ -431,11 +431,11 @@ class _Views:
         on_left = self._is_dynamic(pattern.left, window)
         changing, fixed = (pattern.left, pattern.right) if on_left else (pattern.right, pattern.left)
         inner, later = _pushed(changing, conditions)
-        view = self._view(changing, window, inner)
+        part = self._part(changing, window, inner)
         seen = () if isinstance(pattern, Minus) else in_scope(fixed)
-        names = tuple(dict.fromkeys((*view.columns, *seen)))
+        names = tuple(dict.fromkeys((*part.columns, *seen)))
         made = replace(pattern, left=ROWS) if on_left else replace(pattern, right=ROWS)
-        return _filtered(KeptRows(made, view, names), later)
+        return _filtered(KeptRows(made, part, names), later)
 
     def _bgp(self, pattern: Bgp, window: IRI, conditions: Sequence[Expression]) -> KeptPart:
         """The triples of one subject are joined first, then those stars that share a variable."""
@@ -444,14 +444,14 @@ class _Views:
             assert isinstance(triple, TriplePattern)
             stars.setdefault(triple.subject, []).append(self._triple(triple, window))
         waiting = list(conditions)
-        views = [self._chain(star, waiting) for star in stars.values()]
-        joined = _filtered(self._chain(views, waiting), waiting)
+        parts = [self._chain(star, waiting) for star in stars.values()]
+        joined = _filtered(self._chain(parts, waiting), waiting)
         shown = tuple(name for name in joined.columns if isinstance(name, Variable))
         return joined if shown == joined.columns else _with_columns(joined, shown)
 
-    def _chain(self, views: list[KeptPart], conditions: list[Expression]) -> KeptPart:
-        """Joins views, those that share a variable first. Conditions are taken from the list where they are tested."""
-        joined, *waiting = [_tested(each, conditions) for each in views]
+    def _chain(self, parts: list[KeptPart], conditions: list[Expression]) -> KeptPart:
+        """Joins parts, those that share a variable first. Conditions are taken from the list where they are tested."""
+        joined, *waiting = [_tested(each, conditions) for each in parts]
         while waiting:
             near = [each for each in waiting if not set(joined.columns).isdisjoint(each.columns)]
             following = (near or waiting)[0]
@@ -474,16 +474,16 @@ class _Views:
         return KeptTriple(part.table, named.function, tuple(found), places)
 
 
-def _listed(view: KeptPart) -> Iterator[int]:
-    """The places of the events of a view's rows, in its own order."""
-    match view:
+def _listed(part: KeptPart) -> Iterator[int]:
+    """The places of the events of a part's rows, in its own order."""
+    match part:
         case KeptMatch():
-            yield from view.listed
+            yield from part.listed
         case KeptJoin() | KeptUnion():
-            yield from _listed(view.left)
-            yield from _listed(view.right)
+            yield from _listed(part.left)
+            yield from _listed(part.right)
         case KeptRows():
-            yield from _listed(view.view)
+            yield from _listed(part.part)
         case KeptTriple():
             return
 
@@ -492,8 +492,8 @@ def _joined(left: KeptPart, right: KeptPart) -> KeptJoin:
     return KeptJoin(left, right, tuple(dict.fromkeys((*left.columns, *right.columns))))
 
 
-def _with_columns(view: KeptPart, names: Columns) -> KeptPart:
-    return KeptRows(ROWS, view, names)
+def _with_columns(part: KeptPart, names: Columns) -> KeptPart:
+    return KeptRows(ROWS, part, names)
 
 
 def _pushed(pattern: Pattern, conditions: Sequence[Expression]) -> tuple[list[Expression], list[Expression]]:
@@ -504,20 +504,20 @@ def _pushed(pattern: Pattern, conditions: Sequence[Expression]) -> tuple[list[Ex
     ]
 
 
-def _tested(view: KeptPart, conditions: list[Expression]) -> KeptPart:
-    """A view under the conditions whose variables it has; these are removed from the list."""
-    ready = [each for each in conditions if mentioned(each) <= set(view.columns)]
+def _tested(part: KeptPart, conditions: list[Expression]) -> KeptPart:
+    """A part under the conditions whose variables it has; these are removed from the list."""
+    ready = [each for each in conditions if mentioned(each) <= set(part.columns)]
     conditions[:] = [each for each in conditions if each not in ready]
-    return _filtered(view, ready)
+    return _filtered(part, ready)
 
 
-def _filtered(view: KeptPart, conditions: Sequence[Expression]) -> KeptPart:
+def _filtered(part: KeptPart, conditions: Sequence[Expression]) -> KeptPart:
     if not conditions:
-        return view
-    pattern: Pattern = reduce(lambda inner, each: Filter(each, inner), conditions, _inner(view))
-    return KeptRows(pattern, view.view if isinstance(view, KeptRows) else view, view.columns)
+        return part
+    pattern: Pattern = reduce(lambda inner, each: Filter(each, inner), conditions, _inner(part))
+    return KeptRows(pattern, part.part if isinstance(part, KeptRows) else part, part.columns)
 
 
-def _inner(view: KeptPart) -> Pattern:
+def _inner(part: KeptPart) -> Pattern:
     """The pattern on top of which another acts on the same rows."""
-    return view.pattern if isinstance(view, KeptRows) else ROWS
+    return part.pattern if isinstance(part, KeptRows) else ROWS

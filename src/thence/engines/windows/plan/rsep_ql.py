@@ -47,12 +47,14 @@ from thence.algebra.variables import columns, has_aggregate, in_scope
 from thence.engines.windows.content import is_bounded
 from thence.engines.windows.operator import WindowOperator
 from thence.engines.windows.plan.maintenance import connected_joins, maintenance
+from thence.engines.windows.plan.needed_windows import needed_of
 from thence.engines.windows.plan.shard_keys import shard_key
 from thence.engines.windows.plan.window_triples import Tables, triples_by_window
 from thence.engines.windows.program import (
     EventMatch,
     EventPatternTable,
     Maintenance,
+    NeededTables,
     TriplePart,
     WindowProgram,
     WindowTriples,
@@ -230,6 +232,7 @@ def compile_query(
         maintenance=kept,
         preset=policy,
         contents=contents,
+        needed=tuple(_needed(query, windows, events)),
         number=number,
     )
     stage = Stage(program, WindowOperator(), described_by="thence.engines.windows.describe:describe")
@@ -243,6 +246,18 @@ def _parts(
     if not optimise or any(isinstance(each, PathPattern) for each in triples):
         return (tables.triples(stream),)
     return tuple(dict.fromkeys(tables.matching(stream, each) for each in triples if isinstance(each, TriplePattern)))
+
+
+def _needed(
+    query: WindowQuery, windows: Sequence[WindowTriples], events: Sequence[EventPatternTable]
+) -> Iterator[NeededTables]:
+    found = needed_of(query.form)
+    for each in windows:
+        if each.name in found:
+            yield NeededTables(tuple(part.table for part in each.parts), query.window(each.name).function)
+    for table, event in zip(events, query.events, strict=True):
+        if event.name in found:
+            yield NeededTables((table.table,), query.window(event.window).function)
 
 
 def _matches(where: Pattern) -> dict[MatchPattern, None]:

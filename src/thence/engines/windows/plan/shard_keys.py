@@ -89,6 +89,8 @@ def _reason(query: WindowQuery, events: Sequence[EventPatternTable], matches: Se
         return "ORDER BY orders all rows of an evaluation"
     if form.modifiers.limit is not None or form.modifiers.offset is not None:
         return "LIMIT and OFFSET cut the rows of an evaluation"
+    if query.is_ask:
+        return "ASK is about all rows of an evaluation"
     if _aggregates(form) and form.modifiers.group is None:
         return "an aggregate without GROUP BY is about all rows of an evaluation"
     if query.merged:

@@ -63,7 +63,7 @@ class Step:
     context: Context
 
 
-class KeptView(ABC):
+class MaintainedPart(ABC):
     """The solutions of a pattern. A row's interval is its lifetime."""
 
     columns: Columns
@@ -79,23 +79,23 @@ class KeptView(ABC):
         """How many rows it keeps."""
 
 
-def view_of(kept: maintenance.KeptPart | maintenance.EventView) -> KeptView:
-    """A view without any rows yet."""
+def maintained_part(kept: maintenance.KeptPart | maintenance.KeptEventPart) -> MaintainedPart:
+    """A part without any rows yet."""
     match kept:
         case KeptEvents():
-            return EventView(kept)
+            return MaintainedEvents(kept)
         case KeptSeq():
-            return SeqView(view_of(kept.left), view_of(kept.right))
+            return MaintainedSeq(maintained_part(kept.left), maintained_part(kept.right))
         case KeptMatch():
-            return MatchView(view_of(kept.events))
+            return MaintainedMatch(maintained_part(kept.events))
         case KeptTriple():
-            return TripleView(kept)
+            return MaintainedTriple(kept)
         case KeptJoin():
-            return JoinView(view_of(kept.left), view_of(kept.right))
+            return MaintainedJoin(maintained_part(kept.left), maintained_part(kept.right))
         case KeptUnion():
-            return UnionView(kept, view_of(kept.left), view_of(kept.right))
+            return MaintainedUnion(kept, maintained_part(kept.left), maintained_part(kept.right))
         case KeptRows():
-            return RowView(kept, view_of(kept.view))
+            return MaintainedRows(kept, maintained_part(kept.part))
         case _:
             assert_never(kept)
 
@@ -115,7 +115,7 @@ class _Cursor:
         return slice(low, high)
 
 
-class TripleView(KeptView):
+class MaintainedTriple(MaintainedPart):
     """The triples of a window that match a triple pattern. New ones are those that the upper cursor has passed."""
 
     def __init__(self, kept: KeptTriple) -> None:
@@ -144,9 +144,9 @@ class _Side:
     kept: int = 0  # how many rows stayed, when it was last cleared
 
     @classmethod
-    def of(cls, view: KeptView, shared: Sequence[ColumnVariable]) -> _Side:
-        keys = tuple(view.columns.index(name) for name in shared)
-        return cls(SolutionStore(keys, len(keys), False, len(view.columns), view.places))
+    def of(cls, part: MaintainedPart, shared: Sequence[ColumnVariable]) -> _Side:
+        keys = tuple(part.columns.index(name) for name in shared)
+        return cls(SolutionStore(keys, len(keys), False, len(part.columns), part.places))
 
     def add(self, rows: IntervalTable, time: int) -> None:
         if len(self.store) > 2 * self.kept + _FEW:
@@ -166,10 +166,10 @@ class _Side:
         return rows.take(news), self.store.table.take(olds)
 
 
-class JoinView(KeptView):
+class MaintainedJoin(MaintainedPart):
     """A join: what is new on one side meets all of the other."""
 
-    def __init__(self, left: KeptView, right: KeptView) -> None:
+    def __init__(self, left: MaintainedPart, right: MaintainedPart) -> None:
         shared = [name for name in left.columns if name in right.columns]
         self._others = [place for place, name in enumerate(right.columns) if name not in left.columns]
         self.columns = (*left.columns, *(right.columns[place] for place in self._others))
@@ -197,7 +197,7 @@ class JoinView(KeptView):
         return len(self._lefts.store) + len(self._rights.store) + self._left.stored + self._right.stored
 
 
-class EventView(KeptView):
+class MaintainedEvents(MaintainedPart):
     """The mappings of an EVENT. Before its event, a row has the times at which the mapping starts and ends."""
 
     places = 3
@@ -218,10 +218,10 @@ class EventView(KeptView):
         return 0  # but what the log has
 
 
-class SeqView(JoinView):
+class MaintainedSeq(MaintainedJoin):
     """`E1 SEQ E2`: all events of E1 end before E2 starts (7)."""
 
-    def __init__(self, left: KeptView, right: KeptView) -> None:
+    def __init__(self, left: MaintainedPart, right: MaintainedPart) -> None:
         super().__init__(left, right)
         self.places = left.places + right.places - 2
 
@@ -232,10 +232,10 @@ class SeqView(JoinView):
         return replace(super()._joined(left, right), refs=refs)
 
 
-class MatchView(KeptView):
+class MaintainedMatch(MaintainedPart):
     """Event mappings without their times (8)."""
 
-    def __init__(self, inner: KeptView) -> None:
+    def __init__(self, inner: MaintainedPart) -> None:
         self.columns, self.places = inner.columns, inner.places - 2
         self._inner = inner
 
@@ -248,10 +248,10 @@ class MatchView(KeptView):
         return self._inner.stored
 
 
-class UnionView(KeptView):
+class MaintainedUnion(MaintainedPart):
     """The solutions of both sides."""
 
-    def __init__(self, kept: KeptUnion, left: KeptView, right: KeptView) -> None:
+    def __init__(self, kept: KeptUnion, left: MaintainedPart, right: MaintainedPart) -> None:
         self.columns = kept.columns
         self._sides = (left, right)
 
@@ -263,13 +263,13 @@ class UnionView(KeptView):
         return sum(side.stored for side in self._sides)
 
 
-_NUMBER = Variable("row of a view")
+_NUMBER = Variable("row of a part")
 
 
-class RowView(KeptView):
+class MaintainedRows(MaintainedPart):
     """The result of a pattern for each row alone."""
 
-    def __init__(self, kept: KeptRows, inner: KeptView) -> None:
+    def __init__(self, kept: KeptRows, inner: MaintainedPart) -> None:
         self.columns = kept.columns
         self.places = inner.places
         self._pattern, self._inner = kept.pattern, inner
@@ -306,24 +306,24 @@ def _holding(rows: IntervalTable, time: int) -> IntervalTable:
     return rows if holds.all() else rows.take(holds)
 
 
-def _chosen(view: KeptView, rows: IntervalTable, columns: Columns) -> IntervalTable:
-    if view.columns == columns:
+def _chosen(part: MaintainedPart, rows: IntervalTable, columns: Columns) -> IntervalTable:
+    if part.columns == columns:
         return rows
-    places = [view.columns.index(name) if name in view.columns else -1 for name in columns]
+    places = [part.columns.index(name) if name in part.columns else -1 for name in columns]
     return replace(rows, ids=chosen_columns(rows.ids, places))
 
 
-# `LiveRows`: the rows of a view that hold at an evaluation, and how they change.
+# `LiveRows`: the rows of a part that hold at an evaluation, and how they change.
 
 """So few rows are not cleared of those that have left."""
 
 
 @dataclass(slots=True, eq=False)
 class LiveRows:
-    """Rows of a view, and those that will hold later: `width` columns and `places` events, which `shape` makes of the
-    view's."""
+    """Rows of a part, and those that will hold later: `width` columns and `places` events, which `shape` makes of the
+    part's."""
 
-    view: KeptView
+    part: MaintainedPart
     width: int
     places: int
     shape: Callable[[IntervalTable, Step], IntervalTable]
@@ -340,7 +340,7 @@ class LiveRows:
         """Go on to an evaluation: the rows that hold now and did not before, and the reverse. A row that is replaced by
         an equal one is in both."""
         before, time = self.time, step.time
-        changes = self.view.changes(step)
+        changes = self.part.changes(step)
         if len(changes):
             self._add(self.shape(changes, step))
         rows = self._rows
@@ -396,4 +396,4 @@ class LiveRows:
 
     @property
     def stored(self) -> int:
-        return self.count + self.view.stored
+        return self.count + self.part.stored
