@@ -157,7 +157,7 @@ def test_a_frequent_mistake_is_told_with_its_cure(text: str, message: str) -> No
             "query:1:35: VALUES names 2 variables, and this row has 1 value.",
         ),
         ("SELECT * { VALUES (?x ?x) { } }", "query:1:19: VALUES names a variable twice."),
-        ("ASK {} LIMIT 9223372036854775808", "query:1:14: A number of solutions can be at most 9223372036854775807."),
+        ("ASK {} LIMIT 9223372036854775808", "query:1:14: LIMIT and OFFSET can be at most 9223372036854775807."),
     ],
 )
 def test_a_query_that_means_nothing_is_told_why(text: str, message: str) -> None:

@@ -25,9 +25,9 @@ COMPARED = {
     "FINISHES": "?x p ?y[?s, ?e], ?x q ?z[?t, ?e], ?t < ?s",
 }
 REFUSED = {
-    "SELECT ?x WHERE ?x p ?y ; q ?z": ('1:25: ";" means UNION here. Try: repeat the subject, behind a comma'),
-    "SELECT ?x WHERE (?x p ?y ; q ?z)": ('1:26: ";" means UNION here. Try: repeat the subject, behind a comma'),
-    "SELECT ?x WHERE ?x p ?y ; q ?z . ?x r ?w": ('1:25: ";" means UNION here. Try: repeat the subject, behind a comma'),
+    "SELECT ?x WHERE ?x p ?y ; q ?z": ('1:25: ";" means UNION here. Try: repeat the subject, after a comma'),
+    "SELECT ?x WHERE (?x p ?y ; q ?z)": ('1:26: ";" means UNION here. Try: repeat the subject, after a comma'),
+    "SELECT ?x WHERE ?x p ?y ; q ?z . ?x r ?w": ('1:25: ";" means UNION here. Try: repeat the subject, after a comma'),
     "SELECT ?x WHERE ?x p ?y, ?z": (
         '1:26: "," joins patterns and expressions, and ?z alone is neither.'
         " Try: repeat subject and predicate, or FILTER (?z)"
@@ -104,7 +104,7 @@ REFUSED = {
         '1:46: REPLACE needs ON and an event, found "BY". Try: REPLACE … ON …'
     ),
     "CONSTRUCT FACT ?x p ?y WHERE REPLACE ?x p ?z ON INIT ?x q ?y": (
-        "1:46: REPLACE needs an event behind ON, found ON INIT. Try: (REPLACE … ON … ) UNION ( … ON INIT)"
+        "1:46: REPLACE needs an event after ON, found ON INIT. Try: (REPLACE … ON … ) UNION ( … ON INIT)"
     ),
     "CONSTRUCT FACT ?x p ?y WHERE ON INIT ?x q ?y": ("1:30: ON INIT follows its pattern. Try: ?x p ?y ON INIT"),
     "CONSTRUCT FACT ?x p ?y WHERE ?x q ?y ONINIT": ('1:38: "ONINIT" is not known here. Try: ON INIT'),
@@ -246,19 +246,19 @@ REFUSED = {
         "1:31: SINCE is not allowed beside a pattern: it is an arm of CONSTRUCT FACT. Try: SINCE ( …, … )"
     ),
     "CONSTRUCT FACT ?x p ?y WHERE SINCE (SINCE ?x q ?y)": (
-        "1:37: SINCE is not allowed behind SINCE: it is an arm of CONSTRUCT FACT."
+        "1:37: SINCE is not allowed after SINCE: it is an arm of CONSTRUCT FACT."
         " Try: a statement of its own, or UNION between arms"
     ),
     "CONSTRUCT FACT ?x p ?y WHERE SINCE (UNTIL ?x q ?y UNION ?x r ?y)": (
-        "1:37: UNTIL is not allowed behind SINCE: it is an arm of CONSTRUCT FACT."
+        "1:37: UNTIL is not allowed after SINCE: it is an arm of CONSTRUCT FACT."
         " Try: a statement of its own, or UNION between arms"
     ),
     "CONSTRUCT FACT ?x p ?y WHERE ONSTART (SINCE ?x q ?y)": (
-        "1:39: SINCE is not allowed behind ONSTART: it is an arm of CONSTRUCT FACT."
+        "1:39: SINCE is not allowed after ONSTART: it is an arm of CONSTRUCT FACT."
         " Try: a statement of its own, or UNION between arms"
     ),
     "CONSTRUCT FACT ?x p ?y WHERE (?x q ?y ON INIT) SEQ ?x r ?z": (
-        "1:31: ON INIT is not allowed beside SEQ: it is an arm of CONSTRUCT FACT. Try: ON INIT behind the whole arm"
+        "1:31: ON INIT is not allowed beside SEQ: it is an arm of CONSTRUCT FACT. Try: ON INIT after the whole arm"
     ),
     "CONSTRUCT FACT ?x p ?y WHERE (SINCE ?x q ?y)[?s, ?e]": (
         "1:31: SINCE is not allowed before brackets: it is an arm of CONSTRUCT FACT."

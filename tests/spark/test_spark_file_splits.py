@@ -213,5 +213,5 @@ def test_an_event_whose_time_is_of_another_kind_is_a_row_that_says_so(tmp_path: 
     (tmp_path / "a.jsonl").write_text('{"time": 1, "graph": ""}\n{"time": "2024-05-06T07:00:00Z", "graph": ""}\n')
     [event, bad] = decoded(tmp_path / "a.jsonl", Domain.TICKS)
     assert isinstance(event, Event) and isinstance(bad, BadEvent)
-    assert bad.reason == "its time is a date, those of the DataFrame are ticks"
+    assert bad.reason == "its time is a date, but times in this DataFrame are ticks"
     assert bad.text.startswith("a.jsonl:2")

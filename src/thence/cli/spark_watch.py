@@ -64,7 +64,7 @@ class Journal:
         return not self._known
 
     def begin(self, batch: int) -> bool:
-        """Whether the rows of a micro-batch are to be written: now, at the end of the files."""
+        """Whether the rows of a micro-batch must be written. If so, cuts off a partial write and records the batch."""
         last = self._known.get("batch", -1)
         if batch == last and self._known["done"]:
             return False
@@ -73,8 +73,8 @@ class Journal:
                 os.truncate(path, size)
         elif batch < last:
             raise InputError(
-                f"{self.folder} has changed: micro-batch {batch} comes after {last}. Start over with an empty "
-                "checkpoint."
+                f"The checkpoint {self.folder} was changed: Spark is at micro-batch {batch}, the output at {last}. "
+                "Start over with an empty checkpoint."
             )
         self._note(batch, done=False)
         return True

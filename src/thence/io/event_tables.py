@@ -32,8 +32,9 @@ _NO_TYPE = 'a typed event needs a "type", which is text'
 @dataclass(frozen=True, slots=True)
 class EventTable:
     """Where the rows of a table come from. `name` is the file's, for errors; in CSV all is text: `integers_in_text` are
-    ticks, and `reads` has the meaning of the texts of some columns. Not given with the rows are `alike`, columns with
-    one and the same text in all rows, as many as ever come together; and `unread`, attributes that nobody asks for."""
+    ticks, and `reads` has the meaning of the texts of some columns. Two kinds of columns are not in the rows: `alike`,
+    columns with the same text in all rows, as long as the largest batch; and `unread`, attributes that nothing
+    reads."""
 
     name: str
     stream: str
@@ -46,7 +47,7 @@ class EventTable:
     dictionaries: Dictionaries = field(default_factory=Dictionaries)
 
     def check(self, schema: Any) -> None:
-        """That the columns are there which an event needs, and hold what they should."""
+        """Checks that the columns that an event needs exist and have the right types."""
         twice = [name for name in schema.names if schema.names.count(name) > 1] if _repeats(schema.names) else []
         if twice:
             raise InputError(f'{self.name}: two columns are called "{twice[0]:.80}". Try: a name for each')
@@ -205,8 +206,8 @@ def _is_possible(name: str, kind: Any) -> bool:
 
 
 def is_needed(column: Any, wanted: Collection[IRI], namespace: str) -> bool:
-    """Whether a column must be read: if it tells of one of these predicates, or may tell that a row is not an event, as
-    texts do and times."""
+    """Whether a column must be read, because it has values of one of these predicates, or because its values decide
+    whether a row is an event, as texts and times do."""
     return column.name in OWN_COLUMNS or predicate_term(column.name, namespace) in wanted or _may_be_bad(column.type)
 
 
@@ -238,15 +239,15 @@ def _cure(name: str) -> str:
 
 
 def check_indices(array: Any) -> None:
-    """That a dictionary has what its rows name: nothing in Arrow looks, if the file is damaged."""
+    """ArrowInvalid if a row's index is outside the dictionary. Arrow itself does not check this in damaged files."""
     if pa.types.is_dictionary(array.type) and array.null_count < len(array):
         named = indices(array)
         if named.min() < 0 or named.max() >= len(array.dictionary):
-            raise pa.ArrowInvalid("a text that the dictionary does not have")
+            raise pa.ArrowInvalid("a row refers to a text that its dictionary does not have")
 
 
 def _shown(array: Any, row: int) -> object:
-    """A cell as JSON has it, and of a long one the beginning."""
+    """A cell as a JSON value; long texts are cut."""
     cell = array.slice(row, 1)
     if pa.types.is_dictionary(array.type):
         text = cell.dictionary_decode()[0].as_py()
@@ -301,8 +302,8 @@ def parquet_types(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> 
 
 
 def times_between(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> tuple[int, int] | None:
-    """The first time and the last, at which events end, if all rows of a file stand in the order of time; None if they
-    do not, if there are no rows, or if something is wrong: whoever reads the file will see. Only times are read."""
+    """The first and the last end of an event if the rows of a file are in the order of time. None if they are not, if
+    there are no rows, or on an error, which reading the file will report. Only times are read."""
     try:
         file = _opened(os.fspath(path), limits)
         with file:
@@ -354,7 +355,7 @@ def _alike_in_all(file: Any, column: str) -> dict[str, Any]:
 
 
 def _opened(name: str, limits: Limits) -> Any:
-    """The file, which may not grow without end; texts are read as dictionaries, so that a long one that stands in many
+    """The file, which may not grow without end; texts are read as dictionaries, so that a long one that is in many
     rows is kept once."""
     from pyarrow import parquet  # heavy
 

@@ -39,7 +39,8 @@ def _for_compiled(compiled: Any) -> Any:
     """Raises an error if Python calls the function: Numba would jump to an invalid address."""
 
     def refused(*arguments: object) -> NoReturn:
-        raise TypeError(f"{compiled.__name__} is a part of compiled functions. Try: {compiled.__name__}.py_func")
+        name = compiled.__name__
+        raise TypeError(f"{name} can be called from compiled functions only. Try: {name}.py_func")
 
     compiled._insert = lambda *overload, **options: None  # what would be called without asking
     compiled._compile_for_args = refused

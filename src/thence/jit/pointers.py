@@ -84,7 +84,7 @@ def read_columns(columns: Sequence[NDArray[Any]], order: NDArray[np.int64] | Non
     """
     rows = len(order) if order is not None else len(columns[0]) if columns else 0
     if order is None and not all(len(column) == rows for column in columns):
-        raise IndexError("columns that are not of one length")
+        raise IndexError("the columns differ in length")
     found = np.empty((len(columns), rows), np.int64)
     if rows < _FEW:
         for place, column in enumerate(columns):
@@ -95,7 +95,7 @@ def read_columns(columns: Sequence[NDArray[Any]], order: NDArray[np.int64] | Non
         _read(where, found)
     else:
         if order.min() < 0 or not all(order.max() < len(column) for column in columns):
-            raise IndexError("a row that no column has")
+            raise IndexError("a row number is out of range")
         _pick(where, np.ascontiguousarray(order), found)
     del kept
     return found

@@ -25,9 +25,9 @@ class ExpressionError(Exception):
 
 
 def check_length(length: int) -> None:
-    """Before a text is made of others: an error, if it would be too long."""
+    """ExpressionError if a text that is about to be built would be too long."""
     if length > MAX_TEXT:
-        raise ExpressionError(f"a text of more than {MAX_TEXT:,} characters")
+        raise ExpressionError(f"the text would have more than {MAX_TEXT:,} characters")
 
 
 Solution: TypeAlias = dict[Variable, Term]
@@ -51,7 +51,7 @@ class SolutionLabels:
         self._known = self._outside.pop()
 
     def node(self, label: str, fresh: Callable[[], BlankNode]) -> BlankNode:
-        """The node of a label; outside of any solution each call stands alone."""
+        """The node of a label; outside of any solution each call gives a new node."""
         if label in self._known:
             return self._known[label]
         made = fresh()

@@ -215,7 +215,7 @@ class CharacterClass:
 
 
 def listed(ranges: Ranges) -> str:
-    """Ranges as they stand inside brackets."""
+    """Ranges in the notation inside brackets."""
     return "".join(rf"\x{{{a:X}}}" if a == b else rf"\x{{{a:X}}}-\x{{{b:X}}}" for a, b in ranges)
 
 
@@ -305,7 +305,7 @@ MAX_MEMORY = 4 << 20  # bytes a pattern, of which some dozens are kept ready
 MAX_WORK = 10_000_000_000
 """Instructions of the pattern times characters of the text: some seconds, if RE2 must try them all."""
 MAX_LOOKING_AHEAD = 20_000_000_000
-"""Characters that all matches of a REPLACE may look at: text of 200,000 characters is always short enough."""
+"""The most characters that all matches of a REPLACE may scan; a text of 200,000 characters is always short enough."""
 
 _SINGLE = {"n": "\n", "r": "\r", "t": "\t", **{c: c for c in "\\|.?*+(){}-[]^$"}}
 _MULTI = "sSiIcCdDwW"
@@ -487,7 +487,7 @@ class _Translator:
     def _next(self) -> str:
         character = self._peek()
         if not character:
-            raise self._error("an early end")
+            raise self._error("an unexpected end")
         self.position += 1
         return character
 
@@ -556,13 +556,13 @@ class _Translator:
         if any(int(number) > MAX_REPEAT for number in numbers):
             raise self._error(f"more than {MAX_REPEAT} repetitions")
         if most and int(most) < int(least):
-            raise self._error("repetitions from more to less")
+            raise self._error("a minimum of repetitions above the maximum")
         self.position = end + 1
         return f"{{{least}{comma}{most}}}"
 
     def _escape_outside(self) -> str:
         if self._peek() in "123456789" and self._peek():
-            raise self._error("a back-reference, which can't be searched for in bounded time,")
+            raise self._error("a back-reference, which is not supported,")
         found = self._escape()
         if isinstance(found, str):
             return _quoted(found)
@@ -580,7 +580,7 @@ class _Translator:
             name = self.pattern[self.position : end] if end >= 0 else ""
             self.position = end + 1 if end >= 0 else self.position
             return Escape(name, negated=character == "P")
-        raise self._error(f"\\{character}, which means nothing,")
+        raise self._error(f"the unknown escape \\{character}")
 
     def _class(self) -> CharacterClass:
         """After the `[`: a positive or negative group, perhaps without another class."""
@@ -612,7 +612,7 @@ class _Translator:
             self.position += 1
             last = self._class_character()
         if isinstance(last, Escape) or ord(last) < ord(first):
-            raise self._error("a range from more to less")
+            raise self._error("a range in descending order")
         spans.append((ord(first), ord(last)))
 
     def _class_character(self) -> str | Escape:

@@ -228,8 +228,8 @@ def _transitive(direct: Mapping[Term, list[Term]], name: str) -> Hierarchy:
                     queue.append(each)
             if pairs + len(found) > MAX_PAIRS:
                 raise LimitError(
-                    f"background: {name} has more than {MAX_PAIRS:,} pairs once it is transitive (rdfs5, rdfs11). "
-                    "Try: a hierarchy of less depth, or the query without reasoning."
+                    f"background: the transitive closure of {name} has more than {MAX_PAIRS:,} pairs (rdfs5, rdfs11). "
+                    "Try: a less deep hierarchy, or the query without reasoning."
                 )
         pairs += len(found)
         above[term] = tuple(found)

@@ -204,7 +204,7 @@ def test_too_many_series_that_must_be_absent_are_an_error_with_a_cure(monkeypatc
 
 def test_a_pattern_of_too_many_kinds_is_refused_before_any_event() -> None:
     kinds = ", ".join(f"T{number} v{number}" for number in range(64))
-    with pytest.raises(thence.LimitError, match=r"in more than 62 ways"):
+    with pytest.raises(thence.LimitError, match=r"more than 62 different sets of conditions"):
         thence.parse(f"PATTERN SEQ({kinds}) RETURN v0.x", language="sase+").match([])
 
 

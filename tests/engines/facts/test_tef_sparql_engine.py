@@ -37,7 +37,7 @@ def test_facts_of_earlier_times_need_a_history() -> None:
         engine.push(event(*each))
     engine.advance(1700)
     assert [place(triple) for *_, triple in engine.facts()] == ["ohrdruf"]
-    with pytest.raises(InputError, match=r"The facts of 1690 are not kept\. Try: query\.engine\(history=True\)"):
+    with pytest.raises(InputError, match=r"held at 1690 are no longer stored\. Try: query\.engine\(history=True\)"):
         engine.facts(at=1690)
 
 

@@ -365,20 +365,20 @@ CLASHES = {
     ),
     # TEF-65
     MADE + "SELECT ?x WHERE ?x f ?y[?s, ?e], now() - ?s > 10": (
-        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, after a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x e ?y DURING (?x f ?y[?s, ?e], now() > ?s && now() < ?s + 3)": (
-        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, after a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x f ?y, now() > now() - 1": (
-        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, behind a comma of its own"
+        "now() over facts must be alone on one side of a comparison. Try: now() > ?s + 10, after a comma of its own"
     ),
     MADE + "SELECT ?x WHERE ?x f ?y, ?n = now()": (
-        "now() has no single value over facts, so it can't be bound. Try: now() > ?s + 10, behind a comma of its own"
+        "now() has no single value over facts, so it can't be bound. Try: now() > ?s + 10, after a comma of its own"
     ),
     MADE + "CONSTRUCT FACT ?x g now() WHERE ?x f ?y": (
         "now() has no single value over facts, so it is not allowed in the head."
-        " Try: now() > ?s + 10, behind a comma of its own"
+        " Try: now() > ?s + 10, after a comma of its own"
     ),
     "CONSTRUCT FACT ?x g ?y WHERE (?x b ?y, now() > ?y ON INIT)": (
         "ON INIT runs before the first event, so now() is not allowed. Try: a constant"
@@ -425,12 +425,12 @@ CLASHES = {
     "CONSTRUCT FACT ?x g ?n WHERE (REPLACE (?x g ?z UNION ?x h ?y) ON ?x e ?w), ?n = ?z": (
         "An expression names ?z, which only one side of the UNION before it binds. Try: ?z on both sides"
     ),
-    TEN_DAY: "The head names ?P, which WHERE does not bind. Try: ?P = … behind it",
-    WEIGHTED_MENDED: ("The head names ?Show, which arm 1 of UNION (REPLACE) does not bind. Try: ?Show = … behind it"),
+    TEN_DAY: "The head names ?P, which WHERE does not bind. Try: ?P = … after it",
+    WEIGHTED_MENDED: ("The head names ?Show, which arm 1 of UNION (REPLACE) does not bind. Try: ?Show = … after it"),
     "SELECT ?x ONCE PER ?y WHERE ?x e ?y": ("ONCE PER names ?y, which SELECT does not. Try: SELECT … ?y"),
     # TEF-50: a view sees nothing around it
     MADE + "SELECT ?x WHERE ?x e ?n SEQ ONEND (?x f ?m, ?m > ?n)": (
-        "An expression inside ONEND names ?n, which is bound outside. Try: the expression behind ONEND ( … )"
+        "An expression inside ONEND names ?n, which is bound outside. Try: the expression after ONEND ( … )"
     ),
     # TEF-76
     MADE + "SELECT ?x WITHIN 3 WHERE ?x f ?y": (

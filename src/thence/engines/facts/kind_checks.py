@@ -217,7 +217,7 @@ def check_variables(statement: TefStatement, errors: StatementErrors) -> None:
         inside = seen.outer.union(*map(bound, seen.patterns))
         for variable in sorted((names & seen.hidden) - inside, key=str):
             reason = f"An expression inside {seen.operator} names {variable}, which is bound outside."
-            raise errors.at_last(reason, f"the expression behind {seen.operator} ( … )", variable)
+            raise errors.at_last(reason, f"the expression after {seen.operator} ( … )", variable)
         lost = (
             frozenset[Variable]().union(*map(dropped, seen.patterns)).difference(*map(bound, seen.patterns), seen.outer)
         )
@@ -257,7 +257,7 @@ class _Seen:
 
 
 def _expressions(statement: TefStatement) -> Iterator[tuple[frozenset[Variable], _Seen]]:
-    """The variables that each expression names, and what stands before it (TEF-58). One that it assigns is new, also
+    """The variables that each expression names, and those bound before it (TEF-58). One that it assigns is new, also
     where an arm of a UNION has a variable of that name."""
     for arm in statement.arms:
         match arm:
@@ -301,7 +301,7 @@ def _within(pattern: TefPattern, seen: _Seen) -> Iterator[tuple[frozenset[Variab
 
 
 def _split(statement: TefStatement) -> frozenset[Variable]:
-    """The variables that stand in only some arms of a UNION and outside it."""
+    """The variables that occur in only some arms of a UNION and outside it."""
     found: frozenset[Variable] = frozenset()
     for arm in statement.arms:
         match arm:
@@ -319,7 +319,7 @@ def _split(statement: TefStatement) -> frozenset[Variable]:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """The variables that stand around a pattern, other arms of a UNION aside, and what is bound to its left."""
+    """The variables that occur around a pattern, except in other arms of a UNION, and those bound to its left."""
 
     names: frozenset[Variable]
     left: frozenset[Variable]
@@ -362,8 +362,8 @@ def _not_in_all(several: list[frozenset[Variable]]) -> frozenset[Variable]:
 
 
 def _standing(pattern: TefPattern, left: frozenset[Variable] = frozenset()) -> frozenset[Variable]:
-    """The variables that stand in a pattern, not right of WITHOUT alone. Of those that are bound to its left, an
-    expression alone does not count (TEF-58)."""
+    """The variables that occur in a pattern, except those only right of WITHOUT. Of those that are bound to its left,
+    an expression alone does not count (TEF-58)."""
     match pattern:
         case TriplePattern():
             return bound(pattern)
@@ -386,13 +386,13 @@ def _standing(pattern: TefPattern, left: frozenset[Variable] = frozenset()) -> f
 def _cure(arm: Arm, variable: Variable) -> str:
     if isinstance(arm, Until):
         return f"UNTIL ( … DURING the fact with {variable} )"
-    return f"{variable} = … behind it" if isinstance(arm, Since | Replace) else f"{variable} in that pattern"
+    return f"{variable} = … after it" if isinstance(arm, Since | Replace) else f"{variable} in that pattern"
 
 
 # What the kinds of predicates forbid: all that Tables 4.1 and 4.2 do not admit (TEF-11 to TEF-15), uses of now() over
 # facts (TEF-65), ONCE PER with UNTIL (TEF-73).
 
-_NOW = "now() > ?s + 10, behind a comma of its own"
+_NOW = "now() > ?s + 10, after a comma of its own"
 
 
 def checked(file: TefFile, kinds: Kinds, *, background_is_known: bool) -> Kinds:

@@ -44,7 +44,7 @@ from thence.rdf.times import Domain, format_time
 
 
 _DEEPEST = 200
-"""How deep WITHOUT may stand in WITHOUT: as deep as brackets may."""
+"""How deep WITHOUT may be nested in WITHOUT: as deep as brackets."""
 
 
 def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
@@ -202,7 +202,7 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
 
 
 def _check_whole(*numbers: Any) -> None:
-    """That all are whole numbers of 64 bits, as times are."""
+    """Checks that all are 64-bit integers, as times must be."""
     require(all(type(each) is int and abs(each) < 2**63 for each in numbers), "expected an integer")
 
 
@@ -344,7 +344,7 @@ class FactsOperator:
         at = now if time is None else time
         if at < now and state.kept_for is not None:
             asked = format_time(at, state.machine.facts.domain)
-            raise InputError(f"The facts of {asked} are not kept. Try: query.engine(history=True)")
+            raise InputError(f"The facts that held at {asked} are no longer stored. Try: query.engine(history=True)")
         every = [*store.holding(), *store.ended]
         holding = [fact for fact in every if fact.start <= at and (fact.end is None or at < fact.end)]
         holding.sort(key=lambda fact: (fact.start, fact.number))

@@ -65,7 +65,7 @@ class GroupDraft:
 
 @dataclass(frozen=True, slots=True)
 class FilterElement:
-    """FILTER in a group: where it stands among the other elements has no meaning."""
+    """FILTER in a group; its place among the other elements has no meaning."""
 
     expression: Expression
 
@@ -93,7 +93,7 @@ Element: TypeAlias = Pattern | OptionalElement | MinusElement | BindElement
 
 
 class GroupReader(ExpressionReader):
-    """Groups and what stands in them. A pattern that no method here knows is joined."""
+    """Groups and their elements. A pattern that no method here knows is joined."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -388,7 +388,7 @@ class QueryReader(GroupReader):
     def _number(self, token: Token) -> int:
         digits = token.lstrip("0") or "0"
         if len(digits) > len(str(LARGEST)) or int(digits) > LARGEST:
-            raise self.error(f"A number of solutions can be at most {LARGEST}.", at=offset(token))
+            raise self.error(f"LIMIT and OFFSET can be at most {LARGEST}.", at=offset(token))
         return int(digits)
 
 

@@ -217,7 +217,7 @@ class Composition:
         return Composed(self._stepped(before.pattern, variable, expression, step.at), scope)
 
     def _settled(self, step: StepDraft, seen: BoundVariables) -> tuple[Variable | None, Expression]:
-        """The variable that an expression binds, with its value; or None, and the test that it is (TEF-57)."""
+        """`?n = expr` that binds: the variable and the expression. A test: None and the whole expression (TEF-57)."""
         variable, expression = None, step.expression
         match expression:
             case Compare(Comparison.EQUAL, Variable() as left, right) if left not in seen:
@@ -249,7 +249,7 @@ def _where(operator: str) -> str:
         case "[ … ]":
             return "before brackets"
         case "SINCE" | "UNTIL" | "REPLACE" | "ON" | "ONSTART" | "ONEND":
-            return f"behind {operator}"
+            return f"after {operator}"
         case "ON INIT":
             return "before ON INIT"
         case _:
@@ -261,4 +261,4 @@ def _cure(keyword: str, operator: str) -> str:
         return f"{keyword} ( … {operator} … )"
     if keyword in (SINCE, UNTIL) and operator in (",", ""):
         return f"{keyword} ( …, … )"
-    return "a statement of its own, or UNION between arms" if keyword != ON_INIT else "ON INIT behind the whole arm"
+    return "a statement of its own, or UNION between arms" if keyword != ON_INIT else "ON INIT after the whole arm"

@@ -101,10 +101,10 @@ def _bad(events: Sequence[BadEvent], file: str, domain: Domain) -> Any:
 
 
 def _of_another_time(batch: EventBatch, stream: str, domain: Domain) -> Iterator[BadEvent]:
-    """Events that a column of such times can't hold."""
+    """Events whose kind of time differs from the column's, as bad events."""
     for index, text in enumerate(graph_texts(batch).to_pylist()):
         other = _A_TIME[Domain(int(batch.domains[index]))]
-        reason = f"its time is {other}, those of the DataFrame are {_TIME_FIELDS[domain]}"
+        reason = f"its time is {other}, but times in this DataFrame are {_TIME_FIELDS[domain]}"
         yield BadEvent(stream, 0, reason, f"{batch.id(index)}\n{text}")
 
 
@@ -240,7 +240,7 @@ def _paths(given: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _local(path: str) -> str:
-    """A path of the file system: `file:` may stand before it."""
+    """A path of the file system, optionally after `file:`."""
     if path.startswith("file:"):
         return re.sub(r"^file:(?://[^/]*)?(?=/)", "", path)
     if _SCHEME.match(path) and not os.path.exists(path):
@@ -267,7 +267,7 @@ class EventSource(DataSource):
     row with `bad` alone.
 
     Options: `stream` (what ids of events without one begin with), `time` (`ticks` or `datetime`; else the first event
-    tells), `namespace` (of the names in typed events), `split` (bytes of a large file that are read at a time),
+    decides), `namespace` (of the names in typed events), `split` (bytes of a large file that are read at a time),
     `files_per_batch` (new files that a micro-batch takes at most), `rank` (the number of these paths among those of
     other sources that are the same stream).
     """

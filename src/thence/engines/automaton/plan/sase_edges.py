@@ -110,7 +110,7 @@ def _phases(query: ComponentQuery, condition: Expression, component: Component) 
 
 
 def is_stateless(query: ComponentQuery, condition: Expression, component: Component, phase: Phase) -> bool:
-    """Whether the current event alone tells."""
+    """Whether the current event alone decides the condition."""
     now = (EventIndex.ALONE, EventIndex.EACH, *((EventIndex.FIRST,) if phase is Phase.FIRST else ()))
     references = [query.references[variable] for variable in mentioned(condition)]
     return phase is not Phase.WHOLE and all(
@@ -123,7 +123,7 @@ _MOST_RANKED = 64
 """The most values that `highest` and `lowest` keep in slots: every run has them. For more, the history is asked."""
 
 _CERTAIN = (KEEP, ANEW, COUNT, EARLIEST, LATEST)
-"""What is never beyond 64 bits: sums, and what is least or greatest, may be such that only the history tells."""
+"""Summaries that always fit into 64 bits. Sums and extremes may not: then their value is read from the history."""
 
 _SUMMARIES = {
     AggregateName.COUNT: COUNT,
@@ -136,8 +136,8 @@ _SUMMARIES = {
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Which component's events a slot tells of, of which attribute (None: the events themselves), and what each event
-    does to it. `once`: only the first."""
+    """The component and attribute that a slot summarises (None: the events themselves), and how each event updates it.
+    `once`: only the first event does."""
 
     component: str
     name: Name | None
@@ -146,8 +146,8 @@ class Slot:
 
 
 class Slots:
-    """The slots of a run: those that all events of a match are alike in, and what conditions and RETURN need besides.
-    None is for what nothing binds alone. `shown` are those that are the columns of RETURN, if one tells each."""
+    """The slots of a run: the values that all events of a match share, and those that conditions and RETURN need. None:
+    no single event sets the slot. `shown` are the slots of the columns of RETURN, if each column is one slot."""
 
     def __init__(self, query: ComponentQuery, asked: PhasedConjuncts) -> None:
         self.query = query
@@ -175,7 +175,8 @@ class Slots:
         ]
 
     def renamed(self, condition: Expression, component: Component, phase: Phase) -> Expression:
-        """A conjunct over slots: those of the run, and those of the current event. What no slot tells stays."""
+        """A conjunct over slots: those of the run, and those of the current event. References without a slot stay as
+        they are."""
         return replaced(condition, lambda part: self._place(part, component, phase))
 
     def _conditions(self, asked: PhasedConjuncts) -> Iterator[Expression]:
@@ -265,7 +266,7 @@ def _is_in_hand(index: EventIndex, phase: Phase) -> bool:
 
 
 def _is_exact(reference: Reference) -> bool:
-    """Whether one slot tells what a reference is, of a whole match."""
+    """Whether one slot has the value of a reference for a whole match."""
     match reference:
         case Attribute(index=index):
             return index not in (EventIndex.EACH, EventIndex.BEFORE)
@@ -304,7 +305,7 @@ class Conditions:
         return tuple(self._conjuncts.get(number) for number in range(len(self.code.predicates)))
 
     def fit(self, component: Component, phase: Phase) -> int:
-        """The bit of what an event must have to be a component's first, or a later one of it."""
+        """The bit for the conditions on a component's first event, or on a later one, that concern the event alone."""
         conditions = [each for each in self.asked.of(component, phase) if self._is_alone(each, component, phase)]
         about = [replaced(each, self._of_event_alone) for each in conditions]
         predicates = tuple(
@@ -314,7 +315,8 @@ class Conditions:
         if found not in self.fits:
             if len(self.fits) == _MOST_FITS:
                 raise LimitError(
-                    f"The components test single events in more than {_MOST_FITS} ways. Try: fewer components, or ANY"
+                    f"The components have more than {_MOST_FITS} different sets of conditions on single events. "
+                    "Try: fewer components, or ANY"
                 )
             self.fits.append(found)
         return self.fits.index(found)
@@ -505,8 +507,8 @@ class EdgeBuilder:
     # Edges
 
     def _lead(self, number: int, shape: Edge, phase: Phase, inside: int, after: int | None) -> None:
-        """The edges by which an event becomes one of a component. Where a closure has an end condition, there are two:
-        the second is for where it holds, and with `!` the first one is for where it does not."""
+        """Adds the edges that take an event into a component. A closure with an end condition has two: the second
+        applies if the condition holds, the first if the closure continues (with `!`, only if it does not hold)."""
         component = self._positive[number]
         self._bind(shape, component, phase)
         shape.places = [number]
