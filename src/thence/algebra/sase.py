@@ -1,8 +1,8 @@
 """The algebra of SASE+: components of a pattern, conditions on their events, RETURN and AGGREGATE (Section
 2.2, Appendix A.1).
 
-What a predicate says of an event stands in it as a variable, so that SASE+ has the expressions of all languages: the
-query's `references` tell what each of them means. They have names that no other language's text can give.
+A predicate refers to a property of an event by a variable, so SASE+ uses the expressions of all languages. The query's
+`references` map each variable to its meaning. The names of these variables cannot occur in a text of another language.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Computed:
 
 
 Key: TypeAlias = Name | Computed
-"""What events of a partition are alike in."""
+"""An attribute or computed key whose value all events of a partition share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def is_iterated(reference: Reference) -> bool:
 
 
 def is_earlier(reference: Reference) -> bool:
-    """Whether it tells of events before that at `i`: what names both is asked from the second event on."""
+    """Whether it refers to events before the one at `i`: a condition on both applies from the second event on."""
     match reference:
         case Attribute(index=index):
             return index in (EventIndex.FIRST, EventIndex.BEFORE)
@@ -145,7 +145,7 @@ def is_earlier(reference: Reference) -> bool:
 
 
 def is_whole(reference: Reference) -> bool:
-    """Whether it tells of a whole closure, and so is known once that has ended."""
+    """Whether it refers to a whole closure, so that its value is known when the closure has ended."""
     match reference:
         case Attribute(index=index):
             return index is EventIndex.LAST
@@ -305,7 +305,7 @@ class ComposedQuery:
 
     @property
     def time_kind(self) -> tuple[Domain, str] | None:
-        """That of the first block with WITHIN."""
+        """The kind of time of the first block with WITHIN, and the text of its WITHIN."""
         window = next((Window(block.window) for block in self.blocks if block.window is not None), None)
         return None if window is None else (window.span.domain, window_text(window))
 

@@ -87,7 +87,7 @@ def _with_aggregate(item: TextItem, aggregates: Mapping[str, str]) -> TextItem:
 
 
 def aggregate_text(aggregate: IterationAggregate) -> str:
-    """An aggregate as it stands in SELECT.
+    """An aggregate as SELECT has it.
 
     >>> from thence.algebra.spaseq import IterationFunction
     >>> aggregate_text(IterationAggregate(IterationFunction.COUNT, "B"))
@@ -113,7 +113,7 @@ _BINDING: Mapping[type[Operand], int] = {Disjunction: 1, Conjunction: 2, Occurre
 
 
 def operand_items(operand: Operand, *, bracket: int = 0) -> list[TextItem]:
-    """An operand, in brackets if it binds less tightly than its place asks for."""
+    """An operand, in brackets if it binds less tightly than its place requires."""
     binding = _BINDING[type(operand)]
     match operand:
         case Occurrence():
@@ -138,7 +138,7 @@ def _gpm(gpm: Gpm) -> list[TextItem]:
 
 
 def _shows_graph(pattern: Pattern) -> bool:
-    """Whether a GRAPH block would stand at the top level of the GPM, where it is read as one of `graphs`."""
+    """Whether a GRAPH block would be at the top level of the GPM, where it is read as one of `graphs`."""
     while isinstance(pattern, Join | LeftJoin | Minus | Extend):
         if isinstance(pattern, Join) and isinstance(pattern.right, Graph):
             return True

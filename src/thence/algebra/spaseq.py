@@ -80,10 +80,10 @@ Operand: TypeAlias = Occurrence | Conjunction | Disjunction
 
 @dataclass(frozen=True, slots=True)
 class SequencePart:
-    """An operand with its unary operator, and the selection that stands before it (None for the first part).
+    """An operand with its unary operator, and the selection before it (None for the first part).
 
-    `demands` are what a later part will ask of a run and what is known as soon as this one has joined: a run that fails
-    them is dropped then. They say nothing about which events are chosen. No text has them; a rule adds them.
+    `demands` are conditions of later parts that can be tested as soon as this part has joined: a run that fails them is
+    dropped. They do not influence which events are chosen. Only a rule adds them; they have no syntax.
     """
 
     selection: Selection | None
@@ -136,8 +136,8 @@ class AggregateVariable(Variable):
 class SelectColumn:
     """A column of SELECT: `?v`, `(expression AS ?v)`. An expression may name the columns to its left.
 
-    Aggregates stand in the expression as `AggregateVariable`s, which `aggregates` explains; through all columns of a
-    query one variable is one aggregate.
+    Aggregates are `AggregateVariable`s in the expression, which `aggregates` explains; through all columns of a query
+    one variable is one aggregate.
     """
 
     variable: Variable
@@ -275,7 +275,7 @@ def certain_in(query: SequenceQuery, operand: Operand) -> frozenset[Variable]:
 
 def arms(query: SequenceQuery) -> tuple[Arm, ...]:
     """`B?`: all combinations, with and without; a dropped part takes the operator to its left with it (to its right, if
-    it is first). An arm without parts gives nothing, and is none. Occurrences keep their places.
+    it is first). Arms without parts are left out. Occurrences keep their places.
 
     >>> from thence.lang.spaseq.parser import parse
     >>> query = parse('''SELECT * WITHIN 9 TICKS FROM STREAM S <x:s>
@@ -296,11 +296,11 @@ def _choices(part: SequencePart) -> tuple[Arm, ...]:
 
 
 def locals_of(query: SequenceQuery, place: int) -> frozenset[Variable]:
-    """The locals of the closure in which the occurrence of that place stands; none, if it stands in no closure.
+    """The locals of the closure that contains the occurrence at that place; empty if no closure contains it.
 
-    A variable is local to a closure if it stands in the graph pattern or GRAPH block of no GPM outside its operand, in
-    the query as written; each occurrence of a GPM's name counts, negated ones too. A run has one partition, so what it
-    is partitioned by is local to nothing.
+    A variable is local to a closure if no GPM outside the closure's operand has it in its graph pattern or a GRAPH
+    block, in the query as written. Each occurrence of a GPM's name counts, including negated ones. PARTITION BY
+    variables are never local, since a run has one partition.
     """
     closure = next(part for part in query.sequence if any(found.place == place for found in occurrences(part.operand)))
     if closure.quantifier is not Quantifier.PLUS:
@@ -310,6 +310,6 @@ def locals_of(query: SequenceQuery, place: int) -> frozenset[Variable]:
 
 
 def bound_by(query: SequenceQuery, parts: Iterable[SequencePart]) -> frozenset[Variable]:
-    """The variables of all GPMs that stand in these parts."""
+    """The variables of all GPMs in these parts."""
     names = {found.gpm for part in parts for found in occurrences(part.operand)}
     return frozenset(variable for name in names for variable in variables_of(query.gpm(name)))

@@ -110,7 +110,7 @@ _UNITS = (("DAYS", 86_400_000_000), ("HOURS", 3_600_000_000), ("MINUTES", 60_000
 
 
 def window_text(window: Window) -> str:
-    """WITHIN, in the largest unit that does.
+    """WITHIN as text, in the largest unit that divides the length.
 
     >>> window_text(Window(Span(90_000_000, Domain.DATETIME), tumbling=True))
     'WITHIN 90 SECONDS TUMBLING'

@@ -42,7 +42,7 @@ class Open(Enum):
 
 
 When: TypeAlias = Variable | Instant | Open
-"""What stands in `[start, end]`: a variable, a constant, or ∞. `?_` is a variable of its own each time (TEF-56)."""
+"""One side of `[start, end]`: a variable, a constant, or ∞. `?_` is a variable of its own each time (TEF-56)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,8 @@ TefStatement: TypeAlias = ConstructStatement | SelectStatement
 @dataclass(frozen=True, slots=True)
 class TefFile:
     """Statements in the order of the text, and the kinds that DECLARE gives. Errors name a statement by its number,
-    from 1, where there is no text; `places` say where each part stands in it, and are not part of what a file means."""
+    from 1, where there is no text; `places` are the places of all parts in the text; they do not affect the meaning of
+    the file."""
 
     statements: tuple[TefStatement, ...]
     declared: tuple[tuple[IRI, Kind], ...] = ()
@@ -261,14 +262,14 @@ class StatementPlaces:
 
 @dataclass(frozen=True, slots=True)
 class TefPlaces:
-    """A file's text, and where its statements and variables stand in it."""
+    """A file's text, with the places of its statements and variables."""
 
     text: PlacedText
     statements: tuple[StatementPlaces, ...]
     named: Mapping[Variable, Sequence[int]]  # in order
 
     def first(self, variable: Variable, number: int) -> int:
-        """The first place of the variable in the statement of that number; the statement's place if it is not in it."""
+        """Where the statement of that number first names the variable; the statement's own place if it does not."""
         at = self.statements[number - 1].at
         found = self._in_statement(variable, number)
         return found[0] if found else at
@@ -287,8 +288,8 @@ class TefPlaces:
 
 
 def pattern_places(statement: TefStatement, noted: Mapping[int, int], at: int) -> tuple[int, ...]:
-    """The offsets of all patterns. `noted` has some of them by identity; a pattern without one stands where its first
-    part does. `at` is where the statement does."""
+    """The offsets of all patterns. `noted` has some of them, by the identity of the pattern; any other pattern begins
+    where its first part does. `at` is the offset of the statement."""
     found: list[int] = []
     for pattern in reversed(list(statement_patterns(statement))):
         found.append(noted.get(id(pattern), found[-1] if found else at))
@@ -323,7 +324,7 @@ def statement_patterns(statement: TefStatement) -> Iterator[TefPattern]:
 # Which variables a pattern of TEF-SPARQL binds (Tables 4.1 and 4.2, "Returned Bindings"), and which UNION drops.
 
 FRESH = "_ "
-"""What the names of `?_` begin with: no text can write them (TEF-56)."""
+"""The prefix of the names that `?_` gets; a text cannot contain it (TEF-56)."""
 
 
 def is_fresh(variable: Variable) -> bool:

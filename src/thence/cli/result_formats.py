@@ -451,7 +451,7 @@ class TableWriter(Writer):
 
 
 def problem_line(problem: Problem) -> str:
-    """A problem as a line of JSON: the event by its id, with its graph, or the text that stood in its place."""
+    """A problem as a line of JSON: the event by its id, with its graph, or the text that could not be read."""
     event = problem.text if problem.event is None else problem.event.id
     fields: dict[str, object] = {
         "problem": problem.problem,

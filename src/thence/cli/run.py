@@ -143,13 +143,13 @@ class Problems:
                 yield each
 
     def close(self) -> None:
-        """Where there were none, the file is there and empty."""
+        """Close the file; without problems, it exists and is empty."""
         if self.path is not None:
             self._opened(self.path).close()
             self._file = None
 
     def told(self) -> str | None:
-        """The first problem in a line, and how to see them all; None if there was none."""
+        """The first problem on one line, and how to see all; None without problems."""
         if self.first is None:
             return None
         reason = self.first.reason if len(self.first.reason) <= _LONGEST else self.first.reason[:_LONGEST] + "…"
@@ -177,7 +177,7 @@ def _place(problem: Problem) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a call of `thence run` asks for."""
+    """The arguments of a call of `thence run`."""
 
     query: Query
     streams: dict[str, list[str]]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from thence.runtime.watermark import TimeDomain
 
 _PATTERN = re.compile(r"[*?\[\]{}\\]")
-"""What Spark would take for a pattern of names."""
+"""Characters that Spark interprets as a glob pattern."""
 _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "datetime"}
 
 

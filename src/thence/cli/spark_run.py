@@ -158,7 +158,7 @@ def _cell(cell: Any) -> AnswerValue:
 
 
 def _inner(cell: Any) -> Any:
-    """A term, a composite of terms, or nothing, which may stand among several.
+    """A term, a composite of terms, or None, which may occur in a sequence.
 
     >>> _inner({"type": None, "value": {"type": "literal", "value": "b", "datatype": None, "language": "en"}})
     {'type': None, 'value': Literal(value='b', datatype='http://www.w3.org/1999/02/22-rdf-syntax-ns#langString', \

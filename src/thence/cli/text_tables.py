@@ -130,7 +130,7 @@ def escape_controls(text: str) -> str:
 
 
 def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether a table is pleasant to read in so many characters: at most a fifth of what stands in it is folded.
+    """Whether a table is readable in this width: at most a fifth of its content is folded.
 
     >>> fits(["start", "?house"], [["12", "http://example.org/house1"]], 40), fits(["a"] * 9, [["12345678"] * 9], 40)
     (True, False)

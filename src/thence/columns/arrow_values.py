@@ -323,7 +323,7 @@ def struct_type() -> pa.DataType:
 
 
 def struct_column(tags: NDArray[Any], bits: Ints, terms: Terms) -> pa.Array:
-    """A column of values as structs that tell terms whole; null for unbound."""
+    """A column of values as structs with type, value, datatype and language; null for unbound."""
     import pyarrow as pa
 
     found, where = distinct_values(tags, bits)

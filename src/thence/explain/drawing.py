@@ -136,8 +136,9 @@ def _box_height(box: TextBox) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Detour:
-    """A line that does not lead to the next column: from the gap behind its source, along a lane, to the gap before its
-    target. `leaves` and `arrives` are its tracks there, from the boxes on; lanes count from 1, at the top."""
+    """A line that skips columns or leads back. It runs from the gap `behind` its source column, along a `lane`, to the
+    gap `before` its target column. `leaves` and `arrives` are its tracks in these gaps, counted from the boxes; lanes
+    count from 1, at the top."""
 
     behind: int
     before: int
@@ -167,8 +168,7 @@ def _detours(links: Sequence[tuple[str, str]], where: Mapping[str, int]) -> dict
 
 
 def _with_tracks(detours: Mapping[tuple[str, str], _Detour]) -> dict[tuple[str, str], _Detour]:
-    """Of the detours in a gap that lead on, the lowest is nearest to the boxes; of those that lead back, it is
-    farthest."""
+    """Among the forward detours of a gap the lowest is nearest to the boxes; among the backward ones it is farthest."""
 
     def nearness(link: tuple[str, str]) -> tuple[bool, int]:
         each = detours[link]
@@ -231,7 +231,7 @@ def _nested(number: int, title: str, description: Description) -> Iterator[str]:
 
 
 def _lines(description: Description, *, prefix: str) -> Iterator[str]:
-    """Boxes are named by their numbers after a prefix, which tells those of several diagrams apart."""
+    """Boxes are named by their numbers after a prefix, which distinguishes the boxes of several diagrams."""
     for box in description.boxes:
         yield f'    state "{_escaped(box.label or box.title)}" as {prefix}{box.number}'
     for arrow in description.arrows:
@@ -293,7 +293,7 @@ class _Part:
 
 
 def drawing(*descriptions: Description) -> str:
-    """The SVG document, in which descriptions stand below each other."""
+    """The SVG document, with the descriptions below each other."""
     parts: list[_Part] = []
     for description in descriptions:
         parts.append(_part(description, parts[-1].bottom + MARGIN if parts else 0))
@@ -405,5 +405,5 @@ def _layers(description: Description) -> dict[int | None, int]:
 
 
 def _absent(description: Description) -> list[TextBox]:
-    """What must be absent, in a row below all."""
+    """The negated parts, in a row below all others."""
     return [TextBox(f"no {number}", "negation", number, each.lines) for number, each in enumerate(description.absent)]

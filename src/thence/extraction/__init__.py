@@ -1,4 +1,4 @@
-"""Extracts from each event alone what a program asks for.
+"""Extracts the tables of a program from each event.
 
 Tests: tests/match.
 """

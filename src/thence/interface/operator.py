@@ -52,7 +52,7 @@ class TieOrder(Enum):
     ANY = "any"
     """No answer depends on it."""
     SOURCE = "source"
-    """Of the events of one step, refs ascend in source order, and so do the rows of tables."""
+    """Within one step, the refs of events ascend in source order, and so do the rows of tables."""
     COMPLETE = "complete"
     """As SOURCE, and a step has all events of a time (TEF-17): on Spark they wait until the watermark has passed it."""
 
@@ -146,7 +146,7 @@ class State(Protocol):
 
 
 NO_LIMIT = 2**31 - 2
-"""Of partial matches: as many as an operator can number."""
+"""The most partial matches: as many as an operator can number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,7 +281,7 @@ def _parsed(block: CsvBlock, names: list[str]) -> Any:
 
 @dataclass(slots=True)
 class _Contents:
-    """What a column may be, by the values seen so far."""
+    """The types that a column may have, by the values seen so far."""
 
     seen: bool = False
     integer: bool = True

@@ -1,7 +1,7 @@
 """Quads → events: a named graph is an event, and `prov:` triples about it are its time.
 
-An event's quads stand together, its time among them or directly before or after, in the graph itself or in the default
-graph. So each quad has an *owner*, its graph or the graph whose time it tells, and an event is a run of quads with one
+An event's quads are consecutive, its time among them or directly before or after, in the graph itself or in the default
+graph. So each quad has an *owner*, its graph or the graph whose time it gives, and an event is a run of quads with one
 owner. A time alone is an event too, whose graph is empty.
 """
 
@@ -82,7 +82,7 @@ def group_events(
     origins: LineOrigins | None = None,
 ) -> EventGroup:
     """The events in some quads. Unless these are the `last`, the final run is left for next time. `gaps` are the lines
-    before which something stood that can't be read. Where the lines were made of others, `origins` knows those."""
+    directly after something unreadable. If the lines were derived from others, `origins` has those."""
     owners, tells_time = owners_of(quads)
     runs = _runs(owners)
     content = ~tells_time & (quads.subjects != UNBOUND)
@@ -191,7 +191,7 @@ def _judge(quads: QuadColumns, runs: _Runs, too_large: NDArray[np.bool_], limits
 
 
 def _gaps(quads: QuadColumns, runs: _Runs, lines: Iterable[int]) -> NDArray[np.bool_]:
-    """Whether something stands before each run, and behind the last, that can't be read and may be any graph's."""
+    """Whether there is something unreadable before each run, and after the last, that may belong to any graph."""
     found = np.zeros(len(runs) + 1, np.bool_)
     lost = np.flatnonzero(runs.owners == UNKNOWN)
     found[lost] = found[lost + 1] = True

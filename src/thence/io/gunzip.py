@@ -15,7 +15,7 @@ _LIMITS = Limits()
 _MAGIC = b"\x1f\x8b"  # with which every gzipped file begins
 
 READ_FAILURES = (ThenceError, OSError, EOFError, zlib.error)
-"""What a stream may raise while it is read: what came before it is good."""
+"""The errors that a stream may raise while it is read; the data before is good."""
 
 
 def open_input(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> BinaryIO:

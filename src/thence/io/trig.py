@@ -49,9 +49,8 @@ def trig_chunks(
     base: str | None = None,
     chunk: int = _CHUNK,
 ) -> Iterator[ConvertedLines | BadEvent]:
-    """The quads of a TriG document as N-Quads, in order, and what could not be read between them; constant memory.
-
-    A bad graph takes the times with it that stand directly before or after it. Prefixes and base stay in force.
+    """The quads of a TriG document as N-Quads, in order, and the unreadable text between them, in constant memory. The
+    times directly before or after a bad graph are dropped with it. Prefixes and base stay in force.
 
     >>> import io
     >>> document = b"PREFIX : <http://a/> :g1 { :s :p :o }\\n:g2 { :s :p , }\\n:g3 { :s :p :o }"
@@ -91,7 +90,7 @@ def _tells_one_time(part: ConvertedLines | _Bad) -> bool:
 
 
 def _drop_times(held: list[ConvertedLines | _Bad], graph: bytes | None) -> None:
-    """Leave out the lines at the end that tell this graph's time."""
+    """Leave out the lines at the end that give this graph's time."""
     while held and isinstance(last := held[-1], ConvertedLines):
         rest = _without_times_before(last, graph)
         if rest:
@@ -105,7 +104,7 @@ def _handed_out(part: ConvertedLines | _Bad) -> ConvertedLines | BadEvent:
 
 
 def _without_times_before(quads: ConvertedLines, graph: bytes | None) -> ConvertedLines:
-    """N-Quads without the lines at their end that tell this graph's time."""
+    """N-Quads without the lines at their end that give this graph's time."""
     end = len(quads)
     while end and graph:
         start = quads.rfind(b"\n", 0, end - 1) + 1
@@ -117,7 +116,7 @@ def _without_times_before(quads: ConvertedLines, graph: bytes | None) -> Convert
 
 
 def _without_times_behind(quads: ConvertedLines, graph: bytes | None) -> ConvertedLines:
-    """N-Quads without the lines at their beginning that tell this graph's time."""
+    """N-Quads without the lines at their beginning that give this graph's time."""
     start = 0
     while graph and (found := _TIME.match(quads, start)) and found[1] == graph:
         start = found.end()

@@ -110,7 +110,7 @@ def place_after(start: Place, text: bytes) -> Place:
 def next_opening(data: bytes, position: int, *, directives: bool = True, since: int | None = None) -> int:
     """The start of the next line behind `position` that opens a graph, or is a directive for a prefix or base; or -1.
 
-    Lines directly before it, behind `since`, that begin with the graph's name belong to it: they tell its time.
+    Lines directly before it, behind `since`, that begin with the graph's name belong to it: they give its time.
     """
     since = position if since is None else since
     found = (_RESUME if directives else OPENING).search(data, position + 1)

@@ -1,4 +1,4 @@
-"""A query as read, before it is checked: where its variables and FILTERs stand, and the names of its streams."""
+"""A query as read, before it is checked: where its variables and FILTERs are, and the names of its streams."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
 
 @dataclass(frozen=True, slots=True)
 class TimeDemand:
-    """Words that only one kind of time goes with, and where they stand."""
+    """Words that only one kind of time goes with, and where they are."""
 
     domain: Domain
     words: str
@@ -77,7 +77,7 @@ class PlacedDraft:
         return f"{place.line}:{place.column}"
 
     def filters(self, condition: Expression) -> Iterator[tuple[Expression, int]]:
-        """The FILTERs whose conjunction a group's condition is, in the order of the text, and where each stands."""
+        """The FILTERs whose conjunction a group's condition is, in the order of the text, and where each is."""
         waiting = [condition]
         while waiting:
             part = waiting.pop()

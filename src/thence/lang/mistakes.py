@@ -63,7 +63,7 @@ class ParseFailure:
 
     @property
     def only(self) -> str:
-        """The one thing that could stand there, or nothing."""
+        """The one thing that is allowed there, or nothing."""
         return self.words.only(self.accepted)
 
     @property
@@ -102,7 +102,7 @@ class ParseFailure:
 
     @property
     def keywords(self) -> list[str]:
-        """The words that could stand there."""
+        """The words that are allowed there."""
         return self.words.keywords(self.accepted)
 
     def behind(self, pattern: re.Pattern[str], at: int | None = None) -> re.Match[str] | None:
@@ -137,7 +137,7 @@ Names: TypeAlias = str | Collection[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """What was seen, of which all that is given must hold, and what to say.
+    """The conditions of a mistake, all of which must hold, and its message.
 
     The parser stopped at a text of `found`, a word of `word`, or a token of `kind`. What it says, "reason Try: hint",
     names properties of the failure and groups of `behind` or `ahead`: `{last}` as written, `{LAST}` in upper case.
@@ -213,7 +213,7 @@ Mistakes: TypeAlias = tuple[Callable[[ParseFailure], Diagnosis | None], ...]
 
 
 def recognised(failure: ParseFailure, mistakes: Mistakes) -> Diagnosis | None:
-    """What the first of these mistakes says that the failure is."""
+    """The diagnosis of the first mistake that fits the failure."""
     return next(filter(None, (mistake(failure) for mistake in mistakes)), None)
 
 
@@ -270,7 +270,7 @@ def glued(failure: ParseFailure) -> Diagnosis | None:
 
 
 def misspelt(failure: ParseFailure) -> Diagnosis | None:
-    """A keyword that could stand there, badly spelt."""
+    """A keyword that is allowed there, misspelt."""
     meant = "" if failure.kind else similar(failure.word, failure.keywords)
     return Diagnosis(f"{failure.shown} is not known here.", meant) if meant else None
 

@@ -176,8 +176,8 @@ __all__ = ["GRAMMARS", "Syntax", "offset"]
 class Syntax:
     """A language's grammar, made into a parser when first needed and kept.
 
-    A grammar may stand anywhere; `%import sparql (…)` finds those that stand beside this file. `mistakes` are those
-    that only this language knows.
+    A grammar file may be anywhere; `%import sparql (…)` finds those beside this file. `mistakes` are those that only
+    this language knows.
     """
 
     def __init__(self, grammar: Path, *starts: str, mistakes: Mistakes = ()) -> None:

@@ -1,4 +1,4 @@
-"""A query's text, where in it a thing stands, and terminals as error messages name them."""
+"""A query's text, places in it, and terminals as error messages name them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def name(mangled: str) -> str:
 
 
 NAMES = frozenset({"NAME"})
-"""What a language calls its own things: plain words, which a keyword that is misspelt reads as."""
+"""The terminals of names in a language: plain words, as which a misspelt keyword is read."""
 
 IRIS = frozenset({"IRIREF", "PNAME_LN", "PNAME_NS"})
 VARIABLES = frozenset({"VAR1", "VAR2"})
@@ -123,7 +123,7 @@ ELEMENTS = frozenset(
 PATTERNS = frozenset(
     {"ONSTART", "ONEND", "WITHOUT", "_SINCE", "_UNTIL", "_REPLACE", "_BIND", "_FILTER", "LPAR", "LBRACE"}
 )
-"""What a pattern of TEF-SPARQL begins with, besides terms."""
+"""The tokens, besides terms, that a pattern of TEF-SPARQL may begin with."""
 
 AFTER_PATTERNS = frozenset(
     {"RELATION", "WITHOUT", "_UNION", "_BIND", "_FILTER", "_ON", "_ON_INIT", "DOT", "SEMICOLON", "LSQB"}
@@ -190,13 +190,13 @@ class Words:
         return _listed([*phrases, *signs, *keywords][:_SHOWN])
 
     def only(self, accepted: Iterable[str]) -> str:
-        """The one thing that could stand there, if there is but one and it is always written the same."""
+        """The only token allowed there, if there is one and it has one spelling."""
         found = list(accepted)
         spelled = self.spellings.get(found[0], ()) if len(found) == 1 else ()
         return spelled[0] if len(spelled) == 1 else ""
 
     def keywords(self, accepted: Iterable[str]) -> list[str]:
-        """All words that could stand there, the names of functions among them."""
+        """All words that are allowed there, the names of functions among them."""
         spelled = (word for terminal in accepted for word in self.spellings.get(terminal, ()))
         return sorted(word for word in spelled if word[0].isalpha())
 

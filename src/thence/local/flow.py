@@ -74,7 +74,7 @@ def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[di
 
 
 def sort_stream(batches: Sequence[Batch]) -> Iterator[Stretch]:
-    """All events of a stream, in whatever order they stand."""
+    """All events of a stream, in any order."""
     ordered = [_by_time(batch) for batch in batches if len(batch)]
     if not ordered:
         return
@@ -167,7 +167,7 @@ class LocalFlow:
         heard: Mapping[str, int] | None = None,
     ) -> Iterator[Row]:
         """Events by stream, none of them before any fed earlier; no event before `watermark` will come. `advanced` is
-        the time that the user said so of, if it was said (RS-21). `heard` is the latest time of each stream, as far as
+        the time that the user gave to `advance`, if any (RS-21). `heard` is the latest time of each stream, as far as
         events are still to be fed (RS-14)."""
         streams = self._added(batches)
         derived: dict[str, int] = {}  # the watermarks of derived streams
@@ -251,7 +251,7 @@ class LocalFlow:
         )
 
     def _watermark(self, host: Host, derived: Mapping[str, int], watermark: int) -> int:
-        """That of a stage: of the streams it reads, the one that is furthest behind."""
+        """The watermark of a stage: that of the slowest stream that it reads."""
         streams = host.stage.program.streams
         return min(watermark, *(derived.get(stream.name, watermark) for stream in streams))
 

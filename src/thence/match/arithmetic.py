@@ -140,7 +140,7 @@ def _negated(duration: Duration) -> Duration:
 
 
 def _sum(a: Duration, b: Duration) -> Duration:
-    """Of two of one type: months and days together may be of different signs, which no xsd:duration has."""
+    """The sum of two durations of one type. In xsd:duration, months and seconds could differ in sign."""
     if a.datatype != b.datatype or a.datatype == XSD_DURATION:
         raise ExpressionError(
             "durations can be added only if both are xsd:dayTimeDuration or both xsd:yearMonthDuration"
@@ -149,7 +149,7 @@ def _sum(a: Duration, b: Duration) -> Duration:
 
 
 def _scaled(duration: Duration, by: Number, *, divide: bool) -> Duration:
-    """Months are rounded to whole ones, halves up (F&O, 10.6.3)."""
+    """The product or quotient; months are rounded to whole ones, halves up (F&O, 10.6.3)."""
     if duration.datatype == XSD_DURATION:
         raise ExpressionError("only an xsd:dayTimeDuration or xsd:yearMonthDuration can be multiplied or divided")
     try:

@@ -89,8 +89,8 @@ def _translated(ids: Ids, source: Terms, target: Callable[[list[bytes]], Ids]) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
-    """The background of a query, and what has been made of it so far: the solutions of GRAPH blocks (by the base IRI
-    too, which IRI() asks for), and its graphs as the reference evaluator reads them."""
+    """The background of a query, and everything computed from it so far: the solutions of GRAPH blocks (per base IRI,
+    which IRI() reads), and its graphs in the form of the reference evaluator."""
 
     data: BackgroundData = field(default_factory=BackgroundData)
     cache: dict[tuple[Graph, str | None], ForeignSolutions] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class Background:
                 )
 
     def solutions(self, block: Graph, context: Context, evaluate: Evaluate) -> ForeignSolutions:
-        """`GRAPH name { pattern }` over the background; evaluated once, unless it asks for the time."""
+        """`GRAPH name { pattern }` over the background; evaluated once, unless it reads the time."""
         key = (block, context.base)
         found = self.cache.get(key)
         if found is None:

@@ -39,7 +39,7 @@ def simple_literal(term: Term) -> str:
 
 
 def _like(model: Literal, text: str) -> Literal:
-    """Of the same language, or of none."""
+    """A string with the language of `model`, or with none if that has none."""
     return Literal(text, language=model.language)
 
 

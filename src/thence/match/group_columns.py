@@ -109,7 +109,7 @@ class Groups:
             ]
 
     def solutions(self, chosen: Iterable[int], aggregated: AggregateVariables) -> Iterator[tuple[int, Solution]]:
-        """Those of some groups that have rows, with their solutions: keys that have a name, and aggregates."""
+        """The chosen groups that have rows, each with its solution: the named keys and the aggregates."""
         names = [key.variable or key.expression for key in self.keys or ()]
         for group in chosen:
             if group not in self.values:

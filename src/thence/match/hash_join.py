@@ -1,5 +1,5 @@
-"""The join of two tables of ids, compiled: a hash of the columns that are always bound, a look at those that may not
-be."""
+"""The join of two tables of ids, compiled: by hash on the columns that are always bound, by comparison on those that
+may be unbound."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thence.errors import LimitError
 from thence.jit.compiled import inner, lazy_entry
 
 MAX_ROWS = 1 << 26
-"""Of one join, over all events of a batch: a gigabyte of row numbers."""
+"""The most pairs of one join, over all events of a batch: a gigabyte of row numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,7 +38,8 @@ def aggregate(function: Aggregate, members: Iterable[Solution], context: Context
 
 
 def member_value(function: Aggregate, member: Solution, context: Context) -> Term | None:
-    """What a member of a group gives an aggregate, or None; COUNT(*) counts the member itself, here as a text."""
+    """The value that a member of a group contributes to an aggregate, or None. COUNT(*) counts the member itself, here
+    as a text."""
     if function.operand is not None:
         return attempt(function.operand, member, context)
     if not function.distinct:
@@ -88,7 +89,7 @@ class AggregateVariables:
 
 
 Grouping: TypeAlias = Callable[[Sequence[GroupKey] | None, AggregateVariables, Context], Iterator[Solution]]
-"""What groups the solutions of WHERE and computes their aggregates."""
+"""A function that groups the solutions of WHERE and computes their aggregates."""
 
 
 def modified(

@@ -39,7 +39,7 @@ class InferredTriples(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Lists:
-    """Lists of numbers, end to end: list i stands at `offsets[i]:offsets[i+1]`."""
+    """Lists of numbers, end to end: list i is at `offsets[i]:offsets[i+1]`."""
 
     offsets: Ints
 
@@ -132,7 +132,7 @@ class SchemaArrays:
 
 
 def _schema_terms(schema: Schema) -> Iterable[Term]:
-    """All terms that entail something, or that stand in what is entailed."""
+    """All terms that entail something or occur in an entailed triple."""
     for predicate, consequences in schema.consequences.items():
         yield predicate
         yield from (part for each in consequences.of_resource for part in each if not isinstance(part, Position))

@@ -115,8 +115,8 @@ def _joined(
 ) -> Iterator[tuple[Solution, Iterator[Solution]]]:
     """Each solution of the left, with its merges with all compatible ones of the right: Join(Ω1, Ω2), row by row.
 
-    A basic graph pattern is asked anew for each solution that shares a variable with it, so that the index answers;
-    anything else is evaluated once, and hashed.
+    A basic graph pattern is evaluated again for each solution that shares a variable with it, so that it uses the
+    index; anything else is evaluated once, and hashed.
     """
     indexed = _indexed(right, context)
     names = frozenset(in_scope(right)) if indexed else frozenset()
@@ -195,7 +195,7 @@ def _in_named_graph(pattern: Pattern, variable: Variable, name: GraphName, conte
 
 
 def _extend(pattern: Extend, context: Context) -> Iterator[Solution]:
-    """Extends that stand on each other are about one solution: BNODE("x") is one node in all of them."""
+    """Directly nested Extends belong to one solution: BNODE("x") is one node in all of them."""
     expressions: list[tuple[Variable, Expression]] = []
     inner: Pattern = pattern
     while isinstance(inner, Extend):

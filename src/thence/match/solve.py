@@ -77,7 +77,7 @@ def reason_for_reference(pattern: Pattern) -> str | None:
 
 
 def reason_in_expression(expression: Expression) -> str | None:
-    """Why an expression is evaluated row by row; None: it is not."""
+    """Why an expression is evaluated row by row; None if it is evaluated over columns."""
     match expression:
         case Exists():
             return "EXISTS"
@@ -90,7 +90,7 @@ def reason_in_expression(expression: Expression) -> str | None:
 
 
 MAX_SOLUTIONS = 1_000_000
-"""Of one event, evaluated by itself: more are a product of things that have nothing to do with each other."""
+"""The limit for one event evaluated alone. More solutions come from a product of unrelated patterns."""
 
 
 def solutions(

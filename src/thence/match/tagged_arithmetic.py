@@ -34,7 +34,7 @@ functions."""
 ADD, SUBTRACT, MULTIPLY, DIVIDE, QUOTIENT, REMAINDER = 0, 1, 2, 3, 4, 5
 
 NEGATE, ABSOLUTE, CEILING, FLOOR, ROUND = 0, 1, 2, 3, 4
-"""What is made of one number."""
+"""The functions of one number."""
 
 _POWERS = np.array([10**k for k in range(19)], np.int64)
 _MAX = np.int64(2**63 - 1)
@@ -266,7 +266,7 @@ def _unary_exact(function, kind, scale, number):
 
 @inner
 def _unary_rounded(function, number):
-    """Of a float or double, which keep their sign where they become zero."""
+    """A function of a float or double; zero keeps its sign."""
     if function == NEGATE:
         return -number
     if function == ABSOLUTE:

@@ -34,7 +34,7 @@ class Frames:
         return counted_answers(rows, settings)
 
     def _counts(self, given: object) -> str | Observation:
-        """`counts`: what metrics are called, or, in batch, who is told."""
+        """`counts`: the name of the metrics or, in batch, the Observation that receives them."""
         streaming = is_streaming(self.by_name)
         if isinstance(given, Observation) and streaming:
             raise InputError(
@@ -48,7 +48,7 @@ class Frames:
 
 
 def spark_settings(dataflow: Dataflow, options: Options, watermark: Watermark, **named: Any) -> Settings:
-    """What Spark needs to know of the options. `named` is how the caller's DataFrames name things, if there are any."""
+    """The options that Spark needs. `named` has the column names of the caller's DataFrames, if there are any."""
     return Settings(
         options.environment(dataflow),
         watermark,
@@ -78,7 +78,7 @@ def _is_dataframe(value: object) -> bool:
 
 
 def _columns(given: object, streams: Sequence[Stream]) -> dict[str, Mapping[str, str]]:
-    """What the columns are called, by stream: one mapping for all of them, or one for each."""
+    """The column names of each stream: one mapping for all streams, or one for each."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -71,7 +71,7 @@ _FACTS = (
     r"|\bCONSTRUCT\s+EVENT\b|\b(?:WHERE|UNION)[\s({]*+REPLACE\b|[)}]\s*+(?:BEFORE|WITH)\b|\b(?:BEFORE|WITH)\s*+[({]"
 )
 _NO_FACTS = r"\A(?![\s\S]*\b(?:CONSTRUCT\s+FACT|SINCE)\b)[\s\S]*"
-"""What a text with a window, or what looks like one, does not have: facts."""
+"""Matches a text without CONSTRUCT FACT and SINCE, which a text with windows never has."""
 _INTERVALS = r"\}\s*+(?:SEQ|EQUALS|OPTIONALSEQ|EQUALSOPTIONAL)\b|\bget(?:DURATION|STARTTIME|ENDTIME)\b"
 _GRAPHS = rf"\A(?![\s\S]*(?:{_FACTS}|{_INTERVALS}))[\s\S]*\bFROM\b(?!-|\s+STREAM\b)"
 """FROM for a graph, which no other language has."""

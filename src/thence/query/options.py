@@ -139,7 +139,7 @@ def _no_report(given: object) -> InputError:
 
 
 def report_span(report: Report | None) -> dict[str, Span]:
-    """A length of the kind of time that `report` is in, if it says."""
+    """A length of `report`'s kind of time (ticks or dates); empty if `report` does not fix it."""
     match report:
         case Every():
             return {"report": report.period}
@@ -206,9 +206,9 @@ _DEFAULTS = Environment()
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What a caller chose. The constructor checks and normalises every value that can be judged without the query; the
-    methods, which get the query, do the others. A new option is a field here, a keyword of the methods of `Query` that
-    take it, an option of the command if it has it, and read where it acts.
+    """The options of a caller. The constructor checks and normalises every value that can be judged without the query;
+    the methods, which get the query, do the others. A new option is a field here, a keyword of the methods of `Query`
+    that take it, an option of the command if it has it, and read where it acts.
 
     >>> Options(lateness="10s", max_steps=None).max_steps
     10000
@@ -267,7 +267,7 @@ class Options:
         return Watermark(called, min(self.lateness.length, MAX_TIME), names, longest), domain
 
     def environment(self, dataflow: Dataflow, *, running: bool = False) -> Environment:
-        """What the steps of a query may use; the background data is loaded."""
+        """The options that the steps of a query use, with the background data loaded."""
         return Environment(
             background_of(self.background, dataflow),
             max_runs=self.max_runs,

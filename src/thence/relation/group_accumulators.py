@@ -2,8 +2,8 @@
 them. Nothing depends on their order, except SAMPLE.
 
 They have a form of their own, since NumPy adds the members of a batch much faster than one accumulator after another.
-What the aggregates mean stands in `thence.relation.accumulators`; each value is computed by it, or agrees with it
-(`tests/relation/test_group_accumulators.py`).
+The aggregates are defined in `thence.relation.accumulators`; each value here is computed by that module, or agrees with
+it (`tests/relation/test_group_accumulators.py`).
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class GroupAccumulator:
 
     @classmethod
     def of(cls, aggregate: Aggregate, *, subtracts: bool, groups: int = 0) -> GroupAccumulator:
-        """Of no members. SAMPLE has none that are subtracted."""
+        """An accumulator without members. SAMPLE does not support subtraction."""
         function = aggregate.function
         made = cls(aggregate, np.zeros(0, np.int64), np.zeros(0, np.int64))
         if function in SPARQL_TOTALS:

@@ -1,7 +1,7 @@
 """Exact sums over columns, one for each group: members can be added and subtracted in any order.
 
 They have a form of their own, columns of 64 bits and of limbs, since a window adds and subtracts many members at once.
-What a sum is stands in `thence.relation.exact_sums`, whose `ExactSum` each group's value is.
+Sums are defined in `thence.relation.exact_sums`; the value of each group equals an `ExactSum`.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class GroupSums:
     kinds: Ints
     totals: NDArray[Any]
     binary: BinarySums | None = None
-    """Of floats and doubles; None as long as there was none."""
+    """The sums of floats and doubles; None until there is one."""
     scale: int = 0
     members: int = 0
     largest: int = 0  # of what has been added, in units

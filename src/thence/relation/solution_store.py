@@ -14,7 +14,7 @@ from thence.jit.compiled import inner, lazy_entry
 from thence.relation.interval_table import NO_END, UNBOUNDED, IntervalTable, Relation
 
 MAX_PAIRS = 1 << 26
-"""Of one join in one step: a gigabyte of row numbers."""
+"""The most pairs of one join in one step: a gigabyte of row numbers."""
 
 # as numbers, since compiled code knows no enumerations
 _ANY, _SEQ, _EQUALS, _UNTIL, _SEQ_UNTIL = map(int, Relation)

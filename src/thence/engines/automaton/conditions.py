@@ -192,7 +192,7 @@ def without_negated(
 
 
 _MOST_SERIES = 100_000
-"""That are tried in one gap: with skip-till-any there are as many as sets of events."""
+"""The most series that are tried in one gap: under skip-till-any, every set of events is one."""
 
 
 @dataclass(frozen=True, slots=True)

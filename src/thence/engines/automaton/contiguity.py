@@ -28,7 +28,7 @@ BEFORE_ALL = np.int64(-(2**63))
 """The previous time of what nothing comes before."""
 
 EVENT, ROW = 1, 2
-"""What a row is: an event of its partition; a row that asks for its previous time; or both."""
+"""The role of a row: an event of its partition, a row that needs its previous time, or both."""
 
 
 def _keys_noted(places, keys, times, count, row_times, row_keys, roles, order, previous):
@@ -101,8 +101,8 @@ _FEW = 1000
 
 @dataclass(slots=True)
 class Contiguity:
-    """The last two times of each partition: `keys` has tag and bits of each variable, and no columns at all where
-    there is one partition of everything. `places` finds a key."""
+    """The last two times of each partition. `keys` has a tag and bits for each variable, and no columns without
+    PARTITION BY, where all events are one partition. `places` is a hash table from keys to rows."""
 
     by: tuple[Variable, ...]  # the variables of PARTITION BY
     keys: Keys = field(default_factory=lambda: np.empty((0, 0), np.int64))
@@ -115,12 +115,12 @@ class Contiguity:
         self.restore(self.keys.reshape(len(self.times), 2 * len(self.by)), self.times)
 
     def restore(self, keys: Keys, times: Ints) -> None:
-        """Remember these partitions, and no others."""
+        """Replace all partitions by these."""
         self.keys, self.times, self.count = keys, times, len(times)
         self._make_room(0)
 
     def previous(self, events: Ints, partitions: Sequence[BindingTable], listed: Sequence[BindingTable]) -> list[Ints]:
-        """For each of some tables the previous times of its rows; then `events` are known."""
+        """The previous times of the rows of each listed table; records `events` afterwards."""
         parts = [(events, np.empty((len(events), 0), np.int64), EVENT)] if not self.by else []
         for number, rows in enumerate(partitions):
             if not any(_same(rows, other, self.by) for other in (*partitions[:number], *listed)):

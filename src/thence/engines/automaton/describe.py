@@ -225,7 +225,7 @@ def _edge(program: SequenceProgram, edge: int, gpms: Mapping[str, Node], no: str
 
 
 def _drawn(gpms: list[Node]) -> Iterator[str]:
-    """What the text has of GPMs in their own place."""
+    """The parts of the GPMs that are evaluated in their own place."""
     yield f"on {' and '.join(dict.fromkeys(str(gpm.json['stream']) for gpm in gpms))}"
     for gpm in gpms:
         yield from (line for line in gpm.details if line.startswith("GRAPH ") or line.endswith(_IN_THE_MATCH))
@@ -294,7 +294,7 @@ def _block(program: SequenceProgram, query: ComponentQuery) -> Description:
 
 
 def _unbounded(query: ComponentQuery, states: tuple[Node, ...]) -> str:
-    """What ends a run where no window does: that it waits by contiguity, or nothing."""
+    """What ends a run without a window: contiguity, or nothing."""
     if not states:
         return _NO_RUN_WAITS
     first, *later = (component for component in query.components if not component.negated)
@@ -350,7 +350,7 @@ def _unless(query: ComponentQuery) -> str:
 
 
 def _absence(query: ComponentQuery, negated: Component, what: str = "") -> str:
-    """What must not occur, and where. Negations beside each other are about the same gap."""
+    """The negated parts and their gaps. Neighbouring negations share a gap."""
     what = what or component_text(replace(negated, negated=False))
     place = query.components.index(negated)
     before = [each for each in query.components[:place] if not each.negated][-1]
@@ -427,7 +427,8 @@ def _component_edge(program: SequenceProgram, query: ComponentQuery, edge: int) 
 
 
 def _conditions(program: SequenceProgram, edge: int) -> Iterator[str]:
-    """What must hold for an edge: of the event alone, of it and the run, and of the closure with it."""
+    """The conditions of an edge: on the event alone, on the event and the run, and on the closure including the
+    event."""
     automaton = program.automaton
     fit = int(automaton.edge_fits[edge])
     numbers = [

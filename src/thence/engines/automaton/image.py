@@ -1,9 +1,9 @@
 """An automaton as the machine reads it: one array of 64-bit integers, in which every number is already a place.
 
-A head says where things stand. A *record* is a state, an edge, a guard or a predicate, all of one width; its *lists*
-are named by where their items begin, and either by where they end or, if `END` stands behind the last item, by that
-alone. A slot is its place in a frame or behind a run's `SLOTS`, a column its place in a row, so that the machine adds
-nothing up.
+A head has the position of each part. A *record* is a state, an edge, a guard or a predicate, all of one width; its
+*lists* are named by where their items begin, and either by where they end or, if `END` is behind the last item, by
+that alone. A slot is its place in a frame or behind a run's `SLOTS`, a column its place in a row, so that the machine
+adds nothing up.
 """
 
 from __future__ import annotations

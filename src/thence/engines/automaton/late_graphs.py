@@ -190,7 +190,7 @@ def _joined(
 
 
 def _having(matches: Matches, place: int) -> Ints:
-    """The matches in which a place has an event. It has one at most: it stands in no closure."""
+    """The matches in which a place has an event. It has at most one, because it is not in a closure."""
     found: Ints = np.searchsorted(matches.offsets, np.flatnonzero(matches.places == place), side="right") - 1
     return found
 

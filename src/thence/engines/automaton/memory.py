@@ -1,8 +1,8 @@
 """The machine's memory, one array of 64-bit integers: runs, the history of their events, and the match buffer.
 
-One array, so that the machine compiles quickly, and so that saving a state is writing an array. A head says how much
-there is of everything and where it stands. History is shared: a node is one event in one place of a match, with its
-parent the node before it, so that a thousand runs that begin alike hold their beginning once.
+One array, so that the machine compiles quickly, and so that saving a state is writing an array. A head has the size and
+the position of each part. History is shared: a node is one event in one place of a match, with its parent the node
+before it, so that a thousand runs that begin alike hold their beginning once.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_STACK, (STACK,)),
     (AT_HEADS, (BUCKETS,)),
 )
-"""What stands where in the memory, in this order, and where its head says how large it is. The buckets come last, since
-they are laid out anew most often."""
+"""The parts of the memory in their order, and the places of their sizes in the head. The buckets come last, since they
+are rebuilt most often."""
 
 _SHAPES = dict(REGIONS)
 
@@ -148,8 +148,8 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048, b
 
 
 def run_width(automaton: Automaton) -> int:
-    """Behind the slots of a run that others merge with stand the time at which it last absorbed an event, and its
-    history and RUN_START before that."""
+    """The number of words of a run. After the slots of a run that others merge with come the time at which it last
+    absorbed an event, and its history and RUN_START before that."""
     return int(SLOTS + 2 * automaton.slots + ABSORBED_WORDS * automaton.merges)
 
 

@@ -44,8 +44,8 @@ NOWHERE = -1
 """The target of an edge that has none."""
 
 PLAIN, TAKE, PROCEED, CUT_OFF = 0, 1, 2, 3
-"""What an edge is to the closure of SASE+ that a run is in: nothing; its take edge; or, for want of an end condition,
-one that begins the component after it, while the closure goes on and after it stopped. CUT_OFF ends the closure."""
+"""The role of an edge in the SASE+ closure that a run is in: none; its take edge; or, without an end condition, an edge
+that begins the next component, while the closure continues or after it has stopped. CUT_OFF ends the closure."""
 
 OVER, WAITS_NEXT, WAITS_ANY, WAITS_APART = 0, 1, 2, 3
 """How a run waits for the component after a closure once that has stopped: not at all, by skip-till-next, by
@@ -56,12 +56,13 @@ AT_STOP, AT_WINDOWS_END = 1, 2
 then."""
 
 KEEP, ANEW, COUNT, SUM, LEAST, GREATEST, EARLIEST, LATEST, AVERAGE = range(9)
-"""What a row does to a slot: binds it if nothing has; anew; or is counted, added, compared, or taken if it is there.
-Behind a SUM stands what its rounding has dropped; behind an AVERAGE its sum, what that has dropped, and the count."""
+"""How a row updates a slot: bind it if it is unbound, bind it again, count, add, compare, or take the value if there is
+one. After a SUM comes the rest that its rounding has dropped; after an AVERAGE its sum, the rest of that, and the
+count."""
 
 RANKS = 4
-"""Behind a slot of the LEAST or GREATEST may stand those of the next ones in order: `bind_how` has so many bits higher
-how many."""
+"""After a slot of the LEAST or GREATEST may come slots of the next values in order; `bind_how`, shifted by this, is
+their number."""
 
 
 class Automaton(NamedTuple):
@@ -203,8 +204,8 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The components by which matches of SASE+ are judged and shown; empty in other languages. An event's place is the
-    number of its component in `positive`."""
+    """The components of SASE+ that negations and RETURN need; empty in other languages. An event's place is the number
+    of its component in `positive`."""
 
     positive: tuple[Component, ...] = ()
     names: tuple[Name, ...] = ()  # of the attributes, in the order of a node's values

@@ -21,7 +21,7 @@ from thence.match import tagged_arithmetic
 from thence.match.tagged_arithmetic import arithmetic, order
 
 UNKNOWN = tagged_arithmetic.SLOW
-"""The tag of a slot whose value only the history tells."""
+"""The tag of a slot whose value must be read from the history."""
 
 _LARGE, _EXACT = 2**62, 2**53
 _FEW, _MOST_DIGITS = 2**26, 8
@@ -173,8 +173,8 @@ def _divided(total, rest, count):
 
 @inlined
 def _rank(memory, slot, tag, bits, how):
-    """Put a value in its place among the least or greatest, the first of which stands in `slot`: behind those that it
-    equals. The last of them is what is asked for, and is UNKNOWN if they are."""
+    """Insert a value among the least or greatest, the first of which is in `slot`, after equal ones. The last of them
+    is the answer, and is UNKNOWN if they are."""
     last = slot + 2 * (how >> RANKS)
     if memory[last] == UNKNOWN or not _is_decidable(tag):
         memory[last] = UNKNOWN
@@ -201,6 +201,6 @@ def _rank(memory, slot, tag, bits, how):
 
 @inlined
 def _is_decidable(tag):
-    """Whether tag and bits tell all of a value, and it is a number."""
+    """Whether the value is a number that tag and bits determine completely."""
     kind = tag & value_kinds.KIND_MASK
     return tag != NON_CANONICAL and value_kinds.INTEGER <= kind <= value_kinds.DOUBLE

@@ -177,15 +177,15 @@ def _is_id(tags: NDArray[Any]) -> NDArray[np.bool_]:
 Table = NDArray[np.int64]
 
 _FEW = 256
-"""Events after which it is worth while to forget."""
+"""The number of events after which pruning is worthwhile."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
     """Matches as columns: when each became certain, the start of its first event and the end of its last one, its
-    slots, and its events in the order of the pattern, which must be asked for before the next step. `is_sorted` tells
-    that they are known to stand in the order of certainty, end and start, and that no two have all three in common.
-    Tags may be a view of one row, and so not to be written to."""
+    slots, and its events in the order of the pattern, which must be read before the next step. `is_sorted`: they are
+    known to be in the order of certainty, end and start, and no two share all three. Tags may be a view of one row, so
+    do not write to them."""
 
     certain: NDArray[np.int64]
     start: NDArray[np.int64]
@@ -267,7 +267,7 @@ def _none(program: SequenceProgram, feed: int) -> BindingTable:
 
 
 def begin(program: SequenceProgram, state: SequenceState) -> None:
-    """Before anything is entered into a state: forget what is no longer needed, if that is worth while."""
+    """Prune the state if that is worthwhile. Call it before anything is entered into the state."""
     if state.untidy >= max(
         _FEW, live_runs(state.memory)
     ):  # so that many small steps cost no more than a few large ones

@@ -65,9 +65,9 @@ from thence.jit.compiled import inlined, inner
 
 @inlined
 def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, closures):
-    """The run (-1: none yet) goes on: its successors are born, or its match is made. `code` is that of the row's key,
-    `source` where the values stand that the run has bound so far. If with this row it `ends`, the last of its
-    successors takes its place."""
+    """Extends the run (-1: none yet): creates its successors or its match. `code` is that of the row's key, `source`
+    the place of the values that the run has bound so far. If with this row it `ends`, the last of its successors takes
+    its place."""
     time = rows[row + TIME]
     if run >= 0:
         start, deadline, node = memory[at + RUN_START], memory[at + DEADLINE], memory[at + NODE]
@@ -326,7 +326,7 @@ def free(memory, run):
 
 @inlined
 def emit(memory, certain, start, end, node):
-    """A match, but for its values: where they are to stand."""
+    """Adds a match without its values; returns the place where they must be written."""
     at = memory[AT_MATCHES] + memory[MATCHES] * memory[MATCH_WIDTH]
     memory[at + CERTAIN] = certain
     memory[at + MATCH_START] = start

@@ -106,9 +106,9 @@ class Pending(NamedTuple):
 
 
 class Captured(NamedTuple):
-    """A fact pattern that can't be asked yet, with the facts that it may ask for, each with its end as it was (TEF-23);
-    and the times of the event, of which the last one is asked for, and its key. `number` is its own among those of a
-    statement."""
+    """A fact pattern that cannot be evaluated yet, with the facts that it may match, each with its end as it was
+    (TEF-23). It also has the times of the event, the last of which is the time to evaluate at, and its key. `number` is
+    unique in a statement."""
 
     number: int
     pattern: FactNode
@@ -156,7 +156,7 @@ class Asked(NamedTuple):
 
 
 class Blocking(NamedTuple):
-    """What stands right of WITHOUT, and was there, if it goes with variables that are bound further to the left
+    """What is right of WITHOUT, and was there, if it goes with variables that are bound further to the left
     (TEF-39): those in `slots`. `blocked` is what it is WITHOUT itself, if that is not decided either, `captured` a
     pattern that says whether it was there, `asked` are facts that it goes with."""
 
@@ -269,7 +269,7 @@ class Capture:
         return Captured(self.number, self.pattern, known, instance.start, last, facts.now, key)
 
     def _facts(self, frame: Frame, facts: FactBase) -> tuple[tuple[Fact, int | None], ...]:
-        """Those that it may ask for, in the order in which a store takes them."""
+        """The facts that it may match, in the order in which a store takes them."""
         found: dict[int, Fact] = {}
         for leaf in self.leaves:
             subject, predicate, target = (

@@ -95,7 +95,7 @@ def _part(frame: Frame, shape: Shape) -> Frame:
 
 
 def fact_triples(pattern: TefPattern, kinds: Kinds, *, is_absent: bool = False) -> Iterator[tuple[TriplePattern, bool]]:
-    """The triples of facts in a fact pattern, and whether each stands right of a WITHOUT."""
+    """The triples of facts in a fact pattern, and whether each is right of a WITHOUT."""
     match pattern:
         case TriplePattern():
             if not _is_static(pattern, kinds):

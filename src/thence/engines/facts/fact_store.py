@@ -102,7 +102,8 @@ class PredicateFacts:
 
 @dataclass(slots=True)
 class FactStore:
-    """Facts by predicate, and by predicate with subject or object. What ended stays, if patterns may ask for it."""
+    """Facts by predicate, and by predicate with subject or object. Facts that have ended stay if patterns may read
+    them."""
 
     open: dict[CellTriple, list[Fact]] = field(default_factory=dict)
     predicates: dict[Cell, PredicateFacts] = field(default_factory=dict)
@@ -206,7 +207,7 @@ class FactStore:
     def began_between(
         self, subject: Cell | None, predicate: Cell, target: Cell | None, low: int, high: int, after: int
     ) -> list[Fact]:
-        """Of the facts that `matching` returns, at least those that began in a time, its ends included."""
+        """The facts of `matching`, restricted to a superset of those that began in a time span, edges included."""
         of_predicate = self.predicates.get(predicate)
         if of_predicate is None or not of_predicate.is_ordered or not (after == FOREVER or not of_predicate.ended):
             return self.matching(subject, predicate, target, after)
@@ -231,7 +232,7 @@ class FactStore:
         return min((fact.start for fact in found if target is None or fact.triple[2] == target), default=FOREVER)
 
     def forget(self, before: int) -> None:
-        """Drop facts that ended not after a time."""
+        """Drop facts that ended at a time or before it."""
         ended = self.ended
         while ended and ended[0].end is not None and ended[0].end <= before:
             self.predicates[ended.popleft().triple[1]].remove_oldest()

@@ -104,13 +104,13 @@ class Kinds:
 
 
 def asks_now(expression: Expression) -> bool:
-    """Whether `now()` stands in the expression."""
+    """Whether the expression contains `now()`."""
     return any(isinstance(part, Call) and part.function == "NOW" for part in parts(expression))
 
 
 def now_comparison(condition: Expression) -> tuple[Comparison, Expression] | None:
     """The comparison and the other side of `now() op c` or `c op now()`, written as the former; None for anything else,
-    and where c asks for now() too (TEF-63, TEF-65)."""
+    and if c contains now() too (TEF-63, TEF-65)."""
     now = Call("NOW", ())
     match condition:
         case Compare(comparison, left, right) if left == now and not asks_now(right):
@@ -147,7 +147,7 @@ def predicate_name(predicate: IRI | Variable, namespace: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A pattern, the kind that its place asks for, if any, and the operator that does."""
+    """A pattern, the kind that its place requires, if any, and the operator that requires it."""
 
     pattern: TefPattern
     kind: Kind | None
@@ -181,7 +181,7 @@ def statement_demands(statement: TefStatement) -> Iterator[Demand]:
 
 
 def arm_demands(arm: Arm, top: Kind | None) -> tuple[Demand, ...]:
-    """The patterns of an arm; `top` is what CONSTRUCT asks for."""
+    """The patterns of an arm; `top` is the kind that CONSTRUCT requires."""
     match arm:
         case Plain(pattern):
             return (Demand(pattern, top, "" if top is None else f"CONSTRUCT {top.value.upper()}"),)
@@ -357,7 +357,7 @@ class Inference:
         return [iri for iri in head_predicates(statement) if self._learn(iri, kind, why)]
 
     def _obey(self, number: int, statement: TefStatement, *, static_only: bool) -> None:
-        """Note the kinds that operators ask for (TEF-3)."""
+        """Note the kinds that operators require (TEF-3)."""
         for predicate, demand in read_predicates(statement):
             if demand.kind is not None and (demand.kind is Kind.STATIC or not static_only):
                 why = f"{demand.operator} in statement {number} asks for that"

@@ -224,7 +224,7 @@ class PatternCompiler:
         *,
         is_first: bool = False,
     ) -> EventNode:
-        """`away` are the variables that may have no value yet; it `is_first` if it stands left of the events."""
+        """`away` are the variables that may have no value yet; it `is_first` if it is left of the events."""
         known, late = lifted(static, away)
         if not waits(known, away | computed(late)):
             return StaticNode(child, self.facts(known), tuple(map(self._late, late)))
@@ -380,8 +380,8 @@ def computed(late: Iterable[Lifted]) -> frozenset[Variable]:
 
 
 def waits(pattern: TefPattern, away: frozenset[Variable]) -> bool:
-    """Whether a fact pattern can't be asked before variables have values: an expression, or what stands right of
-    WITHOUT, names them. What is only joined by them can be asked."""
+    """Whether a fact pattern cannot be evaluated before variables have values, because an expression or the right side
+    of WITHOUT names them. A pattern that only joins on them can be evaluated."""
     match pattern:
         case TriplePattern():
             return False

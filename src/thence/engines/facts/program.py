@@ -133,7 +133,7 @@ NOW = 0
 
 
 class Asking(NamedTuple):
-    """An operator that asks for facts which have ended, `back` so far before now; None: any."""
+    """An operator that reads ended facts, up to `back` before now; None: any."""
 
     word: str
     back: int | None
@@ -147,9 +147,9 @@ class Restart(NamedTuple):
 
 
 def endings(statement: TefStatement, kind: Kind, kinds: Kinds) -> Iterator[Asking]:
-    """The operators that ask for facts which have ended. An event that lasts meets those of its time, under WITH and
-    WITHOUT (TEF-31, TEF-32); DURING asks for facts that hold. WITHIN bounds it (TEF-76). A view asks what holds, and
-    what began or ended at this instant (TEF-49)."""
+    """The operators that read facts which have ended. An event that lasts meets those of its time, under WITH and
+    WITHOUT (TEF-31, TEF-32); DURING reads facts that hold. WITHIN bounds it (TEF-76). A view reads the facts that hold,
+    and those that began or ended at this instant (TEF-49)."""
     if _asks_for_now(statement, kind):
         return
     longest = None if statement.within is None else statement.within.length
@@ -162,7 +162,7 @@ def endings(statement: TefStatement, kind: Kind, kinds: Kinds) -> Iterator[Askin
 
 
 def _asks_for_now(statement: TefStatement, kind: Kind) -> bool:
-    """Whether it is a view that does not ask for the times of anything which WITHOUT interrupts."""
+    """Whether it is a view that does not read the times of anything that WITHOUT interrupts."""
     is_view = isinstance(statement, ConstructStatement) and kind is Kind.FACT
     if not is_view or not all(isinstance(arm, Plain) for arm in statement.arms):
         return False
@@ -197,7 +197,7 @@ class _Walk(NamedTuple):
     within: int | None
 
     def events(self, pattern: TefPattern, *, is_first: bool = True) -> Iterator[Restart]:
-        """`is_first`: nothing stands further to the left, so that nothing is asked later."""
+        """`is_first`: nothing is further to the left, so nothing is evaluated later."""
         match pattern:
             case TriplePattern():
                 pass

@@ -78,7 +78,7 @@ class Occasion(Enum):
 
 
 Topic: TypeAlias = Cell | None
-"""The predicate that a leaf looks at, None being any; the number of an unnamed view (a predicate is not a number)."""
+"""The predicate that a leaf reads (None: any), or the number of an unnamed view; a predicate is never a number."""
 
 
 class Dispatch:

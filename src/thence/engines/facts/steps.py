@@ -108,12 +108,12 @@ class Machine:
             yield known.stored
 
     def continuities(self) -> Iterator[Continuity]:
-        """The continuities of the unnamed views that may start again, in a fixed order."""
+        """The `Continuity` of each unnamed view that may start again, in a fixed order."""
         queries = [*(view.query for view in self.unnamed), *(query for each in self.selects for query in each.queries)]
         return (query.continuity for query in queries if query.continuity is not None)
 
     def recall(self) -> None:
-        """After a restart: which unnamed views hold, and when time drives a step, follows from the facts."""
+        """After a restart: derive from the facts which unnamed views hold and when time drives a step."""
         self.views.recall(self.facts)
         for view in self.unnamed:
             view.recall(self.facts)

@@ -33,7 +33,8 @@ class Turn(NamedTuple):
 
 
 Origin: TypeAlias = tuple[Frame, frozenset[tuple[int, Cell]], tuple[int, ...], int]
-"""What a match is, whatever interrupts it: its mapping, what UNION has dropped, the arms, and the start."""
+"""The identity of a match, independent of interruptions: its mapping, the variables that UNION has dropped, the arms,
+and the start."""
 
 
 @dataclass(slots=True)
@@ -106,8 +107,7 @@ class UnnamedQuery:
 
 @dataclass(slots=True)
 class UnnamedView:
-    """The view of that number: the matches that began at this instant, if ONSTART asks for them; those that hold, if
-    ONEND does."""
+    """The view of that number: the matches that began at this instant for ONSTART, those that hold for ONEND."""
 
     number: int
     query: UnnamedQuery

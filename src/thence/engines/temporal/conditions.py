@@ -68,8 +68,8 @@ class Origin:
 
 @dataclass(slots=True)
 class Scope:
-    """What expressions are evaluated in: the dictionary, the kind of time, the background; and `outer`, the terms that
-    EXISTS has put in for variables."""
+    """The context of expressions: the dictionary, the kind of time, the background; and `outer`, the terms that EXISTS
+    has put in for variables."""
 
     terms: Terms
     background: Background

@@ -91,8 +91,8 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """What there is to say of a node. `operator` is its name in the language, `definition` that in the paper, `text`
-    what was written there; `inputs` are other nodes, each with its role. Solutions are hashed on `key`, and in
+    """The description of a node. `operator` is its name in the language, `definition` that in the paper, `text` what
+    was written there; `inputs` are other nodes, each with its role. Solutions are hashed on `key`, and in
     `possible_key` they agree where they bind it; None for a node without a key. `detail` is a line on how it is
     evaluated. `number` is from 1."""
 
@@ -130,12 +130,13 @@ class NodeSummary:
 
     @property
     def shown(self) -> list[Kept]:
-        """What it keeps, without the occurrences that all triple patterns keep: one line says so of all."""
+        """The state that it keeps, except the occurrences that all triple patterns keep; those have one line for
+        all."""
         return [kept for kept in self.keeps if self.definition != "BGP" or kept.how_long is not Lifetime.TO_THE_END]
 
     @property
     def by(self) -> str:
-        """What the two sides are joined on."""
+        """The variables that the two sides are joined on."""
         if self.key is None:
             return ""
         parts = [" ".join(self.key)] * bool(self.key)
@@ -317,7 +318,8 @@ class _NodeReader:
         self.is_timeless: list[bool] = []  # by node: it reads no event, so that its stored solutions do not grow
 
     def text(self, written: str, exists: Sequence[ExistsTest] = ()) -> str:
-        """What `show` wrote on one line, with short names, and with what the variables of a network stand for."""
+        """The output of `show` on one line, with short names, and with the expressions for which the variables of a
+        network stand."""
 
         def plain(found: re.Match[str]) -> str:
             string, iri, test, hidden = found.groups()
@@ -340,7 +342,7 @@ class _NodeReader:
         return found
 
     def _summary(self, number: int) -> NodeSummary:
-        """What the node is, what it reads, and what it keeps: until the states' `evict` drops it."""
+        """The kind of the node, its inputs, and the state that it keeps until `evict` drops it."""
         node = self.network.nodes[number]
         match node:
             case Scan() | PathScan():
@@ -451,7 +453,7 @@ class _NodeReader:
         return Kept(what, lifetime, lifetime is Lifetime.FOR_EVER and not is_timeless)
 
     def _tested(self, condition: Condition | None) -> Iterator[Kept]:
-        """The patterns of EXISTS. One that is evaluated for each solution keeps nothing here: its leaves do."""
+        """The state of each EXISTS pattern, except those evaluated for each solution: their leaves hold the state."""
         for test in condition.exists if condition is not None else ():
             if not test.correlated:
                 yield self._earliest(f"EXISTS (node {test.node + 1})", test.node, test.keys)

@@ -226,8 +226,8 @@ def state_of(
 
 
 def _filter_above(join: int, nodes: Sequence[Node]) -> Restrict | None:
-    """The FILTER that stands directly on a join and asks for nothing else, so that the join can judge it. Under a
-    policy, what it does not let pass counts too."""
+    """The FILTER directly above a join that reads nothing else, so that the join can evaluate it. Under a policy,
+    rejected solutions count too."""
     above = nodes[join + 1] if join + 1 < len(nodes) else None
     if not isinstance(nodes[join], Combine) or not isinstance(above, Restrict) or above.input != join:
         return None

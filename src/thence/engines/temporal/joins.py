@@ -74,7 +74,7 @@ def keep_useful(store: SolutionStore, closed: int, longest: int) -> None:
 @dataclass(slots=True)
 class CombineState:
     """Join, SeqJoin, EqJoin. `longest` has how long solutions of each side may last. `condition` is that of the FILTER
-    which stands on the join: it is judged before columns are built that it does not read."""
+    above the join. It is evaluated before the columns that it does not read are built."""
 
     node: Combine
     left: SolutionStore
@@ -178,7 +178,7 @@ class OptionalState:
     def step(
         self, deltas: Sequence[IntervalTable], closed: int, before: int, scope: Scope, solver: PatternSolver
     ) -> IntervalTable:
-        """`before`: what stands left of SEQ is judged before it (EP-53)."""
+        """`before`: the left side of SEQ is evaluated before it (EP-53)."""
         mandatory, optional, *tests = deltas
         self.exists.add(tests)
         parts = [no_rows(self.node)]

@@ -186,7 +186,7 @@ def joined_triples(parts: Sequence[TripleBatch]) -> TripleBatch:
 
 
 def appended_triples(triples: TripleBatch, inferred: TripleBatch) -> TripleBatch:
-    """Triples, and behind them those that they entail, of the same events."""
+    """The triples, followed by the triples of the same events that they entail."""
     return _together([triples, inferred], np.concatenate([triples.events, inferred.events]))
 
 

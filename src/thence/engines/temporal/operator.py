@@ -282,7 +282,8 @@ def _is_ordered(program: TemporalProgram) -> bool:
 
 
 def _without_blank_nodes(column: ValueColumn) -> ValueColumn:
-    """Hidden blank nodes tell no rows apart: those without a label are named by how the file is read."""
+    """Hidden blank nodes do not distinguish rows, because the names of those without a label depend on how the file is
+    read."""
     return ValueColumn(np.where(column.tags == BLANK, np.uint16(NONE), column.tags), column.bits)
 
 

@@ -157,7 +157,7 @@ class PolicyState:
         return np.unique(np.concatenate([leaf.refs() for leaf in self.leaves.values()]))
 
     def renumber(self, ids: NDArray[np.int32]) -> None:
-        """The terms have other ids now."""
+        """Replace each term id by its new one in `ids`."""
         for leaf in self.leaves.values():
             rows = leaf.waiting
             leaf.waiting = IntervalTable(rows.start, rows.end, ids[rows.ids], rows.refs)
@@ -166,7 +166,7 @@ class PolicyState:
 
 
 _ALL_CLOSED = NO_START - 1
-"""Nothing arrives any more that is not later than what is evaluated; timeless solutions stay."""
+"""The time at which everything is final: later arrivals are later than all evaluated rows. Timeless solutions stay."""
 
 
 def _alive(store: SolutionStore, node: Node, dead: Mapping[int, Ints]) -> NDArray[np.bool_]:
@@ -327,7 +327,7 @@ class _ChainSelection:
         return found
 
     def _further(self, length: int, row: int, restriction: _Restriction) -> _Restriction:
-        """The restriction of what stands before an operand, by the solution that fills this one in a row."""
+        """The restriction that the solution of an operand in a row puts on the operands before it."""
         if all(operand.chain is None for operand in self.chain.operands[: length - 1]):
             return restriction  # nothing reads it
         nodes, operand = self.selection.nodes, self.chain.operands[length - 1]

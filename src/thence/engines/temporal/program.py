@@ -283,15 +283,15 @@ _TIMES = frozenset({START_TIME, END_TIME})
 
 @dataclass(frozen=True, slots=True)
 class GroupLife:
-    """`longest`: a group gains no solution that ends so long after its first one started; 0: only in one instant.
-    `times`: the keys differ with time, so that there is no end to groups."""
+    """How long groups live. `longest`: a group gains no solutions that end later than this after its first start; 0
+    means within one instant. `times`: the keys depend on time, so new groups appear for ever."""
 
     longest: int
     times: bool
 
     @property
     def grows(self) -> bool:
-        """Whether groups become more for ever."""
+        """Whether the number of groups grows without bound."""
         return self.times and self.longest == UNBOUNDED
 
 
@@ -415,7 +415,7 @@ class TemporalProgram:
 
     @property
     def tie_order(self) -> TieOrder:
-        """Of an occurrence the first event is listed (EP-81) and consumed (EP-72). Other rows do not wait for events
+        """The first event of an occurrence is listed (EP-81) and consumed (EP-72). Other rows do not wait for events
         that may come before those that are there."""
         return TieOrder.COMPLETE if self.takes_instants else TieOrder.SOURCE
 

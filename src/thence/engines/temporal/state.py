@@ -48,7 +48,8 @@ from thence.relation.interval_table import NO_END, IntervalTable, concatenated, 
 _PIECE, _LARGEST_PIECE = 4096, 65536
 """How many rows are evaluated at once: fewer at first, and more where they do not multiply."""
 _FEW_SOLUTIONS, _MANY_SOLUTIONS = 1 << 18, 1 << 20
-"""Of the node that has most of them: up to the former, the next piece is larger; beyond the latter, smaller."""
+"""Counts of the node with the most of them: up to the first number the next piece is larger, above the second
+smaller."""
 _EVICTED = 256
 """After how many instants what is useless is evicted, where they are evaluated one by one."""
 
@@ -184,8 +185,8 @@ def _evaluation(
 
 
 def _graphs(program: TemporalProgram, environment: Environment) -> Background:
-    """What GRAPH reads. Where the unnamed background answers, what rules derive from it is there too (EP-37, EP-39,
-    EP-40): computed once for a background."""
+    """The graph that GRAPH reads. If that is the unnamed background, it includes the triples that rules derive from it
+    (EP-37, EP-39, EP-40): computed once for a background."""
     network, background = program.network, environment.background
     if network.reasoning:
         background = closed_background(background).background

@@ -98,7 +98,7 @@ def earlier_nodes(
     in_background: InBackground,
     entails: Entails | None = None,
 ) -> frozenset[int]:
-    """The nodes that stand left of SEQ or OPTIONALSEQ and are read only later than they end (EP-52, EP-53)."""
+    """The nodes left of SEQ or OPTIONALSEQ, which are read only later than they end (EP-52, EP-53)."""
     timeless = _can_be_timeless(nodes, statements, in_background, entails)
     return frozenset(
         place
@@ -302,7 +302,8 @@ def check_templates(file: RuleFile, network: Network, schema: Schema) -> None:
 
 
 def stratified(file: RuleFile, network: Network, triples: TripleBatch, schema: Schema | None, scope: Scope) -> Network:
-    """The network with the strata that its background asks for: what may match background is not earlier (EP-52)."""
+    """The network with the strata that its background requires: a side that may match background is not earlier
+    (EP-52)."""
     if not any(statement.is_rule for statement in network.statements) or (schema is None and not len(triples)):
         return network
 

@@ -250,7 +250,7 @@ class SummaryState:
         return order
 
     def _solutions(self, rows: IntervalTable, scope: Scope) -> list[Solution]:
-        """Rows as mappings, with the time functions that the SELECT asks for."""
+        """Rows as mappings, with the time functions that the SELECT uses."""
         named = [
             (name, rows.ids[place].tolist())
             for place, name in enumerate(self.below.variables)
@@ -292,7 +292,7 @@ class SummaryState:
         return IntervalTable(start, np.full(len(entries), time, np.int64), ids, refs)
 
     def evict(self, closed: int) -> None:
-        """Groups that started too long ago; others stay for ever. Those of timeless solutions have a late start."""
+        """Drop groups that started too long ago. Groups of timeless solutions have a late start."""
         if self.life < UNBOUNDED and len(self.groups) > 2 * self.kept + _FEW_GROUPS:
             least = closed - self.life
             self.groups = {key: group for key, group in self.groups.items() if group.start >= least}
@@ -304,7 +304,7 @@ class SummaryState:
 
 
 def _context(node: Summarise, scope: Scope, solver: PatternSolver) -> Context:
-    """A context in which EXISTS sees what ends no later than the solution that asks (EP-27)."""
+    """A context whose EXISTS sees only solutions that end no later than the one under test (EP-27)."""
     patterns: Mapping[Pattern, int] = {exists.pattern: number for exists, number in node.exists}
 
     def exists(pattern: Pattern, solution: Solution, context: Context) -> bool:

@@ -364,7 +364,7 @@ def _columns(table: SolutionTable, variables: Sequence[Variable]) -> Ids:
 
 
 def _asks_dataset(form: Select | Construct) -> bool:
-    """Whether EXISTS stands in what follows WHERE."""
+    """Whether the clauses after WHERE contain EXISTS."""
     listed = form.columns if isinstance(form, Select) else None
     return any(isinstance(node, Exists) for node in nodes((listed or (), form.modifiers)))
 

@@ -31,7 +31,7 @@ GROUP = Variable("number of a group")
 """Says of a row which group it is of. No query can write a name with a space."""
 
 Selected: TypeAlias = Callable[[Grouping, Sequence[Variable]], Iterable[Solution]]
-"""What follows WHERE: the rows that groups make, with some variables."""
+"""The clauses after WHERE: the rows of groups, with some variables."""
 
 
 @dataclass(slots=True, eq=False)
@@ -96,7 +96,7 @@ class KeptAnswer:
     # Groups
 
     def update_groups(self, step: Step) -> Ints:
-        """Go on to an evaluation. The groups that have changed."""
+        """Advance to an evaluation; returns the groups that have changed."""
         assert self.groups is not None
         (live,) = self.live
         was_fresh = self.is_fresh

@@ -38,8 +38,8 @@ class Instants:
     waiting: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     def see(self, program: WindowProgram, times: Ints, advanced: int | None, heard: int | None = None) -> None:
-        """Events have come, and `advance` has been called. `heard` is the latest end of an event, those that still wait
-        included: it asks for evaluations before it (RS-14)."""
+        """Events have come, and `advance` has been called. `heard` is the latest end of an event, including events that
+        still wait: evaluations before it are due (RS-14)."""
         seen = [] if advanced is None else [advanced]
         if len(times):
             seen += [int(times.min()), int(times.max())]
@@ -60,8 +60,8 @@ class Instants:
         return found if found < watermark and not self._may_precede(program, after, found) else None
 
     def earliest(self, program: WindowProgram, watermark: int) -> int:
-        """No evaluation before that time is to come. A later event may still ask for multiples that the watermark has
-        passed (RS-20)."""
+        """No evaluation before that time is due any more. A later event may still cause evaluations at multiples that
+        the watermark has passed (RS-20)."""
         report = program.report
         match report:
             case OnContent():
@@ -103,7 +103,7 @@ class Instants:
                 assert_never(report)
 
     def _may_precede(self, program: WindowProgram, after: int | None, found: int) -> bool:
-        """Whether a later event may ask for an earlier multiple of another length (RS-20)."""
+        """Whether a later event may cause an evaluation at an earlier multiple of another length (RS-20)."""
         if not isinstance(program.report, OnClose | OnNonEmpty | Every) or self.first is None:
             return False
         time = self.first if after is None else max(self.first, after + 1)

@@ -107,7 +107,7 @@ _WORDS = re.compile(r"(?<![?$:\w])[^\W\d]\w*(?!:)")
 
 
 def _misspelt_where(failure: ParseFailure) -> Diagnosis | None:
-    """What was to be WHERE, read as a column."""
+    """A misspelt WHERE, read as a column."""
     columns = None if failure.opened or "_WHERE" not in failure.accepted else failure.behind(_COLUMNS)
     for each in _WORDS.finditer(failure.text.read, *columns.span(1)) if columns else ():
         if meant := similar(each[0], ("WHERE",)):

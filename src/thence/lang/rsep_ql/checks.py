@@ -27,7 +27,7 @@ _LONGEST = 80  # characters of a name that a message shows
 
 @dataclass(frozen=True, slots=True)
 class PlacedName:
-    """A window's name, or the variable that stands in its place."""
+    """A window's name, or a variable in its place."""
 
     name: IRI | Variable
     at: int
@@ -98,7 +98,7 @@ class StreamBlock:
 
 @dataclass(frozen=True, slots=True)
 class EventClause:
-    """`EVENT ON :w { … } AS E1`, and where the clause and its name stand."""
+    """`EVENT ON :w { … } AS E1`, and where the clause and its name are."""
 
     event: EventPattern
     at: int

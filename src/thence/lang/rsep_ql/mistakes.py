@@ -76,7 +76,7 @@ def _misspelt_before(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _is_late(failure: ParseFailure) -> bool:
-    """Whether it stands in WHERE or after it."""
+    """Whether it is in WHERE or after it."""
     in_where = "_FILTER" in failure.accepted or failure.accepted >= {"DOT", "SEMICOLON"}
     is_after = not failure.opened and not failure.accepted.isdisjoint(MODIFIERS | {END})
     return failure.kind not in failure.accepted and (in_where or is_after)
@@ -216,7 +216,7 @@ RELATIONS = {
         "FINISHES": "?t < ?s && ?e = ?f",
     }.items()
 }
-"""What other languages have between events, E1 before the word and E2 after it, and how MATCH has it."""
+"""Words that other languages have between E1 and E2, and the form that MATCH has instead."""
 
 BETWEEN_EVENTS: Mistakes = (
     Mistake(last="SEQ", after="NAME", at="last", says="SEQ belongs between two events. Try: E1 SEQ E2"),

@@ -35,7 +35,7 @@ Clause = tuple[Expression, ...]
 
 
 def clauses(formula: Expression) -> list[Clause]:
-    """The clauses of a formula, each as the predicates of which one must hold. NOT stands before predicates alone."""
+    """The clauses of a formula, each as the predicates of which one must hold. NOT occurs only before predicates."""
     return _conjunctive(formula, negated=False)
 
 

@@ -86,7 +86,7 @@ _BEGINS = frozenset(
 
 
 def _comment(failure: ParseFailure) -> Diagnosis | None:
-    """A comment of another language. After "--" a value may stand: reading stops later on the line, or behind it."""
+    """A comment of another language. A value may follow "--", so parsing stops later on the line, or after it."""
     read, before = failure.text.read, failure.before
     line = read.rfind("\n", 0, failure.at if before is None else before.start_pos) + 1
     begins = (each.start() for each in _COMMENT.finditer(read, line, failure.at + 2) if each[1])
@@ -194,7 +194,7 @@ def _in(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _is_bare(failure: ParseFailure) -> bool:
-    """Whether a name stands before that begins a reference, and nothing of it follows."""
+    """Whether the name before begins a reference whose rest is missing."""
     return failure.last_kind == "NAME" and {"DOT", "LSQB"} <= failure.accepted and "_AND" not in failure.accepted
 
 
@@ -244,7 +244,7 @@ def _joined(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _compared(failure: ParseFailure) -> Diagnosis | None:
-    """A word where a comparison could stand."""
+    """A word where a comparison is allowed."""
     if failure.word in ("NOTNULL", "ISNULL"):
         return Diagnosis(f"{failure.shown} is not an operator.", "IS NOT NULL" if failure.word[0] == "N" else "IS NULL")
     if failure.word == "BETWEEN":
@@ -262,7 +262,7 @@ def _compared(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _is_misspelt(failure: ParseFailure) -> bool:
-    """Whether a keyword was meant that could stand there."""
+    """Whether a keyword was meant that is allowed there."""
     return bool(get_close_matches(failure.word, failure.keywords, n=1, cutoff=0.8))
 
 

@@ -152,8 +152,8 @@ class _Seen:
 
 
 def unbound_in_filters(draft: PlacedDraft, pattern: Pattern, given: frozenset[Variable]) -> Iterator[str]:
-    """Variables of FILTERs that their groups do not bind: a group sees nothing of what stands beside it. `given` are
-    those that something in the query binds."""
+    """Variables of FILTERs that their groups do not bind: a group does not see the variables of its neighbours. `given`
+    are those that something in the query binds."""
     waiting = [_Seen(pattern, frozenset())]
     while waiting:
         seen = waiting.pop()

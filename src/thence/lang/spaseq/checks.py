@@ -52,7 +52,7 @@ class GpmScope:
         return frozenset[Variable]().union(*(self.of[name] for name in self._names([part])))
 
     def holders(self, variable: Variable) -> list[int]:
-        """The parts in which the variable stands, negated ones too."""
+        """The parts that contain the variable, including negated ones."""
         return sorted({index for name in self.binders.get(variable, ()) for index in self.parts[name]})
 
     def binder(self, indices: Iterable[int], variable: Variable) -> str:
@@ -140,7 +140,7 @@ def check_negations(draft: Draft) -> None:
 
 
 def may_end(sequence: tuple[SequencePart, ...], index: int) -> bool:
-    """Whether in some arm nothing but negations stands after this part."""
+    """Whether in some arm only negations follow this part."""
     return all(part.quantifier in (Quantifier.NOT, Quantifier.OPTIONAL) for part in sequence[index + 1 :])
 
 
@@ -293,7 +293,7 @@ def _judged_too_early(scope: GpmScope, index: int, after: int, variable: Variabl
 
 
 def check_partition(scope: GpmScope) -> None:
-    """Every event of a match must have a partition, which the event alone tells."""
+    """Checks that each event of a match alone decides its partition."""
     for gpm in scope.query.gpms:
         if gpm.name not in scope.binding:
             continue

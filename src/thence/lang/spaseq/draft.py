@@ -1,4 +1,4 @@
-"""A SPAseQ query as it was read, before it is known to mean something: its parts, and where each stands in the text."""
+"""A SPAseQ query as it was read, before it is known to mean something: its parts, and where each is in the text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DraftGpm:
 
 @dataclass(frozen=True, slots=True)
 class DraftColumn:
-    """A column of SELECT; aggregates still stand in its expression as they were read."""
+    """A column of SELECT; aggregates are still in its expression as they were read."""
 
     variable: Variable
     expression: Expression | None

@@ -38,7 +38,8 @@ _SCAN = re.compile(
     r"== Physical Plan ==\n"
     r"(?:[^\n]*\n){0,2}[^\n]*FileScan parquet \[[^\n]*, Location: InMemoryFileIndex\(1 paths\)\[[^\n]*\n*"
 )
-"""Of one path: of several, Spark reads a file as often as it is named, and does not say how often that is."""
+"""The plan of a scan of one path. Of several paths, Spark reads a file as often as it is named, and does not show how
+often."""
 
 _CODECS = frozenset({"UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD"})
 
@@ -74,8 +75,8 @@ def _are_alike(names: Iterable[str]) -> bool:
 
 
 def _paths(frame: DataFrame) -> list[str]:
-    """The files that a DataFrame is made of; none, if they are not on a disk, are very many, or stand in folders that
-    are named by its columns."""
+    """The files that a DataFrame is made of; none if they are not on a disk, are too many, or are in folders that are
+    named by its columns."""
     found = [urlsplit(each) for each in frame.inputFiles()]
     if len(found) > _FILES or not all(map(_is_on_disk, found)):
         return []
@@ -104,8 +105,8 @@ def _is_scan(frame: DataFrame) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _StoredType:
-    """How a column of a type stands in a file of which Arrow reads what Spark does: the bytes, what they mean, and
-    what Arrow takes them for."""
+    """How a file must store a column of a type so that Arrow reads the same as Spark: the physical type, the logical
+    type, and the Arrow type."""
 
     physical: tuple[str, ...]
     logical: tuple[str, ...]
@@ -149,7 +150,7 @@ _KNOWN: Mapping[T.DataType, _StoredType] = {
 
 
 def _stored(kind: T.DataType) -> _StoredType | None:
-    """How a column of a Spark type must stand in a file."""
+    """How a file must store a column of a Spark type."""
     if isinstance(kind, T.DecimalType) and kind.precision <= _LONG:
         parameters = {"precision": kind.precision, "scale": kind.scale}
         numbers = ("INT32", "INT64", "FIXED_LEN_BYTE_ARRAY")
@@ -199,7 +200,7 @@ def _groups(file: Any) -> Iterator[Any]:
 
 
 def _is_readable(column: Any, dates_from: int | None) -> bool:
-    """Whether what a row group has of a column is packed in a usual way, and has no dates of long ago."""
+    """Whether a column of a row group has a supported codec and no date before `dates_from`."""
     if column.compression not in _CODECS:
         return False
     statistics = column.statistics

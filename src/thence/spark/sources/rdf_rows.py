@@ -38,8 +38,8 @@ _POSITIONS = {
     "p": ("predicate", f"^{_IRI}$", "<http://…>"),
     "o": ("object", f"^(?:{_IRI}|{_LABEL}|{_LITERAL})$", '<http://…>, _:label or "text"'),
 }
-"""What each field of a triple is called, what it may look like, and how one writes it. What looks so is one term,
-wherever it is written: it can't end a line, or begin a comment."""
+"""The name of each field of a triple, the syntax that it accepts, and an example. A text of that syntax is one term
+wherever it is written: it cannot end a line or begin a comment."""
 
 
 def are_triples(kind: Any) -> bool:

@@ -134,8 +134,8 @@ def id_prefix(stream: str) -> str:
 
 
 def owner_labels(stream: str, digests: Iterable[str]) -> list[str]:
-    """What the labels of events' blank nodes begin with: the stream, and what the event's row holds. Rows that are
-    equal share it, until a shard tells their events apart (`shard`): no task knows what others read.
+    """The prefix of the labels of events' blank nodes: the stream, and the hash of the event's row. Equal rows share it
+    until a shard distinguishes their events (`shard`), because no task knows the rows of others.
 
     >>> owner_labels("S1", ["3223a2fe67c611c9a3b8cc8383d22be5"])
     ['S1_3223a2fe67c611c9a3b8cc8383d22be5']

@@ -1,8 +1,9 @@
 """Chunks: extracted events on their way to a shard, packed into bytes.
 
-A `Chunk` is what some events of one stream are to one shard, in the order of time. An event goes to every shard that
-one of its matches belongs to, by the key. One of them is its home, which counts it if it is late; one that matches
-nothing has a home too. Where strict contiguity is over all events of all streams, each shard is sent all their times.
+A `Chunk` contains what one shard needs of some events of one stream, in the order of time. An event is sent to every
+shard that one of its matches belongs to, by the shard key. One of these is its home shard, which counts it if it is
+late; an event that matches nothing has a home shard too. Where strict contiguity covers all events of all streams, each
+shard receives all their times.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _made(cell: Any, kind: pa.DataType, leaf: Callable[[Term], Any] | None) -> A
 
 
 def typed_array(tags: NDArray[Any], bits: NDArray[np.int64], terms: Terms, kind: pa.DataType) -> pa.Array:
-    """A column of values as its type has them: numbers at once, where all are of one kind."""
+    """An Arrow array of the given type. Numbers of one kind are converted as a whole, other values one by one."""
     kinds = np.unique(tags & KIND_MASK).tolist()
     if kinds == [DOUBLE] and pa.types.is_floating(kind):
         return pa.array(np.ascontiguousarray(bits).view(np.float64)).cast(kind)
@@ -122,7 +122,7 @@ PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
 INNER = tuple(f"?{name}" for name in PROBLEM_COLUMNS)
 """The same before a user sees them: names that no variable has."""
 HIDDEN = ("?certain", "?end", "?place")
-"""What rows are ordered by. The place is a row's start, or its rank if the operator has ranked it."""
+"""The columns that order the rows. The place is a row's start, or its rank if the operator has ranked it."""
 
 
 @dataclass(frozen=True, slots=True)

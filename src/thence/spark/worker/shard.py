@@ -341,7 +341,7 @@ class Shard:
         self._check_ids()
 
     def _check_ids(self) -> None:
-        """That all events which are held have one."""
+        """Checks that every stored event has one."""
         refs, ids = self.log.refs, self.log.texts
         check_texts(ids)
         check_array(refs, np.int64, len(ids))
@@ -350,7 +350,7 @@ class Shard:
 
 
 def _check_types(head: dict[str, Any], streams: Sequence[str]) -> None:
-    """That a head has what `save` writes into it."""
+    """Checks that a head has the fields that `save` writes."""
 
     def is_time(found: object) -> bool:
         return found is None or (type(found) is int and -(2**63) <= found < 2**63)

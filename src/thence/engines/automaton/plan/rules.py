@@ -126,9 +126,10 @@ def _deciding(query: SequenceQuery, names: frozenset[Variable], decided: list[fr
 
 
 def push_filters(query: SequenceQuery) -> SequenceQuery:
-    """Filters are checked on the merged mapping of a run and what joins it. Where the GPM alone says what that has for
-    each variable of the filter, the GPM alone is asked. PARTITION BY, which judges GPMs without their filters, must be
-    read from the query as it was before.
+    """Moves filters into the graph pattern of their GPM where the GPM alone decides all their variables.
+
+    Other filters are checked on the merged mapping of a run and a match that joins it. PARTITION BY judges GPMs without
+    their filters, so it must be read from the query before this rule.
     """
     return replace(query, gpms=tuple(_pushed(query, gpm) for gpm in query.gpms))
 
@@ -142,8 +143,8 @@ def _pushed(query: SequenceQuery, gpm: Gpm) -> Gpm:
 
 
 def decided_by(query: SequenceQuery, gpm: Gpm) -> frozenset[Variable]:
-    """The variables of which a match of the GPM says alone what a run has for them. What it always binds, the run has
-    bound to the same or binds now; what no other place in the sequence binds, is unbound if it is unbound here."""
+    """The variables whose value in a run is decided by a match of the GPM alone: those that it always binds, and those
+    that no other place in the sequence binds, which are unbound in the run if they are unbound here."""
     return always_bound(whole_pattern(gpm)) | _private(query, gpm)
 
 
@@ -177,8 +178,8 @@ def _private(query: SequenceQuery, gpm: Gpm) -> frozenset[Variable]:
 
 
 def late_graph(query: SequenceQuery) -> SequenceQuery:
-    """Blocks move where no choice depends on them: `;` asks what joins, `!` what is absent, `+` what is an iteration.
-    A GPM that stands in several places keeps its blocks, since they bind one variable in all of them."""
+    """Blocks move where no choice depends on them: `;` depends on what joins, `!` on what is absent, `+` on what is an
+    iteration. A GPM that occurs in several places keeps its blocks, since they bind one variable in all of them."""
     places = [found for part in query.sequence for found in occurrences(part.operand)]
     late = [*query.late]
     gpms = {gpm.name: gpm for gpm in query.gpms}

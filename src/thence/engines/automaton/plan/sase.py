@@ -53,10 +53,10 @@ FITS = Variable("fits")
 """The column with the bits that say what an event can be taken for."""
 
 TIME = Variable("time")
-"""The column of events' times, where the history must tell them."""
+"""The column of events' times, for queries that read times from the history."""
 
 WEIGHT = Variable("weight")
-"""What a node of the history has besides, where it stands for many: which weight it has."""
+"""A further value of a history node that represents many paths: its weight."""
 
 
 def compile_query(query: ComposedQuery, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
@@ -188,13 +188,13 @@ class _SasePlan:
 
 
 def _negates(query: ComponentQuery) -> bool:
-    """Whether something must be absent; then the history tells the times of events."""
+    """Whether the query has a negation, which reads the times of events from the history."""
     return any(component.negated for component in query.components)
 
 
 def _merges(query: ComponentQuery, slots: Slots) -> bool:
-    """Whether matches need not be made one by one: AGGREGATE asks for no more than what they add up to, and slots tell
-    all that becomes of a run."""
+    """Whether runs can be merged: AGGREGATE needs only totals of the matches, and the slots decide the future of a
+    run."""
     form = query.form
     if not isinstance(form, MatchAggregates) or _negates(query):
         return False

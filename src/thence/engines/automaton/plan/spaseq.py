@@ -301,7 +301,7 @@ def _is_list(column: SelectColumn) -> bool:
 
 
 def _iterated(query: SequenceQuery) -> tuple[Variable, ...]:
-    """The closures' locals that an aggregate asks for."""
+    """The closures' locals that an aggregate reads."""
     if not isinstance(query.form, SelectRows):
         return ()
     asked = (aggregate.of for column in query.form.columns for _, aggregate in column.aggregates)
@@ -309,7 +309,7 @@ def _iterated(query: SequenceQuery) -> tuple[Variable, ...]:
 
 
 def _shown(query: SequenceQuery) -> tuple[Variable, ...] | None:
-    """The variables that are the columns of SELECT, if they are nothing else."""
+    """The columns of SELECT, if all of them are plain variables; else None."""
     form = query.form
     if not isinstance(form, SelectRows) or form.distinct or any(c.expression is not None for c in form.columns):
         return None

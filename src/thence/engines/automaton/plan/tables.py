@@ -112,7 +112,7 @@ def routes_of(
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of a query, its GPMs as sources over them, and what tells its partitions."""
+    """The tables of a query, its GPMs as sources over them, and the tables that define its partitions."""
 
     tables: tuple[Table, ...]
     sources: tuple[Source, ...]
@@ -139,8 +139,8 @@ def tables_of(
     key: tuple[Variable, ...] = (),
 ) -> Tables:
     """Those that share a table have `key` in the same columns of it. Without `optimise`, each GPM has its own table, of
-    all its variables; and of all its variables too where partial matches are asked for, which tell whatever they have
-    bound. Partitions go by the query as written."""
+    all its variables; and of all its variables also if timed-out partial matches are reported, since these show all
+    that they have bound. Partitions go by the query as written."""
     wanted = wanted_variables(query) if optimise and not partial else None
     sources = []
     for gpm in query.gpms:

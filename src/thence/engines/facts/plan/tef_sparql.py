@@ -240,8 +240,8 @@ def _key_of(arm: _KeyedArm, positions: Mapping[IRI, Variable]) -> Slot:
 
 
 def _check_rows(arms: Sequence[_KeyedArm], positions: Mapping[IRI, Variable], kinds: Kinds) -> None:
-    """That rows of a statement which are compared are in one shard: those that DISTINCT or ONCE PER compares (TEF-73),
-    and rows of one mapping over facts (TEF-50, TEF-72)."""
+    """Checks that the rows of a statement that are compared are in one shard: those that DISTINCT or ONCE PER compares
+    (TEF-73), and rows of one mapping over facts (TEF-50, TEF-72)."""
     keys = [_key_of(arm, positions) for arm in arms]
     for arm in arms[:1]:
         statement, compared = arm.statement, list[tuple[str, Sequence[Variable]]]()
@@ -261,8 +261,8 @@ def _check_rows(arms: Sequence[_KeyedArm], positions: Mapping[IRI, Variable], ki
 
 
 def _check_end(file: TefFile, kinds: Kinds) -> None:
-    """That all shards end at one time, where facts that hold to the end are emitted: time-driven steps go on behind the
-    last event, in each shard as far as its facts lead (TEF-64, TEF-74)."""
+    """Checks that all shards end at one time if facts that hold to the end are emitted: time-driven steps continue
+    after the last event, in each shard as far as its facts require (TEF-64, TEF-74)."""
     tests = [node for node in nodes(file.statements) if isinstance(node, Test) and asks_now(node.condition)]
     over_facts = any(kinds.of_pattern(test.pattern) is not Kind.EVENT for test in tests)
     if not file.selects and Kind.FACT in kinds.statements and over_facts:
@@ -275,8 +275,7 @@ _ELSEWHERE = "Try: a CONSTRUCT FACT of its own for it"
 
 
 def state_warnings(file: TefFile, kinds: Kinds) -> Iterator[str]:
-    """A warning for each statement whose patterns store events or ask for facts that have ended, as long as that may
-    be."""
+    """A warning for each statement whose patterns store events, or read facts that have ended, without a bound."""
     for number, statement in enumerate(file.statements, 1):
         found = next(_of_statement(statement, kinds.statements[number - 1], kinds), None)
         if found is not None:
@@ -328,7 +327,7 @@ def _absent(part: object, kinds: Kinds) -> tuple[object, ...]:
 
 
 def _is_of_facts(part: object, word: str, kinds: Kinds) -> bool:
-    """Whether an operator stands between facts."""
+    """Whether the operator is a WITHOUT between facts."""
     absent = [node for node in nodes(part) if isinstance(node, Absent) and not _is_event(node.right, kinds)]
     return word == "WITHOUT" and not any(_is_event(node.left, kinds) for node in absent)
 
