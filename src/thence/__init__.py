@@ -1,4 +1,10 @@
-"""Complex event processing over RDF graph streams and plain DataFrames."""
+"""Complex event processing over RDF graph streams and plain DataFrames.
+
+Docstrings cite the rules of `docs/semantics`: C-31 is a rule of common.md, SP- of spaseq.md, SA- of sase.md, EP- of
+ep-sparql.md, RS- of rsep-ql.md, TEF- of tef-sparql.md, BAD- of bad-input.md. Numbers alone are those of the standard or
+paper that the module names: (18.5) is a section of SPARQL 1.1, (2.2.4) one of the SASE+ paper, (10) an equation of
+RSEP-QL.
+"""
 
 from __future__ import annotations
 

@@ -2,11 +2,13 @@
 
 Values that 64 bits cannot hold exactly are OTHER and take the slow path. A value in bits:
 
-=========  ============================================== INTEGER    the integer (xsd:integer and the types derived from
-it) DECIMAL    the integer n of n / 10^scale, without trailing zeros FLOAT      the bits of the double that equals the
-32-bit float DOUBLE     the bits of the double BOOLEAN    0 or 1 DATETIME   microseconds since 1970-01-01T00:00Z; no
-zone counts as UTC, as XPath's implicit time zone here others     the term's id =========
-==============================================
+- INTEGER: the integer (xsd:integer and the types derived from it)
+- DECIMAL: the integer n of n / 10^scale, without trailing zeros
+- FLOAT: the bits of the double that equals the 32-bit float
+- DOUBLE: the bits of the double
+- BOOLEAN: 0 or 1
+- DATETIME: microseconds since 1970-01-01T00:00Z; no zone counts as UTC, as XPath's implicit time zone here
+- others: the term's id
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def sase_sum(total: ExactSum, count: int) -> Number | None:
 
 
 def sase_avg(total: ExactSum, count: int) -> Number | None:
-    """avg (SA-27): a double, whatever the members are."""
+    """avg (SA-27): a double, whatever the members are. In slots of a run the same is computed by
+    `engines/automaton/running_aggregates.py`; its type is that of `algebra/sase_column_types.py`."""
     return total.double_average(count) if count else None
 
 

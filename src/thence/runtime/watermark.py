@@ -17,7 +17,8 @@ from thence.rdf.times import FIRST_TIME, LAST_TIME, MIN_TIME, Domain, Span, form
 
 
 def late_reason(time: int, watermark: int, domain: Domain) -> str:
-    """
+    """The reason of a late event (C-16, BAD-7).
+
     >>> late_reason(3, 4, Domain.TICKS)
     'event time 3 is behind the watermark (4)'
     """

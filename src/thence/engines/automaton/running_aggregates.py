@@ -1,5 +1,5 @@
 """Running aggregates of a closure (SASE+, 2.2.4), each in a slot of its run, compiled: an event costs the same, however
-many came before it.
+many came before it. WHERE and RETURN read these slots; HAVING does not: it calls the accumulators.
 
 A value that 64 bits can't hold exactly is UNKNOWN from then on; a predicate that needs it asks the history.
 

@@ -1,4 +1,7 @@
-"""The policies `chronological` and `recent`: each SEQ selects, and emitted rows consume (EP-66 – EP-73; RS-33 – RS-46).
+"""EP-SPARQL's policies `chronological` and `recent`: each SEQ selects, and emitted rows consume (EP-66 – EP-73).
+
+They select as RSEP-QL's do (EP-68), whose own code is `EventMatcher._selected` in `engines/windows/event_patterns.py`:
+a change of RS-40 is a change of both.
 
 The nodes of the chain emit every combination of visible occurrences that passes the filters (EP-69). When an instant is
 closed, each SEQ selects among these; the selected ones that end at this instant are rows (EP-70). What a row consumes

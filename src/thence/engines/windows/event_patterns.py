@@ -138,8 +138,9 @@ class EventMatcher:
         return _joined(pairs)
 
     def _selected(self, seq: EventSeq, bound: Bound, before: int) -> list[EventMapping]:
-        """(10) and (11): of rivals, those that agree on the shared variables, the first or the last (RS-40 – RS-42)."""
-        choose = min if seq.policy is SeqPolicy.CHRONOLOGICAL else max
+        """SEQ CHRONOLOGICAL (10) and SEQ RECENT (11): of rivals, those that agree on the shared variables, the first or
+        the last (RS-40 – RS-42). EP-SPARQL's policies, which select alike, are in `engines/temporal/policies.py`."""
+        choose = _FIRST_OR_LAST[seq.policy]
         shared = sorted(self.scope(seq.left) & self.scope(seq.right), key=lambda each: each.name)
         candidates = [
             (second, partners)
@@ -149,7 +150,7 @@ class EventMatcher:
         best: dict[tuple[int | None, ...], tuple[int, int]] = {}
         for second, _ in candidates:
             rivals = tuple(map(second.bound.get, shared))
-            best[rivals] = choose(best.get(rivals, second.order), second.order)
+            best[rivals] = choose((best.get(rivals, second.order), second.order))
         return _joined(
             (partner, second)
             for second, partners in candidates
@@ -159,6 +160,12 @@ class EventMatcher:
 
 
 Order = tuple[int, int]
+
+_FIRST_OR_LAST: dict[SeqPolicy | None, Callable[[Iterable[Order]], Order]] = {
+    SeqPolicy.CHRONOLOGICAL: min,  # (10)
+    SeqPolicy.RECENT: max,  # (11)
+}
+"""Of rivals, the one that each policy selects."""
 
 
 def _extreme(found: list[EventMapping], choose: Callable[[Iterable[Order]], Order]) -> list[EventMapping]:

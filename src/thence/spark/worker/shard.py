@@ -307,7 +307,11 @@ class Shard:
     # Saved between two micro-batches
 
     def save(self, shards: int) -> bytes:
-        """The shard as bytes, for a query of so many shards."""
+        """The shard as bytes, for a query of so many shards.
+
+        The layers: `Operator.snapshot` of the engine, `Host.snapshot`, this, and the envelope of
+        `runtime/saved_state.py`, whose VERSION is raised whenever one of them changes what it saves.
+        """
         head, arrays = self.host.snapshot()  # first, since it evicts
         self.log.retain(self.host.held())
         now, last = self.watermark.now, self.ordinals.time
