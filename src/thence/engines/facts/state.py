@@ -101,11 +101,11 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase, environment: Environme
 
 def _restarts(statement: TefStatement, kind: Kind, kinds: Kinds) -> dict[Absent, int | None]:
     """How far back each `F WITHOUT E` is asked."""
-    found: dict[Absent, int | None] = {}
+    asked_back: dict[Absent, int | None] = {}
     for pattern, back in restarts(statement, kind, kinds):
-        known = found.get(pattern, NOW)
-        found[pattern] = None if back is None or known is None else max(back, known)
-    return found
+        known = asked_back.get(pattern, NOW)
+        asked_back[pattern] = None if back is None or known is None else max(back, known)
+    return asked_back
 
 
 def _is_over_facts(kinds: Kinds, number: int) -> bool:

@@ -192,8 +192,8 @@ def describe(program: TemporalProgram) -> Description:
     """A compiled file: its statements, in the order of evaluation, as join trees, each node after its inputs."""
     network = program.network
     reader = _NodeReader(program)
-    found = [reader.summary(number) for number in range(len(network.nodes))]
-    summaries = [found[number] for each in network.statements for number in range(each.first, each.root + 1)]
+    all_nodes = [reader.summary(number) for number in range(len(network.nodes))]
+    summaries = [all_nodes[number] for each in network.statements for number in range(each.first, each.root + 1)]
     statements = list(_statements(network, reader))
     nodes: dict[int, Node] = {}
     for each in summaries:
@@ -255,10 +255,10 @@ def _output(program: TemporalProgram, columns: list[str], nodes: Sequence[NodeSu
 
 def _state(program: TemporalProgram, grow: list[tuple[int, str]]) -> str:
     """Whether something bounds the state (EP-79)."""
-    found = [f"node {number} keeps {what} for ever" for number, what in grow]
+    reasons = [f"node {number} keeps {what} for ever" for number, what in grow]
     if program.chain is not None:
-        found.append("the policy keeps combinations that no row has consumed, as rivals, for ever")
-    return f"unbounded: {_listed(found)}" if found else "bounded: nothing of the stream is kept for ever"
+        reasons.append("the policy keeps combinations that no row has consumed, as rivals, for ever")
+    return f"unbounded: {_listed(reasons)}" if reasons else "bounded: nothing of the stream is kept for ever"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -273,11 +273,11 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _statements(network: Network, reader: _NodeReader) -> Iterator[StatementSummary]:
-    found = dependencies(network.nodes, network.statements, lambda leaf: False)
+    read = dependencies(network.nodes, network.statements, lambda leaf: False)
     strata = sorted({each.stratum for each in network.statements})
     for place, each in enumerate(network.statements):
         strongest: dict[int, Reading] = {}
-        for dependency in found:
+        for dependency in read:
             if dependency.statement == place:
                 rule = network.statements[dependency.rule].number
                 strongest[rule] = max(dependency.reading, strongest.get(rule, Reading.EARLIER), key=lambda r: r.value)
@@ -289,7 +289,7 @@ def _statements(network: Network, reader: _NodeReader) -> Iterator[StatementSumm
             derives=tuple(reader.text(show(triple)) for triple in each.template or ()),
             emits=() if each.is_rule else tuple(map(_name, network.nodes[each.root].variables)),
             reads=tuple(RuleReading(rule, _READINGS[strongest[rule]]) for rule in sorted(strongest)),
-            is_read=any(dependency.rule == place for dependency in found),
+            is_read=any(dependency.rule == place for dependency in read),
         )
 
 
@@ -334,10 +334,10 @@ class _NodeReader:
         return f"<{iri}>"
 
     def summary(self, number: int) -> NodeSummary:
-        found = replace(self._summary(number), number=number + 1)
-        below = [self.is_timeless[each] for _, each in found.inputs]
+        own = replace(self._summary(number), number=number + 1)
+        below = [self.is_timeless[each] for _, each in own.inputs]
         self.is_timeless.append(isinstance(self.network.nodes[number], Timeless) or (bool(below) and all(below)))
-        return found
+        return own
 
     def _summary(self, number: int) -> NodeSummary:
         """What the node is, what it reads, and what it keeps: until the states' `evict` drops it."""

@@ -173,8 +173,8 @@ def restore(
     return state
 
 
-def _is_pair(found: object) -> bool:
-    return isinstance(found, list) and len(found) == 2 and all(type(each) is int for each in found)
+def _is_pair(saved: object) -> bool:
+    return isinstance(saved, list) and len(saved) == 2 and all(type(each) is int for each in saved)
 
 
 @dataclass(frozen=True, slots=True)
