@@ -37,7 +37,7 @@ def _little_to_do() -> Iterator[None]:
 
 @given(cases(), cuts)
 def test_sequences_of_spaseq_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None:
-    assert spaseq.told_by_the_engine(case, cuts=cuts) == spaseq.told_by_the_oracle(case)
+    assert spaseq.engine_answers(case, cuts=cuts) == spaseq.oracle_answers(case)
 
 
 @given(of_all_kinds(sase_cases.cases()), cuts)
@@ -55,7 +55,7 @@ def test_totals_of_merged_runs_are_those_of_the_definitions(case: sase_cases.Cas
 @given(cases(), st.integers(0, 3_000))
 def test_sequences_are_the_same_wherever_python_leaves_off(case: Case, little: int) -> None:
     with left_off_after(little, machine.step, machine.resolve):
-        assert spaseq.told_by_the_engine(case) == spaseq.told_by_the_oracle(case)
+        assert spaseq.engine_answers(case) == spaseq.oracle_answers(case)
 
 
 @examples(0.5)
