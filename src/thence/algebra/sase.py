@@ -1,7 +1,7 @@
 """The algebra of SASE+: components of a pattern, conditions on their events, RETURN and AGGREGATE (Section
 2.2, Appendix A.1).
 
-What a predicate says of an event stands in it as a variable, so that SASE+ has the expressions of all languages: the
+What a predicate says of an event is in it as a variable, so that SASE+ has the expressions of all languages: the
 query's `references` tell what each of them means. They have names that no other language's text can give.
 """
 
@@ -47,7 +47,7 @@ class EventRange(Enum):
 
 
 class AggregateName(Enum):
-    """Aggregates (2.2.4). They skip what is missing."""
+    """Aggregates (2.2.4). They skip missing values."""
 
     COUNT = "count"
     SUM = "sum"
@@ -89,7 +89,7 @@ class Computed:
 
 
 Key: TypeAlias = Name | Computed
-"""What events of a partition are alike in."""
+"""The values that events of a partition share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def is_iterated(reference: Reference) -> bool:
 
 
 def is_earlier(reference: Reference) -> bool:
-    """Whether it tells of events before that at `i`: what names both is asked from the second event on."""
+    """Whether it is about events before that at `i`: a condition that names both is tested from the second event on."""
     match reference:
         case Attribute(index=index):
             return index in (EventIndex.FIRST, EventIndex.BEFORE)
@@ -145,7 +145,7 @@ def is_earlier(reference: Reference) -> bool:
 
 
 def is_whole(reference: Reference) -> bool:
-    """Whether it tells of a whole closure, and so is known once that has ended."""
+    """Whether it is about a whole closure, and so is known once that has ended."""
     match reference:
         case Attribute(index=index):
             return index is EventIndex.LAST

@@ -92,7 +92,7 @@ def window_text(function: WindowFunction) -> str:
 
 
 def report_text(report: Report) -> str:
-    """What stands after REPORT.
+    """The text after REPORT.
 
     >>> report_text(At((Instant(1, Domain.TICKS), Instant(5, Domain.TICKS))))
     'AT 1, 5'

@@ -258,7 +258,7 @@ def path_items(path: Path, place: int = PathPrecedence.ALTERNATIVE) -> list[Text
             items = _path_chain(path)
             return ["(", *items, ")"] if place > PathPrecedence.SEQUENCE else items
         case Inverse():
-            # `^` takes an element with its `*`, so what it stands before may be one; as an operand it may not be itself
+            # `^` takes an element with its `*`, so what it is before may be one; as an operand it may not be itself
             inner = path.path
             below = 3 if isinstance(inner, ZeroOrMore | OneOrMore | ZeroOrOne) else 4
             items = ["^", partial(path_items, inner, below)]

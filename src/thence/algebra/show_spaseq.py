@@ -87,7 +87,7 @@ def _with_aggregate(item: TextItem, aggregates: Mapping[str, str]) -> TextItem:
 
 
 def aggregate_text(aggregate: IterationAggregate) -> str:
-    """An aggregate as it stands in SELECT.
+    """An aggregate as it is in SELECT.
 
     >>> from thence.algebra.spaseq import IterationFunction
     >>> aggregate_text(IterationAggregate(IterationFunction.COUNT, "B"))
@@ -138,7 +138,7 @@ def _gpm(gpm: Gpm) -> list[TextItem]:
 
 
 def _shows_graph(pattern: Pattern) -> bool:
-    """Whether a GRAPH block would stand at the top level of the GPM, where it is read as one of `graphs`."""
+    """Whether a GRAPH block would be at the top level of the GPM, where it is read as one of `graphs`."""
     while isinstance(pattern, Join | LeftJoin | Minus | Extend):
         if isinstance(pattern, Join) and isinstance(pattern.right, Graph):
             return True

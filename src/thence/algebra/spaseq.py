@@ -80,7 +80,7 @@ Operand: TypeAlias = Occurrence | Conjunction | Disjunction
 
 @dataclass(frozen=True, slots=True)
 class SequencePart:
-    """An operand with its unary operator, and the selection that stands before it (None for the first part).
+    """An operand with its unary operator, and the selection that is before it (None for the first part).
 
     `demands` are what a later part will ask of a run and what is known as soon as this one has joined: a run that fails
     them is dropped then. They say nothing about which events are chosen. No text has them; a rule adds them.
@@ -136,7 +136,7 @@ class AggregateVariable(Variable):
 class SelectColumn:
     """A column of SELECT: `?v`, `(expression AS ?v)`. An expression may name the columns to its left.
 
-    Aggregates stand in the expression as `AggregateVariable`s, which `aggregates` explains; through all columns of a
+    Aggregates are in the expression as `AggregateVariable`s, which `aggregates` explains; through all columns of a
     query one variable is one aggregate.
     """
 
@@ -296,9 +296,9 @@ def _choices(part: SequencePart) -> tuple[Arm, ...]:
 
 
 def locals_of(query: SequenceQuery, place: int) -> frozenset[Variable]:
-    """The locals of the closure in which the occurrence of that place stands; none, if it stands in no closure.
+    """The locals of the closure in which the occurrence of that place is; none, if it is in no closure.
 
-    A variable is local to a closure if it stands in the graph pattern or GRAPH block of no GPM outside its operand, in
+    A variable is local to a closure if it is in the graph pattern or GRAPH block of no GPM outside its operand, in
     the query as written; each occurrence of a GPM's name counts, negated ones too. A run has one partition, so what it
     is partitioned by is local to nothing.
     """
@@ -310,6 +310,6 @@ def locals_of(query: SequenceQuery, place: int) -> frozenset[Variable]:
 
 
 def bound_by(query: SequenceQuery, parts: Iterable[SequencePart]) -> frozenset[Variable]:
-    """The variables of all GPMs that stand in these parts."""
+    """The variables of all GPMs that are in these parts."""
     names = {found.gpm for part in parts for found in occurrences(part.operand)}
     return frozenset(variable for name in names for variable in variables_of(query.gpm(name)))

@@ -102,7 +102,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def has_aggregate(expression: Expression) -> bool:
-    """Whether an aggregate stands in the expression, so that it is about a group and not about one solution."""
+    """Whether an aggregate is in the expression, so that it is about a group and not about one solution."""
     return any(isinstance(part, Aggregate) for part in parts(expression))
 
 

@@ -1,4 +1,4 @@
-"""What an engine says of a program: nodes, and the arrows between them. `thence.explain` renders them in all formats.
+"""Descriptions of programs: nodes, and the arrows between them. `thence.explain` renders them in all formats.
 
 Nothing here is of one language. Titles and lines are plain text: the renderers indent, escape and shorten them.
 """

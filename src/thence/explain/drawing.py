@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 from thence.explain.description import Arrow, Description
 
-# Where the boxes of a diagram stand: columns from left to right, and lines that cross none of them.
+# Where the boxes of a diagram are: columns from left to right, and lines that cross none of them.
 #
 # The boxes of a column are as wide as its widest. A line to the next column is a curve in the gap between them; any
 # other is a detour: down the gap behind its source, along a lane below all boxes, and up the gap before its target. In
@@ -293,7 +293,7 @@ class _Part:
 
 
 def drawing(*descriptions: Description) -> str:
-    """The SVG document, in which descriptions stand below each other."""
+    """The SVG document, in which descriptions are below each other."""
     parts: list[_Part] = []
     for description in descriptions:
         parts.append(_part(description, parts[-1].bottom + MARGIN if parts else 0))
@@ -358,11 +358,11 @@ def _escaped_xml(text: str) -> str:
 
 def _boxes(description: Description) -> Iterator[TextBox]:
     layers = _layers(description)
-    step = 2 if any(arrow.title for arrow in description.arrows) else 1  # the boxes of arrows stand in between
+    step = 2 if any(arrow.title for arrow in description.arrows) else 1  # the boxes of arrows are in between
     yield TextBox(_START, _START, 0, (description.start,))
     for box in description.boxes:
         yield TextBox(_box_name(box.number), "state", step * layers[box.number], box.lines)
-    # what only leads back stands below the others: its line goes along the bottom, and so crosses none of theirs
+    # what only leads back is below the others: its line goes along the bottom, and so crosses none of theirs
     for number, arrow in sorted(enumerate(description.arrows), key=lambda each: _leads_back(each[1], layers)):
         if arrow.title:
             yield TextBox(f"edge {number}", "edge", step * layers[arrow.source] + 1, arrow.lines)
@@ -405,5 +405,5 @@ def _layers(description: Description) -> dict[int | None, int]:
 
 
 def _absent(description: Description) -> list[TextBox]:
-    """What must be absent, in a row below all."""
+    """Negations, in a row below all."""
     return [TextBox(f"no {number}", "negation", number, each.lines) for number, each in enumerate(description.absent)]

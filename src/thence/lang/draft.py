@@ -1,4 +1,4 @@
-"""A query as read, before it is checked: where its variables and FILTERs stand, and the names of its streams."""
+"""A query as read, before it is checked: where its variables and FILTERs are, and the names of its streams."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _local(iri: str, namespace: str) -> str:
     return last[0] if last else iri
 
 
-# A query as it was read, before it is known to mean something: where its variables and FILTERs stand, and which kind
+# A query as it was read, before it is known to mean something: where its variables and FILTERs are, and which kind
 # of time its words demand.
 
 _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
@@ -48,7 +48,7 @@ _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
 
 @dataclass(frozen=True, slots=True)
 class TimeDemand:
-    """Words that only one kind of time goes with, and where they stand."""
+    """Words that only one kind of time goes with, and where they are."""
 
     domain: Domain
     words: str
@@ -59,7 +59,7 @@ class TimeDemand:
 class PlacedDraft:
     text: Text
     demands: Sequence[TimeDemand]
-    named: Mapping[Variable, list[int]]  # where each variable stands, in order
+    named: Mapping[Variable, list[int]]  # where each variable is, in order
     filters_at: Mapping[int, tuple[Expression, int]]  # each FILTER's expression and place, by its identity
 
     def error(self, reason: str, at: int, *, hint: str = "") -> QueryError:
@@ -77,7 +77,7 @@ class PlacedDraft:
         return f"{place.line}:{place.column}"
 
     def filters(self, condition: Expression) -> Iterator[tuple[Expression, int]]:
-        """The FILTERs whose conjunction a group's condition is, in the order of the text, and where each stands."""
+        """The FILTERs whose conjunction a group's condition is, in the order of the text, and where each is."""
         waiting = [condition]
         while waiting:
             part = waiting.pop()

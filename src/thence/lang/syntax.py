@@ -26,7 +26,7 @@ from thence.lang.text import Text, Words, name, words_of
 
 # Chains that would make trees too deep, noticed while a query is read: the rest of a long text is never parsed.
 #
-# What is refused here the reader would refuse as well, once it had the whole tree.
+# The reader would refuse this as well, once it had the whole tree.
 
 LONG_CHAIN = "{:,} operations in a row; at most " + f"{DEPTH - 1} are allowed."
 LONG_GROUP = f"A group may hold at most {DEPTH - 1} of OPTIONAL, MINUS and BIND."
@@ -91,8 +91,8 @@ def _start(value: Tree[Token] | Token) -> int:
 
 # Parsers of grammars, cached on disk: building one takes half a second, loading it a tenth of that.
 #
-# What is kept is JSON in the user's cache folder, under a name that changes with the grammars and with Lark. It holds
-# nothing that is run, and where it can't be written or read the parser is made anew.
+# The cache is JSON in the user's cache folder, under a name that changes with the grammars and with Lark. It holds
+# nothing that is run, and where it can't be written or read the parser is made again.
 
 GRAMMARS = Path(__file__).parent
 
@@ -176,7 +176,7 @@ __all__ = ["GRAMMARS", "Syntax", "offset"]
 class Syntax:
     """A language's grammar, made into a parser when first needed and kept.
 
-    A grammar may stand anywhere; `%import sparql (…)` finds those that stand beside this file. `mistakes` are those
+    A grammar may be anywhere; `%import sparql (…)` finds those that are beside this file. `mistakes` are those
     that only this language knows.
     """
 

@@ -74,7 +74,7 @@ def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[di
 
 
 def sort_stream(batches: Sequence[Batch]) -> Iterator[Stretch]:
-    """All events of a stream, in whatever order they stand."""
+    """All events of a stream, in whatever order they are."""
     ordered = [_by_time(batch) for batch in batches if len(batch)]
     if not ordered:
         return

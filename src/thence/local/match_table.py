@@ -87,7 +87,7 @@ class _TableColumn:
 
 @dataclass(slots=True)
 class MatchTable:
-    """Matches as they come, column by column; `terms` is the dictionary of what has no value of its own."""
+    """Matches as they come, column by column; `terms` is the dictionary of values without a canonical form."""
 
     names: Sequence[str]  # of the columns
     plain: bool = False  # values without a datatype, whose lists and structs keep their types

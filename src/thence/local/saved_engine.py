@@ -150,7 +150,7 @@ def _restore_flow(flow: LocalFlow, head: dict[str, Any], arrays: ArrayReader) ->
 
 
 def _restore_log(engine: Engine, held: Sequence[Any], events: Sequence[Event]) -> None:
-    """A batch for each event, which stands where it stood."""
+    """A batch for each event, which is where it was."""
     log, before = engine.answers.flow.log, -1
     for (ref, stream, position, is_given), event in zip(held, events, strict=False):
         require(type(ref) is int and before < ref < log.next_ref, "its events are out of order")

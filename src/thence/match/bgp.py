@@ -114,7 +114,7 @@ def _directions(path: NegatedSet) -> Iterator[tuple[frozenset[IRI], bool]]:
 
 
 Unknown: TypeAlias = Variable | BlankNode
-"""What a pattern leaves open; a blank node is open too, but no part of the solution (18.3.1)."""
+"""The open variables of a pattern; a blank node is open too, but not part of the solution (18.3.1)."""
 
 PatternStep: TypeAlias = TriplePattern | PathPattern
 
@@ -198,7 +198,7 @@ def _path_step(pattern: PathPattern, graph: IndexedGraph, instance: Instance, ou
 
 
 def _place(instance: Instance, slot: PatternTerm, term: Term) -> bool:
-    """Put a term in its place; False where another stands there."""
+    """Put a term in its place; False where another is there."""
     if isinstance(slot, Variable | BlankNode):
         return instance.setdefault(slot, term) == term
     return slot == term

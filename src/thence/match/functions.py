@@ -352,7 +352,7 @@ FUNCTIONS: dict[str, Function] = {
 """The functions of their arguments alone: the same terms always give the same term."""
 
 
-# What depends on more
+# Functions that depend on more than their arguments
 
 
 def iri(context: Context, term: Term, base: Term | None = None) -> IRI:

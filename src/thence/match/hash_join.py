@@ -1,4 +1,4 @@
-"""The join of two tables of ids, compiled: a hash of the columns that are always bound, a look at those that may not
+"""The join of two tables of ids, compiled: a hash of the columns that are always bound, comparing those that may not
 be."""
 
 from __future__ import annotations

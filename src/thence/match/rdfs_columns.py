@@ -39,7 +39,7 @@ class InferredTriples(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Lists:
-    """Lists of numbers, end to end: list i stands at `offsets[i]:offsets[i+1]`."""
+    """Lists of numbers, end to end: list i is at `offsets[i]:offsets[i+1]`."""
 
     offsets: Ints
 
@@ -126,13 +126,13 @@ class SchemaArrays:
                     case name:
                         classes |= self.superclass_ids == self.terms.find(name)
         seen = replace(self, templates=self.templates.kept(templates), template_parts=self.template_parts[templates])
-        if seen.types_entail:  # what is not seen itself may entail what is
+        if seen.types_entail:  # a triple that no pattern reads may entail one that a pattern reads
             return seen
         return replace(seen, superclasses=self.superclasses.kept(classes), superclass_ids=self.superclass_ids[classes])
 
 
 def _schema_terms(schema: Schema) -> Iterable[Term]:
-    """All terms that entail something, or that stand in what is entailed."""
+    """All terms that entail something, or that are in what is entailed."""
     for predicate, consequences in schema.consequences.items():
         yield predicate
         yield from (part for each in consequences.of_resource for part in each if not isinstance(part, Position))

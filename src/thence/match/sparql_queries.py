@@ -32,7 +32,7 @@ from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 
 Solve: TypeAlias = Callable[[Pattern, Dataset, Context], Iterable[Solution]]
-"""What evaluates a WHERE clause: `reference_evaluator.solutions`, or anything that gives the same."""
+"""An evaluator of WHERE clauses: `reference_evaluator.solutions`, or anything with the same results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ functions."""
 ADD, SUBTRACT, MULTIPLY, DIVIDE, QUOTIENT, REMAINDER = 0, 1, 2, 3, 4, 5
 
 NEGATE, ABSOLUTE, CEILING, FLOOR, ROUND = 0, 1, 2, 3, 4
-"""What is made of one number."""
+"""Functions of one number."""
 
 _POWERS = np.array([10**k for k in range(19)], np.int64)
 _MAX = np.int64(2**63 - 1)

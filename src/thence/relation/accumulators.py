@@ -1,6 +1,6 @@
 """Aggregates: an accumulator takes values one by one, and has the aggregate of those so far.
 
-What an aggregate means stands here, once for all languages: `sparql_accumulator` and `sase_accumulator` choose. The
+The definition of all aggregates, for all languages: `sparql_accumulator` and `sase_accumulator` choose. The
 same for many groups at once, from which members can be subtracted too: `thence.relation.group_accumulators`.
 """
 
@@ -91,7 +91,7 @@ class Accumulator(ABC):
     def _value(self) -> Term | None: ...
 
     def saved(self) -> list[Any]:
-        """What it keeps, as JSON."""
+        """Its state, as JSON."""
         return [_saved(getattr(self, name)) for name in _kept(self)]
 
     def restore(self, found: Any) -> None:
@@ -280,7 +280,7 @@ def _saved(kept: Any) -> Any:
 
 
 def _restored(now: Any, found: Any) -> Any:
-    """What a field is, as it was saved. `now` is of its type."""
+    """The value of a saved field. `now`, its current value, has the same type."""
     match now:
         case Accumulator():
             now.restore(found)
@@ -345,7 +345,7 @@ SASE_TOTALS = {AggregateName.SUM: sase_sum, AggregateName.AVG: sase_avg}
 
 
 def sase_accumulator(summary: AggregateName, k: int | None = None) -> Accumulator:
-    """An aggregate of SASE+ (SA-27), over no values yet; `k` is that of highest and lowest. What is missing is not
+    """An aggregate of SASE+ (SA-27), over no values yet; `k` is that of highest and lowest. Missing values are not
     added.
 
     >>> print(sase_accumulator(AggregateName.AVG).add_all(map(literal, (1, 2, 2))))

@@ -2,7 +2,7 @@
 them. Nothing depends on their order, except SAMPLE.
 
 They have a form of their own, since NumPy adds the members of a batch much faster than one accumulator after another.
-What the aggregates mean stands in `thence.relation.accumulators`; each value is computed by it, or agrees with it
+`thence.relation.accumulators` defines the aggregates; each value is computed by it, or agrees with it
 (`tests/relation/test_group_accumulators.py`).
 """
 
@@ -25,7 +25,7 @@ from thence.rdf.values import literal, total_key
 from thence.relation.accumulators import SPARQL_TOTALS, Accumulator, Count, Total, finished
 from thence.relation.group_sums import GroupSums, Members
 
-# What groups keep of their members' terms: how often each is there, and which is the least or greatest.
+# The terms of groups' members: how often each occurs, and which is the least or greatest.
 
 _FEW = 16
 """So few entries of a heap are not cleared of terms that have left."""

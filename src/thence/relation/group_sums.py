@@ -1,7 +1,7 @@
 """Exact sums over columns, one for each group: members can be added and subtracted in any order.
 
 They have a form of their own, columns of 64 bits and of limbs, since a window adds and subtracts many members at once.
-What a sum is stands in `thence.relation.exact_sums`, whose `ExactSum` each group's value is.
+`thence.relation.exact_sums` defines a sum; each group's value is its `ExactSum`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `explain` shows of an automaton: its patterns (SPAseQ) or components (SASE+), states, edges and negations, and
+"""Describes an automaton for `explain`: its patterns (SPAseQ) or components (SASE+), states, edges and negations, and
 where each condition acts. It is read off the program."""
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def _edge(program: SequenceProgram, edge: int, gpms: Mapping[str, Node], no: str
 
 
 def _drawn(gpms: list[Node]) -> Iterator[str]:
-    """What the text has of GPMs in their own place."""
+    """The definitions of GPMs, as in the query's text."""
     yield f"on {' and '.join(dict.fromkeys(str(gpm.json['stream']) for gpm in gpms))}"
     for gpm in gpms:
         yield from (line for line in gpm.details if line.startswith("GRAPH ") or line.endswith(_IN_THE_MATCH))
@@ -294,7 +294,7 @@ def _block(program: SequenceProgram, query: ComponentQuery) -> Description:
 
 
 def _unbounded(query: ComponentQuery, states: tuple[Node, ...]) -> str:
-    """What ends a run where no window does: that it waits by contiguity, or nothing."""
+    """The end of a run without a window: broken contiguity, or nothing."""
     if not states:
         return _NO_RUN_WAITS
     first, *later = (component for component in query.components if not component.negated)
@@ -344,13 +344,13 @@ def _absent(query: ComponentQuery, component: Component) -> Arrow:
 
 
 def _unless(query: ComponentQuery) -> str:
-    """What must not occur in a match, without types: labels have little room."""
+    """The negations of a match, without types, since labels have little room."""
     absences = [_absence(query, each, each.variable) for each in query.components if each.negated]
     return f"if {', '.join(absences)}" if absences else ""
 
 
 def _absence(query: ComponentQuery, negated: Component, what: str = "") -> str:
-    """What must not occur, and where. Negations beside each other are about the same gap."""
+    """The negations, and the gap of each. Adjacent negations share a gap."""
     what = what or component_text(replace(negated, negated=False))
     place = query.components.index(negated)
     before = [each for each in query.components[:place] if not each.negated][-1]
@@ -378,7 +378,7 @@ def _tested(program: SequenceProgram, query: ComponentQuery, component: Componen
 
 
 def _attributes(program: SequenceProgram) -> Attributes:
-    """What is extracted of the first stream: of all the same."""
+    """The values extracted from the first stream; all streams have the same."""
     pattern = program.tables[0].pattern
     assert isinstance(pattern, Attributes)
     return pattern
@@ -427,7 +427,7 @@ def _component_edge(program: SequenceProgram, query: ComponentQuery, edge: int) 
 
 
 def _conditions(program: SequenceProgram, edge: int) -> Iterator[str]:
-    """What must hold for an edge: of the event alone, of it and the run, and of the closure with it."""
+    """The conditions of an edge: on the event alone, on it and the run, and on the closure with it."""
     automaton = program.automaton
     fit = int(automaton.edge_fits[edge])
     numbers = [

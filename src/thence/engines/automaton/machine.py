@@ -86,7 +86,7 @@ from thence.jit.pointers import pointer
 _A_ROW = 50
 """Rounds of a small loop that it takes Python to look at a row that may not be there."""
 
-_UNKNOWN = np.int64(PERHAPS)  # no literal, for each of which Numba compiles a function anew
+_UNKNOWN = np.int64(PERHAPS)  # no literal, for each of which Numba compiles a function again
 
 
 @inner

@@ -48,7 +48,7 @@ Objects = NDArray[np.object_]
 NUMBER, TEXT, TRUTH, OTHER, APART, SINGLE, DOUBLE, FRACTIONAL, INFINITE, NEGATIVE, NOT_A_NUMBER = (
     1 << n for n in range(11)
 )
-"""What values there are among some: of which kinds, and of numbers whether one is a float, a double, a decimal, not
+"""The kinds of values among some; of numbers also whether one is a float, a double, a decimal, not
 finite."""
 
 _KINDS = NUMBER | TEXT | TRUTH | OTHER | APART

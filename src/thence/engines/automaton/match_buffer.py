@@ -19,7 +19,7 @@ from thence.jit.pointers import pointer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchEvents:
-    """The events of some matches, as nodes: those of match i stand at `offsets[i]:offsets[i+1]`."""
+    """The events of some matches, as nodes: those of match i are at `offsets[i]:offsets[i+1]`."""
 
     offsets: NDArray[np.int64]
     nodes: NDArray[np.int64]
@@ -102,7 +102,7 @@ _AT_ONCE = 64
 
 
 class MatchColumns(NamedTuple):
-    """Columns of matches. What answers show stands in an array of its own, and can be kept without the rest."""
+    """Columns of matches. The array of shown values is separate, and can be kept alone."""
 
     shown: Ints  # a row for each column: start, end, and the bits of each slot
     rest: Ints  # certain and node
@@ -127,7 +127,7 @@ def take_matches(found: Ints) -> MatchColumns:
 
 @entry
 def _drain(found, order, shown, columns, rest, others, kinds):
-    """What is found of the order, and whether all matches have the tags of the first. Unless they are UNSORTED, the
+    """The order that the matches turn out to be in, and whether all have the tags of the first. Unless UNSORTED, the
     columns are filled."""
     cells, width, rows, length = pointer(found), found.shape[1], pointer(order), len(order)
     verdict, differs, done = SORTED, np.int64(0), 0

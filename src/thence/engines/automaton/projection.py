@@ -102,7 +102,7 @@ def _values_at(matches: Matches, slot: int) -> ValueColumn:
 
 
 def _event_lists(program: SequenceProgram, matches: Matches) -> EventLists:
-    """The events of matches. What an iteration binds tells matches apart, unless its event alone decides it."""
+    """The events of matches. What an iteration binds distinguishes matches, unless its event alone decides it."""
     values: tuple[ValueColumn, ...] = ()
     if not program.components.positive:
         tags, bits = matches.iterated_tags, matches.iterated_bits
@@ -131,7 +131,7 @@ def _returned(program: SequenceProgram, form: Return, matches: Matches, terms: T
 
 
 def _has_unknown(program: SequenceProgram, matches: Matches) -> bool:
-    """Whether a running aggregate is one that only the history tells."""
+    """Whether a running aggregate must be read from the history."""
     assert program.shown is not None
     if not program.has_running_aggregates:
         return False

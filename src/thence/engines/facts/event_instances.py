@@ -14,7 +14,7 @@ from thence.engines.facts.frames import Cell, CellTriple, Frame, Layout, is_boun
 from thence.match.context import Solution
 from thence.rdf.terms import Triple
 
-# What a step has in hand (TEF-21): an event triple, or a fact or an unnamed view that began or ended.
+# The event in hand of a step (TEF-21): an event triple, or a fact or an unnamed view that began or ended.
 
 
 class CurrentTriple(NamedTuple):
@@ -156,7 +156,7 @@ class Asked(NamedTuple):
 
 
 class Blocking(NamedTuple):
-    """What stands right of WITHOUT, and was there, if it goes with variables that are bound further to the left
+    """What is right of WITHOUT, and was there, if it goes with variables that are bound further to the left
     (TEF-39): those in `slots`. `blocked` is what it is WITHOUT itself, if that is not decided either, `captured` a
     pattern that says whether it was there, `asked` are facts that it goes with."""
 
@@ -171,7 +171,7 @@ class Blocking(NamedTuple):
 class EventInstance(NamedTuple):
     """A match of an event pattern. `keys` are its events in pattern order, `refs` those from outside; `read` are the
     facts that DURING and WITH have read; `hidden` is what UNION has dropped, by slot, `arms` which arms they are of.
-    The rest is what waits for variables further to the left."""
+    The rest waits for variables further to the left."""
 
     frame: Frame
     start: int

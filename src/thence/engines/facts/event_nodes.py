@@ -279,7 +279,7 @@ class WithoutFactsNode:
 @dataclass(slots=True)
 class AskingNode:
     """`E DURING F`, `E WITH F`, or E with static triples, where F is asked later; `bound` are the slots that it
-    binds. It `is_first` if it stands left of E."""
+    binds. It `is_first` if it is left of E."""
 
     child: EventNode
     relation: TemporalRelation
@@ -451,7 +451,7 @@ EventNode: TypeAlias = (
 
 
 def forget(node: EventNode, before: int) -> None:
-    """Drop stored instances that are in no match that starts at a time or later. What stands right of WITHOUT may have
+    """Drop stored instances that are in no match that starts at a time or later. What is right of WITHOUT may have
     begun earlier (TEF-36)."""
     match node:
         case PairNode():

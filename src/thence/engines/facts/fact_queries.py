@@ -35,7 +35,7 @@ from thence.engines.facts.kind_checks import Kinds, now_comparison
 from thence.engines.facts.pattern_compiler import PatternCompiler, all_variables, certain
 from thence.rdf.terms import IRI
 
-# What is known of matches, found by what is bound in them.
+# Values by the frames of matches, found by their bound variables.
 
 K = TypeVar("K", bound=tuple[Frame, *tuple[Any, ...]])
 V = TypeVar("V")
@@ -91,11 +91,11 @@ def _part(frame: Frame, shape: Shape) -> Frame:
     return tuple([frame[slot] for slot in shape])
 
 
-# What a fact pattern depends on: its triples, and the variables whose values may be fixed before it is asked.
+# The dependencies of a fact pattern: its triples, and the variables whose values may be fixed before it is asked.
 
 
 def fact_triples(pattern: TefPattern, kinds: Kinds, *, is_absent: bool = False) -> Iterator[tuple[TriplePattern, bool]]:
-    """The triples of facts in a fact pattern, and whether each stands right of a WITHOUT."""
+    """The triples of facts in a fact pattern, and whether each is right of a WITHOUT."""
     match pattern:
         case TriplePattern():
             if not _is_static(pattern, kinds):

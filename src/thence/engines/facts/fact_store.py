@@ -179,7 +179,7 @@ class FactStore:
             for fact, end in ends:
                 self.remove(fact)
                 fact.end = end
-            for each, is_ordered, latest in orders:  # the others stand as they did
+            for each, is_ordered, latest in orders:  # the others are as they did
                 each.is_ordered, each.latest = is_ordered, latest
 
     def holding(self) -> Iterator[Fact]:

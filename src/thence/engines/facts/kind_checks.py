@@ -195,7 +195,7 @@ def _position(statement: TefStatement, predicate: IRI) -> int:
     return next(position for position, each in enumerate(statement.head) if each.predicate == predicate)
 
 
-# Refuses variables that an arm of a statement lacks, that UNION drops before an expression, or that stand in only some
+# Refuses variables that an arm of a statement lacks, that UNION drops before an expression, or that are in only some
 # arms of a UNION and outside it (TEF-69).
 
 
@@ -257,7 +257,7 @@ class _Seen:
 
 
 def _expressions(statement: TefStatement) -> Iterator[tuple[frozenset[Variable], _Seen]]:
-    """The variables that each expression names, and what stands before it (TEF-58). One that it assigns is new, also
+    """The variables that each expression names, and what is before it (TEF-58). One that it assigns is new, also
     where an arm of a UNION has a variable of that name."""
     for arm in statement.arms:
         match arm:
@@ -301,7 +301,7 @@ def _within(pattern: TefPattern, seen: _Seen) -> Iterator[tuple[frozenset[Variab
 
 
 def _split(statement: TefStatement) -> frozenset[Variable]:
-    """The variables that stand in only some arms of a UNION and outside it."""
+    """The variables that are in only some arms of a UNION and outside it."""
     variables: frozenset[Variable] = frozenset()
     for arm in statement.arms:
         match arm:
@@ -319,7 +319,7 @@ def _split(statement: TefStatement) -> frozenset[Variable]:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """The variables that stand around a pattern, other arms of a UNION aside, and what is bound to its left."""
+    """The variables that are around a pattern, other arms of a UNION aside, and what is bound to its left."""
 
     names: frozenset[Variable]
     left: frozenset[Variable]
@@ -362,7 +362,7 @@ def _not_in_all(several: list[frozenset[Variable]]) -> frozenset[Variable]:
 
 
 def _standing(pattern: TefPattern, left: frozenset[Variable] = frozenset()) -> frozenset[Variable]:
-    """The variables that stand in a pattern, not right of WITHOUT alone. Of those that are bound to its left, an
+    """The variables that are in a pattern, not right of WITHOUT alone. Of those that are bound to its left, an
     expression alone does not count (TEF-58)."""
     match pattern:
         case TriplePattern():
@@ -389,7 +389,7 @@ def _cure(arm: Arm, variable: Variable) -> str:
     return f"{variable} = … behind it" if isinstance(arm, Since | Replace) else f"{variable} in that pattern"
 
 
-# What the kinds of predicates forbid: all that Tables 4.1 and 4.2 do not admit (TEF-11 to TEF-15), uses of now() over
+# Refuses what Tables 4.1 and 4.2 do not admit for the kinds of predicates (TEF-11 to TEF-15), uses of now() over
 # facts (TEF-65), ONCE PER with UNTIL (TEF-73).
 
 _NOW = "now() > ?s + 10, behind a comma of its own"

@@ -44,7 +44,7 @@ from thence.rdf.times import Domain, format_time
 
 
 _DEEPEST = 200
-"""How deep WITHOUT may stand in WITHOUT: as deep as brackets may."""
+"""How deep WITHOUT may be in WITHOUT: as deep as brackets may."""
 
 
 def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:

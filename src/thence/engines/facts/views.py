@@ -18,7 +18,7 @@ from thence.errors import LimitError
 
 # Unnamed views: composite fact patterns under ONSTART and ONEND, each match of which has its turn (TEF-50).
 #
-# Each change comes as frames: what is known of the matches that agree with them is derived again.
+# Each change comes as frames: everything about matches that agree with them is derived again.
 
 Identity: TypeAlias = tuple[Frame, int]
 """A mapping and a start (TEF-50); the ends of open facts are not bound."""
@@ -33,7 +33,7 @@ class Turn(NamedTuple):
 
 
 Origin: TypeAlias = tuple[Frame, frozenset[tuple[int, Cell]], tuple[int, ...], int]
-"""What a match is, whatever interrupts it: its mapping, what UNION has dropped, the arms, and the start."""
+"""The identity of a match across interruptions: its mapping, what UNION has dropped, the arms, and the start."""
 
 
 @dataclass(slots=True)

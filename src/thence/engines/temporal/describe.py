@@ -1,4 +1,4 @@
-"""What `explain` shows of a network: the join tree, what each node keeps, by which key, and for how long."""
+"""The description of a network for `explain`: the join tree, and the state of each node, its key and its lifetime."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """What there is to say of a node. `operator` is its name in the language, `definition` that in the paper, `text`
+    """The description of a node. `operator` is its name in the language, `definition` that in the paper, `text`
     what was written there; `inputs` are other nodes, each with its role. Solutions are hashed on `key`, and in
     `possible_key` they agree where they bind it; None for a node without a key. `detail` is a line on how it is
     evaluated. `number` is from 1."""
@@ -130,12 +130,12 @@ class NodeSummary:
 
     @property
     def shown(self) -> list[Kept]:
-        """What it keeps, without the occurrences that all triple patterns keep: one line says so of all."""
+        """Its state, without the occurrences that all triple patterns keep, which one line states for all."""
         return [kept for kept in self.keeps if self.definition != "BGP" or kept.how_long is not Lifetime.TO_THE_END]
 
     @property
     def by(self) -> str:
-        """What the two sides are joined on."""
+        """The columns that the two sides are joined on."""
         if self.key is None:
             return ""
         parts = [" ".join(self.key)] * bool(self.key)
@@ -306,7 +306,7 @@ _LOCAL = re.compile(r"[A-Za-z_]\w*(?:-\w+)*", re.ASCII)
 
 
 class _NodeReader:
-    """Reads what there is to say of nodes, each after its inputs."""
+    """Summarises nodes, each after its inputs."""
 
     def __init__(self, program: TemporalProgram) -> None:
         self.network = network = program.network
@@ -317,7 +317,7 @@ class _NodeReader:
         self.is_timeless: list[bool] = []  # by node: it reads no event, so that its stored solutions do not grow
 
     def text(self, written: str, exists: Sequence[ExistsTest] = ()) -> str:
-        """What `show` wrote on one line, with short names, and with what the variables of a network stand for."""
+        """The output of `show` on one line, with short names, and the text behind the variables of a network."""
 
         def plain(found: re.Match[str]) -> str:
             string, iri, test, hidden = found.groups()
@@ -340,7 +340,7 @@ class _NodeReader:
         return own
 
     def _summary(self, number: int) -> NodeSummary:
-        """What the node is, what it reads, and what it keeps: until the states' `evict` drops it."""
+        """The node, its inputs, and its state, until the states' `evict` drops it."""
         node = self.network.nodes[number]
         match node:
             case Scan() | PathScan():
@@ -564,5 +564,5 @@ def _cut(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _short(text: str) -> str:
-    """A label: what is long is in the drawing and in the text."""
+    """A label; long texts are in the drawing and in the text."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

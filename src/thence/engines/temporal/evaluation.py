@@ -226,7 +226,7 @@ def state_of(
 
 
 def _filter_above(join: int, nodes: Sequence[Node]) -> Restrict | None:
-    """The FILTER that stands directly on a join and asks for nothing else, so that the join can judge it. Under a
+    """The FILTER that is directly on a join and asks for nothing else, so that the join can judge it. Under a
     policy, what it does not let pass counts too."""
     above = nodes[join + 1] if join + 1 < len(nodes) else None
     if not isinstance(nodes[join], Combine) or not isinstance(above, Restrict) or above.input != join:
@@ -311,7 +311,7 @@ class NetworkRun:
     """The occurrences of open instants, as subject, predicate and object: where a derived triple counts only if it is
     new, since it is emitted (EP-49) or an event of its own (EP-63)."""
     derived: int = 0  # triples that rules have derived, where they are counted
-    now: int = NEVER  # the instant that is evaluated: what stands left of SEQ is judged before it only (EP-53)
+    now: int = NEVER  # the instant that is evaluated: what is left of SEQ is judged before it only (EP-53)
     widest: int = 0  # the most new solutions of a node at once, since it was reset
 
     @property
@@ -557,7 +557,7 @@ def _restricted(rows: IntervalTable, variables: Sequence[Variable], outer: Mappi
     return rows.take(mask)
 
 
-# What has arrived of instants that are not complete: where rules are output, nothing of an instant is evaluated before
+# Input of instants that are not complete: where rules are output, nothing of an instant is evaluated before
 # it is (EP-43, EP-49).
 
 Held = dict[int, IntervalTable]

@@ -327,7 +327,7 @@ class _ChainSelection:
         return found
 
     def _further(self, length: int, row: int, restriction: _Restriction) -> _Restriction:
-        """The restriction of what stands before an operand, by the solution that fills this one in a row."""
+        """The restriction of what is before an operand, by the solution that fills this one in a row."""
         if all(operand.chain is None for operand in self.chain.operands[: length - 1]):
             return restriction  # nothing reads it
         nodes, operand = self.selection.nodes, self.chain.operands[length - 1]

@@ -179,7 +179,7 @@ class Either:
 @dataclass(frozen=True, slots=True)
 class Project:
     """SELECT without groups and slices: columns, -1 for one that is never bound, and DISTINCT over values and interval
-    (EP-5). `hidden` are columns behind them that a statement's rows do not show and that tell them apart (EP-4)."""
+    (EP-5). `hidden` are columns behind them that a statement's rows do not show and that distinguish them (EP-4)."""
 
     input: int
     columns: tuple[int, ...]

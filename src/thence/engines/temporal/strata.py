@@ -98,7 +98,7 @@ def earlier_nodes(
     in_background: InBackground,
     entails: Entails | None = None,
 ) -> frozenset[int]:
-    """The nodes that stand left of SEQ or OPTIONALSEQ and are read only later than they end (EP-52, EP-53)."""
+    """The nodes that are left of SEQ or OPTIONALSEQ and are read only later than they end (EP-52, EP-53)."""
     timeless = _can_be_timeless(nodes, statements, in_background, entails)
     return frozenset(
         place
@@ -286,7 +286,7 @@ def _predicates(path: Path) -> list[IRI] | None:
             return None
 
 
-# What a background asks of rules: strata, and no schema in templates (EP-52, EP-53, EP-56).
+# Requirements of a background on rules: strata, and no schema in templates (EP-52, EP-53, EP-56).
 
 
 def check_templates(file: RuleFile, network: Network, schema: Schema) -> None:

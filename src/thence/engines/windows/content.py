@@ -1,4 +1,4 @@
-"""What a query sees at a time: the content of windows (Definition 3; RS-7 to RS-10), as cursors into one log per table,
+"""A query's data at a time: the content of windows (Definition 3; RS-7 to RS-10), as cursors into one log per table,
 in the order of ends; the graphs of a dataset, and the merge of a window's graphs (Definition 2; RS-1 to RS-5)."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from thence.rdf.dataset import ChangingGraph, Dataset, GraphName, IndexedGraph
 from thence.rdf.terms import IRI, Triple
 from thence.rdf.times import MAX_TIME, MIN_TIME, Domain
 
-# What a window holds at a time (Definition 3; RS-7 to RS-10).
+# The content of a window at a time (Definition 3; RS-7 to RS-10).
 
 
 class Bounds(NamedTuple):
@@ -239,7 +239,7 @@ class TableLog:
 
 @dataclass(slots=True)
 class LoggedRows:
-    """Rows of answers, as ids by column, with the events of each: those of row i stand at `offsets[i]:offsets[i+1]`."""
+    """Rows of answers, as ids by column, with the events of each: those of row i are at `offsets[i]:offsets[i+1]`."""
 
     ids: Ids
     offsets: Ints = field(default_factory=lambda: np.zeros(1, np.int64))

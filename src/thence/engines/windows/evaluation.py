@@ -364,7 +364,7 @@ def _columns(table: SolutionTable, variables: Sequence[Variable]) -> Ids:
 
 
 def _asks_dataset(form: Select | Construct) -> bool:
-    """Whether EXISTS stands in what follows WHERE."""
+    """Whether EXISTS is in what follows WHERE."""
     listed = form.columns if isinstance(form, Select) else None
     return any(isinstance(node, Exists) for node in nodes((listed or (), form.modifiers)))
 
@@ -393,7 +393,7 @@ def _selected(
     return sliced(distinct(rows) if isinstance(form, Select) and form.distinct else rows, modifiers)
 
 
-# What is emitted of an answer (RS-50 to RS-52)
+# The rows of an answer to emit (RS-50 to RS-52)
 
 
 def emitted(operator: StreamOperator, answer: LoggedRows, previous: LoggedRows) -> LoggedRows:

@@ -53,7 +53,7 @@ _FEW = 1000
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """An evaluation: its time, the logs, and what patterns outside WINDOW read, which never changes. `windows` has each
-    window without a triple: what stands in WINDOW may not ask for any."""
+    window without a triple: what is in WINDOW may not ask for any."""
 
     time: int
     logs: Sequence[TableLog]

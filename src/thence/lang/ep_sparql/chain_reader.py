@@ -34,14 +34,14 @@ SEQOPTIONAL = Diagnosis(
 
 @dataclass(frozen=True, slots=True)
 class OperatorElement:
-    """An operator between two operands: its keyword in upper case, and where it stands."""
+    """An operator between two operands: its keyword in upper case, and where it is."""
 
     keyword: str
     at: int
 
 
 Part: TypeAlias = Element | FilterElement | Triples | GroupDraft | OperatorElement
-"""What stands in a group. A `GroupDraft` is a group in braces, a tuple of triples an unbroken block without them."""
+"""An element of a group. A `GroupDraft` is a group in braces, a tuple of triples an unbroken block without them."""
 
 Operand: TypeAlias = GroupDraft | Pattern
 

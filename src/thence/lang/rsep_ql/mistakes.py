@@ -1,4 +1,4 @@
-"""Common mistakes in RSEP-QL, besides those of all languages."""
+"""Common mistakes in RSEP-QL, in addition to those of all languages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _misspelt_before(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _is_late(failure: ParseFailure) -> bool:
-    """Whether it stands in WHERE or after it."""
+    """Whether it is in WHERE or after it."""
     in_where = "_FILTER" in failure.accepted or failure.accepted >= {"DOT", "SEMICOLON"}
     is_after = not failure.opened and not failure.accepted.isdisjoint(MODIFIERS | {END})
     return failure.kind not in failure.accepted and (in_where or is_after)
@@ -216,7 +216,7 @@ RELATIONS = {
         "FINISHES": "?t < ?s && ?e = ?f",
     }.items()
 }
-"""What other languages have between events, E1 before the word and E2 after it, and how MATCH has it."""
+"""Operators of other languages between events, E1 before the word and E2 after it, and their form in MATCH."""
 
 BETWEEN_EVENTS: Mistakes = (
     Mistake(last="SEQ", after="NAME", at="last", says="SEQ belongs between two events. Try: E1 SEQ E2"),
@@ -291,7 +291,7 @@ MISTAKES: Mistakes = (
     _window_name,
     *EVENTS,
     _operator,
-    # before what is said of SEQ outside MATCH
+    # before the row of SEQ outside MATCH
     Mistake(kind="_EVENT _REPORT _FROM", when=_is_late,
             says="{word} must come before WHERE. Try: {word} … WHERE { … }"),
     Mistake(kind="SEQ", within="{", says="SEQ belongs in MATCH, between the names of EVENTs. Try: MATCH { E1 SEQ E2 }"),

@@ -1,4 +1,4 @@
-"""Windows of RSEP-QL: lengths, instants, and what stands in brackets (RS-2, RS-6 to RS-10, RS-65)."""
+"""Windows of RSEP-QL: lengths, instants, and what is in brackets (RS-2, RS-6 to RS-10, RS-65)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PlacedInstant:
 
 @dataclass(frozen=True, slots=True)
 class BracketPart:
-    """A part of a window's brackets: its keyword, what follows it, and where it stands."""
+    """A part of a window's brackets: its keyword, what follows it, and where it is."""
 
     keyword: str  # RANGE, SLIDE, TUMBLING, LND, FROM, TO, NOW, TO NOW, REPORT or TICK
     written: str  # which may be STEP, START or END

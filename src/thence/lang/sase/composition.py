@@ -41,7 +41,7 @@ def check_composition(text: Text, unions: Sequence[DraftUnion]) -> list[int]:
 
 
 def check_types(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) -> None:
-    """That columns of a UNION agree in their types, as far as the text alone tells; `unions` are those of the query."""
+    """Check that columns of a UNION agree in their types, as far as the text shows; `unions` are those of the query."""
     found = disagreement(typed_stages(query), {})
     if found is not None:
         form = [block for union in unions for block in union][found.stage].form

@@ -1,4 +1,4 @@
-"""A SPAseQ query as it was read, before it is known to mean something: its parts, and where each stands in the text."""
+"""A SPAseQ query as it was read, before it is known to mean something: its parts, and where each is in the text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DraftGpm:
 
 @dataclass(frozen=True, slots=True)
 class DraftColumn:
-    """A column of SELECT; aggregates still stand in its expression as they were read."""
+    """A column of SELECT; aggregates are still in its expression as they were read."""
 
     variable: Variable
     expression: Expression | None
@@ -82,8 +82,8 @@ class Draft:
     partition: tuple[Variable, ...]
     partition_at: int
     aggregates: Mapping[Variable, DraftAggregate]
-    places: tuple[int, ...]  # where the occurrence of each place stands
-    named: Mapping[Variable, list[int]]  # where each variable stands, in order
+    places: tuple[int, ...]  # where the occurrence of each place is
+    named: Mapping[Variable, list[int]]  # where each variable is, in order
 
     def error(self, reason: str, at: int, *, hint: str = "") -> QueryError:
         return self.text.error(reason, at, hint=hint)

@@ -188,7 +188,7 @@ def output(scope: GpmScope) -> SelectRows | ConstructEvents:
 
 
 def check_aggregates(draft: Draft) -> None:
-    """FIRST, LAST, COLLECT and COUNT(B) are about a whole match, so they stand in its SELECT alone."""
+    """FIRST, LAST, COLLECT and COUNT(B) are about a whole match, so they are in its SELECT alone."""
     columns = draft.form.columns or () if isinstance(draft.form, DraftRows) else ()
     expressions = [column.expression for column in columns if column.expression is not None]
     allowed = {variable for expression in expressions for variable in mentioned(expression)}
@@ -336,7 +336,7 @@ OPTIONALS = 10
 
 @dataclass(frozen=True, slots=True)
 class QuantifiedOperand:
-    """An operand with its unary operator, and where that stands."""
+    """An operand with its unary operator, and where that is."""
 
     operand: Operand
     sign: Token
@@ -344,7 +344,7 @@ class QuantifiedOperand:
 
 @dataclass(frozen=True, slots=True)
 class PlacedCondition(FilterElement):
-    """FILTER, and where it stands."""
+    """FILTER, and where it is."""
 
     at: int
 
@@ -492,7 +492,7 @@ class SequenceReader(ClauseReader):
         )
 
     def gpm_pattern(self, *parts: Element | FilterElement | Triples) -> GpmBody:
-        """Its GRAPH blocks and filters apart (Definition 15): the blocks join with the rest, wherever they stand."""
+        """Its GRAPH blocks and filters apart (Definition 15): the blocks join with the rest, wherever they are."""
         graphs: list[Graph] = []
         rest: list[Element | FilterElement | Triples] = []
         for part in parts:

@@ -1,5 +1,5 @@
 """A file of TEF-SPARQL as it was read, before its expressions are known to bind or to test, and before its arms are
-known to stand where they may."""
+known to be where they may."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PunctuationDraft:
 
 @dataclass(frozen=True, slots=True)
 class InfixDraft:
-    """`P SEQ P DURING P`, left to right: each operator's keyword, its right side, and where it stands."""
+    """`P SEQ P DURING P`, left to right: each operator's keyword, its right side, and where it is."""
 
     first: OperandDraft
     rest: tuple[tuple[str, OperandDraft, int], ...]
@@ -158,7 +158,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class PlacedStatement:
-    """A statement, and where its parts stand."""
+    """A statement, and where its parts are."""
 
     statement: TefStatement
     places: StatementPlaces

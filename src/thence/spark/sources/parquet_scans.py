@@ -74,7 +74,7 @@ def _are_alike(names: Iterable[str]) -> bool:
 
 
 def _paths(frame: DataFrame) -> list[str]:
-    """The files that a DataFrame is made of; none, if they are not on a disk, are very many, or stand in folders that
+    """The files that a DataFrame is made of; none, if they are not on a disk, are very many, or are in folders that
     are named by its columns."""
     found = [urlsplit(each) for each in frame.inputFiles()]
     if len(found) > _FILES or not all(map(_is_on_disk, found)):
@@ -99,12 +99,12 @@ def _is_scan(frame: DataFrame) -> bool:
     return " AS " not in columns and " more fields" not in columns
 
 
-# What stands in the files
+# The content of the files
 
 
 @dataclass(frozen=True, slots=True)
 class _StoredType:
-    """How a column of a type stands in a file of which Arrow reads what Spark does: the bytes, what they mean, and
+    """The form of a column in a file that Arrow and Spark read alike: the bytes, what they mean, and
     what Arrow takes them for."""
 
     physical: tuple[str, ...]
@@ -149,7 +149,7 @@ _KNOWN: Mapping[T.DataType, _StoredType] = {
 
 
 def _stored(kind: T.DataType) -> _StoredType | None:
-    """How a column of a Spark type must stand in a file."""
+    """The required form of a column of a Spark type in a file."""
     if isinstance(kind, T.DecimalType) and kind.precision <= _LONG:
         parameters = {"precision": kind.precision, "scale": kind.scale}
         numbers = ("INT32", "INT64", "FIXED_LEN_BYTE_ARRAY")

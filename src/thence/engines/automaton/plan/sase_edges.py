@@ -110,7 +110,7 @@ def _phases(query: ComponentQuery, condition: Expression, component: Component) 
 
 
 def is_stateless(query: ComponentQuery, condition: Expression, component: Component, phase: Phase) -> bool:
-    """Whether the current event alone tells."""
+    """Whether the current event alone decides it."""
     now = (EventIndex.ALONE, EventIndex.EACH, *((EventIndex.FIRST,) if phase is Phase.FIRST else ()))
     references = [query.references[variable] for variable in mentioned(condition)]
     return phase is not Phase.WHOLE and all(
@@ -123,7 +123,7 @@ _MOST_RANKED = 64
 """The most values that `highest` and `lowest` keep in slots: every run has them. For more, the history is asked."""
 
 _CERTAIN = (KEEP, ANEW, COUNT, EARLIEST, LATEST)
-"""What is never beyond 64 bits: sums, and what is least or greatest, may be such that only the history tells."""
+"""Aggregates that always fit into 64 bits. For sums and extremes, the history may be needed."""
 
 _SUMMARIES = {
     AggregateName.COUNT: COUNT,
@@ -136,7 +136,7 @@ _SUMMARIES = {
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Which component's events a slot tells of, of which attribute (None: the events themselves), and what each event
+    """The component whose events a slot is about, the attribute (None: the events themselves), and what each event
     does to it. `once`: only the first."""
 
     component: str
@@ -147,7 +147,7 @@ class Slot:
 
 class Slots:
     """The slots of a run: those that all events of a match are alike in, and what conditions and RETURN need besides.
-    None is for what nothing binds alone. `shown` are those that are the columns of RETURN, if one tells each."""
+    None is for what nothing binds alone. `shown` are those of the columns of RETURN, if each has one."""
 
     def __init__(self, query: ComponentQuery, asked: PhasedConjuncts) -> None:
         self.query = query
@@ -175,7 +175,7 @@ class Slots:
         ]
 
     def renamed(self, condition: Expression, component: Component, phase: Phase) -> Expression:
-        """A conjunct over slots: those of the run, and those of the current event. What no slot tells stays."""
+        """A conjunct over slots: those of the run, and those of the current event. Values that no slot holds stay."""
         return replaced(condition, lambda part: self._place(part, component, phase))
 
     def _conditions(self, asked: PhasedConjuncts) -> Iterator[Expression]:
@@ -206,7 +206,7 @@ class Slots:
                 if own and _is_in_hand(index, phase):
                     return attribute(name)
                 if not own and index in (EventIndex.EACH, EventIndex.BEFORE):
-                    return part  # for every i: the history tells
+                    return part  # for every i: read from the history
                 once = index in (EventIndex.ALONE, EventIndex.FIRST)
                 what = "[1]" if once else "[LEN]"
                 return self._slot(what, name, KEEP if once else ANEW, reference, once)
@@ -232,7 +232,7 @@ class Slots:
         return self._slots(whats, how | (k - 1) << RANKS, reference)[-1]
 
     def _slots(self, whats: Sequence[str], how: int, reference: ClosureAggregate) -> list[Variable]:
-        """Slots one behind the other. What an event does to the first of them, it does to all."""
+        """Adjacent slots. An event changes all of them in the same way."""
         self._slot(whats[0], reference.name, how, reference)
         found: list[Variable] = [_called(what, reference.name, reference) for what in whats]
         for each in found:
@@ -265,7 +265,7 @@ def _is_in_hand(index: EventIndex, phase: Phase) -> bool:
 
 
 def _is_exact(reference: Reference) -> bool:
-    """Whether one slot tells what a reference is, of a whole match."""
+    """Whether one slot holds the value of a reference, of a whole match."""
     match reference:
         case Attribute(index=index):
             return index not in (EventIndex.EACH, EventIndex.BEFORE)
@@ -381,7 +381,7 @@ class Conditions:
 # event is in.
 
 CONTIGUOUS = (Strategy.STRICT, Strategy.PARTITION)
-"""The strategies by which an event that is not taken ends what waits."""
+"""The strategies by which an event that is not taken ends a waiting run."""
 
 _SELECTIONS = {Strategy.STRICT: STRICT, Strategy.PARTITION: STRICT, Strategy.NEXT: NEXT, Strategy.ANY: ANY}
 

@@ -67,7 +67,7 @@ def join_key(
     query: SequenceQuery, operand: Operand, bound: frozenset[Variable], anew: frozenset[Variable]
 ) -> frozenset[Variable]:
     """The variables by which the runs that an operand's match can join are found: bound in all runs that wait for it,
-    bound by every match of it, and not forgotten when it joins."""
+    bound by every match of it, and not dropped when it joins."""
     return (bound & certain_in(query, operand)) - anew
 
 

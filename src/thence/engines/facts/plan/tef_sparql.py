@@ -100,7 +100,7 @@ def _is_time(part: Expression) -> bool:
 # The shard key of a file of TEF-SPARQL: for each predicate its subject or its object, so that all that meets in an arm
 # agrees in it.
 #
-# A triple goes by the term at its predicate's key position. Arms fall apart by key if every triple that an arm reads or
+# A triple goes to the shard of the term at its key position. Arms separate by key if every triple that an arm reads or
 # makes has one and the same variable (or constant) there; background is in every shard and restricts nothing. So one
 # position settles those of all predicates that share an arm with it, and so on: predicates that are connected in no way
 # have keys of their own. ON INIT facts are made where they belong.
@@ -269,7 +269,7 @@ def _check_end(file: TefFile, kinds: Kinds) -> None:
         raise _NoKeyError("now() may end facts after the last event, and then all of them are emitted")
 
 
-# What a file of TEF-SPARQL may keep for ever (TEF-77).
+# Warnings about state that stays unbounded (TEF-77).
 
 _ELSEWHERE = "Try: a CONSTRUCT FACT of its own for it"
 
@@ -328,7 +328,7 @@ def _absent(part: object, kinds: Kinds) -> tuple[object, ...]:
 
 
 def _is_of_facts(part: object, word: str, kinds: Kinds) -> bool:
-    """Whether an operator stands between facts."""
+    """Whether an operator is between facts."""
     absent = [node for node in nodes(part) if isinstance(node, Absent) and not _is_event(node.right, kinds)]
     return word == "WITHOUT" and not any(_is_event(node.left, kinds) for node in absent)
 

@@ -262,7 +262,7 @@ class _PartBuilder:
             case _:
                 return
 
-    # What can be maintained
+    # Whether a pattern can be maintained
 
     def _is_dynamic(self, pattern: Pattern, window: IRI | None) -> bool:
         """Whether its solutions change with windows."""
