@@ -30,7 +30,7 @@ class Strategy(Enum):
 
 
 class EventIndex(Enum):
-    """Which event of a component is meant."""
+    """The event of a component that a reference means."""
 
     ALONE = ""  # a: the component has but one
     FIRST = "1"  # a[1]
@@ -40,7 +40,7 @@ class EventIndex(Enum):
 
 
 class EventRange(Enum):
-    """Which events of a closure an aggregate or a sequence is over."""
+    """The events of a closure that an aggregate or a sequence is over."""
 
     ALL = ""  # a[]
     BEFORE = "..i-1"  # a[..i-1]
@@ -274,7 +274,7 @@ class ComponentQuery:
         return next(each for each in self.components if each.variable == variable)
 
     def place(self, variable: str) -> int:
-        """Which component of SEQ a variable is, from 0."""
+        """The number of a variable's component in SEQ, from 0."""
         return next(number for number, each in enumerate(self.components) if each.variable == variable)
 
 
@@ -305,7 +305,7 @@ class ComposedQuery:
 
     @property
     def time_kind(self) -> tuple[Domain, str] | None:
-        """That of the first block with WITHIN."""
+        """The kind of time of the first block with WITHIN."""
         window = next((Window(block.window) for block in self.blocks if block.window is not None), None)
         return None if window is None else (window.span.domain, window_text(window))
 

@@ -172,7 +172,7 @@ def _total(kind: Type) -> Type:
 
 
 def _constant(constant: object) -> Type:
-    """That of the Python value which becomes the cell; some of these types are others' subtypes."""
+    """The type of the Python value that becomes the cell; some of these types are others' subtypes."""
     match constant:
         case bool():
             return BOOLEAN

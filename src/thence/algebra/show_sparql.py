@@ -90,7 +90,7 @@ _TIME_FUNCTIONS: Final = {DURATION: "getDURATION", START_TIME: "getSTARTTIME", E
 
 
 class Precedence(IntEnum):
-    """How tightly an expression binds; an operand that binds less tightly than its place needs brackets."""
+    """The precedence of an expression: brackets are needed where an operand's is lower than its place requires."""
 
     OR = 1
     AND = 2

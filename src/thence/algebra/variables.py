@@ -199,7 +199,7 @@ def always_bound(pattern: Pattern) -> frozenset[Variable]:
 
 
 def never_repeats(pattern: Pattern) -> bool:
-    """Whether no solution can come twice: all that a solution depends on, it shows.
+    """Whether solutions are distinct: each shows everything that it depends on.
 
     >>> from thence.lang.sparql.parser import parse_pattern
     >>> never_repeats(parse_pattern("{ ?a <x:p> ?b FILTER(?b > 1) }")), never_repeats(parse_pattern("{ [] <x:p> ?b }"))

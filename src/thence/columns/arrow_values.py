@@ -293,7 +293,7 @@ def _texts_of(tag: int, bits: Ints, terms: Terms) -> pa.Array:
 
 
 def texts_of_doubles(values: NDArray[np.float64]) -> pa.Array:
-    """As `repr` writes them.
+    """The texts of doubles, as `repr` writes them.
 
     >>> texts_of_doubles(np.array([99.5, 7.0, 1e300])).to_pylist()
     ['99.5', '7.0', '1e+300']

@@ -118,7 +118,7 @@ def folded(line: str, longest: int) -> list[str]:
 
 
 def wide(text: str) -> int:
-    """How many characters' places a text takes.
+    """The width of a text, in characters.
 
     >>> wide("abc"), wide("価格")
     (3, 4)
@@ -167,8 +167,8 @@ def _detours(links: Sequence[tuple[str, str]], where: Mapping[str, int]) -> dict
 
 
 def _with_tracks(detours: Mapping[tuple[str, str], _Detour]) -> dict[tuple[str, str], _Detour]:
-    """Of the detours in a gap that lead on, the lowest is nearest to the boxes; of those that lead back, it is
-    farthest."""
+    """Detours with their tracks in a gap: of those that lead on, the lowest is nearest to the boxes; of those that lead
+    back, it is farthest."""
 
     def nearness(link: tuple[str, str]) -> tuple[bool, int]:
         each = detours[link]
@@ -185,7 +185,7 @@ def _with_tracks(detours: Mapping[tuple[str, str], _Detour]) -> dict[tuple[str, 
 
 
 def _gap(detours: Mapping[tuple[str, str], _Detour], position: int) -> float:
-    """How wide the gap behind a column is."""
+    """The width of the gap after a column."""
     tracks = sum((each.behind == position) + (each.before == position) for each in detours.values())
     return _GAP + max(0, tracks - 2) * _TRACK
 
@@ -243,7 +243,7 @@ def _lines(description: Description, *, prefix: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """As a label holds it: what would end it is written as Mermaid's entity codes.
+    """A text inside a label: characters that would end it become Mermaid's entity codes.
 
     >>> _escaped('no "a;b"')
     'no #34;a#59;b#34;'
@@ -352,7 +352,7 @@ def _text(text: str, x: float, y: float, kind: str = "") -> str:
 
 
 def _escaped_xml(text: str) -> str:
-    """As XML holds it; what XML can't hold at all is shown as lost."""
+    """A text inside XML; characters that XML can't hold are replaced."""
     return escape(_NOT_XML.sub("\ufffd", text), {'"': "&quot;", "'": "&apos;"})
 
 

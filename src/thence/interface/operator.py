@@ -59,9 +59,9 @@ class TieOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ShardKey:
-    """How events are sharded: events that differ in the key never meet. Without `names`, all events meet in one shard,
-    and `reason` says why. `routes` has, for each of the program's tables, the columns of the key; None for a table that
-    nothing reads. All events also meet in one shard if the background has a predicate in `unless`."""
+    """The key by which events are sharded: events that differ in it never meet. Without `names`, all events meet in one
+    shard, and `reason` says why. `routes` has the columns of the key for each of the program's tables; None for
+    a table that nothing reads. All events also meet in one shard if the background has a predicate in `unless`."""
 
     names: tuple[str, ...]
     routes: tuple[tuple[int, ...] | None, ...]

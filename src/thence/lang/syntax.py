@@ -73,7 +73,7 @@ class LongChains:
 
 
 def _is_too_long(value: Tree[Token] | Token) -> str:
-    """Why a chain is too long, or nothing."""
+    """The reason why a chain is too long, or nothing."""
     if not isinstance(value, Tree) or len(value.children) <= DEPTH:
         return ""
     if value.data == "_conjunction":
@@ -218,7 +218,7 @@ class Syntax:
 
 
 def offset(token: Any) -> int:
-    """Where a token begins in the text that was read."""
+    """The position at which a token begins in the text."""
     return token.start_pos or 0
 
 

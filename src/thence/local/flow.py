@@ -251,7 +251,7 @@ class LocalFlow:
         )
 
     def _watermark(self, host: Host, derived: Mapping[str, int], watermark: int) -> int:
-        """That of a stage: of the streams it reads, the one that is furthest behind."""
+        """The watermark of a stage: that of the stream, among those it reads, which is furthest behind."""
         streams = host.stage.program.streams
         return min(watermark, *(derived.get(stream.name, watermark) for stream in streams))
 

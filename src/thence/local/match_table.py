@@ -178,8 +178,8 @@ class MatchTable:
             return pa.array([_as_texts(cell) for cell in cells])
 
     def table(self, domain: Domain) -> pa.Table:
-        """All that was added: `start`, `end`, `query` where it is numbered, and a column for each variable. `domain` is
-        that of the times."""
+        """The table of all added matches: `start`, `end`, `query` where it is numbered, and a column for each variable.
+        `domain` is that of the times."""
         import pyarrow as pa
 
         kind = pa.int64() if domain is Domain.TICKS else pa.timestamp("us", "UTC")

@@ -71,8 +71,8 @@ def restore_engine(engine: Engine, head: dict[str, Any], arrays: ArrayReader) ->
 
 
 def _fingerprint(flow: LocalFlow) -> str:
-    """Of an engine, which is not a shard: of the programs of all stages. With `history` it is another one, since facts
-    that were evicted cannot be restored."""
+    """The fingerprint of an engine: of the programs of all its stages. With `history` it differs, since facts that were
+    evicted cannot be restored."""
     programs = [host.stage.program.fingerprint() for host in flow.hosts]
     kept = ["history" for host in flow.hosts if host.environment.keeps_history]
     return hashlib.sha256(" ".join(["engine", *programs, *kept]).encode()).hexdigest()

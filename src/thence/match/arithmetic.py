@@ -140,7 +140,7 @@ def _negated(duration: Duration) -> Duration:
 
 
 def _sum(a: Duration, b: Duration) -> Duration:
-    """Of two of one type: months and days together may be of different signs, which no xsd:duration has."""
+    """The sum of two durations of one type. Months and days of different signs are no xsd:duration."""
     if a.datatype != b.datatype or a.datatype == XSD_DURATION:
         raise ExpressionError(
             "durations can be added only if both are xsd:dayTimeDuration or both xsd:yearMonthDuration"

@@ -51,7 +51,7 @@ class ForeignSolutions:
         return SolutionTable(len(self.table), columns, None)
 
     def restricted(self, left: SolutionTable, terms: Terms) -> SolutionTable:
-        """Those solutions that some row of `left` is compatible with, in the ids of `terms`."""
+        """The solutions that are compatible with some row of `left`, in the ids of `terms`."""
         shared = [name for name in left.columns if name in self.table.columns]
         if not shared:
             return self.imported(terms)

@@ -230,7 +230,7 @@ def _path_pairs(
 def _ordered(
     patterns: Sequence[PatternStep], graph: IndexedGraph, domain: Iterable[Unknown], outer: Solution
 ) -> list[PatternStep]:
-    """Again and again the one that promises the fewest triples, given what is bound by then."""
+    """The patterns in a greedy order: next is the one with the fewest expected triples, given the bound variables."""
     if len(patterns) < 2:
         return list(patterns)
     sizes = [_size(pattern, graph, outer) for pattern in patterns]
@@ -254,7 +254,7 @@ def _ordered(
 
 
 def _size(pattern: PatternStep, graph: IndexedGraph, outer: Solution) -> float:
-    """How many triples have the pattern's own terms; a path may lead anywhere."""
+    """The number of triples with the pattern's own terms; a path may lead anywhere."""
     if isinstance(pattern, PathPattern):
         known = _known(pattern.subject, {}, outer) or _known(pattern.object, {}, outer)
         return float(len(graph)) if known else float(len(graph)) ** 2

@@ -39,7 +39,7 @@ def simple_literal(term: Term) -> str:
 
 
 def _like(model: Literal, text: str) -> Literal:
-    """Of the same language, or of none."""
+    """A literal of the same language, or without a language."""
     return Literal(text, language=model.language)
 
 

@@ -246,7 +246,7 @@ class SchemaColumns:
         return found
 
     def _is_literal(self, ids: Ids) -> NDArray[np.bool_]:
-        """Which terms are literals: their text starts with a quote."""
+        """A mask of the literals: their text starts with a quote."""
         starts = np.where(ids > 0, self.terms.ends[ids - 1], 0)
         literal: NDArray[np.bool_] = self.terms.text[starts] == ord('"')
         return literal
@@ -255,7 +255,7 @@ class SchemaColumns:
 def matching(
     pattern: TriplePattern, subjects: Ids, predicates: Ids, objects: Ids, terms: Terms
 ) -> tuple[Ints, dict[Variable | BlankNode, Ids]]:
-    """Which triples a pattern matches, and the columns of its variables."""
+    """The triples that a pattern matches, and the columns of its variables."""
     mask = np.ones(len(predicates), np.bool_)
     columns: dict[Variable | BlankNode, Ids] = {}
     for slot, ids in ((pattern.predicate, predicates), (pattern.subject, subjects), (pattern.object, objects)):

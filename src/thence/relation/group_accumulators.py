@@ -41,7 +41,7 @@ Changes: TypeAlias = tuple[Ints, Ids, Ints]
 
 @dataclass(slots=True, eq=False)
 class TermCounts:
-    """How often each group has each term."""
+    """The number of times that each group has each term."""
 
     counts: dict[int, int] = field(default_factory=dict)  # by group and id, as `_code` has them
 
@@ -180,7 +180,7 @@ class GroupAccumulator:
 
     @classmethod
     def of(cls, aggregate: Aggregate, *, subtracts: bool, groups: int = 0) -> GroupAccumulator:
-        """Of no members. SAMPLE has none that are subtracted."""
+        """An accumulator without members. SAMPLE cannot subtract."""
         function = aggregate.function
         made = cls(aggregate, np.zeros(0, np.int64), np.zeros(0, np.int64))
         if function in SPARQL_TOTALS:

@@ -134,7 +134,7 @@ class Members:
 
     @property
     def is_binary(self) -> NDArray[np.bool_]:
-        """Which are floats or doubles."""
+        """A mask of the floats and doubles."""
         found: NDArray[np.bool_] = self.kinds >= FLOAT
         return found
 

@@ -169,7 +169,7 @@ def _filter_line(test: Tested, begins: str = "FILTER ") -> str:
 
 
 def _state(program: SequenceProgram, state: int, edges: Sequence[Arrow]) -> Node:
-    """Where runs wait: for what, by which selection, and the variables whose values find them there."""
+    """A state in which runs wait: for what, by which selection, and the variables by which they are found."""
     automaton, number = program.automaton, state + 1
     selection = int(automaton.selection[state])
     words, sign = _SELECTIONS[selection], _SIGNS[selection]
@@ -385,8 +385,8 @@ def _attributes(program: SequenceProgram) -> Attributes:
 
 
 def _component_state(program: SequenceProgram, state: int, edges: Sequence[Arrow]) -> Node:
-    """Where runs wait, by which selection; `inside` is the closure that continues there. `match`: when a run that waits
-    there is one, without another event."""
+    """A state in which runs wait, by which selection; `inside` is the closure that continues there. `match`: when a run
+    that waits there is one, without another event."""
     automaton, number = program.automaton, state + 1
     selection = _SELECTIONS[int(automaton.selection[state])]
     stops = int(automaton.selection[state]) == STRICT
@@ -409,7 +409,7 @@ def _component_state(program: SequenceProgram, state: int, edges: Sequence[Arrow
 
 
 def _component_edge(program: SequenceProgram, query: ComponentQuery, edge: int) -> Arrow:
-    """How a run continues with an event of a component."""
+    """The edge by which a run continues with an event of a component."""
     automaton = program.automaton
     component = program.components.positive[int(automaton.place[automaton.place_from[edge]])]
     role = _ROLES[int(automaton.edge_role[edge])]

@@ -94,7 +94,7 @@ TIME, PREVIOUS, FEED, EVENTS = 0, 1, 2, 3
 
 
 def row_width(automaton: Automaton) -> int:
-    """How many numbers a row of points in time has. Behind its columns are the previous times after the first."""
+    """The size of a row of points in time, in numbers. After its columns come the previous times after the first."""
     return int(automaton.row_values + 2 * automaton.feed_columns.max(initial=0) + automaton.previous - 1)
 
 

@@ -71,8 +71,7 @@ class Measure(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """How many paths lead to each of some nodes, or how many matches there are in each of some groups, and what is
-    gathered on them."""
+    """The number of paths to each of some nodes, or of matches in each of some groups, with their measures."""
 
     paths: Objects
     measures: tuple[Measure, ...]
@@ -460,7 +459,7 @@ def _written(weights: Weights) -> list[Any]:
 
 
 def _exact_text(total: int | Fraction) -> str:
-    """As hexadecimal, which Python writes at any length."""
+    """A number as hexadecimal, which Python writes at any length."""
     exact = Fraction(total)
     return f"{exact.numerator:x}/{exact.denominator:x}"
 

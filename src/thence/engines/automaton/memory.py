@@ -175,7 +175,7 @@ def region(memory: Memory, at: int) -> NDArray[np.int64]:
 
 
 def live_runs(memory: Memory) -> int:
-    """How many runs there are."""
+    """The number of live runs."""
     return int(memory[RUN_CAPACITY] - memory[FREE])
 
 
@@ -311,7 +311,7 @@ def evict_runs(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
 
 
 def _fitting(runs: int) -> int:
-    """How many buckets so many runs need."""
+    """The number of buckets for so many runs."""
     return max(FEWEST_BUCKETS, _power_of_two(2 * runs))
 
 

@@ -220,7 +220,7 @@ def _aggregate(
 
 
 def _count(query: SequenceQuery, matches: Matches, span: slice, gpm: str) -> Literal:
-    """How many iterations a GPM under `+` filled."""
+    """The number of iterations that a GPM under `+` filled."""
     closures = [part.operand for part in query.sequence if part.quantifier is Quantifier.PLUS]
     filled_by = {found.place for operand in closures for found in occurrences(operand) if found.gpm == gpm}
     ends = frozenset().union(*(last_places(operand) for operand in closures))

@@ -221,7 +221,7 @@ class Matches:
         return self.history.events.nodes[:, ITERATED + 1 :: 2]
 
     def take(self, rows: NDArray[np.int64]) -> Matches:
-        """Some of the matches, in the order given, as often as given."""
+        """Some of the matches, in the given order, as often as given."""
         return Matches(
             certain=self.certain[rows],
             start=self.start[rows],
@@ -234,7 +234,7 @@ class Matches:
 
 @dataclass(slots=True)
 class SequenceState:
-    """All that a shard keeps between steps."""
+    """The state of a shard between steps."""
 
     terms: Terms
     memory: Memory

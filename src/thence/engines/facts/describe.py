@@ -66,7 +66,7 @@ def _effects(statement: TefStatement) -> list[str]:
 
 
 def _key(program: FactsProgram) -> str:
-    """By what events are sharded: the subject of some predicates, the object of others."""
+    """The shard key: the subject of some predicates, the object of others."""
     key = program.shard_key
     by_position = {
         position.name: ", ".join(str(name) for name, own in program.key_positions if own == position)

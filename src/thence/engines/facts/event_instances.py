@@ -269,7 +269,7 @@ class Capture:
         return Captured(self.number, self.pattern, known, instance.start, last, facts.now, key)
 
     def _facts(self, frame: Frame, facts: FactBase) -> tuple[tuple[Fact, int | None], ...]:
-        """Those that it may ask for, in the order in which a store takes them."""
+        """The facts that it may ask for, in the order of a store."""
         found: dict[int, Fact] = {}
         for leaf in self.leaves:
             subject, predicate, target = (

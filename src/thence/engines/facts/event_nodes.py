@@ -468,7 +468,7 @@ def forget(node: EventNode, before: int) -> None:
 
 
 def stores_of(node: EventNode) -> Iterator[Stored]:
-    """All that a network stores, in one order."""
+    """All stores of a network, in a fixed order."""
     match node:
         case PairNode():
             yield from (node.lefts, node.rights)

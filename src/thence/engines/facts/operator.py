@@ -202,7 +202,7 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
 
 
 def _check_whole(*numbers: Any) -> None:
-    """That all are whole numbers of 64 bits, as times are."""
+    """Check that all are integers of 64 bits, as times are."""
     require(all(type(each) is int and abs(each) < 2**63 for each in numbers), "expected an integer")
 
 

@@ -127,8 +127,8 @@ class Machine:
     # An instant (TEF-22)
 
     def instant(self, now: int, triples: Sequence[WaitingTriple], *, is_event: bool) -> None:
-        """All that happens at a time: event triples in order. It `is_event` if there was an event, whatever is in
-        it."""
+        """Run all steps of a time: its event triples in order. `is_event`: there was an event, even if no statement
+        reads it."""
         self.facts.begin(now)
         self.steps = self.queued = 0
         self.store.begun, self.stopped, self.cuts = [], [], []

@@ -89,7 +89,7 @@ class UnnamedQuery:
         return self.query.holding(frame, facts) if self.continuity is None else self.continuity.open(frame, facts)
 
     def began(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
-        """Those of them that began at this instant."""
+        """The open matches that began at this instant."""
         return [each for each in self.open(frame, facts) if each.start == facts.now]
 
     def ended(self, match: FactMatch, facts: FactBase) -> FactMatch:
@@ -173,7 +173,7 @@ class View:
 
     @property
     def predicates(self) -> frozenset[Cell] | None:
-        """Those it derives; None: any."""
+        """The predicates that it derives; None: any."""
         found = [each.parts[1][0] for each in self.head.triples]
         return None if None in found else frozenset(each for each in found if each is not None)
 

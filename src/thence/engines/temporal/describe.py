@@ -43,7 +43,7 @@ from thence.relation.interval_table import UNBOUNDED, Relation
 
 
 class Lifetime(StrEnum):
-    """How long something is kept, or waits."""
+    """The time for which something is kept, or waits."""
 
     FOR_EVER = "for ever"
     TO_THE_END = "until their instant is closed (watermark > tω)"
@@ -482,7 +482,7 @@ _CLOSURE = 0
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Where a node's solutions go: into a box, else out of the statement. `lines` are what they pass on the way."""
+    """The way of a node's solutions: into a box, else out of the statement. `lines` are the nodes on the way."""
 
     statement: StatementSummary
     box: int | None
@@ -552,7 +552,7 @@ class _Diagram:
         return Arrow(source, targets, title, label, emits=emits, drawn=tuple(drawn))
 
     def _source(self, leaf: NodeSummary) -> int | None:
-        """Where a leaf reads: the Q-closure, if a rule may derive what it matches."""
+        """The source of a leaf: the Q-closure, if a rule may derive what it matches."""
         network = self.program.network
         node = network.nodes[leaf.number - 1]
         is_derived = isinstance(node, Scan | PathScan) and is_fed(node, network.statements, reasoning=network.reasoning)

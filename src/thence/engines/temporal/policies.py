@@ -229,7 +229,7 @@ class _Selection:
         return np.sort(found[found >= first])
 
     def of(self, chain: SeqChain, table: IntervalTable) -> _ChainSelection:
-        """Some combinations of a chain, taken apart."""
+        """The parts of some combinations of a chain."""
         parts: list[_Part] = []
         place = 0
         for operand in chain.operands:

@@ -368,7 +368,7 @@ class DatasetGraphs:
         return any(self._versions.values())
 
     def key(self, time: int, domain: Domain) -> VersionKey:
-        """Which versions hold at a time (RS-5)."""
+        """The versions that hold at a time (RS-5)."""
         return tuple(_count(name, listed, time, domain) for name, listed in self._versions.items())
 
     def next_change(self, time: int) -> int | None:

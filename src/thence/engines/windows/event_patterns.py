@@ -45,7 +45,7 @@ class Mappings:
         self._indexes: dict[tuple[Variable, ...], dict[tuple[int, ...], list[EventMapping]]] = {}
 
     def of(self, bound: Bound, before: int) -> list[EventMapping]:
-        """Those that are compatible with what is bound, joined with it (RS-38), and that end before a time."""
+        """The mappings that are compatible with `bound`, joined with it (RS-38), and that end before a time."""
         names = tuple(name for name in bound if name in self._certain)
         mappings: Sequence[EventMapping] = self._listed
         if names:

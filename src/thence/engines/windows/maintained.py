@@ -76,7 +76,7 @@ class MaintainedPart(ABC):
     @property
     @abstractmethod
     def stored(self) -> int:
-        """How many rows it keeps."""
+        """The number of stored rows."""
 
 
 def maintained_part(kept: maintenance.KeptPart | maintenance.KeptEventPart) -> MaintainedPart:

@@ -109,7 +109,7 @@ class TimeComparison:
 
     @property
     def mistake(self) -> Diagnosis:
-        """Why neither kind of time can make it true."""
+        """The reason why neither kind of time can make it true."""
         name, constant, found = sparql_text(self.function), self.constant, self._value
         is_duration = self.function.function == DURATION
         own = "a duration" if is_duration else "a time"
@@ -127,7 +127,7 @@ class TimeComparison:
 
 
 def written_duration(text: str) -> str:
-    """How a query writes a length of time that a text means: `10s`, `P30D`; an example, where it means none."""
+    """A length of time (`10s`, `P30D`) as a query writes it; an example if the text is not a length."""
     if isinstance(value(Literal(text, XSD_DURATION)), Duration):
         return f'"{text}"^^xsd:duration'
     try:

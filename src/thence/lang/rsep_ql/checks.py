@@ -284,7 +284,7 @@ def _incomparable(draft: Draft) -> Iterator[str]:
 
 
 def _written_duration(text: str) -> str:
-    """How a query writes a length of time that a text means; an example, where it means none."""
+    """A length of time, given as a text, as a query writes it; an example if it is not a length."""
     try:
         span = parse_duration(text)
     except InputError:

@@ -263,7 +263,7 @@ class SelectDraft:
 
 
 class QueryReader(GroupReader):
-    """Whole queries."""
+    """Reads whole queries."""
 
     def query_unit(self, query: SparqlQuery) -> SparqlQuery:
         return query

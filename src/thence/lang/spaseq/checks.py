@@ -232,7 +232,7 @@ def _check_occurrence(scope: GpmScope, defined: DraftGpm, index: int, seen: set[
 
 
 def _out_of_sight(scope: GpmScope, defined: DraftGpm, index: int, variable: Variable, at: int) -> QueryError:
-    """Why the FILTER can't know the variable."""
+    """The reason why the FILTER can't know the variable."""
     start = f"The FILTER of GPM {defined.gpm.name} names"
     place = scope.draft.after(variable, at)
     holders = scope.holders(variable)

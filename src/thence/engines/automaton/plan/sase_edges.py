@@ -90,7 +90,7 @@ class PhasedConjuncts:
                 self._conditions.setdefault((component.variable, phase), []).append(condition)
 
     def of(self, component: Component, phase: Phase) -> tuple[Expression, ...]:
-        """Those that a component is asked in a phase."""
+        """The conditions on a component in a phase."""
         return tuple(self._conditions.get((component.variable, phase), ()))
 
     def ends(self, component: Component) -> bool:
@@ -167,7 +167,7 @@ class Slots:
         return certain and all(references.isdisjoint(mentioned(condition)) for condition in self._written)
 
     def of(self, component: Component) -> list[tuple[Variable, Slot]]:
-        """Those that a component's events change."""
+        """The slots that a component's events change."""
         return [
             (variable, slot)
             for variable, slot in self.kept.items()
@@ -457,7 +457,7 @@ class EdgeBuilder:
         return component.closure and number + 1 == len(self._positive) and not self._has_end(component)
 
     def _then(self, number: int) -> int:
-        """How a run waits for the component after a closure once that has stopped."""
+        """The state of a run that waits for the component after a closure which has stopped."""
         if not self._proceeds(number):
             return OVER
         here, after = self._positive[number].strategy, self._positive[number + 1].strategy

@@ -109,7 +109,7 @@ Slot = Variable | Term | Expression
 
 
 class _NoKeyError(Exception):
-    """Why there is one shard."""
+    """The reason for one shard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def _key_of(arm: _KeyedArm, positions: Mapping[IRI, Variable]) -> Slot:
 
 
 def _check_rows(arms: Sequence[_KeyedArm], positions: Mapping[IRI, Variable], kinds: Kinds) -> None:
-    """That rows of a statement which are compared are in one shard: those that DISTINCT or ONCE PER compares (TEF-73),
+    """Check that compared rows of a statement are in one shard: those that DISTINCT or ONCE PER compares (TEF-73),
     and rows of one mapping over facts (TEF-50, TEF-72)."""
     keys = [_key_of(arm, positions) for arm in arms]
     for arm in arms[:1]:
@@ -261,8 +261,8 @@ def _check_rows(arms: Sequence[_KeyedArm], positions: Mapping[IRI, Variable], ki
 
 
 def _check_end(file: TefFile, kinds: Kinds) -> None:
-    """That all shards end at one time, where facts that hold to the end are emitted: time-driven steps go on behind the
-    last event, in each shard as far as its facts lead (TEF-64, TEF-74)."""
+    """Check that all shards end at one time if facts that hold to the end are emitted: time-driven steps continue after
+    the last event, in each shard as far as its facts lead (TEF-64, TEF-74)."""
     tests = [node for node in nodes(file.statements) if isinstance(node, Test) and asks_now(node.condition)]
     over_facts = any(kinds.of_pattern(test.pattern) is not Kind.EVENT for test in tests)
     if not file.selects and Kind.FACT in kinds.statements and over_facts:

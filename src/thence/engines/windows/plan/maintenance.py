@@ -191,7 +191,7 @@ def _shown(form: Select | Construct) -> str:
 
 
 def _reason_in_form(query: WindowQuery) -> str:
-    """Why nothing is maintained."""
+    """The reason why nothing is maintained."""
     form = query.form
     if any(isinstance(node, SubSelect) for node in nodes(form)):
         return "a sub-select"
@@ -225,7 +225,7 @@ def _depends(expression: Expression) -> bool:
 
 
 def _reason_in(expression: Expression) -> str | None:
-    """Why an expression cannot be computed once for each row."""
+    """The reason why an expression cannot be computed once for each row."""
     if any(isinstance(node, Call) and node.function == "NOW" for node in nodes(expression)):
         return "NOW()"
     return reason_in_expression(expression)
@@ -298,7 +298,7 @@ class _PartBuilder:
                 return False
 
     def _reason(self, pattern: Pattern, window: IRI | None) -> str | None:
-        """Why a pattern cannot be maintained."""
+        """The reason why a pattern cannot be maintained."""
         if not self._is_dynamic(pattern, window):
             return self._reason_if_static(pattern)
         match pattern:

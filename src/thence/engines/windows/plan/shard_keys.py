@@ -61,8 +61,8 @@ def shard_key(
 
 
 def _missing(query: WindowQuery, form: Select) -> str:
-    """Why no variable is a key. Triples of one subject may come from different events, which a window merges (RS-24),
-    so that a variable of one of them says nothing about the others."""
+    """The reason why no variable is a key. Triples of one subject may come from different events, which a window merges
+    (RS-24), so a variable of one of them is not bound by the others."""
     for name in columns(form):
         lacking = _Locality(query, name).lacking()
         if lacking is not None:
