@@ -415,7 +415,7 @@ class TemporalProgram:
 
     @property
     def tie_order(self) -> TieOrder:
-        """SOURCE, since an occurrence lists (EP-81) and consumes (EP-72) its first event. Other rows do not wait for events
+        """SOURCE: an occurrence lists (EP-81) and consumes (EP-72) its first event. Other rows do not wait for events
         that may come before those that are there."""
         return TieOrder.COMPLETE if self.takes_instants else TieOrder.SOURCE
 
