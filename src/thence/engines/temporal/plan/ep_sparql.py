@@ -65,7 +65,7 @@ from thence.engines.temporal.program import (
 from thence.engines.temporal.strata import dependencies, earlier_nodes, in_order, read_by, strata, unstratified
 from thence.errors import InputError, QueryError
 from thence.interface.dataflow import Dataflow, Stage
-from thence.interface.operator import Feature, ShardKey, one_shard
+from thence.interface.operator import Feature, ShardKey, one_shard, shared_routes
 from thence.interface.output import DerivedTriples, Output, term_rows
 from thence.interface.tables import AllTriples, Table
 from thence.rdf.terms import IRI, BlankNode
@@ -268,13 +268,9 @@ def shard_key(network: Network, tables: tuple[Table, ...], policy: str) -> Shard
     shared = [name for name in scans[0].variables if all(name in scan.variables for scan in scans)]
     for name in shared:
         if all(_keeps(node, name, number == root) for number, node in enumerate(network.nodes)):
-            routes: list[tuple[int, ...] | None] = [None] * len(tables)
-            columns = {scan.table: scan.variables.index(name) for scan in scans}
-            if any(columns[scan.table] != scan.variables.index(name) for scan in scans):
-                continue  # two patterns share a table, and mean different columns of it
-            for table, column in columns.items():
-                routes[table] = (column,)
-            return ShardKey((name.name,), tuple(routes))
+            routes = shared_routes(len(tables), ((scan.table, (scan.variables.index(name),)) for scan in scans))
+            if routes is not None:
+                return ShardKey((name.name,), routes)
     return one_shard(len(tables), "no variable is in every triple pattern and kept by every part")
 
 
