@@ -84,9 +84,9 @@ from thence.jit.pointers import pointer
 
 
 _A_ROW = 50
-"""Rounds of a small loop that it takes Python to look at a row that may not be there."""
+"""Rounds of a small loop that Python needs to examine a row that may be absent."""
 
-_UNKNOWN = np.int64(PERHAPS)  # no literal, for each of which Numba compiles a function again
+_UNKNOWN = np.int64(PERHAPS)  # not a literal: Numba would compile a function for each
 
 
 @inner
