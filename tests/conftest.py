@@ -63,7 +63,9 @@ def _needs_spark(nodeid: str) -> bool:
 
 
 def _is_random(item: pytest.Item) -> bool:
-    return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+    """Whether it draws cases, or is in a file that compares drawn or seeded cases with an oracle."""
+    is_drawn = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+    return is_drawn or item.path.stem.endswith(("_agrees", "_agree"))
 
 
 class OneSpark(LoadScopeScheduling):

@@ -38,13 +38,13 @@ from thence.rdf.terms import IRI
 
 # Values and conditions in a Python pattern: attributes of events, and operators and functions over them.
 #
-# The rules are those of the reader of SASE+, called by Python and not by a grammar: none of the language's stands
+# The rules are those of the reader of SASE+, called by Python and not by a grammar: none of the language's is
 # here.
 
 Named: TypeAlias = str | IRI
 """A type or an attribute: a column's or a local name, or whole as an IRI."""
 
-# How tightly the parts of a text are bound: what is bound less stands in brackets.
+# How tightly the parts of a text are bound: what is bound less is in brackets.
 _OR, _AND, _NOT, _COMPARED, _SUM, _PRODUCT, _NEGATIVE, ATOM = range(8)
 
 

@@ -91,7 +91,7 @@ def test_a_wrong_call_ends_with_status_2(call: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "sentence"),
     [
         (["rn"], "No such command 'rn'. Did you mean 'run'?"),
         (["run", "q.sase"], "Missing option '--stream'. Try: --stream [NAME=]PATH"),
@@ -103,9 +103,9 @@ def test_a_wrong_call_ends_with_status_2(call: list[str]) -> None:
         ),
     ],
 )
-def test_a_wrong_call_is_one_sentence_with_a_cure(call: list[str], told: str) -> None:
+def test_a_wrong_call_is_one_sentence_with_a_cure(call: list[str], sentence: str) -> None:
     """BAD-9"""
-    assert run(*call).stderr == f"thence: {told}\n"
+    assert run(*call).stderr == f"thence: {sentence}\n"
 
 
 def test_the_version_is_the_packages_own() -> None:

@@ -77,8 +77,8 @@ def test_json_and_jsonl_have_the_same_bindings(found: list[Match]) -> None:
     assert [_term(row.get("a")) for row in lines] == [match.bindings.get("a") for match in found]
 
 
-def _term(told: dict[str, str] | None) -> Term | None:
-    match told:
+def _term(shown: dict[str, str] | None) -> Term | None:
+    match shown:
         case {"type": "uri", "value": value}:
             return IRI(value)
         case {"type": "bnode", "value": value}:
@@ -86,7 +86,7 @@ def _term(told: dict[str, str] | None) -> Term | None:
         case {"type": "literal", "value": value, "xml:lang": language}:
             return Literal(value, language=language)
         case {"type": "literal", "value": value}:
-            return Literal(value, told.get("datatype", XSD + "string"))
+            return Literal(value, shown.get("datatype", XSD + "string"))
     return None
 
 

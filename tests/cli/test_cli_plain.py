@@ -70,8 +70,8 @@ def read(text: str) -> Any:
 
 @given(rows)
 def test_a_line_of_json_has_the_values_exactly(bound: dict[str, Any]) -> None:
-    told = read(written("jsonl", bound))
-    assert told == {"start": 1, "end": 2, "bindings": {name: plain(cell) for name, cell in bound.items()}}
+    shown = read(written("jsonl", bound))
+    assert shown == {"start": 1, "end": 2, "bindings": {name: plain(cell) for name, cell in bound.items()}}
 
 
 @given(rows)

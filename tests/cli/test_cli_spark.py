@@ -316,10 +316,10 @@ def test_watching_and_going_on_are_for_queries_that_feed_each_other_too() -> Non
 @pytest.mark.parametrize("name", ["stocks", "couriers"])  # one query, and several that feed each other
 def test_what_sase_does_not_know_is_refused_and_not_passed_over(name: str) -> None:
     given = ("run", str(EXAMPLES / f"{name}.sase"), "--stream", str(EXAMPLES / f"{name}.csv"))
-    told = thence_(*given, "--background", str(EXAMPLES / "smartgrid.ttl"))
-    assert (told.exit_code, told.stderr) == (2, "thence: background= is not supported for SASE+. Try: remove it\n")
-    told = thence_(*given, "--timed-out")
-    assert told.exit_code == 2 and told.stderr.startswith("thence: timed_out= is not supported for SASE+")
+    run = thence_(*given, "--background", str(EXAMPLES / "smartgrid.ttl"))
+    assert (run.exit_code, run.stderr) == (2, "thence: background= is not supported for SASE+. Try: remove it\n")
+    run = thence_(*given, "--timed-out")
+    assert run.exit_code == 2 and run.stderr.startswith("thence: timed_out= is not supported for SASE+")
 
 
 def test_a_spark_is_found_by_any_thread(spark: SparkSession) -> None:

@@ -15,11 +15,11 @@ from thence.cli import main
 from thence.cli.installation import Finding
 
 
-def fake_java(folder: Path, told: str) -> Path:
-    """A JAVA_HOME whose java says `told` on stderr."""
+def fake_java(folder: Path, sentence: str) -> Path:
+    """A JAVA_HOME whose java says `sentence` on stderr."""
     executable = folder / "bin" / "java"
     executable.parent.mkdir()
-    executable.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{told}\nEND\n")
+    executable.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{sentence}\nEND\n")
     executable.chmod(stat.S_IRWXU)
     return folder
 
@@ -91,9 +91,9 @@ def test_a_java_home_without_java_is_a_fault_even_with_java_in_path(
     assert cure.startswith("unset JAVA_HOME, or: ")
 
 
-@pytest.mark.parametrize("told", ['java version "1.8.0_401"', 'openjdk version "11.0.22" 2024-01-16'])
-def test_a_java_older_than_17_is_a_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, told)))
+@pytest.mark.parametrize("sentence", ['java version "1.8.0_401"', 'openjdk version "11.0.22" 2024-01-16'])
+def test_a_java_older_than_17_is_a_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sentence: str) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, sentence)))
     ok, detail, _ = java.check_java()
     assert not ok
     assert detail.endswith("needed 17 or later")

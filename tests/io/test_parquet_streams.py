@@ -104,8 +104,8 @@ def test_the_same_rows_are_bad_for_the_same_reasons_whatever_is_asked_for(tmp_pa
     path = tmp_path / "s.parquet"
     pq.write_table(pa.table(BAD), path)
     wide, narrow = (list(read_batches(path, stream="s", wanted=each)) for each in (None, ()))
-    told = [[(each.line, each.reason) for each in found if isinstance(each, BadEvent)] for found in (wide, narrow)]
-    assert told[0] == told[1] and [line for line, _ in told[0]] == [2, 3, 4, 5, 6]
+    shown = [[(each.line, each.reason) for each in found if isinstance(each, BadEvent)] for found in (wide, narrow)]
+    assert shown[0] == shown[1] and [line for line, _ in shown[0]] == [2, 3, 4, 5, 6]
 
 
 def test_a_type_that_is_the_same_in_all_rows_shows_where_it_stands(tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ def test_files_in_order_and_in_disorder_give_the_same_answers(tmp_path: Path, se
     expected, counts = rows_of(QUERY, [thence.Event(r["time"], {k: r[k] for k in r if k != "time"}) for r in rows])
     assert len(expected) > 10
     for streams in (*paths, [written(tmp_path / "a.parquet", rows[:40]), written(tmp_path / "b.parquet", rows[40:])]):
-        for found, told in (rows_of(QUERY, streams), table_of(QUERY, streams)):
+        for found, shown in (rows_of(QUERY, streams), table_of(QUERY, streams)):
             assert sorted(found) == sorted(expected)
-            assert (told.events, told.matches, told.bad) == (100, counts.matches, 0)
+            assert (shown.events, shown.matches, shown.bad) == (100, counts.matches, 0)
     assert rows_of(QUERY, paths[0])[0] == table_of(QUERY, paths[0])[0]
     assert rows_of(QUERY, paths[1])[0] == table_of(QUERY, paths[1])[0]
 

@@ -1,4 +1,4 @@
-"""Events of TriG files that are bad for their time: told with the file's own line and text."""
+"""Events of TriG files that are bad for their time: reported with the file's own line and text."""
 
 from __future__ import annotations
 

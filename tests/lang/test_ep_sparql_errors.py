@@ -1,4 +1,4 @@
-"""What is wrong with an EP-SPARQL file, or hardly meant, is told in one sentence, with its place and a cure."""
+"""Mistakes in EP-SPARQL files, and likely mistakes, are reported in one sentence, with their place and a cure."""
 
 from __future__ import annotations
 

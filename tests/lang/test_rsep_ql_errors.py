@@ -1,4 +1,4 @@
-"""Mistakes in RSEP-QL: each is told with its place, its reason and a cure (RS-64 to RS-67 and what is hardly meant)."""
+"""Mistakes in RSEP-QL: each is reported with its place, its reason and a cure (RS-64 to RS-67)."""
 
 from __future__ import annotations
 

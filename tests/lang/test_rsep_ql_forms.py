@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import thence
-from support.rsep_ql_figure import PREFIX, event, told
+from support.rsep_ql_figure import PREFIX, comparable, event
 from thence.algebra.show import show
 from thence.cli import main
 from thence.lang.rsep_ql.parser import parse_file
@@ -23,12 +23,12 @@ EVENTS = [event(1, ":a :p 1"), event(2, ":b :p 2"), event(9, ":a :p 3")]
 
 
 def rows(text: str, events: list[thence.Event] = EVENTS, **options: Any) -> list[str]:
-    return list(told(thence.parse(PREFIX + text).match(events, **options)))
+    return list(comparable(thence.parse(PREFIX + text).match(events, **options)))
 
 
 def pushed(text: str, events: list[thence.Event] = EVENTS, **options: Any) -> list[str]:
     engine = thence.parse(PREFIX + text).engine(**options)
-    return list(told([match for each in events for match in engine.push(each)] + engine.close()))
+    return list(comparable([match for each in events for match in engine.push(each)] + engine.close()))
 
 
 # ASK (RS-68)

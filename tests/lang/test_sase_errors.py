@@ -1,4 +1,4 @@
-"""What is wrong with a SASE+ query is told in one sentence, with its place and a cure."""
+"""Mistakes in SASE+ queries are reported in one sentence, with their place and a cure."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def read(query: Query) -> ComponentQuery:
     return block
 
 
-def told(query: Query) -> list[tuple[str | None, str, bool, bool, str, bool]]:
+def comparable(query: Query) -> list[tuple[str | None, str, bool, bool, str, bool]]:
     """Components as the oracle has them. A negated one that is not a closure has no strategy, whatever it is called."""
     return [
         (
@@ -45,7 +45,7 @@ def told(query: Query) -> list[tuple[str | None, str, bool, bool, str, bool]]:
 @given(st.one_of(queries(), aggregate_cases(plain=True).map(lambda case: case.query)))
 def test_a_legal_query_is_read_as_it_is_meant(query: Query) -> None:
     block = read(query)
-    assert told(query) == [
+    assert comparable(query) == [
         (
             None if each.type is None else each.type.local,
             each.variable,

@@ -1,4 +1,4 @@
-"""SASE+: an event with two values for an attribute is refused, and told once, however many queries refuse it."""
+"""SASE+: an event with two values for an attribute is refused, and reported once, however many queries refuse it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def test_events_of_one_id_are_told_each(text: str) -> None:
     events = [event(1, ":x 1, 2", "same"), event(2, ":x 3, 4", "same"), event(2, ":x 3, 4", "same")]
     query = thence.parse(text)
     found = list(query.match(events, problems=True))
-    assert sorted(_told(found)) == [(1, "it has two values for x"), *[(2, "it has two values for x")] * 2]
+    assert sorted(_comparable(found)) == [(1, "it has two values for x"), *[(2, "it has two values for x")] * 2]
     engine = query.engine(problems=True)
     pushed = [each for one in events for each in engine.push(one)] + engine.close()
-    assert sorted(_told(pushed)) == sorted(_told(found))
+    assert sorted(_comparable(pushed)) == sorted(_comparable(found))
     assert engine.counts.bad == 3
 
 
@@ -49,7 +49,7 @@ def test_a_table_counts_them_each_as_well() -> None:
     assert matching.counts.bad == 3
 
 
-def _told(found: Sequence[object]) -> list[tuple[int, str]]:
+def _comparable(found: Sequence[object]) -> list[tuple[int, str]]:
     problems = [each for each in found if isinstance(each, thence.Problem)]
     return [(each.event.end, each.reason) for each in problems if each.event is not None]
 
@@ -62,7 +62,7 @@ EVENTS = (event(1, ":x 1, 2 ; :y 3", "e1"), event(2, ":x 1 ; :y 2, 3", "e2"), ev
 @pytest.mark.parametrize("streaming", [False, True])
 def test_the_first_query_that_reads_a_stream_tells_what_any_refuses(streaming: bool) -> None:
     dataflow = thence.parse(UNION).dataflow()
-    told, counted = [], 0
+    shown, counted = [], 0
     for number, stage in dataflow.numbered():
         packing = Packing(
             stage.program,
@@ -79,10 +79,10 @@ def test_the_first_query_that_reads_a_stream_tells_what_any_refuses(streaming: b
         answering = Answering(RowWriter(stage, Domain.TICKS, "struct", problems=True), ("events",), 1)
         shard = answering.shard()
         made = answering.micro_batch(shard, rows) if streaming else answering._all(shard, rows)
-        told += [_problem(row) for record in made for row in plain(record) if row["problem"] is not None]
+        shown += [_problem(row) for record in made for row in plain(record) if row["problem"] is not None]
         counted += sum(row["events"] for row in rows)
     in_one_process = thence.parse(UNION).match(EVENTS, problems=True)
-    assert told == [("bad", each.event.id, each.reason) for each in in_one_process if isinstance(each, thence.Problem)]  # type: ignore[union-attr]
+    assert shown == [("bad", each.event.id, each.reason) for each in in_one_process if isinstance(each, thence.Problem)]  # type: ignore[union-attr]
     assert counted == len(EVENTS)
 
 

@@ -10,7 +10,7 @@ from thence.lang.spaseq.parser import parse
 CLAUSES = "WITHIN 9 TICKS FROM STREAM S <x:s>"
 
 
-def told(sequence: str, *, select: str = "SELECT *", clauses: str = "", **gpms: str) -> str:
+def comparable(sequence: str, *, select: str = "SELECT *", clauses: str = "", **gpms: str) -> str:
     """The error about a query: its head is on the first line, SEQ on the second, then each GPM on one of its own."""
     bodies = {name: f"?{name.lower()} <x:is> ?v{name.lower()}" for name in "ABCDN" if name in sequence} | gpms
     definitions = "\n".join(f"DEFINE GPM {name} ON S {{ {body} }}" for name, body in bodies.items())
@@ -53,7 +53,7 @@ FILTER = "?a <x:p> ?price FILTER(?price > {})"
 )
 def test_a_filter_names_what_is_in_sight(sequence: str, named: str, message: str) -> None:
     others = {name: f"?{name.lower()} <x:is> ?v{name.lower()}" for name in "BCDN" if name in sequence or name == "B"}
-    assert told(sequence, A=FILTER.format(named), **others) == message
+    assert comparable(sequence, A=FILTER.format(named), **others) == message
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_filter_may_name_earlier_parts_its_conjunction_and_what_follows_a_nega
 
 
 def test_exists_in_a_filter_sees_its_own_event_alone() -> None:
-    message = told("A; B", B="?b <x:p> ?y FILTER NOT EXISTS { ?b <x:q> ?va }")
+    message = comparable("A; B", B="?b <x:p> ?y FILTER NOT EXISTS { ?b <x:q> ?va }")
     assert message == (
         "query:4:62: EXISTS reads only the event of GPM B, and ?va belongs to another GPM."
         " Try: another name, if another variable is meant"
@@ -94,7 +94,7 @@ def test_exists_in_a_filter_sees_its_own_event_alone() -> None:
     ],
 )
 def test_a_negation_shares_variables_with_what_is_known_when_it_is_judged(sequence: str, message: str) -> None:
-    assert told(sequence, N="?n <x:p> ?x", D="?d <x:p> ?x") == message
+    assert comparable(sequence, N="?n <x:p> ?x", D="?d <x:p> ?x") == message
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_negation_shares_variables_with_what_is_known_when_it_is_judged(sequen
     ],
 )
 def test_every_event_of_a_match_has_a_partition(gpm: str, message: str) -> None:
-    assert told("A; B", clauses="PARTITION BY (?k)", A="?a <x:key> ?k", B=gpm) == message
+    assert comparable("A; B", clauses="PARTITION BY (?k)", A="?a <x:key> ?k", B=gpm) == message
 
 
 def test_a_negated_gpm_needs_no_partition() -> None:
@@ -153,7 +153,7 @@ def test_a_negated_gpm_needs_no_partition() -> None:
     ],
 )
 def test_a_row_names_what_a_match_binds(select: str, message: str) -> None:
-    assert told("A, B+, C; N!", select=select, D="?d <x:is> ?vd") == message
+    assert comparable("A, B+, C; N!", select=select, D="?d <x:is> ?vd") == message
 
 
 @pytest.mark.parametrize(
@@ -208,11 +208,11 @@ def test_a_row_names_what_a_match_binds(select: str, message: str) -> None:
     ],
 )
 def test_an_aggregate_is_about_the_iterations_of_one_closure(sequence: str, select: str, message: str) -> None:
-    assert told(sequence, select=f"SELECT ({select} AS ?n)") == message
+    assert comparable(sequence, select=f"SELECT ({select} AS ?n)") == message
 
 
 def test_what_the_query_is_partitioned_by_is_local_to_nothing() -> None:
-    message = told("B+", select="SELECT (FIRST(?k) AS ?n)", clauses="PARTITION BY (?k)", B="?b <x:key> ?k")
+    message = comparable("B+", select="SELECT (FIRST(?k) AS ?n)", clauses="PARTITION BY (?k)", B="?b <x:key> ?k")
     assert message == (
         "query:1:9: FIRST(?k) is about the iterations of a closure, but ?k is what the query is partitioned by. Try: ?k"
     )
@@ -240,7 +240,7 @@ def test_what_the_query_is_partitioned_by_is_local_to_nothing() -> None:
     ],
 )
 def test_an_aggregate_stands_in_select_alone(gpm: str, message: str) -> None:
-    assert told("A, B+", A=gpm) == message
+    assert comparable("A, B+", A=gpm) == message
 
 
 def test_an_aggregate_of_sparql_may_stand_in_a_select_inside_a_gpm() -> None:

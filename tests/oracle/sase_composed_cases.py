@@ -119,15 +119,15 @@ def short(draw: st.DrawFn) -> Query:
 def _told_apart(queries: Composed) -> Composed:
     """The answer with columns whose names tell their types: UNION wants one type for each."""
 
-    def named(item: Item, told: Type) -> Item:
-        letter = (told if isinstance(told, str) else "list" if isinstance(told, Several) else "parts")[0]
+    def named(item: Item, shown: Type) -> Item:
+        letter = (shown if isinstance(shown, str) else "list" if isinstance(shown, Several) else "parts")[0]
         letter = letter.upper() if letter == "l" and isinstance(item.what, Composite) else letter
         return item if item.name is None else replace(item, name=letter + item.name[1:])
 
     types = all_columns(queries)[-1]
     answer = tuple(
-        replace(block, returns=tuple(named(item, told[column_name(item)]) for item in block.returns))
-        for block, told in zip(queries[-1], types, strict=True)
+        replace(block, returns=tuple(named(item, shown[column_name(item)]) for item in block.returns))
+        for block, shown in zip(queries[-1], types, strict=True)
     )
     return (*queries[:-1], answer)
 
@@ -145,11 +145,11 @@ def placed(draw: st.DrawFn, query: Query, inputs: list[str], made: list[tuple[Qu
             each if each.type == ANY else replace(each, type=draw(st.sampled_from(types))) for each in query.components
         ]
         query = replace(query, components=tuple(components))
-    told = {"x": draw(st.sampled_from(["x", *map(_first_attribute, sources)]))}
+    shown = {"x": draw(st.sampled_from(["x", *map(_first_attribute, sources)]))}
     if draw(one_in(4)):
-        told[draw(attributes)] = "time"
+        shown[draw(attributes)] = "time"
     streams = () if chosen == {INPUT} and draw(st.booleans()) else tuple(sorted(chosen))
-    found = replace(renamed(query, told), streams=streams)
+    found = replace(renamed(query, shown), streams=streams)
     return replace(found, returns=tuple(map(_speakable, found.returns))) if found.made else found
 
 

@@ -131,11 +131,11 @@ def _read(queries: Composed, block: Query) -> Types | None:
 def _made(queries: Composed, block: Query) -> Iterator[tuple[str, Type]]:
     """The attributes of the events that a block makes. Each has a time, which is of some type."""
     yield "time", SOME
-    for name, told in columns(block, _read(queries, block)).items():
-        if isinstance(told, Parts):
-            yield from ((f"{name}.{part}", of) for part, of in told.parts)
+    for name, types in columns(block, _read(queries, block)).items():
+        if isinstance(types, Parts):
+            yield from ((f"{name}.{part}", of) for part, of in types.parts)
         else:
-            yield name, told
+            yield name, types
 
 
 def agree(one: Type, other: Type) -> bool:
@@ -155,11 +155,11 @@ def agree(one: Type, other: Type) -> bool:
 def conflicts(queries: Composed) -> set[str]:
     """The columns in which blocks of a UNION do not agree."""
     found = set[str]()
-    for union, told in zip(queries, all_columns(queries), strict=True):
+    for union, types in zip(queries, all_columns(queries), strict=True):
         for place, block in enumerate(union):
             for before in range(place):
                 target, other = block.made, union[before].made
                 if target is None or other is None or target.stream == other.stream:
-                    shared = told[before].keys() & told[place].keys()
-                    found |= {name for name in shared if not agree(told[before][name], told[place][name])}
+                    shared = types[before].keys() & types[place].keys()
+                    found |= {name for name in shared if not agree(types[before][name], types[place][name])}
     return found

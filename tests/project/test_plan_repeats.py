@@ -18,7 +18,7 @@ for path in sorted(Path(sys.argv[1]).glob("*.spaseq")):
 
 
 def test_programs_do_not_depend_on_how_python_mixes_its_hashes() -> None:
-    told = {
+    hashes = {
         subprocess.run(
             [sys.executable, "-c", PROGRAM, str(EXAMPLES)],
             env={"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": ":".join(sys.path)},
@@ -28,5 +28,5 @@ def test_programs_do_not_depend_on_how_python_mixes_its_hashes() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(told) == 1
-    assert told.pop().count("\n") == 6
+    assert len(hashes) == 1
+    assert hashes.pop().count("\n") == 6

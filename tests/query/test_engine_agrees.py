@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracle import spaseq_query
 from strategies.spaseq import Case, cases
-from support.engine_cases import Told, given_event, matched_rows, only_matches, query_of, summary, tell
+from support.engine_cases import Comparable, given_event, matched_rows, only_matches, query_of, summary, tell
 from support.spaseq_runs import background
 from thence.runtime.results import Match
 
@@ -43,7 +43,7 @@ def test_every_row_comes_as_soon_as_it_is_certain(data: st.DataObject, case: Cas
     rows = matched_rows(case)
     engine = query_of(case).engine(background=background(case), lateness=lateness)
     waits = engine.answers.flow.waits_for_time
-    found: Counter[Told] = Counter()
+    found: Counter[Comparable] = Counter()
     there: list[spaseq_query.Event] = []
     for event in pushed:
         found.update(tell(only_matches(engine.push(event.stream, given_event(event)))))

@@ -40,7 +40,7 @@ def happened(time: object, kind: str, id: str | None = None) -> thence.Event:
     )
 
 
-def told(found: list[Match | Problem]) -> list[tuple[object, ...]]:
+def comparable(found: list[Match | Problem]) -> list[tuple[object, ...]]:
     return [
         (each.start, each.end) if isinstance(each, Match) else (each.problem, each.stream, each.reason)
         for each in found
@@ -50,36 +50,36 @@ def told(found: list[Match | Problem]) -> list[tuple[object, ...]]:
 def test_a_row_comes_with_the_event_that_completes_it() -> None:
     engine = alone().engine()
     assert engine.push("S1", happened(1, "a")) == []
-    assert told(engine.push("S1", happened(4, "b"))) == [(1, 4)]
+    assert comparable(engine.push("S1", happened(4, "b"))) == [(1, 4)]
     assert engine.close() == []
 
 
 def test_a_query_over_one_stream_takes_an_event_without_its_streams_name() -> None:
     engine = alone().engine()
     assert engine.push(happened(1, "a")) == []
-    assert told(engine.push(happened(4, "b"))) == [(1, 4)]
+    assert comparable(engine.push(happened(4, "b"))) == [(1, 4)]
 
 
 def test_a_stream_is_called_by_its_name_or_its_iri() -> None:
     engine = pair().engine()
     engine.push("S1", happened(1, "a"))
     engine.push("http://example.org/s2", happened(3, "b"))
-    assert told(engine.close()) == [(1, 3)]
+    assert comparable(engine.close()) == [(1, 3)]
 
 
 def test_events_wait_for_a_silent_stream() -> None:
     engine = pair().engine()
     engine.push("S2", happened(3, "b"))
     engine.push("S2", happened(5, "b"))
-    assert told(engine.push("S1", happened(4, "a"))) == []
-    assert told(engine.push("S1", happened(6, "x"))) == [(4, 5)]
+    assert comparable(engine.push("S1", happened(4, "a"))) == []
+    assert comparable(engine.push("S1", happened(6, "x"))) == [(4, 5)]
 
 
 def test_a_stream_that_idle_names_holds_nobody_back() -> None:
     engine = pair().engine(idle=["S2"])
     engine.push("S2", happened(3, "b"))
-    assert told(engine.push("S1", happened(1, "a"))) == []
-    assert told(engine.push("S1", happened(3, "x"))) == [(1, 3)]
+    assert comparable(engine.push("S1", happened(1, "a"))) == []
+    assert comparable(engine.push("S1", happened(3, "x"))) == [(1, 3)]
 
 
 def test_a_stream_that_is_silent_for_longer_than_idle_is_left_out() -> None:
@@ -87,11 +87,13 @@ def test_a_stream_that_is_silent_for_longer_than_idle_is_left_out() -> None:
     engine.push("S2", happened(2, "b"))
     engine.push("S1", happened(1, "a"))
     assert engine.watermark.now == 1
-    assert told(engine.push("S1", happened(7, "x"))) == [(1, 2)]
+    assert comparable(engine.push("S1", happened(7, "x"))) == [(1, 2)]
     assert engine.watermark.now == 2
     engine.push("S1", happened(8, "x"))
     assert engine.watermark.now == 8
-    assert told(engine.push("S2", happened(7, "b"))) == [("late", "S2", "event time 7 is behind the watermark (8)")]
+    assert comparable(engine.push("S2", happened(7, "b"))) == [
+        ("late", "S2", "event time 7 is behind the watermark (8)")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_within_the_lateness_events_come_in_any_order() -> None:
     engine = alone().engine(lateness=3)
     assert engine.push(happened(4, "b")) == []
     assert engine.push(happened(1, "a")) == []
-    assert told(engine.push(happened(7, "x"))) == [(1, 4)]
+    assert comparable(engine.push(happened(7, "x"))) == [(1, 4)]
     assert engine.counts.late == 0
 
 
@@ -139,7 +141,7 @@ def test_an_event_behind_the_watermark_is_late_counted_and_told_on_request() -> 
 def test_an_event_at_the_watermarks_own_time_is_in_time() -> None:
     engine = alone("A & B").engine()
     assert engine.push(happened(5, "a")) == []
-    assert told(engine.push(happened(5, "b"))) == [(5, 5)]
+    assert comparable(engine.push(happened(5, "b"))) == [(5, 5)]
     assert engine.counts.late == 0
 
 
@@ -147,7 +149,7 @@ def test_advance_moves_time_where_no_event_does() -> None:
     engine = alone("A ; B!", select="?x").engine()
     engine.push(happened(1, "a"))
     assert engine.advance(11) == []  # a b at 11 would still be in the window
-    assert told(engine.advance(12)) == [(1, 1)]
+    assert comparable(engine.advance(12)) == [(1, 1)]
     assert engine.push(happened(3, "b")) == []
     assert engine.counts.late == 1
 
@@ -162,7 +164,7 @@ def test_time_does_not_go_back() -> None:
 def test_close_ends_every_wait() -> None:
     engine = alone("A ; B!", select="?x").engine()
     engine.push(happened(1, "a"))
-    assert told(engine.close()) == [(1, 1)]
+    assert comparable(engine.close()) == [(1, 1)]
     assert engine.close() == []
     with pytest.raises(thence.InputError, match="closed"):
         engine.push(happened(2, "a"))
@@ -184,7 +186,7 @@ def test_an_event_with_a_time_of_another_kind_is_bad_and_the_engine_goes_on() ->
     event = thence.Event("2024-05-06T07:00:00Z", "")
     (problem,) = engine.push(event)
     assert problem == Problem("bad", "its time is a date, the query's are ticks", "S1", event=event)
-    assert told(engine.push(happened(2, "b"))) == [(1, 2)]
+    assert comparable(engine.push(happened(2, "b"))) == [(1, 2)]
     assert engine.counts.bad == 1
 
 

@@ -23,6 +23,7 @@ from oracle.tef_sparql_text import text as tef_sparql_text
 from strategies import examples
 from strategies.spaseq import Case as SequenceCase
 from strategies.spaseq import cases as sequence_cases
+from support.comparable_terms import store_of
 from support.engine_cases import given_event, query_of
 from support.ep_sparql_runs import background_of as ep_sparql_background
 from support.ep_sparql_runs import given_events as ep_sparql_events
@@ -32,7 +33,6 @@ from support.sase_composed import in_time
 from support.sase_runs import typed
 from support.spaseq_runs import background
 from support.tef_engine import document
-from support.told_terms import store_of
 from thence.columns.array_codec import pack_arrays, unpack_arrays
 from thence.io.background_data import load_background
 from thence.local.engine import Engine

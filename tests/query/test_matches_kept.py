@@ -22,7 +22,7 @@ QUERY = thence.parse(
 EVENTS = [thence.Event(i, {"type": "T", "subject": f"house{i // 3}", "power": i % 3}) for i in range(300)]
 
 
-def told(match: object) -> tuple[object, ...]:
+def comparable(match: object) -> tuple[object, ...]:
     assert isinstance(match, Match)
     return match.start, match.end, dict(match.bindings), match.events, match.event_ids, match.id
 
@@ -38,10 +38,10 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_match_that_is_read_late_says_what_it_said_at_once() -> None:
     soon, late = QUERY.engine(), QUERY.engine()
     first_terms = late.answers.flow.hosts[0].state.terms
-    at_once = [told(match) for event in EVENTS for match in soon.push(event)]
+    at_once = [comparable(match) for event in EVENTS for match in soon.push(event)]
     kept = [match for event in EVENTS for match in late.push(event)]
     assert late.answers.flow.hosts[0].state.terms is not first_terms
-    assert [told(match) for match in kept] == at_once
+    assert [comparable(match) for match in kept] == at_once
     assert len(kept) == 200
 
 
@@ -67,4 +67,4 @@ def test_the_objects_that_events_came_as_are_those_of_the_match() -> None:
 
 def test_a_match_can_be_sent_elsewhere() -> None:
     match = next(iter(QUERY.match({"S": EVENTS})))
-    assert told(pickle.loads(pickle.dumps(match))) == told(match)
+    assert comparable(pickle.loads(pickle.dumps(match))) == comparable(match)

@@ -1,4 +1,4 @@
-"""`thence.pattern`: SASE+ in Python is the query that the text is, and mistakes are told as in the text."""
+"""`thence.pattern`: SASE+ in Python is the query that the text is, and mistakes are reported as in the text."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def as_objects(_: Path) -> list[thence.Event]:
     return [thence.Event(time, typed) for typed, (_, time, _) in zip(TYPED, ROWS, strict=True)]
 
 
-def told(found: list[thence.Match | thence.Problem]) -> list[tuple[object, ...]]:
+def comparable(found: list[thence.Match | thence.Problem]) -> list[tuple[object, ...]]:
     matches = [match for match in found if isinstance(match, thence.Match)]
     values = [[match.bindings[name].value for name in ("house", "before", "after")] for match in matches]  # type: ignore[union-attr]
     return [(match.start, match.end, *bound) for match, bound in zip(matches, values, strict=True)]
@@ -76,14 +76,14 @@ def test_the_names_of_typed_events_are_in_the_querys_namespace_wherever_they_com
     query = thence.parse(text)
     assert callable(made)
     found = list(query.match(made(tmp_path)))
-    assert told(found) == EXPECTED
+    assert comparable(found) == EXPECTED
     assert found[0].events[0].triples[1].predicate == IRI("http://other/ns#watts")
 
 
 def test_pushed_events_are_in_the_querys_namespace_and_keep_their_attributes() -> None:
     engine = thence.parse(OTHER).engine()
     found = [match for event in as_objects(Path()) for match in engine.push(event)] + engine.close()
-    assert told(found) == EXPECTED
+    assert comparable(found) == EXPECTED
     assert [event.attributes for event in found[0].events] == [TYPED[0], TYPED[2]]
 
 
@@ -104,15 +104,15 @@ def test_the_command_reads_files_in_the_querys_namespace(
 def test_a_namespace_that_is_given_goes_before_that_of_the_text() -> None:
     elsewhere = thence.parse(OTHER, namespace="http://elsewhere/")
     assert elsewhere.algebra.namespace == "http://elsewhere/"
-    assert told(list(elsewhere.match(as_objects(Path())))) == []
+    assert comparable(list(elsewhere.match(as_objects(Path())))) == []
 
 
 def test_an_event_made_in_a_namespace_stays_there() -> None:
     events = [
         thence.Event(time, typed, namespace="http://other/ns#") for typed, time in zip(TYPED, (1, 2, 3, 4), strict=True)
     ]
-    assert told(list(thence.parse(f"PREFIX : <urn:n:> {BODY}").match(events))) == []
-    assert told(list(thence.parse(OTHER).match(events))) == EXPECTED
+    assert comparable(list(thence.parse(f"PREFIX : <urn:n:> {BODY}").match(events))) == []
+    assert comparable(list(thence.parse(OTHER).match(events))) == EXPECTED
 
 
 def test_a_namespace_too_long_for_an_events_attributes_makes_it_bad() -> None:

@@ -19,8 +19,8 @@ def test_match_gives_its_rows_and_partial_matches_that_timed_out() -> None:
     found = list(query().match(events(), timed_out=True))
     assert rows(found) == ROWS
     problems = [each for each in found if isinstance(each, thence.Problem)]
-    told = [(each.event.id, each.reason) for each in problems if each.event is not None]
-    assert told == [*TIMED_OUT, ("e30", "a third event did not arrive before the window ended (40)")]
+    reasons = [(each.event.id, each.reason) for each in problems if each.event is not None]
+    assert reasons == [*TIMED_OUT, ("e30", "a third event did not arrive before the window ended (40)")]
     assert query().match(events()).table().to_pydict()["k"] == [row[2] for row in ROWS]
 
 

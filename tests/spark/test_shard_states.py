@@ -100,9 +100,9 @@ def test_a_state_with_any_bytes_cut_or_changed_is_refused(data: st.DataObject) -
 
 
 def test_whether_partial_matches_are_told_is_for_the_one_who_goes_on_to_say() -> None:
-    told = Pipeline(pipeline().program, EVENTS, 1, partial=True).answering().shard()
-    told.load(saved(), 1)
-    assert len(told.host.expire(100, Domain.TICKS)) == 1
+    shown = Pipeline(pipeline().program, EVENTS, 1, partial=True).answering().shard()
+    shown.load(saved(), 1)
+    assert len(shown.host.expire(100, Domain.TICKS)) == 1
 
 
 @given(st.data(), cases())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import thence
 from strategies.spaseq import Case, cases
 from support.engine_cases import given_event, matched_rows, query_of, summary, tell
-from support.shard_runs import told
+from support.shard_runs import comparable
 from support.shards import Pipeline
 from support.spaseq_runs import background
 from thence.engines.automaton import step
@@ -34,7 +34,7 @@ def test_finite_input_gives_the_rows_of_one_process_in_any_number_of_shards(data
         return
     for shards in (1, 2, 7):
         pipeline = Pipeline(plan(query.algebra), events, shards, background(case))
-        assert summary(case, told(query, pipeline.batch())) == expected
+        assert summary(case, comparable(query, pipeline.batch())) == expected
 
 
 @given(st.data(), cases())
@@ -64,7 +64,7 @@ def test_micro_batches_give_the_rows_of_one_process(data: st.DataObject, case: C
         certain = [row for row in rows if now is not None and row.certain < now + (not waits)]
         may = [row for row in rows if now is not None and row.certain <= now]
         must = Counter(tell(certain))
-        assert must <= Counter(told(query, found)) <= Counter(tell(may))
+        assert must <= Counter(comparable(query, found)) <= Counter(tell(may))
 
 
 CONSTRUCTED = """PREFIX : <http://example.org/>
@@ -122,7 +122,7 @@ def test_a_state_that_is_saved_after_every_few_events_stays_small(monkeypatch: p
     assert len(pipeline.saved[0]) <= 1.5 * middle < 30_000
 
 
-def told_events(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+def comparable_events(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     return sorted(tuple(row["events"]) for row in rows)
 
 
@@ -136,7 +136,7 @@ def test_a_partition_is_in_one_shard_where_a_closure_is_contiguous() -> None:
     expected = sorted(match.event_ids for match in query.match(events))
     for shards in (1, 2, 3, 7):
         found = Pipeline(plan(query.algebra), [("S", event) for event in events], shards).batch()
-        assert told_events(found) == expected
+        assert comparable_events(found) == expected
 
 
 def test_what_a_state_has_seen_and_needs_no_more_is_forgotten_between_micro_batches() -> None:

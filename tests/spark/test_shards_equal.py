@@ -142,8 +142,8 @@ def canonical(times: Any, events: Sequence[Any], cells: Mapping[str, Any]) -> ob
     return times, own, tuple((name, shown(cells[name])) for name in sorted(cells))
 
 
-def expected_rows(case: Case, *, told: bool) -> Counter[object]:
-    """What one process finds; `told` if ids tell events apart."""
+def expected_rows(case: Case, *, are_distinct: bool) -> Counter[object]:
+    """What one process finds; `are_distinct`: ids distinguish equal events."""
     by_id = {event.id: event for event in case.events}
     places = {name: [e for e in case.events if e.stream == name] for name in case.query.streams}
 
@@ -158,12 +158,14 @@ def expected_rows(case: Case, *, told: bool) -> Counter[object]:
 
     rows = []
     for row in matched_rows(case):
-        events = [(content(by_id[id]), id) if told else called(by_id[id]) for id in row.event_ids]
+        events = [(content(by_id[id]), id) if are_distinct else called(by_id[id]) for id in row.event_ids]
         rows.append(canonical(row.times, events, {k: cell(v) for k, v in row.bindings.items()}))
     return Counter(rows)
 
 
-def found_rows(query: thence.Query, pipeline: OfRows, rows: Iterable[Mapping[str, Any]], *, told: bool) -> Counter[Any]:
+def found_rows(
+    query: thence.Query, pipeline: OfRows, rows: Iterable[Mapping[str, Any]], *, are_distinct: bool
+) -> Counter[Any]:
     names = dict(zip(column_names(list(query.columns)), query.columns, strict=True))
     naming = Naming.of(pipeline)
 
@@ -182,7 +184,7 @@ def found_rows(query: thence.Query, pipeline: OfRows, rows: Iterable[Mapping[str
     listed = []
     for row in rows:
         cells = {names[name]: cell(row[name]) for name in names if row[name] is not None}
-        events = [naming.event(id) if told else id for id in row["events"]]
+        events = [naming.event(id) if are_distinct else id for id in row["events"]]
         listed.append(canonical((row["start"], row["end"]), events, cells))
     return Counter(listed)
 
@@ -217,10 +219,12 @@ def test_events_of_equal_rows_are_told_apart_wherever_they_are_read(data: st.Dat
     whole = [Counter(repr(sorted(row.items(), key=lambda cell: cell[0])) for row in found) for found in ways]
     assert all(each == whole[0] for each in whole)  # ids, labels, and names of matches, too
     if not (query.constructs or case.query.distinct):
-        told = kind != "given"
-        assert found_rows(query, pipeline, ways[0], told=told) == expected_rows(case, told=told)
+        are_distinct = kind != "given"
+        assert found_rows(query, pipeline, ways[0], are_distinct=are_distinct) == expected_rows(
+            case, are_distinct=are_distinct
+        )
         shown = {repr(sorted((row | {"match_id": None}).items(), key=str)) for row in ways[0]}
-        assert not told or len({row["match_id"] for row in ways[0]}) >= len(shown)
+        assert not are_distinct or len({row["match_id"] for row in ways[0]}) >= len(shown)
 
 
 def nothing(stream: str, time: int) -> spaseq_query.Event:

@@ -1,4 +1,4 @@
-"""What goes wrong is told once, in any number of shards: late events, those that match nothing among them, rows that
+"""Problems are reported once, in any number of shards: late events, those that match nothing among them, rows that
 are not events, partial matches that time out. And what waits for time to pass needs no event of its own."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def event(time: int, graph: str, name: str) -> tuple[str, thence.Event]:
     return "S", thence.Event(time, f"@prefix : <http://example.org/> . {graph}", id=name)
 
 
-def told(rows: Rows) -> list[tuple[object, object]]:
+def comparable(rows: Rows) -> list[tuple[object, object]]:
     return sorted((row["problem"], row["event"]) for row in rows if row["problem"] is not None)  # type: ignore[type-var]
 
 
@@ -64,7 +64,7 @@ def test_late_events_are_told_once_and_change_nothing(data: st.DataObject, case:
             Pipeline(plan(query.algebra), events, shards, background(case), lateness=lateness) for _ in range(2)
         )
         rows = whole.micro_batches(cut)
-        assert Counter(told(rows)) == Counter(("late", events[number][1].id) for number in late)
+        assert Counter(comparable(rows)) == Counter(("late", events[number][1].id) for number in late)
         without = other.micro_batches([[number for number in piece if number not in late] for piece in cut])
         assert _matches(rows) == _matches(without)
 
@@ -103,9 +103,9 @@ def test_an_absence_is_certain_once_time_has_passed_whoever_moved_it(shards: int
 @pytest.mark.parametrize("shards", SHARDS)
 def test_a_partial_match_times_out_once_time_has_passed_whoever_moved_it(shards: int) -> None:
     events = [event(1, ":h1 :is 1 .", "e1"), event(11, ":h3 :odd 1 .", "e2"), event(12, ":h3 :odd 1 .", "e3")]
-    assert told(pipeline("A ; B", events, shards, partial=True).micro_batches([[0], [1]])) == []
+    assert comparable(pipeline("A ; B", events, shards, partial=True).micro_batches([[0], [1]])) == []
     rows = pipeline("A ; B", events, shards, partial=True).micro_batches([[0], [1], [2]])
-    assert told(rows) == [("timed_out", "e1")]
+    assert comparable(rows) == [("timed_out", "e1")]
     (row,) = (row for row in rows if row["problem"] == "timed_out")
     assert row["reason"] == "B did not arrive before the window ended (11)"
 

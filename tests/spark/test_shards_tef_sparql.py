@@ -17,10 +17,18 @@ import thence
 from oracle.tef_sparql import GivenEvent, TooManySteps
 from oracle.tef_sparql_cases import LIMIT, Case, whole
 from oracle.tef_sparql_text import text
+from support.comparable_terms import NAMESPACE, store_of
 from support.shards import Pipeline
 from support.tef_engine import document
-from support.tef_sparql_shards import by_id, cases_with_a_key, has_blank_nodes, seeded_cases, shown, stream_of, told
-from support.told_terms import NAMESPACE, store_of
+from support.tef_sparql_shards import (
+    by_id,
+    cases_with_a_key,
+    comparable,
+    has_blank_nodes,
+    seeded_cases,
+    shown,
+    stream_of,
+)
 from thence.interface.output import OPEN_END
 from thence.io.background_data import load_background
 from thence.match.background import NO_BACKGROUND, Background
@@ -96,7 +104,7 @@ def test_finite_input_gives_the_rows_of_the_definitions_and_of_one_process(seed:
         except TooManySteps:
             continue
         if case.program.selects:
-            assert shown(rows, shuffled) == told(run.rows), text(case.program)
+            assert shown(rows, shuffled) == comparable(run.rows), text(case.program)
         if not has_blank_nodes(case):
             assert with_ids(rows) == in_one_process(query, case), text(case.program)
 
@@ -119,7 +127,7 @@ def test_shards_by_the_inferred_key_give_what_one_shard_gives(seed: int) -> None
             rows = several.batch()
             assert with_ids(rows) == with_ids(alone), text(case.program)
             if case.program.selects:
-                assert shown(rows, shuffled) == told(run.rows), text(case.program)
+                assert shown(rows, shuffled) == comparable(run.rows), text(case.program)
         cuts = sorted(random.choices(range(len(case.events) + 1), k=3))
         batches = [range(low, high) for low, high in pairwise([0, *cuts, len(case.events)])]
         streamed = [
@@ -155,7 +163,7 @@ def test_micro_batches_give_the_rows_of_the_definitions(seed: int) -> None:
             continue
         cuts = sorted(random.choices(range(len(order) + 1), k=random.randint(0, 6)))
         batches = [range(low, high) for low, high in pairwise([0, *cuts, len(order)])]
-        assert shown(made.micro_batches(batches), order) == told(run.rows), text(case.program)
+        assert shown(made.micro_batches(batches), order) == comparable(run.rows), text(case.program)
 
 
 TICKING = """

@@ -19,8 +19,8 @@ from pyarrow import parquet
 import thence
 from oracle import spaseq_query
 from strategies.spaseq import Case, cases, turtle
-from support.engine_cases import Told, matched_rows, query_of, summary, tell
-from support.shard_runs import told
+from support.engine_cases import Comparable, matched_rows, query_of, summary, tell
+from support.shard_runs import comparable
 from support.spark_runs import taken
 from support.spaseq_runs import background
 
@@ -43,9 +43,9 @@ def test_batch_gives_the_rows_of_one_process(spark: SparkSession, data: st.DataO
     shuffled = data.draw(st.permutations(case.events))
     streams = {name: spark.createDataFrame(table_of(case, shuffled, name)) for name in query.streams}
 
-    def found(shards: int) -> list[Told]:
+    def found(shards: int) -> list[Comparable]:
         made = query.dataframe(streams, background=background(case), shards=shards, terms="struct")
-        return told_rows(query, made, case)
+        return comparable_rows(query, made, case)
 
     with ThreadPoolExecutor(3) as pool:
         for rows in pool.map(found, (1, 2, 7)):
@@ -64,7 +64,7 @@ def test_streaming_gives_the_rows_of_one_process(spark: SparkSession, data: st.D
     cuts = ([order], [order[:middle], order[middle:]], [[event] for event in order] or [[]])
     stopped = [data.draw(st.booleans()) and len(pieces) == 2 for pieces in cuts]
 
-    def found(pieces: Sequence[Events], stopped: bool) -> list[Told]:
+    def found(pieces: Sequence[Events], stopped: bool) -> list[Comparable]:
         with TemporaryDirectory() as folder:
             return streamed(spark, query, case, pieces, Path(folder), lateness=lateness, stopped=stopped)
 
@@ -74,7 +74,7 @@ def test_streaming_gives_the_rows_of_one_process(spark: SparkSession, data: st.D
             assert expected[0] <= summary(case, rows) <= expected[1]
 
 
-def certain_rows(case: Case, order: Events, lateness: int) -> tuple[Counter[Told], Counter[Told]]:
+def certain_rows(case: Case, order: Events, lateness: int) -> tuple[Counter[Comparable], Counter[Comparable]]:
     """The rows that must have come once some events have, and those that may."""
     query = query_of(case)
     engine = query.engine(background=background(case), lateness=lateness)
@@ -105,7 +105,7 @@ def streamed(
     *,
     lateness: int,
     stopped: bool = False,
-) -> list[Told]:
+) -> list[Comparable]:
     """What is found in a micro-batch for each piece; stopped, the query is started anew for each."""
     rows: list[Any] = []
     for number, piece in enumerate(pieces):
@@ -117,7 +117,7 @@ def streamed(
         if stopped or number == len(pieces) - 1:
             rows += _run(spark, query, case, folder, lateness)
     assert [row for row in rows if row["problem"] is not None] == []
-    return told(query, (row.asDict(recursive=True) | {"certain": None} for row in rows))
+    return comparable(query, (row.asDict(recursive=True) | {"certain": None} for row in rows))
 
 
 def _run(spark: SparkSession, query: thence.Query, case: Case, folder: Path, lateness: int) -> list[Any]:
@@ -134,10 +134,10 @@ def _run(spark: SparkSession, query: thence.Query, case: Case, folder: Path, lat
     return taken(made, folder / "checkpoint")
 
 
-def told_rows(query: thence.Query, made: DataFrame, case: Case) -> list[Told]:
-    return told(query, (row.asDict(recursive=True) | {"certain": None} for row in made.collect()))
+def comparable_rows(query: thence.Query, made: DataFrame, case: Case) -> list[Comparable]:
+    return comparable(query, (row.asDict(recursive=True) | {"certain": None} for row in made.collect()))
 
 
-def plainly(rows: Iterable[Told]) -> list[Told]:
+def plainly(rows: Iterable[Comparable]) -> list[Comparable]:
     """Rows without the time at which they were certain, which Spark does not tell."""
     return [(start, end, None, events, cells) for start, end, _, events, cells in rows]

@@ -21,8 +21,8 @@ FOUND = "import thence.spark.session.daemon, pyspark; print(pyspark.__file__)"
 
 def imported_beside(zipped: Path) -> str:
     environment = os.environ | {"PYTHONPATH": str(zipped)}
-    told = subprocess.run([sys.executable, "-c", FOUND], env=environment, capture_output=True, text=True, check=True)
-    return told.stdout.strip()
+    result = subprocess.run([sys.executable, "-c", FOUND], env=environment, capture_output=True, text=True, check=True)
+    return result.stdout.strip()
 
 
 def test_the_same_spark_is_imported_from_where_it_is_installed() -> None:

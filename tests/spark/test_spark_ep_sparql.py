@@ -17,10 +17,10 @@ from oracle.ep_sparql_cases import Case, answer, any_sliced, cases, random_cases
 from oracle.ep_sparql_query import selects
 from oracle.ep_sparql_text import text, turtle
 from oracle.terms import Blank
+from support.comparable_terms import store_of
 from support.ep_sparql_files import EXAMPLES
 from support.ep_sparql_runs import shown, spark_row
-from support.spark_ep_sparql import finite_frame, told
-from support.told_terms import store_of
+from support.spark_ep_sparql import comparable, finite_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -75,7 +75,7 @@ def test_spark_gives_the_rows_and_ids_of_one_process(
     options = {"background": str(roads)} if query is ROUTES else {}
     rows = [(time, time, f"e{number}", graph) for number, (time, graph) in enumerate(given_rows)]
     events = [thence.Event(time, graph, id=name) for time, _, name, graph in rows]
-    all_rows = told(parsed.match(events, **options))
+    all_rows = comparable(parsed.match(events, **options))
     assert all_rows
     if streaming:
         cuts = [rows[:2], rows[2:3], rows[3:], [(1000, 1000, "last", triple("nothing", "is", 1))]]
@@ -153,15 +153,15 @@ def has_blank_nodes(case: Case) -> bool:
 def test_random_cases_in_batch_are_those_of_the_definitions(spark: SparkSession, case: Case) -> None:
     assume(selects(case.file) and case.named is None and case.events)
     try:
-        told_rows = answer(case, rounds=12)
+        comparable_rows = answer(case, rounds=12)
     except TooManyRounds:
         assume(False)
-    assume(told_rows and not any_sliced(case.file) and not has_blank_nodes(case))
+    assume(comparable_rows and not any_sliced(case.file) and not has_blank_nodes(case))
     query = thence.parse(text(case.file), language="ep-sparql")
     rows = [(start, end, name, turtle(triples)) for name, start, end, triples in case.events]
     frame: DataFrame = spark.createDataFrame([(*row, "turtle") for row in rows], SCHEMA + ", format string")
     found = query.dataframe(frame, terms="struct", **options_of(case)).collect()
-    expected = Counter(shown(row, sliced=True) for row in told_rows)
+    expected = Counter(shown(row, sliced=True) for row in comparable_rows)
     assert expected == Counter(spark_row(row.asDict(recursive=True), case.events, True) for row in found), text(
         case.file
     )
@@ -178,7 +178,7 @@ SEEDS = range(int(os.environ["THENCE_CASES"]) // 10) if "THENCE_CASES" in os.env
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_cases_in_streaming_are_those_of_the_definitions(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     """LIMIT takes the same rows, too (EP-62). What ends with the last event may wait (EP-43)."""
-    case, told_rows = next(filter(None, map(answered, random_cases(seed))))
+    case, comparable_rows = next(filter(None, map(answered, random_cases(seed))))
     order = sorted(case.events, key=lambda each: each[2])
     rows = [(start, end, name, turtle(triples), "turtle") for name, start, end, triples in order]
     query = thence.parse(text(case.file), language="ep-sparql")
@@ -187,7 +187,7 @@ def test_random_cases_in_streaming_are_those_of_the_definitions(spark: SparkSess
     found = streamed(
         spark, query, cuts, tmp_path, terms="struct", schema=SCHEMA + ", format string", **options_of(case)
     )
-    expected = Counter(shown(row, sliced=True) for row in told_rows)
+    expected = Counter(shown(row, sliced=True) for row in comparable_rows)
     certain = Counter({row: count for row, count in expected.items() if row[2] < order[-1][2]})
     listed = Counter(spark_row(row.asDict(recursive=True), order, True) for row in found)
     assert certain <= listed <= expected, text(case.file)
@@ -198,11 +198,11 @@ def answered(case: Case) -> tuple[Case, list[Row]] | None:
     if not selects(case.file) or case.named is not None or len(case.events) < 3 or has_blank_nodes(case):
         return None
     try:
-        told_rows = answer(case, rounds=12)
+        comparable_rows = answer(case, rounds=12)
     except TooManyRounds:
         return None
     last = max(end for _, _, end, _ in case.events)
-    return (case, told_rows) if any(row[2] < last for row in told_rows) else None
+    return (case, comparable_rows) if any(row[2] < last for row in comparable_rows) else None
 
 
 @pytest.mark.parametrize("reasoning", [None, "rdfs"])
@@ -250,7 +250,7 @@ def test_with_reasoning_each_background_has_its_own_rows_in_one_session(
         file = tmp_path / f"schema{number}.ttl"
         file.write_text(SCHEMAS[name])
         options: dict[str, Any] = {"background": str(file), "reasoning": "rdfs"}
-        expected = told(parsed.match(events, **options))
+        expected = comparable(parsed.match(events, **options))
         if streaming:
             last = [(1000, 1000, "last", triple("nothing", "is", 1))]
             found = streamed(spark, parsed, [rows[:2], rows[2:] + last], tmp_path / str(number), **options)

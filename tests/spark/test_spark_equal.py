@@ -36,18 +36,18 @@ def test_equal_rows_share_no_blank_node_and_no_match(
     query = thence.parse(QUERY)
     frame = spark.createDataFrame(spark.sparkContext.parallelize(rows, 3), schema)
     found = query.dataframe(frame, shards=2).collect()
-    check(found, told=ids != ["a", "a", "c"])
+    check(found, are_distinct=ids != ["a", "a", "c"])
     if ids:
         return  # in streaming nothing of ids is done otherwise
     for row in rows:
         spark.createDataFrame([row], schema).coalesce(1).write.mode("append").parquet(str(tmp_path / "in"))
     stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
     came = taken(query.dataframe(stream, shards=2), tmp_path / "checkpoint")
-    check(came, told=True)
+    check(came, are_distinct=True)
     assert sorted(row.match_id for row in came) == sorted(row.match_id for row in found)
 
 
-def check(found: list[Any], *, told: bool) -> None:
+def check(found: list[Any], *, are_distinct: bool) -> None:
     assert len(found) == len({row.x for row in found}) == len({row.match_id for row in found}) == 2
     assert {row.events[0] == row.events[1] for row in found} == {True}
-    assert len({row.events[0] for row in found}) == 1 + told
+    assert len({row.events[0] for row in found}) == 1 + are_distinct

@@ -1,5 +1,5 @@
 """A streaming query that is killed goes on from its checkpoint: nothing is lost, and nothing comes twice. Another query
-does not. And what goes wrong with events is told, once."""
+does not. And problems with events are reported, once."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _running(folder: Path, *settings: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _steps(folder: Path) -> int:
-    """How far it has come: micro-batches begun, told, and known to be done."""
+    """How far it has come: micro-batches begun, reported, and known to be done."""
     return sum(
         len(list(folder.glob(f"{where}/[0-9]*"))) for where in ("checkpoint/offsets", "out", "checkpoint/commits")
     )
@@ -218,7 +218,7 @@ def _give(folder: Path, number: int, rows: Sequence[tuple[int | None, str, str]]
 def _taken(
     spark: SparkSession, text: str, folder: Path, progress: list[Any] | None = None, **options: Any
 ) -> list[dict[str, Any]]:
-    """The rows that come of the files that are new, one a micro-batch; `progress` is told of each."""
+    """The rows that come of the files that are new, one a micro-batch; `progress` receives each."""
     found: list[dict[str, Any]] = []
     given = spark.readStream.schema(ROWS).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
     made = thence.parse(text).dataframe(given, **options)

@@ -344,8 +344,8 @@ def test_documents_that_stand_for_much_more_are_read_a_few_at_a_time(monkeypatch
 
 
 def test_what_our_source_could_not_read_is_bad_again() -> None:
-    told = pa.array([None, {"line": 7, "reason": "no time", "text": "<a:s> …"}], BAD)
-    record = pa.RecordBatch.from_pydict({"time": [1, None], "value": ["", None], "bad": told})
+    problems = pa.array([None, {"line": 7, "reason": "no time", "text": "<a:s> …"}], BAD)
+    record = pa.RecordBatch.from_pydict({"time": [1, None], "value": ["", None], "bad": problems})
     assert bad(record) == [BadEvent("S1", 7, "no time", "<a:s> …")]
     assert len(read(record)) == 2
     flags = pa.RecordBatch.from_pydict({"time": [1], "value": [""], "bad": [True]})

@@ -19,8 +19,8 @@ from oracle.rsep_ql_cases import Case, answer, cases, is_construct
 from oracle.rsep_ql_text import text
 from oracle.terms import Blank
 from support.rsep_ql_files import EXAMPLES
-from support.rsep_ql_runs import background_stores, spark_row, told_bindings
-from support.spark_ep_sparql import told
+from support.rsep_ql_runs import background_stores, comparable_bindings, spark_row
+from support.spark_ep_sparql import comparable
 from support.spark_rsep_ql import SCHEMA, streamed
 from thence.io.event_files import read_events
 
@@ -107,7 +107,7 @@ def test_spark_gives_the_rows_and_ids_of_one_process(
         expected = Counter((each.end, each.constructed.id) for each in matches)  # type: ignore[union-attr]
         assert expected == Counter((row.time, row.id) for row in found)
     else:
-        assert told(matches) == Counter(
+        assert comparable(matches) == Counter(
             (row.start, row.end, row.query if "query" in row else None, row.match_id, tuple(row.events))
             for row in found
         )
@@ -182,7 +182,7 @@ SETTINGS = settings(max_examples=CASES, suppress_health_check=list(HealthCheck),
 @given(case=cases())
 def test_random_cases_in_batch_are_those_of_the_definitions(spark: SparkSession, case: Case) -> None:
     assume(not is_construct(case) and not has_blank_nodes(case))
-    expected = Counter((time, told_bindings(bindings)) for time, bindings, _ in answer(case))
+    expected = Counter((time, comparable_bindings(bindings)) for time, bindings, _ in answer(case))
     assume(expected)
     query = thence.parse(text(case.query), language="rsep-ql")
     streams = {name: frame_of(spark, case, name) for name in query.streams}
@@ -201,8 +201,8 @@ def test_random_cases_in_streaming_are_those_of_the_definitions(
     query = thence.parse(text(case.query), language="rsep-ql")
     assume(len(query.streams) == 1)
     order = sorted(case.events, key=lambda each: each[3])
-    told_rows = [(time, told_bindings(bindings)) for time, bindings, _ in answer(case)]
-    expected = Counter(row for row in told_rows if row[0] < order[-1][3])
+    comparable_rows = [(time, comparable_bindings(bindings)) for time, bindings, _ in answer(case)]
+    expected = Counter(row for row in comparable_rows if row[0] < order[-1][3])
     assume(expected)
     rows = [(start, end, name, turtle(triples), "turtle") for _, name, start, end, triples in order]
     options = {"policy": case.preset, "report": case.report, "background": background_stores(case)}

@@ -20,7 +20,7 @@ import thence
 from oracle.sase import rows
 from oracle.sase_cases import Case, cases
 from oracle.sase_text import text
-from support.sase_shards import told, told_rows
+from support.sase_shards import comparable, comparable_rows
 from support.spark_runs import taken
 from support.spark_sase import table_of, write
 
@@ -181,12 +181,12 @@ def test_the_latest_event_may_be_of_a_stream_that_another_query_reads(spark: Spa
 def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, case: Case, data: st.DataObject) -> None:
     query = thence.parse(text(case.query), language="sase+")
     frame = spark.createDataFrame(table_of(data.draw(st.permutations(case.events))))
-    expected = uncertain(told(row) for row in rows(case.query, case.events))
+    expected = uncertain(comparable(row) for row in rows(case.query, case.events))
 
     def found(shards: int) -> object:
         made = query.dataframe(frame, shards=shards, terms="struct", problems=True).collect()
         listed = (row.asDict(recursive=True) | {"certain": None} for row in made)
-        return uncertain(told_rows(query.dataflow().stages[0].program, listed))
+        return uncertain(comparable_rows(query.dataflow().stages[0].program, listed))
 
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(found, (1, 2))) == [expected, expected]
@@ -210,9 +210,9 @@ def test_streaming_gives_the_rows_that_are_certain(
         found += [row.asDict(recursive=True) | {"certain": None} for row in taken(made, folder / "checkpoint")]
     now = max(event.time for event in case.events)
     expected = rows(case.query, case.events)
-    must = uncertain(told(row) for row in expected if row.certain < now)
-    may = uncertain(told(row) for row in expected if row.certain <= now)
-    assert must <= uncertain(told_rows(query.dataflow().stages[0].program, found)) <= may  # type: ignore[arg-type]
+    must = uncertain(comparable(row) for row in expected if row.certain < now)
+    may = uncertain(comparable(row) for row in expected if row.certain <= now)
+    assert must <= uncertain(comparable_rows(query.dataflow().stages[0].program, found)) <= may  # type: ignore[arg-type]
 
 
 def uncertain(found: object) -> Counter[object]:

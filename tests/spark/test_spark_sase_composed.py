@@ -16,7 +16,7 @@ import thence
 from oracle.sase import Row
 from oracle.sase_composed import answers, columns, written
 from oracle.sase_composed_cases import Text, texts
-from support.sase_shards import _plain, _told_cell
+from support.sase_shards import _comparable_cell, _plain
 from support.spark_runs import taken
 from support.spark_sase import table_of, write
 
@@ -28,7 +28,7 @@ FEW = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 SCHEMA = "time long, end long, id string, value string"
-Told = tuple[int, int, tuple[object, ...]]
+Comparable = tuple[int, int, tuple[object, ...]]
 
 
 @FEW
@@ -39,7 +39,9 @@ def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, text: Text
         name: spark.createDataFrame(table_of(data.draw(st.permutations(events)))) for name, events in text.given.items()
     }
     made = query.dataframe(frames, shards=2, terms="struct", problems=True).collect()
-    assert Counter(told_rows(made, names)) == Counter(told(row, names) for row in answers(text.queries, text.given))
+    assert Counter(comparable_rows(made, names)) == Counter(
+        comparable(row, names) for row in answers(text.queries, text.given)
+    )
 
 
 @FEW
@@ -64,18 +66,18 @@ def test_streaming_gives_the_rows_that_are_certain(
         found += taken(made, folder / "checkpoint")
     now = min(max((event.time for event in events), default=-1) for events in text.given.values()) - lateness
     expected = answers(text.queries, text.given)
-    must = Counter(told(row, names) for row in expected if row.certain < now)
-    may = Counter(told(row, names) for row in expected if row.certain <= now)
-    assert must <= Counter(told_rows(found, names)) <= may
+    must = Counter(comparable(row, names) for row in expected if row.certain < now)
+    may = Counter(comparable(row, names) for row in expected if row.certain <= now)
+    assert must <= Counter(comparable_rows(found, names)) <= may
 
 
-def told(row: Row, names: Sequence[str]) -> Told:
+def comparable(row: Row, names: Sequence[str]) -> Comparable:
     cells = dict(row.cells)
     return row.start, row.end, tuple(_plain(cells.get(name)) for name in names)
 
 
-def told_rows(found: Iterable[Any], names: Sequence[str]) -> Iterable[Told]:
+def comparable_rows(found: Iterable[Any], names: Sequence[str]) -> Iterable[Comparable]:
     for row in found:
         listed = row.asDict(recursive=True)
         assert listed["problem"] is None, listed
-        yield listed["start"], listed["end"], tuple(_told_cell(listed[name]) for name in names)
+        yield listed["start"], listed["end"], tuple(_comparable_cell(listed[name]) for name in names)

@@ -38,10 +38,10 @@ def written(query: thence.Query, rows: list[Any]) -> list[str]:
     """Rows as `--format jsonl --events` writes matches, the ids of RDF events without what stands before them."""
     found = []
     for row in rows:
-        told = row.asDict(recursive=True)
-        cells = {name: _plain(told[name]) for name in query.columns if told[name] is not None}
-        times = {name: _time(told[name]) for name in ("start", "end")}
-        found.append(times | {"bindings": cells, "events": [id.rpartition("/")[2] for id in told["events"]]})
+        shown = row.asDict(recursive=True)
+        cells = {name: _plain(shown[name]) for name in query.columns if shown[name] is not None}
+        times = {name: _time(shown[name]) for name in ("start", "end")}
+        found.append(times | {"bindings": cells, "events": [id.rpartition("/")[2] for id in shown["events"]]})
     return in_order(found)
 
 
@@ -151,8 +151,8 @@ def test_each_event_is_bad_or_late_once_whoever_reads_it(spark: SparkSession, tm
     matches = [(row["start"], row["end"], row["x"], row["y"]) for row in found if row["problem"] is None]
     wanted = [(each.start, each.end, *(each.bindings[n].python for n in "xy")) for each in query.match(good)]
     assert sorted(matches) == sorted(wanted) and len(wanted) == 4
-    told = sorted((row["problem"], row["stream"]) for row in found if row["problem"] is not None)
-    assert told == [("bad", "S"), ("bad", "T"), ("late", "S"), ("late", "T")]
+    shown = sorted((row["problem"], row["stream"]) for row in found if row["problem"] is not None)
+    assert shown == [("bad", "S"), ("bad", "T"), ("late", "S"), ("late", "T")]
 
 
 def test_an_event_that_several_queries_refuse_is_told_once(spark: SparkSession, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ ROWS = [("A", -3, 5, 1, "n"), ("A", 4, 4, 2, "n"), ("A", 6, None, 3, "n"), ("B",
 EXPECTED = [(-3, 7, 1, 4), (4, 7, 2, 4), (6, 7, 3, 4), (-3, 9, 1, 5), (4, 9, 2, 5), (6, 9, 3, 5)]
 
 
-def told(rows: list[Any]) -> list[tuple[int, ...]]:
+def comparable(rows: list[Any]) -> list[tuple[int, ...]]:
     return [(row.start, row.end, int(row.x), int(row.y)) for row in rows]
 
 
@@ -39,7 +39,7 @@ def test_a_rows_start_is_the_start_of_its_first_event_in_batch(
     assert reading(stored) is not None, "workers read the files themselves"
     for each in (frame, stored, frame.withColumnRenamed("end", "until")):
         columns = {"events": {"end": "until"}} if "until" in each.columns else None
-        assert sorted(told(query.dataframe(each, columns=columns).collect())) == sorted(EXPECTED)
+        assert sorted(comparable(query.dataframe(each, columns=columns).collect())) == sorted(EXPECTED)
 
 
 @pytest.mark.parametrize("query", [SASE, SPASEQ], ids=["SASE+", "SPAseQ"])
@@ -51,4 +51,4 @@ def test_a_rows_start_is_the_start_of_its_first_event_in_a_stream_that_is_stoppe
         spark.createDataFrame(rows, SCHEMA).coalesce(1).write.mode("append").parquet(str(tmp_path / "events"))
         stream = spark.readStream.schema(SCHEMA).parquet(str(tmp_path / "events"))
         found += taken(query.dataframe(stream, shards=2), tmp_path / "checkpoint")
-    assert sorted(told(found)) == sorted(EXPECTED)
+    assert sorted(comparable(found)) == sorted(EXPECTED)

@@ -18,7 +18,8 @@ from oracle.tef_sparql import GivenEvent
 from oracle.tef_sparql_cases import Case, whole
 from oracle.tef_sparql_text import text
 from support.both_engines import both
-from support.spark_ep_sparql import finite_frame, told
+from support.comparable_terms import store_of
+from support.spark_ep_sparql import comparable, finite_frame
 from support.spark_rsep_ql import SCHEMA, streamed
 from support.tef_engine import document
 from support.tef_sparql_cases import EX, HOMES
@@ -32,8 +33,7 @@ from support.tef_sparql_shards import (
     shown,
     stream_of,
 )
-from support.tef_sparql_shards import told as told_rows
-from support.told_terms import store_of
+from support.tef_sparql_shards import comparable as comparable_rows
 from thence.interface.operator import Environment
 from thence.io.background_data import load_background
 from thence.io.event_files import read_events
@@ -72,7 +72,7 @@ def test_spark_gives_the_rows_and_ids_of_one_process(
     else:
         found = query.dataframe(spark.createDataFrame(ROWS, SCHEMA).repartition(3)).collect()
     assert matches
-    assert told(matches) == Counter((row.start, row.end, None, row.match_id, tuple(row.events)) for row in found)
+    assert comparable(matches) == Counter((row.start, row.end, None, row.match_id, tuple(row.events)) for row in found)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -163,7 +163,7 @@ def test_random_cases_in_batch_are_those_of_the_definitions(spark: SparkSession,
         own = [row(each) for each in case.events if stream_of(query, each) == stream.name]
         frames[stream.name] = spark.createDataFrame(random.sample(own, len(own)), SCHEMA).repartition(3)
     found = query.dataframe(frames, **options_of(case)).collect()
-    assert rows_of(found, case) == told_rows(whole(case).rows), text(case.program)
+    assert rows_of(found, case) == comparable_rows(whole(case).rows), text(case.program)
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -180,7 +180,7 @@ def test_random_cases_in_micro_batches_are_those_of_the_definitions(
     cuts = sorted(random.sample(range(1, len(events)), min(2, len(events) - 1)))
     batches = [[row(each) for each in events[low:high]] for low, high in pairwise([0, *cuts, len(events)])]
     found = streamed(spark, query, batches, tmp_path, **options_of(case))
-    assert rows_of(found, case) == told_rows(whole(case, until=99).rows), text(case.program)
+    assert rows_of(found, case) == comparable_rows(whole(case, until=99).rows), text(case.program)
 
 
 MOVES = HOMES + "SELECT ?person ?place WHERE ?person rings ?_ DURING ?person liveIn ?place"

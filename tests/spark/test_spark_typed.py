@@ -1,5 +1,5 @@
 """Typed rows on Spark: only what is asked for is sent, and yet the answers are those of one process, rows that are no
-events are told, and every row has an id of its own."""
+events are reported, and every row has an id of its own."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from support.spaseq_runs import background
 from thence.rdf.terms import BlankNode
 from thence.runtime.results import Match
 
-Told: TypeAlias = tuple[Any, ...]
+Comparable: TypeAlias = tuple[Any, ...]
 """A row: start, end, when it was certain, events, bindings."""
 
 
@@ -38,7 +38,7 @@ def only_matches(found: Iterable[object]) -> list[Match]:
     return [each for each in listed if isinstance(each, Match)]
 
 
-def tell(rows: Iterable[Match]) -> list[Told]:
+def tell(rows: Iterable[Match]) -> list[Comparable]:
     return [
         (*row.times, row.certain, row.event_ids, tuple(sorted((k, _cell(v)) for k, v in row.bindings.items())))
         for row in rows
@@ -52,6 +52,6 @@ def _cell(cell: object) -> str:
     return f"_:{cell.value.rpartition('_')[2]}" if isinstance(cell, BlankNode) else str(cell)
 
 
-def summary(case: Case, rows: list[Told]) -> Counter[Told]:
+def summary(case: Case, rows: list[Comparable]) -> Counter[Comparable]:
     """Of equal rows of SELECT DISTINCT any may be the first, if they come at one time."""
     return Counter((row[2], row[-1]) if case.query.distinct else row for row in rows)

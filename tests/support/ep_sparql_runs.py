@@ -11,7 +11,7 @@ from oracle.ep_sparql import Row
 from oracle.ep_sparql_cases import Case
 from oracle.ep_sparql_data import GivenEvent
 from oracle.ep_sparql_text import turtle
-from support.told_terms import engine_term, store_of, told_term
+from support.comparable_terms import comparable_term, engine_term, store_of
 from thence.columns.batches import Batch, encode
 from thence.interface.solutions import Row as EngineRow
 from thence.io.background_data import load_background
@@ -68,7 +68,7 @@ def shown(row: Row, *, sliced: bool) -> Shown:
     fills several patterns is listed once."""
     number, start, end, bindings, events = row
     named = () if sliced else tuple(dict.fromkeys(events))
-    return number, start, end, tuple((name, told_term(term)) for name, term in bindings), named
+    return number, start, end, tuple((name, comparable_term(term)) for name, term in bindings), named
 
 
 def cells(row: EngineRow, events: Sequence[GivenEvent]) -> tuple[tuple[str, object], ...]:

@@ -16,7 +16,7 @@ def event(time: Any, triples: str, name: str | None = None) -> thence.Event:
     return thence.Event(start, f"{PREFIX}{triples} .", end=end, id=name)
 
 
-def told(found: Iterable[object]) -> Iterator[str]:
+def comparable(found: Iterable[object]) -> Iterator[str]:
     matches = [each for each in found if isinstance(each, Match)]
     assert all(each.start == each.end for each in matches)  # RS-48
     shown = sorted((each.end, " ".join(f"{name}={short(term)}" for name, term in values(each))) for each in matches)
@@ -43,4 +43,4 @@ def happened(time: int) -> thence.Event:
 
 
 def counted(found: Iterable[object]) -> list[str]:
-    return [text.replace("n=", "") for text in told(found)]
+    return [text.replace("n=", "") for text in comparable(found)]

@@ -14,8 +14,8 @@ from oracle.rsep_ql_cases import (
 )
 from oracle.rsep_ql_text import written_length, written_time
 from oracle.terms import Literal, Term, Triple
+from support.comparable_terms import NAMESPACE, comparable_term, store_of
 from support.ep_sparql_runs import spark_term
-from support.told_terms import NAMESPACE, store_of, told_term
 from thence.io.background_data import load_background
 from thence.match.background import NO_BACKGROUND, Background
 from thence.rdf.events import Event
@@ -48,7 +48,7 @@ def given_report(case: Case) -> Any:
             return [given_time(each, dates=case.query.dates) for each in case.report]
 
 
-def told_time(time: Any, *, dates: bool) -> int:
+def comparable_time(time: Any, *, dates: bool) -> int:
     """A time of the engine as the oracle writes it."""
     if isinstance(time, datetime):
         return round(time.timestamp())
@@ -75,14 +75,14 @@ def spark_row(row: Mapping[str, Any], events: Sequence[tuple[Any, ...]]) -> tupl
     reserved = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
     cells = {name.rstrip("_"): cell for name, cell in row.items() if name not in reserved and cell is not None}
     assert row["problem"] is None, row["reason"]
-    time = told_time(row["start"], dates=False)
-    assert time == told_time(row["end"], dates=isinstance(row["start"], datetime))
+    time = comparable_time(row["start"], dates=False)
+    assert time == comparable_time(row["end"], dates=isinstance(row["start"], datetime))
     named = [(each[1],) for each in events]
     return time, tuple((name, spark_term(cell, named)) for name, cell in sorted(cells.items()))
 
 
-def told_bindings(bindings: Iterable[tuple[str, Term]]) -> tuple[tuple[str, object], ...]:
-    return tuple((name, told_term(term)) for name, term in bindings)
+def comparable_bindings(bindings: Iterable[tuple[str, Term]]) -> tuple[tuple[str, object], ...]:
+    return tuple((name, comparable_term(term)) for name, term in bindings)
 
 
 def background_of(case: Case) -> Background:

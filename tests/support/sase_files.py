@@ -12,7 +12,7 @@ import thence
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-Told = tuple[str, dict[str, Any]]
+Comparable = tuple[str, dict[str, Any]]
 """A match: the ids of its events, with a comma between components, and the cells of RETURN."""
 
 
@@ -28,7 +28,7 @@ def anomaly(thing: str, courier: str) -> dict[str, str]:
     return {"object_id": thing, "courier_id": courier}
 
 
-MATCHES: dict[str, list[Told]] = {
+MATCHES: dict[str, list[Comparable]] = {
     "badnews": [
         ("n2, s3 s5 s6", {"sum(b[].volume)": 300 + 250 + 400}),
         ("n3, s5 s6 s7", {"sum(b[].volume)": 250 + 400 + 50}),
@@ -50,7 +50,7 @@ MATCHES: dict[str, list[Told]] = {
         ("d12, d15", anomaly("o3", "K3")),
         ("d16, d17", anomaly("o4", "K1")),
     ],
-    # the events are those that the first query makes, told by their objects: of K1, and of K2 in between
+    # the events are those that the first query makes, distinguished by their objects: of K1, and of K2 in between
     "couriers": [
         (" ".join(objects), {"courier_id": "K1", "objects": objects})
         for objects in ([f"x{number}" for number in range(first, first + 10)] for first in (1, 2))

@@ -29,7 +29,7 @@ from thence.local.flow import LocalFlow
 from thence.rdf.events import Event
 from thence.rdf.terms import Literal
 
-Told = tuple[int, int, int, tuple[tuple[str, ...], ...], tuple[tuple[str, object], ...]]
+Comparable = tuple[int, int, int, tuple[tuple[str, ...], ...], tuple[tuple[str, object], ...]]
 """A row as both sides tell it: start, end, when it was certain, events of each component, cells."""
 
 
@@ -40,16 +40,18 @@ def agree(case: Case, cuts: list[int]) -> None:
     batch = encoded(case.events)
 
     runner = flow_of(optimised)
-    found = [told_row(row, runner) for row in runner.run({"events": [batch]})]
-    assert Counter(found) == Counter(map(told, expected))
+    found = [comparable_row(row, runner) for row in runner.run({"events": [batch]})]
+    assert Counter(found) == Counter(map(comparable, expected))
     in_order = [(certain, end, start, sum(ids, ())) for start, end, certain, ids, _ in found]
     assert in_order == sorted(in_order)
 
     unoptimised = flow_of(plainly)
-    assert Counter(told_row(row, unoptimised) for row in unoptimised.run({"events": [batch]})) == Counter(found)
+    assert Counter(comparable_row(row, unoptimised) for row in unoptimised.run({"events": [batch]})) == Counter(found)
 
     interrupted = flow_of(program_of(runner))
-    assert Counter(told_row(row, interrupted) for row in in_pieces(interrupted, batch, sorted(cuts))) == Counter(found)
+    assert Counter(comparable_row(row, interrupted) for row in in_pieces(interrupted, batch, sorted(cuts))) == Counter(
+        found
+    )
 
 
 @lru_cache(maxsize=1)
@@ -87,11 +89,11 @@ def _ints(numbers: list[int]) -> NDArray[np.int64]:
     return np.array(numbers, np.int64)
 
 
-def told(row: OracleRow) -> Told:
+def comparable(row: OracleRow) -> Comparable:
     return row.start, row.end, row.certain, row.ids, tuple((name, plain(cell)) for name, cell in sorted(row.cells))
 
 
-def told_row(row: Row, runner: LocalFlow) -> Told:
+def comparable_row(row: Row, runner: LocalFlow) -> Comparable:
     components = program_of(runner).components
     assert components is not None
     ids = runner.ids(row)

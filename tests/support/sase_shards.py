@@ -10,18 +10,18 @@ from support.sase_runs import plain
 from thence.engines.automaton.program import SequenceProgram
 from thence.rdf.terms import XSD_STRING, Literal
 
-Told = tuple[int, int, int, tuple[str, ...], tuple[object, ...]]
+Comparable = tuple[int, int, int, tuple[str, ...], tuple[object, ...]]
 
 
-def told(row: Row) -> Told:
+def comparable(row: Row) -> Comparable:
     return row.start, row.end, row.certain, sum(row.ids, ()), tuple(_plain(cell) for _, cell in row.cells)
 
 
-def told_rows(program: SequenceProgram, found: Iterable[Mapping[str, Any]]) -> Iterable[Told]:
+def comparable_rows(program: SequenceProgram, found: Iterable[Mapping[str, Any]]) -> Iterable[Comparable]:
     columns = program.query.columns  # type: ignore[union-attr]
     for row in found:
         assert row["problem"] is None
-        cells = tuple(_told_cell(row[name]) for name in columns)
+        cells = tuple(_comparable_cell(row[name]) for name in columns)
         yield row["start"], row["end"], row["certain"], tuple(row["events"]), cells
 
 
@@ -32,14 +32,14 @@ def _plain(cell: Any) -> object:
     return plain(cell)
 
 
-def _told_cell(cell: Any) -> object:
+def _comparable_cell(cell: Any) -> object:
     match cell:
         case None:
             return None
         case list():
-            return tuple(map(_told_cell, cell))
+            return tuple(map(_comparable_cell, cell))
         case {"type": _, "value": text, "datatype": datatype}:
             return plain(Literal(text, datatype or XSD_STRING).python)
         case dict():
-            return tuple(map(_told_cell, cell.values()))
+            return tuple(map(_comparable_cell, cell.values()))
     raise TypeError(cell)

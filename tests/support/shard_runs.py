@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import thence
-from support.engine_cases import Told
+from support.engine_cases import Comparable
 from thence.rdf.terms import XSD_STRING, Literal
 from thence.runtime.results import column_names
 
 
-def told(query: thence.Query, rows: Iterable[Mapping[str, Any]]) -> list[Told]:
+def comparable(query: thence.Query, rows: Iterable[Mapping[str, Any]]) -> list[Comparable]:
     names = dict(zip(column_names(list(query.columns)), query.columns, strict=True))
     found = []
     for row in rows:

@@ -19,7 +19,7 @@ def finite_frame(spark: SparkSession, path: Path) -> DataFrame:
     return spark.read.format("thence").load(str(path))
 
 
-def told(matches: Iterable[object]) -> Counter[tuple[object, ...]]:
+def comparable(matches: Iterable[object]) -> Counter[tuple[object, ...]]:
     found = [match for match in matches if isinstance(match, thence.Match)]
     return Counter(
         (match.start, match.end, match.query, match.id, tuple(event.id for event in match.events)) for match in found

@@ -30,42 +30,42 @@ from thence.rdf.events import Event
 from thence.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 from thence.rdf.values import is_number, value
 
-Told = tuple[int, int, int, tuple[str, ...], tuple[tuple[str, object], ...]]
+Comparable = tuple[int, int, int, tuple[str, ...], tuple[tuple[str, object], ...]]
 """A row as both sides tell it: start, end, when it was certain, events, cells."""
 
 
-def told_by_the_oracle(case: Case) -> Counter[Told]:
-    return _told_rows(rows(case.query, evaluate(case.query, case.events, case.background)))
+def oracle_answers(case: Case) -> Counter[Comparable]:
+    return _comparable_rows(rows(case.query, evaluate(case.query, case.events, case.background)))
 
 
-def told_by_the_engine(case: Case, *, cuts: Sequence[int] = ()) -> Counter[Told]:
+def engine_answers(case: Case, *, cuts: Sequence[int] = ()) -> Counter[Comparable]:
     """At once, or in pieces."""
     runner, streams = flow_of(plan(parse(text(case.query))), background(case)), batches_of(case)
     found = _in_pieces(runner, streams, sorted(cuts)) if cuts else runner.run(streams)
-    return Counter(told_row(row, runner) for row in found)
+    return Counter(comparable_row(row, runner) for row in found)
 
 
-def _told_rows(expected: Iterable[OracleRow]) -> Counter[Told]:
+def _comparable_rows(expected: Iterable[OracleRow]) -> Counter[Comparable]:
     return Counter(
         (
             row.start,
             row.end,
             row.certain,
             row.events,
-            tuple(sorted((k, _told_cell(v)) for k, v in row.cells if v is not None)),
+            tuple(sorted((k, _comparable_cell(v)) for k, v in row.cells if v is not None)),
         )
         for row in expected
     )
 
 
-def _told_cell(cell: Cell) -> object:
+def _comparable_cell(cell: Cell) -> object:
     match cell:
         case tuple():
-            return tuple(_told_cell(term) for term in cell)
+            return tuple(_comparable_cell(term) for term in cell)
         case Number(float() as number, _, datatype):
             return datatype, canonical(number, datatype)
         case Number(Fraction() as number, integer):
-            return _told_number(number, "integer" if integer else "decimal")
+            return _comparable_number(number, "integer" if integer else "decimal")
         case bool():
             return cell
         case oracle_terms.Iri(name):
@@ -74,11 +74,11 @@ def _told_cell(cell: Cell) -> object:
             return ("blank", label, event)
         case oracle_terms.Literal(lexical, datatype):
             is_a_number = datatype in ("integer", "decimal")
-            return _told_number(Fraction(lexical), datatype) if is_a_number else (datatype, lexical)
+            return _comparable_number(Fraction(lexical), datatype) if is_a_number else (datatype, lexical)
     raise AssertionError(cell)
 
 
-def _told_number(number: Fraction, datatype: str) -> tuple[str, int]:
+def _comparable_number(number: Fraction, datatype: str) -> tuple[str, int]:
     """To thirty digits: a quotient that never ends is cut off by the engine, and not by the oracle."""
     return datatype, round(number * 10**30)
 
@@ -103,15 +103,15 @@ def _in_pieces(runner: LocalFlow, streams: dict[str, list[EventBatch]], cuts: li
     yield from runner.feed({}, int(NEVER))
 
 
-def told_row(row: Row, runner: LocalFlow) -> Told:
-    cells = {name: _told_term(cell, runner) for name, cell in row.bindings.items()}
+def comparable_row(row: Row, runner: LocalFlow) -> Comparable:
+    cells = {name: _comparable_term(cell, runner) for name, cell in row.bindings.items()}
     return (row.start, row.end, row.certain, tuple(runner.ids(row)), tuple(sorted(cells.items())))
 
 
-def _told_term(cell: Term | tuple[Term, ...], runner: LocalFlow) -> object:
+def _comparable_term(cell: Term | tuple[Term, ...], runner: LocalFlow) -> object:
     match cell:
         case tuple():
-            return tuple(_told_term(term, runner) for term in cell)
+            return tuple(_comparable_term(term, runner) for term in cell)
         case IRI(iri):
             return iri
         case BlankNode(label):
@@ -125,7 +125,7 @@ def _told_term(cell: Term | tuple[Term, ...], runner: LocalFlow) -> object:
             if isinstance(found, float):
                 return cell.datatype.removeprefix(XSD), cell.value
             if is_number(found):
-                return _told_number(Fraction(found), "integer" if isinstance(found, int) else "decimal")
+                return _comparable_number(Fraction(found), "integer" if isinstance(found, int) else "decimal")
             return found if isinstance(found, bool) else ("string", cell.value)
     raise AssertionError(cell)
 

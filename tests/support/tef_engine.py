@@ -11,7 +11,7 @@ from oracle.tef_sparql import Constructed, FactRow, GivenEvent, Row, triple_rank
 from oracle.tef_sparql_query import Program
 from oracle.tef_sparql_text import text
 from oracle.terms import Blank, Iri, Literal, Term, Triple
-from support.told_terms import NAMESPACE, store_of
+from support.comparable_terms import NAMESPACE, store_of
 from thence.algebra.tef_sparql import ConstructStatement
 from thence.columns.batches import encode
 from thence.engines.facts.event_instances import Emitted, EmittedEvent, EmittedRow

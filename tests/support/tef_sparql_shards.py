@@ -14,8 +14,8 @@ from oracle.tef_sparql import GivenEvent, Row, TooManySteps
 from oracle.tef_sparql_cases import Case, random_cases, whole
 from oracle.tef_sparql_text import text
 from oracle.terms import Blank
+from support.comparable_terms import NAMESPACE, comparable_term
 from support.ep_sparql_runs import spark_term
-from support.told_terms import NAMESPACE, told_term
 from thence.interface.tables import SUBJECT
 
 RESERVED = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
@@ -74,16 +74,16 @@ def keys_of(case: Case) -> set[object]:
 
 def is_telling(case: Case) -> bool:
     turned = replace(case, events=case.events[::-1])
-    return told(whole(case).rows) != told(whole(turned).rows)
+    return comparable(whole(case).rows) != comparable(whole(turned).rows)
 
 
 def stream_of(query: thence.Query, event: GivenEvent) -> str:
     return event.stream or query.algebra.streams[0].name  # type: ignore[attr-defined]
 
 
-def told(rows: Iterable[Row]) -> Counter[tuple[object, ...]]:
+def comparable(rows: Iterable[Row]) -> Counter[tuple[object, ...]]:
     return Counter(
-        (row[0], row[1], row[2], tuple((name, told_term(term)) for name, term in sorted(row[3]))) for row in rows
+        (row[0], row[1], row[2], tuple((name, comparable_term(term)) for name, term in sorted(row[3]))) for row in rows
     )
 
 

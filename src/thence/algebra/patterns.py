@@ -296,7 +296,7 @@ class OrderKey:
 
 @dataclass(frozen=True, slots=True)
 class Modifiers:
-    """What follows WHERE (18.2.4, 18.2.5). `group` is None without GROUP BY; aggregates alone make one group of all."""
+    """Clauses after WHERE (18.2.4, 18.2.5). `group` is None without GROUP BY; aggregates alone make one group."""
 
     group: tuple[GroupKey, ...] | None = None
     having: tuple[Expression, ...] = ()

@@ -77,7 +77,7 @@ def block_window(number: int) -> IRI:
 
 
 def block_number(name: IRI) -> int | None:
-    """Which STREAM block of the text the window is of, from 0.
+    """The number of the window's STREAM block in the text, from 0.
 
     >>> block_number(block_window(3)), block_number(clause_window(3)), block_number(IRI("http://example.org/w"))
     (3, None, None)
@@ -104,7 +104,7 @@ class EventPattern:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """Those that its mappings may bind."""
+        """The variables that its mappings may bind."""
         times = (each for each in (self.start, self.end) if each is not None)
         return (*in_scope(self.pattern), *times)
 

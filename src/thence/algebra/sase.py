@@ -1,8 +1,8 @@
 """The algebra of SASE+: components of a pattern, conditions on their events, RETURN and AGGREGATE (Section
 2.2, Appendix A.1).
 
-A predicate refers to a property of an event by a variable, so SASE+ uses the expressions of all languages. The query's
-`references` map each variable to its meaning. The names of these variables cannot occur in a text of another language.
+What a predicate says of an event is in it as a variable, so that SASE+ has the expressions of all languages: the
+query's `references` tell what each of them means. They have names that no other language's text can give.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Strategy(Enum):
 
 
 class EventIndex(Enum):
-    """Which event of a component is meant."""
+    """The event of a component that a reference means."""
 
     ALONE = ""  # a: the component has but one
     FIRST = "1"  # a[1]
@@ -40,14 +40,14 @@ class EventIndex(Enum):
 
 
 class EventRange(Enum):
-    """Which events of a closure an aggregate or a sequence is over."""
+    """The events of a closure that an aggregate or a sequence is over."""
 
     ALL = ""  # a[]
     BEFORE = "..i-1"  # a[..i-1]
 
 
 class AggregateName(Enum):
-    """Aggregates (2.2.4). They skip what is missing."""
+    """Aggregates (2.2.4). They skip missing values."""
 
     COUNT = "count"
     SUM = "sum"
@@ -89,7 +89,7 @@ class Computed:
 
 
 Key: TypeAlias = Name | Computed
-"""An attribute or computed key whose value all events of a partition share."""
+"""The values that events of a partition share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def is_iterated(reference: Reference) -> bool:
 
 
 def is_earlier(reference: Reference) -> bool:
-    """Whether it refers to events before the one at `i`: a condition on both applies from the second event on."""
+    """Whether it is about events before that at `i`: a condition that names both is tested from the second event on."""
     match reference:
         case Attribute(index=index):
             return index in (EventIndex.FIRST, EventIndex.BEFORE)
@@ -145,7 +145,7 @@ def is_earlier(reference: Reference) -> bool:
 
 
 def is_whole(reference: Reference) -> bool:
-    """Whether it refers to a whole closure, so that its value is known when the closure has ended."""
+    """Whether it is about a whole closure, and so is known once that has ended."""
     match reference:
         case Attribute(index=index):
             return index is EventIndex.LAST
@@ -274,7 +274,7 @@ class ComponentQuery:
         return next(each for each in self.components if each.variable == variable)
 
     def place(self, variable: str) -> int:
-        """Which component of SEQ a variable is, from 0."""
+        """The number of a variable's component in SEQ, from 0."""
         return next(number for number, each in enumerate(self.components) if each.variable == variable)
 
 
@@ -305,7 +305,7 @@ class ComposedQuery:
 
     @property
     def time_kind(self) -> tuple[Domain, str] | None:
-        """The kind of time of the first block with WITHIN, and the text of its WITHIN."""
+        """The kind of time of the first block with WITHIN."""
         window = next((Window(block.window) for block in self.blocks if block.window is not None), None)
         return None if window is None else (window.span.domain, window_text(window))
 

@@ -172,7 +172,7 @@ def _total(kind: Type) -> Type:
 
 
 def _constant(constant: object) -> Type:
-    """The type of the Python value that becomes the cell. Some of these types are subtypes of others."""
+    """The type of the Python value that becomes the cell; some of these types are others' subtypes."""
     match constant:
         case bool():
             return BOOLEAN

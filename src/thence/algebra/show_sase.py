@@ -29,7 +29,7 @@ _CALLED = {called: word for word, (called, _) in FUNCTIONS.items()}
 
 
 class _ConditionPrecedence(IntEnum):
-    """How tightly a condition binds; one that binds less tightly than its place needs brackets."""
+    """The precedence of a condition: brackets are needed where it is lower than its place requires."""
 
     OR = 1
     AND = 2

@@ -90,7 +90,7 @@ _TIME_FUNCTIONS: Final = {DURATION: "getDURATION", START_TIME: "getSTARTTIME", E
 
 
 class Precedence(IntEnum):
-    """How tightly an expression binds; an operand that binds less tightly than its place needs brackets."""
+    """The precedence of an expression: brackets are needed where an operand's is lower than its place requires."""
 
     OR = 1
     AND = 2
@@ -258,7 +258,7 @@ def path_items(path: Path, place: int = PathPrecedence.ALTERNATIVE) -> list[Text
             items = _path_chain(path)
             return ["(", *items, ")"] if place > PathPrecedence.SEQUENCE else items
         case Inverse():
-            # `^` takes an element with its `*`, so what it stands before may be one; as an operand it may not be itself
+            # `^` takes an element with its `*`, so what it is before may be one; as an operand it may not be itself
             inner = path.path
             below = 3 if isinstance(inner, ZeroOrMore | OneOrMore | ZeroOrOne) else 4
             items = ["^", partial(path_items, inner, below)]

@@ -87,7 +87,7 @@ def _with_aggregate(item: TextItem, aggregates: Mapping[str, str]) -> TextItem:
 
 
 def aggregate_text(aggregate: IterationAggregate) -> str:
-    """An aggregate as SELECT has it.
+    """An aggregate as it is in SELECT.
 
     >>> from thence.algebra.spaseq import IterationFunction
     >>> aggregate_text(IterationAggregate(IterationFunction.COUNT, "B"))

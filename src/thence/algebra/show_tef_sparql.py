@@ -60,7 +60,7 @@ _NAME = re.compile(r"[^\W\d](?:[\w-]*\w)?")
 
 
 class Place(IntEnum):
-    """How tightly a pattern must bind (TEF-66); one that binds less tightly gets brackets."""
+    """The precedence that a place requires (TEF-66); a pattern of a lower one gets brackets."""
 
     LIST = 1
     INFIX = 2

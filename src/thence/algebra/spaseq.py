@@ -80,7 +80,7 @@ Operand: TypeAlias = Occurrence | Conjunction | Disjunction
 
 @dataclass(frozen=True, slots=True)
 class SequencePart:
-    """An operand with its unary operator, and the selection before it (None for the first part).
+    """An operand with its unary operator, and the selection that is before it (None for the first part).
 
     `demands` are conditions of later parts that can be tested as soon as this part has joined: a run that fails them is
     dropped. They do not influence which events are chosen. Only a rule adds them; they have no syntax.
@@ -136,8 +136,8 @@ class AggregateVariable(Variable):
 class SelectColumn:
     """A column of SELECT: `?v`, `(expression AS ?v)`. An expression may name the columns to its left.
 
-    Aggregates are `AggregateVariable`s in the expression, which `aggregates` explains; through all columns of a query
-    one variable is one aggregate.
+    Aggregates are in the expression as `AggregateVariable`s, which `aggregates` explains; through all columns of a
+    query one variable is one aggregate.
     """
 
     variable: Variable
@@ -296,11 +296,11 @@ def _choices(part: SequencePart) -> tuple[Arm, ...]:
 
 
 def locals_of(query: SequenceQuery, place: int) -> frozenset[Variable]:
-    """The locals of the closure that contains the occurrence at that place; empty if no closure contains it.
+    """The locals of the closure in which the occurrence of that place is; none, if it is in no closure.
 
-    A variable is local to a closure if no GPM outside the closure's operand has it in its graph pattern or a GRAPH
-    block, in the query as written. Each occurrence of a GPM's name counts, including negated ones. PARTITION BY
-    variables are never local, since a run has one partition.
+    A variable is local to a closure if it is in the graph pattern or GRAPH block of no GPM outside its operand, in
+    the query as written; each occurrence of a GPM's name counts, negated ones too. A run has one partition, so what it
+    is partitioned by is local to nothing.
     """
     closure = next(part for part in query.sequence if any(found.place == place for found in occurrences(part.operand)))
     if closure.quantifier is not Quantifier.PLUS:
@@ -310,6 +310,6 @@ def locals_of(query: SequenceQuery, place: int) -> frozenset[Variable]:
 
 
 def bound_by(query: SequenceQuery, parts: Iterable[SequencePart]) -> frozenset[Variable]:
-    """The variables of all GPMs in these parts."""
+    """The variables of all GPMs that are in these parts."""
     names = {found.gpm for part in parts for found in occurrences(part.operand)}
     return frozenset(variable for name in names for variable in variables_of(query.gpm(name)))

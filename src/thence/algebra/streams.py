@@ -84,7 +84,7 @@ class PlacedText(Protocol):
     def error(self, reason: str, offset: int, *, hint: str = "") -> QueryError: ...
 
 
-# What every language's algebra of a whole query offers to those who run it.
+# The interface of every language's algebra of a whole query.
 
 
 class QueryAlgebra(Protocol):

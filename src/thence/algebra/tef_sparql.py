@@ -42,7 +42,7 @@ class Open(Enum):
 
 
 When: TypeAlias = Variable | Instant | Open
-"""One side of `[start, end]`: a variable, a constant, or ∞. `?_` is a variable of its own each time (TEF-56)."""
+"""A bound in `[start, end]`: a variable, a constant, or ∞. Each `?_` is a separate variable (TEF-56)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +224,7 @@ TefStatement: TypeAlias = ConstructStatement | SelectStatement
 @dataclass(frozen=True, slots=True)
 class TefFile:
     """Statements in the order of the text, and the kinds that DECLARE gives. Errors name a statement by its number,
-    from 1, where there is no text; `places` are the places of all parts in the text; they do not affect the meaning of
-    the file."""
+    from 1, where there is no text; `places` say where each part is in it, and are not part of what a file means."""
 
     statements: tuple[TefStatement, ...]
     declared: tuple[tuple[IRI, Kind], ...] = ()
@@ -240,7 +239,7 @@ class TefFile:
         return tuple(each for each in self.statements if isinstance(each, SelectStatement))
 
 
-# Where the parts of a TEF-SPARQL file stand in its text: for errors that are found only once the kinds of predicates
+# Where the parts of a TEF-SPARQL file are in its text: for errors that are found only once the kinds of predicates
 # are known (TEF-16).
 
 
@@ -262,7 +261,7 @@ class StatementPlaces:
 
 @dataclass(frozen=True, slots=True)
 class TefPlaces:
-    """A file's text, with the places of its statements and variables."""
+    """A file's text, and where its statements and variables are in it."""
 
     text: PlacedText
     statements: tuple[StatementPlaces, ...]
@@ -288,8 +287,8 @@ class TefPlaces:
 
 
 def pattern_places(statement: TefStatement, noted: Mapping[int, int], at: int) -> tuple[int, ...]:
-    """The offsets of all patterns. `noted` has some of them, by the identity of the pattern; any other pattern begins
-    where its first part does. `at` is the offset of the statement."""
+    """The offsets of all patterns. `noted` has some of them by identity; a pattern without one is where its first
+    part does. `at` is where the statement does."""
     found: list[int] = []
     for pattern in reversed(list(statement_patterns(statement))):
         found.append(noted.get(id(pattern), found[-1] if found else at))
@@ -324,7 +323,7 @@ def statement_patterns(statement: TefStatement) -> Iterator[TefPattern]:
 # Which variables a pattern of TEF-SPARQL binds (Tables 4.1 and 4.2, "Returned Bindings"), and which UNION drops.
 
 FRESH = "_ "
-"""The prefix of the names that `?_` gets; a text cannot contain it (TEF-56)."""
+"""The prefix of the names of `?_`: no text can write them (TEF-56)."""
 
 
 def is_fresh(variable: Variable) -> bool:

@@ -27,7 +27,7 @@ TextItem: TypeAlias = "str | LayoutMark | BracedGroup | Callable[[], Sequence[Te
 
 
 def write(items: Sequence[TextItem], group: Callable[[Pattern], Sequence[TextItem]]) -> str:
-    """The text of the items; `group` writes a group's braces and its content."""
+    """The text of the items; `group` writes a group's braces and what is between them."""
     written: list[str] = []
     indent = 0
     waiting = list(reversed(items))

@@ -45,7 +45,7 @@ def _balanced(make: Callable[[T, T], T], operands: Sequence[T]) -> T:
 
 
 def depth(node: object) -> int:
-    """How many nodes lie on the longest way from this one down to a leaf, without recursion.
+    """The number of nodes on the longest path from this one down to a leaf, without recursion.
 
     >>> from thence.algebra.expressions import Not, Variable
     >>> depth(Not(Not(Variable("x"))))

@@ -102,7 +102,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def has_aggregate(expression: Expression) -> bool:
-    """Whether the expression contains an aggregate, and so applies to a group instead of one solution."""
+    """Whether an aggregate is in the expression, so that it is about a group and not about one solution."""
     return any(isinstance(part, Aggregate) for part in parts(expression))
 
 
@@ -199,7 +199,7 @@ def always_bound(pattern: Pattern) -> frozenset[Variable]:
 
 
 def never_repeats(pattern: Pattern) -> bool:
-    """Whether no solution can come twice: all that a solution depends on, it shows.
+    """Whether solutions are distinct: each shows everything that it depends on.
 
     >>> from thence.lang.sparql.parser import parse_pattern
     >>> never_repeats(parse_pattern("{ ?a <x:p> ?b FILTER(?b > 1) }")), never_repeats(parse_pattern("{ [] <x:p> ?b }"))

@@ -84,7 +84,7 @@ def _compact(array: Any) -> Any:
 
 
 def tagged_column(column: AttributeColumn, shared: SharedTerms) -> Tagged:
-    """The values of a column; texts and what has no value of its own enter the dictionary."""
+    """The values of a column; texts and values without a canonical form enter the dictionary."""
     array = dictionary_encoded(column.array)
     found = _tagged(AttributeColumn(column.name, array, column.read), shared)
     if not array.null_count:
@@ -213,7 +213,7 @@ class Timestamps(NamedTuple):
 
 
 def microseconds(array: Any) -> Timestamps:
-    """An Arrow array of timestamps; what is null is anything."""
+    """An Arrow array of timestamps; null rows have arbitrary values."""
     ticks = buffer_numbers(array.view(pa.int64()))
     nothing = np.zeros(len(ticks), np.bool_)
     if array.type.unit == "ns":
@@ -229,7 +229,7 @@ def microseconds(array: Any) -> Timestamps:
 
 
 def buffer_numbers(array: Any) -> NDArray[Any]:
-    """The numbers of an array, without a copy; what is null is anything."""
+    """The numbers of an array, without a copy; null rows have arbitrary values."""
     buffer = array.buffers()[1]
     if buffer is None:
         return np.zeros(len(array), array.type.to_pandas_dtype())
@@ -293,7 +293,7 @@ def _texts_of(tag: int, bits: Ints, terms: Terms) -> pa.Array:
 
 
 def texts_of_doubles(values: NDArray[np.float64]) -> pa.Array:
-    """As `repr` writes them.
+    """The texts of doubles, as `repr` writes them.
 
     >>> texts_of_doubles(np.array([99.5, 7.0, 1e300])).to_pylist()
     ['99.5', '7.0', '1e+300']

@@ -41,7 +41,7 @@ class EventBatch:
     ends: NDArray[np.int64]
     domains: NDArray[np.uint8]  # `Domain` of each event's times
     ids: NDArray[np.int32]  # an event's id, as a term: an IRI, else a plain literal
-    positions: NDArray[np.int64]  # where it stood at the source (line, ordinal): the order among equal times
+    positions: NDArray[np.int64]  # where it was at the source (line, ordinal): the order among equal times
 
     def __len__(self) -> int:
         return len(self.starts)

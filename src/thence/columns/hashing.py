@@ -176,7 +176,7 @@ def look_up(text, ends, slots, source_text, source_ends, source_hashes, ids, kno
 def without_duplicates(
     offsets: NDArray[np.int64], subjects: NDArray[np.int32], predicates: NDArray[np.int32], objects: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """Which triples to keep so that each event is a set: the first of equal ones."""
+    """A mask of the triples to keep so that each event is a set: the first of equal ones."""
     keep = np.ones(len(subjects), np.bool_)
     _mark_duplicates(offsets, subjects, predicates, objects, keep)
     return keep

@@ -1,4 +1,4 @@
-"""An engine's description of a program: nodes, and arrows between them. `thence.explain` renders them in all formats.
+"""Descriptions of programs: nodes, and the arrows between them. `thence.explain` renders them in all formats.
 
 Nothing here is of one language. Titles and lines are plain text: the renderers indent, escape and shorten them.
 """
@@ -39,7 +39,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """How one node leads to others. Without `source` it leads there from the input. `emits`: it also emits rows, and
+    """An arrow from one node to others, or from the input if it has no `source`. `emits`: it also emits rows, and
     `unless` says when not. `label` is its text where there is one line for it, else the title.
 
     `drawn` are lines that a drawing alone has, since the text has them elsewhere. A drawing has a box for an arrow with
@@ -92,7 +92,7 @@ class Tested:
 
 
 def key_text(key: ShardKey, names: str = "") -> str:
-    """By what events are sharded, or why all of them are in one shard. `names` says what the key is made of, where it
+    """The text of a shard key, or the reason for one shard. `names` says what the key consists of, where it
     is not of variables.
 
     >>> from thence.interface.operator import one_shard

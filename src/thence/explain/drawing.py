@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 from thence.explain.description import Arrow, Description
 
-# Where the boxes of a diagram stand: columns from left to right, and lines that cross none of them.
+# Where the boxes of a diagram are: columns from left to right, and lines that cross none of them.
 #
 # The boxes of a column are as wide as its widest. A line to the next column is a curve in the gap between them; any
 # other is a detour: down the gap behind its source, along a lane below all boxes, and up the gap before its target. In
@@ -118,7 +118,7 @@ def folded(line: str, longest: int) -> list[str]:
 
 
 def wide(text: str) -> int:
-    """How many characters' places a text takes.
+    """The width of a text, in characters.
 
     >>> wide("abc"), wide("価格")
     (3, 4)
@@ -168,7 +168,8 @@ def _detours(links: Sequence[tuple[str, str]], where: Mapping[str, int]) -> dict
 
 
 def _with_tracks(detours: Mapping[tuple[str, str], _Detour]) -> dict[tuple[str, str], _Detour]:
-    """Among the forward detours of a gap the lowest is nearest to the boxes; among the backward ones it is farthest."""
+    """Detours with their tracks in a gap: of those that lead on, the lowest is nearest to the boxes; of those that lead
+    back, it is farthest."""
 
     def nearness(link: tuple[str, str]) -> tuple[bool, int]:
         each = detours[link]
@@ -185,7 +186,7 @@ def _with_tracks(detours: Mapping[tuple[str, str], _Detour]) -> dict[tuple[str, 
 
 
 def _gap(detours: Mapping[tuple[str, str], _Detour], position: int) -> float:
-    """How wide the gap behind a column is."""
+    """The width of the gap after a column."""
     tracks = sum((each.behind == position) + (each.before == position) for each in detours.values())
     return _GAP + max(0, tracks - 2) * _TRACK
 
@@ -243,7 +244,7 @@ def _lines(description: Description, *, prefix: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """As a label holds it: what would end it is written as Mermaid's entity codes.
+    """A text inside a label: characters that would end it become Mermaid's entity codes.
 
     >>> _escaped('no "a;b"')
     'no #34;a#59;b#34;'
@@ -293,7 +294,7 @@ class _Part:
 
 
 def drawing(*descriptions: Description) -> str:
-    """The SVG document, with the descriptions below each other."""
+    """The SVG document, in which descriptions are below each other."""
     parts: list[_Part] = []
     for description in descriptions:
         parts.append(_part(description, parts[-1].bottom + MARGIN if parts else 0))
@@ -352,17 +353,17 @@ def _text(text: str, x: float, y: float, kind: str = "") -> str:
 
 
 def _escaped_xml(text: str) -> str:
-    """As XML holds it; what XML can't hold at all is shown as lost."""
+    """A text inside XML; characters that XML can't hold are replaced."""
     return escape(_NOT_XML.sub("\ufffd", text), {'"': "&quot;", "'": "&apos;"})
 
 
 def _boxes(description: Description) -> Iterator[TextBox]:
     layers = _layers(description)
-    step = 2 if any(arrow.title for arrow in description.arrows) else 1  # the boxes of arrows stand in between
+    step = 2 if any(arrow.title for arrow in description.arrows) else 1  # the boxes of arrows are in between
     yield TextBox(_START, _START, 0, (description.start,))
     for box in description.boxes:
         yield TextBox(_box_name(box.number), "state", step * layers[box.number], box.lines)
-    # what only leads back stands below the others: its line goes along the bottom, and so crosses none of theirs
+    # what only leads back is below the others: its line goes along the bottom, and so crosses none of theirs
     for number, arrow in sorted(enumerate(description.arrows), key=lambda each: _leads_back(each[1], layers)):
         if arrow.title:
             yield TextBox(f"edge {number}", "edge", step * layers[arrow.source] + 1, arrow.lines)
@@ -405,5 +406,5 @@ def _layers(description: Description) -> dict[int | None, int]:
 
 
 def _absent(description: Description) -> list[TextBox]:
-    """The negated parts, in a row below all others."""
+    """Negations, in a row below all."""
     return [TextBox(f"no {number}", "negation", number, each.lines) for number, each in enumerate(description.absent)]

@@ -21,7 +21,7 @@ _DEEPEST = 12
 
 
 def explain(dataflow: Dataflow, format: str = "text") -> str:
-    """How a dataflow runs, in one of `FORMATS`: its stages one after the other, in one document."""
+    """The description of a dataflow, in one of `FORMATS`: its stages one after the other, in one document."""
     if format not in FORMATS:
         raise InputError(f'The format "{format}" is not supported. Try: {", ".join(FORMATS)}')
     described = [(stage, resolve_name(stage.described_by)(stage.program)) for stage in dataflow.stages]

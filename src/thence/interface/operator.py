@@ -7,7 +7,7 @@ host's (`thence.runtime.host`). docs/architecture.md has the contract in words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -59,14 +59,29 @@ class TieOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ShardKey:
-    """How events are sharded: events that differ in the key never meet. Without `names`, all events meet in one shard,
-    and `reason` says why. `routes` has, for each of the program's tables, the columns of the key; None for a table that
-    nothing reads. All events also meet in one shard if the background has a predicate in `unless`."""
+    """The key by which events are sharded: events that differ in it never meet. Without `names`, all events meet in one
+    shard, and `reason` says why. `routes` has the columns of the key for each of the program's tables; None for
+    a table that nothing reads. All events also meet in one shard if the background has a predicate in `unless`."""
 
     names: tuple[str, ...]
     routes: tuple[tuple[int, ...] | None, ...]
     reason: str = ""
     unless: tuple[IRI, ...] = ()
+
+
+def shared_routes(
+    tables: int, columns: Iterable[tuple[int, tuple[int, ...]]]
+) -> tuple[tuple[int, ...] | None, ...] | None:
+    """`ShardKey.routes`, by the table and the columns of each reader; None if readers of one table have the key in
+    different columns.
+
+    >>> shared_routes(2, [(1, (0,)), (1, (0,))]), shared_routes(2, [(1, (0,)), (1, (2,))])
+    ((None, (0,)), None)
+    """
+    routes: dict[int, tuple[int, ...]] = {}
+    if any(routes.setdefault(table, places) != places for table, places in columns):
+        return None
+    return tuple(routes.get(table) for table in range(tables))
 
 
 def one_shard(tables: int, reason: str) -> ShardKey:

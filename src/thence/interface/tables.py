@@ -14,7 +14,7 @@ from thence.algebra.streams import Name
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.terms import IRI
 
-# What a program asks to be extracted from each event: graph patterns, attributes, or triples.
+# Tables, which a program extracts from each event: graph patterns, attributes, or triples.
 
 KeyPositions: TypeAlias = tuple[tuple[IRI, Variable], ...]
 """The position of the shard key in triples of each predicate: SUBJECT or OBJECT."""
@@ -72,7 +72,7 @@ TRIPLE_COLUMNS = (SUBJECT, PREDICATE, OBJECT)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What to extract from each event of a stream: the solutions of a graph pattern, attributes of typed events,
+    """The values to extract from each event of a stream: the solutions of a graph pattern, attributes of typed events,
     triples, or triples with what they entail; and the columns that are wanted. Patterns that differ only in the names
     of their variables share one table. The last columns may be the times of the event, `start` and `end`."""
 

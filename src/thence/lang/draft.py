@@ -40,7 +40,7 @@ def _local(iri: str, namespace: str) -> str:
     return last[0] if last else iri
 
 
-# A query as it was read, before it is known to mean something: where its variables and FILTERs stand, and which kind
+# A query as it was read, before it is known to mean something: where its variables and FILTERs are, and which kind
 # of time its words demand.
 
 _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
@@ -59,7 +59,7 @@ class TimeDemand:
 class PlacedDraft:
     text: Text
     demands: Sequence[TimeDemand]
-    named: Mapping[Variable, list[int]]  # where each variable stands, in order
+    named: Mapping[Variable, list[int]]  # where each variable is, in order
     filters_at: Mapping[int, tuple[Expression, int]]  # each FILTER's expression and place, by its identity
 
     def error(self, reason: str, at: int, *, hint: str = "") -> QueryError:

@@ -34,7 +34,7 @@ class ParseFailure:
     found: str  # the token, word or character; nothing at the end
     kind: str  # the token's terminal; nothing if it is not a token
     before: Token | None
-    accepted: frozenset[str]  # the terminals that could stand there
+    accepted: frozenset[str]  # the terminals that could be there
     opened: list[Token]  # the brackets that are still open, the innermost last
     words: Words
 
@@ -63,7 +63,7 @@ class ParseFailure:
 
     @property
     def only(self) -> str:
-        """The one thing that is allowed there, or nothing."""
+        """The one thing that could be there, or nothing."""
         return self.words.only(self.accepted)
 
     @property
@@ -102,11 +102,11 @@ class ParseFailure:
 
     @property
     def keywords(self) -> list[str]:
-        """The words that are allowed there."""
+        """The words that could be there."""
         return self.words.keywords(self.accepted)
 
     def behind(self, pattern: re.Pattern[str], at: int | None = None) -> re.Match[str] | None:
-        """What the pattern finds in the text just before the failure, or before another place."""
+        """The match of the pattern in the text just before the failure, or before another place."""
         end = self.at if at is None else at
         return pattern.search(self.text.read, max(0, end - _NEAR), end)
 
@@ -114,7 +114,7 @@ class ParseFailure:
         return list(pattern.finditer(self.text.read, max(0, self.at - _NEAR), self.at))
 
     def ahead(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """What the pattern matches directly after the found text."""
+        """The match of the pattern directly after the found text."""
         return pattern.match(self.text.read, self.at + len(self.found))
 
 
@@ -137,7 +137,7 @@ Names: TypeAlias = str | Collection[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """The conditions of a mistake, all of which must hold, and its message.
+    """What was seen, of which all given fields must hold, and what to say.
 
     The parser stopped at a text of `found`, a word of `word`, or a token of `kind`. What it says, "reason Try: hint",
     names properties of the failure and groups of `behind` or `ahead`: `{last}` as written, `{LAST}` in upper case.
@@ -151,10 +151,10 @@ class Mistake:
     last: Names = ()  # the token before, in upper case
     after: Names = ()  # the terminal of the token before
     touches: bool = False  # and nothing is between
-    accepts: Names = ()  # terminals that could all stand there
-    accepts_any: Names = ()  # terminals of which one could stand there
-    accepts_only: Names = ()  # all terminals that could stand there
-    rejects: Names = ()  # terminals of which none could stand there
+    accepts: Names = ()  # terminals that could all be there
+    accepts_any: Names = ()  # terminals of which one could be there
+    accepts_only: Names = ()  # all terminals that could be there
+    rejects: Names = ()  # terminals of which none could be there
     opened: bool | None = None  # whether a bracket is open
     within: str = ""  # the innermost open bracket
     behind: re.Pattern[str] | None = None  # finds something in the text just before
@@ -213,7 +213,7 @@ Mistakes: TypeAlias = tuple[Callable[[ParseFailure], Diagnosis | None], ...]
 
 
 def recognised(failure: ParseFailure, mistakes: Mistakes) -> Diagnosis | None:
-    """The diagnosis of the first mistake that fits the failure."""
+    """The message of the first of these mistakes that applies to the failure."""
     return next(filter(None, (mistake(failure) for mistake in mistakes)), None)
 
 
@@ -270,7 +270,7 @@ def glued(failure: ParseFailure) -> Diagnosis | None:
 
 
 def misspelt(failure: ParseFailure) -> Diagnosis | None:
-    """A keyword that is allowed there, misspelt."""
+    """A keyword that could be there, badly spelt."""
     meant = "" if failure.kind else similar(failure.word, failure.keywords)
     return Diagnosis(f"{failure.shown} is not known here.", meant) if meant else None
 
@@ -322,7 +322,7 @@ MISTAKES: Mistakes = (
             says="{word} changes data; a query only reads it. Try: SELECT, CONSTRUCT, ASK or DESCRIBE"),
     Mistake(kind=END, opened=True, says="The {innermost} is never closed. Try: {closing}"),
     Mistake(kind=END, says=_PLAIN),
-    # before all that looks at what is expected: after a wrong bracket that misleads
+    # before all rows on expected terminals, which mislead after a wrong bracket
     Mistake(found=CLOSING.values(), when=lambda failure: failure.found not in failure.closers,
             says="This {shown} has no opening bracket."),
     Mistake(found=CLOSING.values(), when=lambda failure: failure.found != failure.closing,

@@ -26,7 +26,7 @@ from thence.lang.text import Text, Words, name, words_of
 
 # Chains that would make trees too deep, noticed while a query is read: the rest of a long text is never parsed.
 #
-# What is refused here the reader would refuse as well, once it had the whole tree.
+# The reader would refuse this as well, once it had the whole tree.
 
 LONG_CHAIN = "{:,} operations in a row; at most " + f"{DEPTH - 1} are allowed."
 LONG_GROUP = f"A group may hold at most {DEPTH - 1} of OPTIONAL, MINUS and BIND."
@@ -73,7 +73,7 @@ class LongChains:
 
 
 def _is_too_long(value: Tree[Token] | Token) -> str:
-    """Why a chain is too long, or nothing."""
+    """The reason why a chain is too long, or nothing."""
     if not isinstance(value, Tree) or len(value.children) <= DEPTH:
         return ""
     if value.data == "_conjunction":
@@ -91,8 +91,8 @@ def _start(value: Tree[Token] | Token) -> int:
 
 # Parsers of grammars, cached on disk: building one takes half a second, loading it a tenth of that.
 #
-# What is kept is JSON in the user's cache folder, under a name that changes with the grammars and with Lark. It holds
-# nothing that is run, and where it can't be written or read the parser is made anew.
+# The cache is JSON in the user's cache folder, under a name that changes with the grammars and with Lark. It holds
+# nothing that is run, and where it can't be written or read the parser is made again.
 
 GRAMMARS = Path(__file__).parent
 
@@ -176,8 +176,8 @@ __all__ = ["GRAMMARS", "Syntax", "offset"]
 class Syntax:
     """A language's grammar, made into a parser when first needed and kept.
 
-    A grammar file may be anywhere; `%import sparql (…)` finds those beside this file. `mistakes` are those that only
-    this language knows.
+    A grammar may be anywhere; `%import sparql (…)` finds those that are beside this file. `mistakes` are those
+    that only this language knows.
     """
 
     def __init__(self, grammar: Path, *starts: str, mistakes: Mistakes = ()) -> None:
@@ -218,7 +218,7 @@ class Syntax:
 
 
 def offset(token: Any) -> int:
-    """Where a token begins in the text that was read."""
+    """The position at which a token begins in the text."""
     return token.start_pos or 0
 
 

@@ -1,4 +1,4 @@
-"""A query's text, places in it, and terminals as error messages name them."""
+"""A query's text, where in it a thing is, and terminals as error messages name them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lark.lexer import PatternStr, TerminalDef
 
 from thence.errors import Place, QueryError
 
-# A query's text: its codepoint escapes (SPARQL 1.1, 19.2), and where in it a thing stands.
+# A query's text: its codepoint escapes (SPARQL 1.1, 19.2), and where in it a thing is.
 
 LENGTH = 1024 * 1024
 """The most characters a query may have."""
@@ -101,7 +101,7 @@ def name(mangled: str) -> str:
 
 
 NAMES = frozenset({"NAME"})
-"""The terminals of names in a language: plain words, as which a misspelt keyword is read."""
+"""The names of a language's own tokens: plain words, as which a misspelt keyword is read."""
 
 IRIS = frozenset({"IRIREF", "PNAME_LN", "PNAME_NS"})
 VARIABLES = frozenset({"VAR1", "VAR2"})
@@ -123,14 +123,14 @@ ELEMENTS = frozenset(
 PATTERNS = frozenset(
     {"ONSTART", "ONEND", "WITHOUT", "_SINCE", "_UNTIL", "_REPLACE", "_BIND", "_FILTER", "LPAR", "LBRACE"}
 )
-"""The tokens, besides terms, that a pattern of TEF-SPARQL may begin with."""
+"""The first tokens of a pattern of TEF-SPARQL, apart from terms."""
 
 AFTER_PATTERNS = frozenset(
     {"RELATION", "WITHOUT", "_UNION", "_BIND", "_FILTER", "_ON", "_ON_INIT", "DOT", "SEMICOLON", "LSQB"}
 )
 MODIFIERS = frozenset({"_GROUP", "_HAVING", "_ORDER", "_LIMIT", "_OFFSET", "_VALUES"})
 
-# Where all of the first set can stand, the phrase speaks for all of the second.
+# Where all of the first set can be, the phrase speaks for all of the second.
 _PHRASES: tuple[tuple[set[str], str, frozenset[str]], ...] = (
     ({"_SELECT", "_ASK", "_DESCRIBE"}, "SELECT, CONSTRUCT, ASK or DESCRIBE", FORMS),
     ({"_SELECT", "_ASK", "_REGISTER"}, "SELECT, CONSTRUCT, ASK or REGISTER", FORMS | {"_REGISTER"}),
@@ -190,13 +190,13 @@ class Words:
         return _listed([*phrases, *signs, *keywords][:_SHOWN])
 
     def only(self, accepted: Iterable[str]) -> str:
-        """The only token allowed there, if there is one and it has one spelling."""
+        """The one thing that could be there, if there is but one and it is always written the same."""
         found = list(accepted)
         spelled = self.spellings.get(found[0], ()) if len(found) == 1 else ()
         return spelled[0] if len(spelled) == 1 else ""
 
     def keywords(self, accepted: Iterable[str]) -> list[str]:
-        """All words that are allowed there, the names of functions among them."""
+        """All words that could be there, the names of functions among them."""
         spelled = (word for terminal in accepted for word in self.spellings.get(terminal, ()))
         return sorted(word for word in spelled if word[0].isalpha())
 

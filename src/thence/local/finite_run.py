@@ -136,7 +136,7 @@ class Matching(Iterator[Match | Problem]):
                 problems.append(found)
 
     def _read(self, name: str, wanted: Collection[IRI] | None = None) -> Iterator[Batch | Problem]:
-        """A stream's events, and what is wrong with others."""
+        """A stream's events, and the problems of bad ones."""
         begun = False
         for source in self.streams[name]:
             kind = None if begun else source.time_kind()

@@ -74,7 +74,7 @@ def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[di
 
 
 def sort_stream(batches: Sequence[Batch]) -> Iterator[Stretch]:
-    """All events of a stream, in any order."""
+    """All events of a stream, in whatever order they are."""
     ordered = [_by_time(batch) for batch in batches if len(batch)]
     if not ordered:
         return
@@ -251,7 +251,7 @@ class LocalFlow:
         )
 
     def _watermark(self, host: Host, derived: Mapping[str, int], watermark: int) -> int:
-        """The watermark of a stage: that of the slowest stream that it reads."""
+        """The watermark of a stage: that of the stream, among those it reads, which is furthest behind."""
         streams = host.stage.program.streams
         return min(watermark, *(derived.get(stream.name, watermark) for stream in streams))
 

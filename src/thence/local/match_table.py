@@ -87,7 +87,7 @@ class _TableColumn:
 
 @dataclass(slots=True)
 class MatchTable:
-    """Matches as they come, column by column; `terms` is the dictionary of what has no value of its own."""
+    """Matches as they come, column by column; `terms` is the dictionary of values without a canonical form."""
 
     names: Sequence[str]  # of the columns
     plain: bool = False  # values without a datatype, whose lists and structs keep their types
@@ -178,8 +178,8 @@ class MatchTable:
             return pa.array([_as_texts(cell) for cell in cells])
 
     def table(self, domain: Domain) -> pa.Table:
-        """All that was added: `start`, `end`, `query` where it is numbered, and a column for each variable. `domain` is
-        that of the times."""
+        """The table of all added matches: `start`, `end`, `query` where it is numbered, and a column for each variable.
+        `domain` is that of the times."""
         import pyarrow as pa
 
         kind = pa.int64() if domain is Domain.TICKS else pa.timestamp("us", "UTC")

@@ -71,8 +71,8 @@ def restore_engine(engine: Engine, head: dict[str, Any], arrays: ArrayReader) ->
 
 
 def _fingerprint(flow: LocalFlow) -> str:
-    """The digest of an engine, over the programs of all stages. With `history` it differs, since evicted facts cannot
-    be restored."""
+    """The fingerprint of an engine: of the programs of all its stages. With `history` it differs, since facts that were
+    evicted cannot be restored."""
     programs = [host.stage.program.fingerprint() for host in flow.hosts]
     kept = ["history" for host in flow.hosts if host.environment.keeps_history]
     return hashlib.sha256(" ".join(["engine", *programs, *kept]).encode()).hexdigest()
@@ -150,7 +150,7 @@ def _restore_flow(flow: LocalFlow, head: dict[str, Any], arrays: ArrayReader) ->
 
 
 def _restore_log(engine: Engine, held: Sequence[Any], events: Sequence[Event]) -> None:
-    """A batch for each event, in the event's old place."""
+    """A batch for each event, which is where it was."""
     log, before = engine.answers.flow.log, -1
     for (ref, stream, position, is_given), event in zip(held, events, strict=False):
         require(type(ref) is int and before < ref < log.next_ref, "its events are out of order")

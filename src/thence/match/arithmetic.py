@@ -140,7 +140,7 @@ def _negated(duration: Duration) -> Duration:
 
 
 def _sum(a: Duration, b: Duration) -> Duration:
-    """The sum of two durations of one type. In xsd:duration, months and seconds could differ in sign."""
+    """The sum of two durations of one type. Months and days of different signs are no xsd:duration."""
     if a.datatype != b.datatype or a.datatype == XSD_DURATION:
         raise ExpressionError(
             "durations can be added only if both are xsd:dayTimeDuration or both xsd:yearMonthDuration"

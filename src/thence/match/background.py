@@ -51,7 +51,7 @@ class ForeignSolutions:
         return SolutionTable(len(self.table), columns, None)
 
     def restricted(self, left: SolutionTable, terms: Terms) -> SolutionTable:
-        """Those solutions that some row of `left` is compatible with, in the ids of `terms`."""
+        """The solutions that are compatible with some row of `left`, in the ids of `terms`."""
         shared = [name for name in left.columns if name in self.table.columns]
         if not shared:
             return self.imported(terms)
@@ -89,14 +89,14 @@ def _translated(ids: Ids, source: Terms, target: Callable[[list[bytes]], Ids]) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
-    """The background of a query, and everything computed from it so far: the solutions of GRAPH blocks (per base IRI,
-    which IRI() reads), and its graphs in the form of the reference evaluator."""
+    """The background of a query, and what was derived from it so far: the solutions of GRAPH blocks (by the base IRI
+    too, which IRI() asks for), and its graphs as the reference evaluator reads them."""
 
     data: BackgroundData = field(default_factory=BackgroundData)
     cache: dict[tuple[Graph, str | None], ForeignSolutions] = field(default_factory=dict)
     plain: dict[GraphName, PlainGraph] = field(default_factory=dict)
     lookups: dict[GraphName, object] = field(default_factory=dict)
-    derived: dict[str, Any] = field(default_factory=dict)  # what operators have made of it
+    derived: dict[str, Any] = field(default_factory=dict)  # derived by operators
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without derived data, which each process builds once: see `_unpickled`."""

@@ -114,7 +114,7 @@ def _directions(path: NegatedSet) -> Iterator[tuple[frozenset[IRI], bool]]:
 
 
 Unknown: TypeAlias = Variable | BlankNode
-"""The unbound positions of a pattern; a blank node is one too, but is not part of the solution (18.3.1)."""
+"""The open variables of a pattern; a blank node is open too, but not part of the solution (18.3.1)."""
 
 PatternStep: TypeAlias = TriplePattern | PathPattern
 
@@ -198,7 +198,7 @@ def _path_step(pattern: PathPattern, graph: IndexedGraph, instance: Instance, ou
 
 
 def _place(instance: Instance, slot: PatternTerm, term: Term) -> bool:
-    """Put a term in its place; False if another term is there."""
+    """Put a term in its place; False where another is there."""
     if isinstance(slot, Variable | BlankNode):
         return instance.setdefault(slot, term) == term
     return slot == term
@@ -230,7 +230,7 @@ def _path_pairs(
 def _ordered(
     patterns: Sequence[PatternStep], graph: IndexedGraph, domain: Iterable[Unknown], outer: Solution
 ) -> list[PatternStep]:
-    """Again and again the one that promises the fewest triples, given what is bound by then."""
+    """The patterns in a greedy order: next is the one with the fewest expected triples, given the bound variables."""
     if len(patterns) < 2:
         return list(patterns)
     sizes = [_size(pattern, graph, outer) for pattern in patterns]
@@ -254,7 +254,7 @@ def _ordered(
 
 
 def _size(pattern: PatternStep, graph: IndexedGraph, outer: Solution) -> float:
-    """How many triples have the pattern's own terms; a path may lead anywhere."""
+    """The number of triples with the pattern's own terms; a path may lead anywhere."""
     if isinstance(pattern, PathPattern):
         known = _known(pattern.subject, {}, outer) or _known(pattern.object, {}, outer)
         return float(len(graph)) if known else float(len(graph)) ** 2

@@ -39,7 +39,7 @@ def simple_literal(term: Term) -> str:
 
 
 def _like(model: Literal, text: str) -> Literal:
-    """A string with the language of `model`, or with none if that has none."""
+    """A literal of the same language, or without a language."""
     return Literal(text, language=model.language)
 
 
@@ -352,7 +352,7 @@ FUNCTIONS: dict[str, Function] = {
 """The functions of their arguments alone: the same terms always give the same term."""
 
 
-# What depends on more
+# Functions that depend on more than their arguments
 
 
 def iri(context: Context, term: Term, base: Term | None = None) -> IRI:

@@ -1,5 +1,5 @@
-"""The join of two tables of ids, compiled: by hash on the columns that are always bound, by comparison on those that
-may be unbound."""
+"""The join of two tables of ids, compiled: a hash of the columns that are always bound, comparing those that may not
+be."""
 
 from __future__ import annotations
 

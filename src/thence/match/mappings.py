@@ -23,7 +23,7 @@ def merge(left: Solution, right: Solution) -> Solution:
 
 
 def distinct(solutions: Iterable[Solution]) -> Iterator[Solution]:
-    """Distinct(Ω): each once, at its first place (18.5)."""
+    """Distinct(Ω): each once, where it was first (18.5)."""
     seen: set[frozenset[tuple[Variable, Term]]] = set()
     for solution in solutions:
         key = frozenset(solution.items())

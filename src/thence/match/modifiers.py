@@ -38,8 +38,7 @@ def aggregate(function: Aggregate, members: Iterable[Solution], context: Context
 
 
 def member_value(function: Aggregate, member: Solution, context: Context) -> Term | None:
-    """The value that a member of a group contributes to an aggregate, or None. COUNT(*) counts the member itself, here
-    as a text."""
+    """The value of a group's member for an aggregate, or None; COUNT(*) counts the member itself, here as a text."""
     if function.operand is not None:
         return attempt(function.operand, member, context)
     if not function.distinct:
@@ -55,7 +54,7 @@ class AggregateVariables:
 
     def __init__(self, named: Iterable[Variable]) -> None:
         self.variables: dict[Aggregate, Variable] = {}
-        self._named = frozenset(named)  # what a group has of its own: keys, and columns computed from it
+        self._named = frozenset(named)  # the group's own variables: keys, and columns computed from it
 
     def lift(self, expression: Expression) -> Expression:
         """The expression with variables in place of its aggregates, and SAMPLE(?v) for a ?v of its members."""
@@ -89,7 +88,7 @@ class AggregateVariables:
 
 
 Grouping: TypeAlias = Callable[[Sequence[GroupKey] | None, AggregateVariables, Context], Iterator[Solution]]
-"""A function that groups the solutions of WHERE and computes their aggregates."""
+"""Groups the solutions of WHERE and computes their aggregates."""
 
 
 def modified(

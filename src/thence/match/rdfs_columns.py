@@ -126,13 +126,13 @@ class SchemaArrays:
                     case name:
                         classes |= self.superclass_ids == self.terms.find(name)
         seen = replace(self, templates=self.templates.kept(templates), template_parts=self.template_parts[templates])
-        if seen.types_entail:  # what is not seen itself may entail what is
+        if seen.types_entail:  # a triple that no pattern reads may entail one that a pattern reads
             return seen
         return replace(seen, superclasses=self.superclasses.kept(classes), superclass_ids=self.superclass_ids[classes])
 
 
 def _schema_terms(schema: Schema) -> Iterable[Term]:
-    """All terms that entail something or occur in an entailed triple."""
+    """All terms that entail something, or that are in what is entailed."""
     for predicate, consequences in schema.consequences.items():
         yield predicate
         yield from (part for each in consequences.of_resource for part in each if not isinstance(part, Position))
@@ -246,7 +246,7 @@ class SchemaColumns:
         return found
 
     def _is_literal(self, ids: Ids) -> NDArray[np.bool_]:
-        """Which terms are literals: their text starts with a quote."""
+        """A mask of the literals: their text starts with a quote."""
         starts = np.where(ids > 0, self.terms.ends[ids - 1], 0)
         literal: NDArray[np.bool_] = self.terms.text[starts] == ord('"')
         return literal
@@ -255,7 +255,7 @@ class SchemaColumns:
 def matching(
     pattern: TriplePattern, subjects: Ids, predicates: Ids, objects: Ids, terms: Terms
 ) -> tuple[Ints, dict[Variable | BlankNode, Ids]]:
-    """Which triples a pattern matches, and the columns of its variables."""
+    """The triples that a pattern matches, and the columns of its variables."""
     mask = np.ones(len(predicates), np.bool_)
     columns: dict[Variable | BlankNode, Ids] = {}
     for slot, ids in ((pattern.predicate, predicates), (pattern.subject, subjects), (pattern.object, objects)):

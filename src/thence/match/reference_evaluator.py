@@ -115,8 +115,8 @@ def _joined(
 ) -> Iterator[tuple[Solution, Iterator[Solution]]]:
     """Each solution of the left, with its merges with all compatible ones of the right: Join(Ω1, Ω2), row by row.
 
-    A basic graph pattern is evaluated again for each solution that shares a variable with it, so that it uses the
-    index; anything else is evaluated once, and hashed.
+    A basic graph pattern is asked again for each solution that shares a variable with it, so that the index answers;
+    anything else is evaluated once, and hashed.
     """
     indexed = _indexed(right, context)
     names = frozenset(in_scope(right)) if indexed else frozenset()

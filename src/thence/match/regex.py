@@ -215,7 +215,7 @@ class CharacterClass:
 
 
 def listed(ranges: Ranges) -> str:
-    """Ranges in the notation inside brackets."""
+    """Ranges as they are inside brackets."""
     return "".join(rf"\x{{{a:X}}}" if a == b else rf"\x{{{a:X}}}-\x{{{b:X}}}" for a, b in ranges)
 
 
@@ -305,7 +305,7 @@ MAX_MEMORY = 4 << 20  # bytes a pattern, of which some dozens are kept ready
 MAX_WORK = 10_000_000_000
 """Instructions of the pattern times characters of the text: some seconds, if RE2 must try them all."""
 MAX_LOOKING_AHEAD = 20_000_000_000
-"""The most characters that all matches of a REPLACE may scan; a text of 200,000 characters is always short enough."""
+"""Characters that all matches of a REPLACE may read: text of 200,000 characters is always short enough."""
 
 _SINGLE = {"n": "\n", "r": "\r", "t": "\t", **{c: c for c in "\\|.?*+(){}-[]^$"}}
 _MULTI = "sSiIcCdDwW"

@@ -16,7 +16,7 @@ from thence.match.hash_join import JoinIndex, build_index, join_rows
 from thence.rdf.terms import BlankNode
 
 ColumnVariable = Variable | BlankNode
-"""What a column stands for: a variable, or a blank node of a pattern, which is a variable inside its basic graph
+"""The meaning of a column: a variable, or a blank node of a pattern, which is a variable inside its basic graph
 pattern."""
 
 
@@ -54,7 +54,7 @@ class SolutionTable:
 
 
 def one_empty_solution(events: int) -> SolutionTable:
-    """Each event once, with nothing bound: what an empty pattern gives."""
+    """The solutions of an empty pattern: each event once, with nothing bound."""
     return SolutionTable(events, {}, np.arange(events, dtype=np.int32))
 
 

@@ -41,7 +41,7 @@ _DIFFERENT_EACH_TIME = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
 
 
 def reason_for_reference(pattern: Pattern) -> str | None:
-    """Why a pattern must be evaluated event by event; None if it runs vectorised.
+    """The reason why a pattern must be evaluated event by event; None if it runs vectorised.
 
     >>> from thence.algebra.patterns import Bgp, OneOrMore, PathPattern
     >>> from thence.algebra.expressions import Variable
@@ -77,7 +77,7 @@ def reason_for_reference(pattern: Pattern) -> str | None:
 
 
 def reason_in_expression(expression: Expression) -> str | None:
-    """Why an expression is evaluated row by row; None if it is evaluated over columns."""
+    """The reason why an expression is evaluated row by row; None if it is not."""
     match expression:
         case Exists():
             return "EXISTS"

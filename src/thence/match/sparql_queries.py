@@ -32,7 +32,7 @@ from thence.rdf.dataset import Dataset, IndexedGraph
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 
 Solve: TypeAlias = Callable[[Pattern, Dataset, Context], Iterable[Solution]]
-"""A function that evaluates a WHERE clause: `reference_evaluator.solutions`, or an equivalent."""
+"""An evaluator of WHERE clauses: `reference_evaluator.solutions`, or anything with the same results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def star_values(
 
 
 def star_predicates(pattern: Pattern) -> frozenset[IRI] | None:
-    """The predicates that suffice to match a pattern of one subject; None if it is not such a pattern."""
+    """The predicates of a pattern of one subject; None if the pattern has another form."""
     star = _star(pattern)
     return None if star is None else frozenset(predicate for predicate, _ in star.arms)
 

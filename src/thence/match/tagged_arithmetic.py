@@ -34,7 +34,7 @@ functions."""
 ADD, SUBTRACT, MULTIPLY, DIVIDE, QUOTIENT, REMAINDER = 0, 1, 2, 3, 4, 5
 
 NEGATE, ABSOLUTE, CEILING, FLOOR, ROUND = 0, 1, 2, 3, 4
-"""The functions of one number."""
+"""Functions of one number."""
 
 _POWERS = np.array([10**k for k in range(19)], np.int64)
 _MAX = np.int64(2**63 - 1)
@@ -78,7 +78,7 @@ def _order(left, right):
 
 @inner
 def _order_decimals(left, left_scale, right, right_scale):
-    """By whole part, then by the 18 digits after the point: never more than 64 bits."""
+    """The order of two decimals: by whole part, then by the 18 digits after the point, so that 64 bits suffice."""
     whole_left, whole_right = left // _POWERS[left_scale], right // _POWERS[right_scale]
     if whole_left != whole_right:
         return _order(whole_left, whole_right)
@@ -89,7 +89,7 @@ def _order_decimals(left, left_scale, right, right_scale):
 
 @inner
 def order(left_tag, left_bits, right_tag, right_bits):
-    """How two values compare."""
+    """The order of two values."""
     left, right = left_tag & KIND_MASK, right_tag & KIND_MASK
     if _is_number(left) and _is_number(right):
         left_scale, right_scale = left_tag >> SCALE_SHIFT, right_tag >> SCALE_SHIFT
@@ -266,7 +266,7 @@ def _unary_exact(function, kind, scale, number):
 
 @inner
 def _unary_rounded(function, number):
-    """A function of a float or double; zero keeps its sign."""
+    """A function of one float or double; a zero result keeps the sign."""
     if function == NEGATE:
         return -number
     if function == ABSOLUTE:

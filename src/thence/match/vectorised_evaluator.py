@@ -165,7 +165,7 @@ class _Evaluation:
 def matching(
     triple: TriplePattern, batch: EventBatch, rows: NDArray[np.int64] | None
 ) -> tuple[dict[ColumnVariable, Ids], NDArray[np.int64] | None]:
-    """Which of these triples of a batch (None: of all) a triple pattern matches, and the columns of its variables."""
+    """The columns of a triple pattern's variables, and the matching triples of a batch, among `rows` unless None."""
     columns: dict[ColumnVariable, Ids] = {}
     places = (
         (triple.predicate, batch.predicates),  # the predicate is nearly always a constant

@@ -172,7 +172,7 @@ _DIRECTION = re.compile(rb"^\S++ \S++ " + _STRING + rb"@[A-Za-z0-9-]*?--", re.MU
 
 
 def rdf_11(quads: bytes, labels: BlankNodeLabels) -> bytes:
-    """N-Quads written by pyoxigraph, with stable labels. What only RDF 1.2 has is refused.
+    """N-Quads written by pyoxigraph, with stable labels. Features of RDF 1.2 alone are refused.
 
     >>> rdf_11(b'_:d684ec134b6e42bc1908 <x:p> "_:d684ec134b6e42bc1908 " .\\n', BlankNodeLabels())
     b'_:anon0 <x:p> "_:d684ec134b6e42bc1908 " .\\n'

@@ -118,24 +118,24 @@ class Schema:
         if consequences is None:
             return ()
         subject, _, object = triple
-        found = [template.of(subject, object) for template in consequences.templates(object)]
+        triples = [template.of(subject, object) for template in consequences.templates(object)]
         if consequences.typed:
             superclasses = self.superclasses.get(object, ())
-            found += [Triple(subject, TYPE, each) for each in superclasses]
+            triples += [Triple(subject, TYPE, each) for each in superclasses]
             of_type = self.consequences[TYPE]
             if of_type.of_resource:
-                found += [template.of(subject, each) for each in superclasses for template in of_type.templates(each)]
-        distinct = dict.fromkeys(found)
+                triples += [template.of(subject, each) for each in superclasses for template in of_type.templates(each)]
+        distinct = dict.fromkeys(triples)
         distinct.pop(triple, None)
         return tuple(distinct)
 
     def closed(self, triples: Iterable[Triple]) -> set[Triple]:
         """The background of this schema, with all that it entails (EP-39, EP-55)."""
-        found = {*triples, *self.hierarchies()}
-        by_rules = [triple for triple in found if triple.predicate in self.consequences]
+        closure = {*triples, *self.hierarchies()}
+        by_rules = [triple for triple in closure if triple.predicate in self.consequences]
         for triple in by_rules:
-            found.update(self.entailed(triple))
-        return found
+            closure.update(self.entailed(triple))
+        return closure
 
     def hierarchies(self) -> Iterator[Triple]:
         """All triples with rdfs:subClassOf and rdfs:subPropertyOf, including those of rdfs5 and rdfs11."""
@@ -149,11 +149,11 @@ class Schema:
 
     def entailed_predicates(self, predicate: Term) -> frozenset[IRI]:
         """The predicates of the triples that a triple with this predicate may entail (EP-51)."""
-        found = self.consequences.get(predicate)
-        if found is None:
+        consequences = self.consequences.get(predicate)
+        if consequences is None:
             return frozenset()
-        typed = {TYPE} if found.typed else set()
-        return frozenset({*typed, *(template.predicate for template in found.of_resource)})
+        typed = {TYPE} if consequences.typed else set()
+        return frozenset({*typed, *(template.predicate for template in consequences.of_resource)})
 
     def derives_schema(self, predicate: Term) -> bool:
         """Whether a triple with this predicate is schema, or entails schema (EP-56)."""
@@ -168,8 +168,8 @@ class Schema:
         return self._classes(predicate, Position.OBJECT)
 
     def _classes(self, predicate: Term, position: Position) -> tuple[Term, ...]:
-        found = self.consequences.get(predicate)
-        templates = found.of_resource if found else ()
+        consequences = self.consequences.get(predicate)
+        templates = consequences.of_resource if consequences else ()
         return tuple(
             each.object
             for each in templates
@@ -219,20 +219,20 @@ def _transitive(direct: Mapping[Term, list[Term]], name: str) -> Hierarchy:
     above: dict[Term, tuple[Term, ...]] = {}
     pairs = 0
     for term, nearest in direct.items():
-        found = dict.fromkeys(nearest)
-        queue = deque(found)
+        ancestors = dict.fromkeys(nearest)
+        queue = deque(ancestors)
         while queue:
             for each in direct.get(queue.popleft(), ()):
-                if each not in found:
-                    found[each] = None
+                if each not in ancestors:
+                    ancestors[each] = None
                     queue.append(each)
-            if pairs + len(found) > MAX_PAIRS:
+            if pairs + len(ancestors) > MAX_PAIRS:
                 raise LimitError(
                     f"background: the transitive closure of {name} has more than {MAX_PAIRS:,} pairs (rdfs5, rdfs11). "
                     "Try: a less deep hierarchy, or the query without reasoning."
                 )
-        pairs += len(found)
-        above[term] = tuple(found)
+        pairs += len(ancestors)
+        above[term] = tuple(ancestors)
     return above
 
 
@@ -252,15 +252,15 @@ class _Rules:
         return Consequences(of_resource, self._fixpoint(given, literal=True), typed)
 
     def _fixpoint(self, given: Template, *, literal: bool) -> tuple[Template, ...]:
-        found = {given: None}
-        queue = deque(found)
+        closure = {given: None}
+        queue = deque(closure)
         while queue:
             for each in self._step(queue.popleft(), literal=literal):
-                if each not in found:
-                    found[each] = None
+                if each not in closure:
+                    closure[each] = None
                     queue.append(each)
-        del found[given]
-        return tuple(found)
+        del closure[given]
+        return tuple(closure)
 
     def _step(self, template: Template, *, literal: bool) -> Iterator[Template]:
         """The triples that follow in one step; `literal`: the object of the given triple is a literal."""

@@ -277,7 +277,7 @@ def _has_microseconds(seconds: Decimal) -> bool:
 # `equal` and `less` answer None for what SPARQL calls a type error.
 #
 # xsd:dateTime follows XPath with UTC as the implicit time zone, so that any two can be compared. The other dates and
-# times stand in no operator table of SPARQL and follow XML Schema: one with a zone and one without are neither equal
+# times are in no operator table of SPARQL and follow XML Schema: one with a zone and one without are neither equal
 # nor
 # different while they lie no more than 14 hours apart.
 

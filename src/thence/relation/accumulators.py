@@ -1,7 +1,7 @@
 """Aggregates: an accumulator takes values one by one, and has the aggregate of those so far.
 
-This module defines the aggregates, once for all languages: `sparql_accumulator` and `sase_accumulator` choose. The same
-for many groups at once, from which members can be subtracted too: `thence.relation.group_accumulators`.
+The definition of all aggregates, for all languages: `sparql_accumulator` and `sase_accumulator` choose. The
+same for many groups at once, from which members can be subtracted too: `thence.relation.group_accumulators`.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ def _saved(kept: Any) -> Any:
 
 
 def _restored(now: Any, found: Any) -> Any:
-    """A field from its saved form. `now` has its type."""
+    """The value of a saved field. `now`, its current value, has the same type."""
     match now:
         case Accumulator():
             now.restore(found)
@@ -346,7 +346,7 @@ SASE_TOTALS = {AggregateName.SUM: sase_sum, AggregateName.AVG: sase_avg}
 
 
 def sase_accumulator(summary: AggregateName, k: int | None = None) -> Accumulator:
-    """An empty accumulator for an aggregate of SASE+ (SA-27). `k` is that of highest and lowest. Missing values are not
+    """An aggregate of SASE+ (SA-27), over no values yet; `k` is that of highest and lowest. Missing values are not
     added.
 
     >>> print(sase_accumulator(AggregateName.AVG).add_all(map(literal, (1, 2, 2))))

@@ -166,7 +166,7 @@ def binary_units(number: float) -> int:
 
 
 def decimal_places(number: Decimal) -> int:
-    """How many digits it has after the point."""
+    """The number of digits after the point."""
     return max(0, -int(number.as_tuple().exponent))
 
 

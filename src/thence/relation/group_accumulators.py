@@ -2,8 +2,8 @@
 them. Nothing depends on their order, except SAMPLE.
 
 They have a form of their own, since NumPy adds the members of a batch much faster than one accumulator after another.
-The aggregates are defined in `thence.relation.accumulators`; each value here is computed by that module, or agrees with
-it (`tests/relation/test_group_accumulators.py`).
+`thence.relation.accumulators` defines the aggregates; each value is computed by it, or agrees with it
+(`tests/relation/test_group_accumulators.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from thence.rdf.values import literal, total_key
 from thence.relation.accumulators import SPARQL_TOTALS, Accumulator, Count, Total, finished
 from thence.relation.group_sums import GroupSums, Members
 
-# What groups keep of their members' terms: how often each is there, and which is the least or greatest.
+# The terms of groups' members: how often each occurs, and which is the least or greatest.
 
 _FEW = 16
 """So few entries of a heap are not cleared of terms that have left."""
@@ -41,7 +41,7 @@ Changes: TypeAlias = tuple[Ints, Ids, Ints]
 
 @dataclass(slots=True, eq=False)
 class TermCounts:
-    """How often each group has each term."""
+    """The number of times that each group has each term."""
 
     counts: dict[int, int] = field(default_factory=dict)  # by group and id, as `_code` has them
 
@@ -180,7 +180,7 @@ class GroupAccumulator:
 
     @classmethod
     def of(cls, aggregate: Aggregate, *, subtracts: bool, groups: int = 0) -> GroupAccumulator:
-        """An accumulator without members. SAMPLE does not support subtraction."""
+        """An accumulator without members. SAMPLE cannot subtract."""
         function = aggregate.function
         made = cls(aggregate, np.zeros(0, np.int64), np.zeros(0, np.int64))
         if function in SPARQL_TOTALS:

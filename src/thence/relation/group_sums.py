@@ -1,7 +1,7 @@
 """Exact sums over columns, one for each group: members can be added and subtracted in any order.
 
 They have a form of their own, columns of 64 bits and of limbs, since a window adds and subtracts many members at once.
-Sums are defined in `thence.relation.exact_sums`; the value of each group equals an `ExactSum`.
+`thence.relation.exact_sums` defines a sum; each group's value is its `ExactSum`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Members:
 
     @property
     def is_binary(self) -> NDArray[np.bool_]:
-        """Which are floats or doubles."""
+        """A mask of the floats and doubles."""
         found: NDArray[np.bool_] = self.kinds >= FLOAT
         return found
 

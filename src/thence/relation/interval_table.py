@@ -26,7 +26,7 @@ derived triple, which is behind all events, in the order of derivation (EP-49): 
 
 
 def is_event(refs: Ints) -> NDArray[np.bool_]:
-    """Which refs are those of input events."""
+    """A mask of the refs of input events."""
     found: NDArray[np.bool_] = (refs >= 0) & (refs < DERIVED)
     return found
 
@@ -36,7 +36,7 @@ UNBOUNDED: Final = 2**63 - 1
 
 
 class Relation(IntEnum):
-    """How the intervals of two joined solutions must relate, by the rule that says so."""
+    """The required relation of the intervals of two joined solutions, with its rule."""
 
     ANY = 0  # Join
     SEQ = 1  # tω < t'α (EP-18)
@@ -64,13 +64,13 @@ class IntervalTable:
 
 
 def durations(start: Ints, end: Ints) -> NDArray[np.uint64]:
-    """How long intervals last: up to 64 bits, as times have (C-2)."""
+    """The lengths of intervals: up to 64 bits, like times (C-2)."""
     return (end - start).view(np.uint64)
 
 
 @lru_cache(maxsize=256)
 def empty(variables: int, places: int) -> IntervalTable:
-    """No solutions: the same table each time, since it is asked for at every step of every node."""
+    """A table without solutions: the same object each time, since every step of every node asks for it."""
     none = np.empty(0, np.int64)
     return IntervalTable(none, none, np.empty((variables, 0), np.int32), np.empty((places, 0), np.int64))
 
@@ -107,7 +107,7 @@ def chosen_columns(ids: Ids, columns: Sequence[int]) -> Ids:
 
 
 def first_of_each(table: IntervalTable, known: IntervalTable | None = None) -> NDArray[np.bool_]:
-    """Which rows have a μ and interval that no row before them has, nor any row of `known`."""
+    """A mask of the rows whose μ and interval no earlier row has, nor any row of `known`."""
     whole = table if known is None or not len(known) else concatenated([known, table])
     if (whole.end[1:] > whole.end[:-1]).all():  # as in a stream of which no two events end together
         return np.ones(len(table), np.bool_)

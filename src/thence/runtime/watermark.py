@@ -101,7 +101,7 @@ class TimeDomain:
 
 @dataclass(slots=True)
 class Watermark:
-    """No event before `now` is expected any more; None while nothing is known. It never goes back.
+    """The watermark: no event before `now` is expected any more; None while nothing is known. It never goes back.
 
     A stream in `idle` does not hold the others back. With `idle_after`, neither does any stream that is so far behind
     the latest.

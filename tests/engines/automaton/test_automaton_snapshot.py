@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from strategies.spaseq import Case, cases, text
 from support.flows import flow_of, restart, restore, saved
-from support.spaseq_runs import background, batches_of, told_by_the_oracle, told_row
+from support.spaseq_runs import background, batches_of, comparable_row, oracle_answers
 from thence.columns.array_codec import pack_arrays, unpack_arrays
 from thence.columns.batches import encode
 from thence.columns.texts import Texts
@@ -36,15 +36,15 @@ GPMS = "DEFINE GPM A ON S { ?a <x:is> 1 } DEFINE GPM B ON S { ?b <x:is> 2 }"
 def test_saving_and_loading_between_any_two_times_changes_nothing(case: Case) -> None:
 
     runner = flow_of(plan(parse(text(case.query))), background(case))
-    told = []
+    shown = []
     for low in range(-1, 14):
         piece = {name: [batch.take((batch.ends == low).nonzero()[0])] for name, (batch,) in batches_of(case).items()}
-        told += [told_row(row, runner) for row in runner.feed(piece, low + 1)]
+        shown += [comparable_row(row, runner) for row in runner.feed(piece, low + 1)]
         restart(runner)
-    told += [told_row(row, runner) for row in runner.feed({}, int(NEVER))]
+    shown += [comparable_row(row, runner) for row in runner.feed({}, int(NEVER))]
     times = [event.time for event in case.events]
     assert all(-1 <= time < 14 for time in times)
-    assert Counter(told) == told_by_the_oracle(case)
+    assert Counter(shown) == oracle_answers(case)
 
 
 def flow(text: str = QUERY % GPMS) -> LocalFlow:

@@ -9,7 +9,7 @@ import thence.engines.automaton.contiguity
 import thence.engines.automaton.step
 from strategies.spaseq import Case, cases
 from support.flows import flow_of
-from support.spaseq_runs import told_by_the_engine, told_by_the_oracle
+from support.spaseq_runs import engine_answers, oracle_answers
 from thence.columns.batches import encode
 from thence.engines.automaton.memory import RUN_CAPACITY
 from thence.engines.automaton.plan.spaseq import plan
@@ -47,4 +47,4 @@ def test_forgetting_as_often_as_possible_changes_nothing(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thence.engines.automaton.step, "_FEW_TERMS", 0)
         patch.setattr(thence.engines.automaton.contiguity, "_FEW", 0)
-        assert told_by_the_engine(case, cuts=list(range(12))) == told_by_the_oracle(case)
+        assert engine_answers(case, cuts=list(range(12))) == oracle_answers(case)

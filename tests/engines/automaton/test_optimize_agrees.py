@@ -11,7 +11,7 @@ from hypothesis import Phase, given, settings
 
 from oracle.spaseq_query import Selection, Unary
 from strategies.spaseq import Case, Options, cases, text
-from support.spaseq_runs import told_by_the_engine, told_by_the_oracle
+from support.spaseq_runs import engine_answers, oracle_answers
 from thence.engines.automaton.plan import rules as optimize
 from thence.engines.automaton.plan.rules import RULES, Rule, late_graph, rewritten
 from thence.lang.spaseq.parser import parse
@@ -39,7 +39,7 @@ CLOSE_CALLS = {
 def test_optimised_queries_give_the_rows_of_the_definitions(options: Options) -> None:
     @given(cases(options))
     def agrees(case: Case) -> None:
-        assert told_by_the_engine(case) == told_by_the_oracle(case)
+        assert engine_answers(case) == oracle_answers(case)
 
     agrees()
 
@@ -50,8 +50,8 @@ def test_each_rule_alone_changes_no_row(rule: Rule) -> None:
     @given(cases(Options(often_graphs=True, foreign_filters=True)))
     def agrees(case: Case) -> None:
         with patch.object(optimize, "RULES", (rule,)):
-            found = told_by_the_engine(case)
-        assert found == told_by_the_oracle(case)
+            found = engine_answers(case)
+        assert found == oracle_answers(case)
 
     agrees()
 
@@ -63,7 +63,7 @@ def changed_by(rule: Rule, options: Options) -> Counter[bool]:
     @settings(max_examples=150, derandomize=True, phases=[Phase.generate], database=None, deadline=None)
     @given(cases(options))
     def look(case: Case) -> None:
-        if told_by_the_oracle(case):
+        if oracle_answers(case):
             query = parse(text(case.query))
             for earlier in RULES[: RULES.index(rule)]:
                 query = earlier(query)

@@ -16,7 +16,7 @@ from oracle.sase_notation import read as notation
 from oracle.sase_query import Event as OracleEvent
 from strategies import examples
 from support.flows import flow_of, restart
-from support.sase_runs import _ints, agree, agree_in_total, encoded, programs_of, told, told_row
+from support.sase_runs import _ints, agree, agree_in_total, comparable, comparable_row, encoded, programs_of
 from thence.columns.batches import EventBatch, encode
 from thence.engines.automaton.memory import NEVER
 from thence.engines.automaton.plan.sase import plan
@@ -49,8 +49,8 @@ def test_in_which_order_events_of_one_time_stand_makes_no_difference(cases: list
     for case in cases:
         agree(case, cuts)
         runner, batch = flow_of(programs_of(case.query)[0]), encoded(case.events)
-        found = Counter(told_row(row, runner) for row in one_by_one(runner, batch))
-        assert found == Counter(map(told, rows(case.query, case.events)))
+        found = Counter(comparable_row(row, runner) for row in one_by_one(runner, batch))
+        assert found == Counter(map(comparable, rows(case.query, case.events)))
 
 
 @st.composite

@@ -23,7 +23,7 @@ from thence.runtime.results import Match
 
 pytestmark = pytest.mark.numba
 
-Told = tuple[int, int, tuple[object, ...], tuple[object, ...]]
+Comparable = tuple[int, int, tuple[object, ...], tuple[object, ...]]
 """A row as both sides tell it: start, end, the events of each component, cells."""
 
 
@@ -34,17 +34,17 @@ def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_pushed(te
     expected = answers(text.queries, text.given)
     assert set(query.columns) == set(names)
     found = [*query.match(inputs(text))]
-    in_order([told_match(match, names) for match in found], expected, names)
-    in_order([told_match(match, names) for match in query.match(inputs(text), optimise=False)], expected, names)
+    in_order([comparable_match(match, names) for match in found], expected, names)
+    in_order([comparable_match(match, names) for match in query.match(inputs(text), optimise=False)], expected, names)
     pushed = push(query, text, expected, names)
     assert Counter(map(ids, pushed)) == Counter(map(ids, found))  # made events are called the same everywhere
 
 
-def in_order(found: list[Told], expected: list[Row], names: Sequence[str]) -> None:
+def in_order(found: list[Comparable], expected: list[Row], names: Sequence[str]) -> None:
     """By certainty, then end and start."""
-    assert Counter(found) == Counter(told(row, names) for row in expected)
+    assert Counter(found) == Counter(comparable(row, names) for row in expected)
     for _, group in groupby(expected, key=lambda row: (row.certain, row.end, row.start)):
-        together = Counter(told(row, names) for row in group)
+        together = Counter(comparable(row, names) for row in group)
         assert Counter(found[: together.total()]) == together
         found = found[together.total() :]
 
@@ -56,12 +56,14 @@ def push(query: thence.Query, text: Text, expected: list[Row], names: Sequence[s
     for time, stream, event in in_time(text):
         found += engine.push(stream, typed(event))
         latest[stream] = time
-        so_far = Counter(told_match(match, names) for match in found)
-        must = Counter(told(row, names) for row in expected if row.certain < min(latest.values()))
-        assert must <= so_far <= Counter(told(row, names) for row in expected if row.certain <= time)
+        so_far = Counter(comparable_match(match, names) for match in found)
+        must = Counter(comparable(row, names) for row in expected if row.certain < min(latest.values()))
+        assert must <= so_far <= Counter(comparable(row, names) for row in expected if row.certain <= time)
     found += engine.close()
     assert engine.counts.late == 0
-    assert Counter(told_match(match, names) for match in found) == Counter(told(row, names) for row in expected)
+    assert Counter(comparable_match(match, names) for match in found) == Counter(
+        comparable(row, names) for row in expected
+    )
     return found
 
 
@@ -71,22 +73,22 @@ def test_totals_are_those_of_the_matches_one_by_one(text: Text) -> None:
     query, names = thence.parse(written(text.queries), language="sase+"), columns(text.queries)
     expected = Counter(tuple(plain(dict(row).get(name)) for name in names) for row in totals(text.queries, text.given))
     found = query.match(inputs(text), optimise=False)
-    assert Counter(told_match(match, names)[-1] for match in found) == expected
+    assert Counter(comparable_match(match, names)[-1] for match in found) == expected
     found = query.match(inputs(text))
-    assert Counter(told_match(match, names)[-1] for match in found) == expected
+    assert Counter(comparable_match(match, names)[-1] for match in found) == expected
 
 
 def inputs(text: Text) -> dict[str, list[thence.Event]]:
     return {name: [typed(event) for event in events] for name, events in text.given.items()}
 
 
-def told(row: Row, names: Sequence[str]) -> Told:
+def comparable(row: Row, names: Sequence[str]) -> Comparable:
     cells = dict(row.cells)
-    events = tuple(tuple(map(_told_event, chosen)) for chosen in row.events)
+    events = tuple(tuple(map(_comparable_event, chosen)) for chosen in row.events)
     return row.start, row.end, events, tuple(plain(cells.get(name)) for name in names)
 
 
-def _told_event(event: Event) -> object:
+def _comparable_event(event: Event) -> object:
     """By its id, if it was given; an event that was made by all that it is."""
     if event.id.startswith(GIVEN):
         return event.id
@@ -96,20 +98,20 @@ def _told_event(event: Event) -> object:
 GIVEN = ("events ", "other ")
 
 
-def told_match(match: object, names: Sequence[str]) -> Told:
+def comparable_match(match: object, names: Sequence[str]) -> Comparable:
     assert isinstance(match, Match)
     chosen = groupby(zip(match.places, match.events, strict=True), key=lambda pair: pair[0])
-    events = tuple(tuple(_told_typed(event) for _, event in group) for _, group in chosen)
+    events = tuple(tuple(_comparable_typed(event) for _, event in group) for _, group in chosen)
     cells = tuple(of_engine(match.bindings.get(name)) for name in names)
     return match.times[0], match.times[1], events, cells
 
 
-def _told_typed(event: thence.Event) -> object:
+def _comparable_typed(event: thence.Event) -> object:
     if event.id is not None and event.id.startswith(GIVEN):
         return event.id
     (kind,) = (_local(triple.object.value) for triple in event.triples if triple.predicate == RDF_TYPE)
-    told = [triple for triple in event.triples if triple.predicate != RDF_TYPE]
-    return event.end, kind, frozenset((_local(each.predicate.value), of_engine(each.object)) for each in told)
+    comparable = [triple for triple in event.triples if triple.predicate != RDF_TYPE]
+    return event.end, kind, frozenset((_local(each.predicate.value), of_engine(each.object)) for each in comparable)
 
 
 def _local(iri: str) -> str:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.numba
 STRICT = "PATTERN SEQ(A+ a[]) WHERE strict_contiguity(a[]) { } RETURN a.LEN AS n"
 PARTED = "PATTERN SEQ(A+ a[]) WHERE partition_contiguity(a[]) { [k] } RETURN a[1].k AS k, a.LEN AS n"
 
-Told = tuple[str, int]
+Comparable = tuple[str, int]
 """The ids of a match's events, and when it was certain."""
 
 
@@ -30,7 +30,7 @@ def event(id: str, time: int, **attributes: int) -> thence.Event:
     return thence.Event(time, {"type": id[0].upper(), **attributes}, id=id)
 
 
-def told(found: Iterable[object]) -> list[Told]:
+def comparable(found: Iterable[object]) -> list[Comparable]:
     return [(" ".join(match.event_ids), match.certain) for match in found if isinstance(match, Match)]
 
 
@@ -42,17 +42,17 @@ def program_of(text: str) -> SequenceProgram:
 def test_the_end_of_finite_input_stops_a_last_closure() -> None:
     events = [event("a1", 1), event("a2", 2)]
     query = thence.parse(STRICT)
-    assert told(query.match(events)) == [("a1 a2", 2), ("a2", 2)]
-    assert told(query.match(events, optimise=False)) == [("a1 a2", 2), ("a2", 2)]
+    assert comparable(query.match(events)) == [("a1 a2", 2), ("a2", 2)]
+    assert comparable(query.match(events, optimise=False)) == [("a1 a2", 2), ("a2", 2)]
     assert query.match(events).table()["n"].to_pylist() == [2, 1]
-    assert told(query.match([*events, event("b1", 4)])) == [("a1 a2", 4), ("a2", 4)]  # which stops it
-    assert told(query.match([])) == []
+    assert comparable(query.match([*events, event("b1", 4)])) == [("a1 a2", 4), ("a2", 4)]  # which stops it
+    assert comparable(query.match([])) == []
 
 
 def test_so_does_close() -> None:
     engine = thence.parse(STRICT).engine()
     assert engine.push(event("a1", 1)) == engine.push(event("a2", 2)) == []
-    assert told(engine.close()) == [("a1 a2", 2), ("a2", 2)]
+    assert comparable(engine.close()) == [("a1 a2", 2), ("a2", 2)]
     assert engine.close() == []
 
 
@@ -61,48 +61,48 @@ def test_a_match_is_certain_at_the_latest_event_however_far_the_watermark_has_co
     assert engine.push(event("a2", 2)) == engine.push(event("a1", 1)) == engine.advance(50) == []
     engine.push(event("a3", 9))
     assert engine.counts.late == 1  # an event that is late takes no part
-    assert told(engine.close()) == [("a1 a2", 2), ("a2", 2)]
+    assert comparable(engine.close()) == [("a1 a2", 2), ("a2", 2)]
 
 
 def test_with_a_window_it_is_certain_at_the_windows_end() -> None:
     events = [event("a1", 1), event("a2", 2)]
     query = thence.parse(STRICT.replace("RETURN", "WITHIN 5 RETURN"))
-    assert told(query.match(events)) == [("a1 a2", 6), ("a2", 7)]
+    assert comparable(query.match(events)) == [("a1 a2", 6), ("a2", 7)]
 
 
 def test_a_run_that_an_event_has_stopped_is_not_given_again() -> None:
     events = [event("a1", 1), event("b1", 2), event("a2", 3)]
-    assert told(thence.parse(STRICT).match(events)) == [("a1", 2), ("a2", 3)]
+    assert comparable(thence.parse(STRICT).match(events)) == [("a1", 2), ("a2", 3)]
 
 
 def test_the_latest_time_that_an_event_can_have_is_one_as_any_other() -> None:
     last = LAST_TIME
     query = thence.parse(STRICT)
-    assert told(query.match([event("a1", 1), event("a2", last)])) == [("a1 a2", last), ("a2", last)]
-    assert told(query.match([event("a1", 1), event("b1", last)])) == [("a1", last)]
+    assert comparable(query.match([event("a1", 1), event("a2", last)])) == [("a1 a2", last), ("a2", last)]
+    assert comparable(query.match([event("a1", 1), event("b1", last)])) == [("a1", last)]
 
 
 def test_rows_of_finite_input_are_in_order_though_the_end_completes_some() -> None:
     """Those that an event completes, and those that the end does, are certain at the same time."""
     events = [event("a1", 1, k=1), event("a2", 2, k=2), event("b1", 3, k=2)]
-    assert told(thence.parse(PARTED).match(events)) == [("a1", 3), ("a2", 3)]
+    assert comparable(thence.parse(PARTED).match(events)) == [("a1", 3), ("a2", 3)]
 
 
 def test_a_closure_that_is_not_the_last_gives_nothing_at_the_end() -> None:
     query = thence.parse("PATTERN SEQ(A+ a[], B b) WHERE strict_contiguity(a[], b) { } RETURN a.LEN AS n")
-    assert told(query.match([event("a1", 1), event("a2", 2)])) == []
+    assert comparable(query.match([event("a1", 1), event("a2", 2)])) == []
 
 
 def test_the_latest_event_may_be_in_another_stream() -> None:
     query = thence.parse("FROM S, T " + PARTED)
     streams = {"S": [event("a1", 1, k=1), event("a2", 2, k=1)], "T": [event("b1", 5, k=2), event("x", 7)]}
     expected = [("a1 a2", 7), ("a2", 7)]
-    assert told(query.match(streams)) == expected
+    assert comparable(query.match(streams)) == expected
     engine = query.engine()
     for name, events in streams.items():
         for each in events:
             assert engine.push(name, each) == []
-    assert told(engine.close()) == expected
+    assert comparable(engine.close()) == expected
 
 
 @pytest.mark.parametrize("shards", [1, 2, 7])
@@ -175,7 +175,7 @@ def test_a_query_waits_for_what_the_end_may_make(pushed: bool) -> None:
         found += engine.close()
     else:
         found = [*query.match(events)]
-    assert told(found) == [("a1", 2), ("a3", 4)]
+    assert comparable(found) == [("a1", 2), ("a3", 4)]
 
 
 def test_a_state_saved_and_loaded_knows_the_latest_event() -> None:

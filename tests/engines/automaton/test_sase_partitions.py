@@ -106,7 +106,7 @@ def test_a_remainder_by_zero_is_in_no_partition() -> None:
 
 
 def test_with_an_equivalence_test_partition_by_alone_makes_the_partitions() -> None:
-    """SA-14: events of a match agree in both; what breaks contiguity is told by PARTITION BY."""
+    """SA-14: events of a match agree in both; what breaks contiguity is decided by PARTITION BY."""
     query = CONTIGUOUS.format("k % 2 ^ [y]")
     events = numbered({"k": 1, "y": 1}, {"k": 2, "y": 1}, {"k": 3, "y": 1}, {"k": 4, "y": 2}, {"k": 6, "y": 1})
     assert pairs(query, events) == [(1, 3)]
@@ -162,8 +162,8 @@ def test_totals_are_by_what_is_computed() -> None:
     assert sorted((row["k%2"], row["n"], row["s"]) for row in rows) == [(0, 1, 4), (1, 3, 13.0)]
     (block,) = parse(query).blocks
     pipeline = Pipeline(plan(block), [("events", event) for event in events], 3)
-    told = sorted((_number(row["k%2"]), _number(row["n"])) for row in pipeline.batch())
-    assert told == [(0, 1), (1, 3)]
+    shown = sorted((_number(row["k%2"]), _number(row["n"])) for row in pipeline.batch())
+    assert shown == [(0, 1), (1, 3)]
 
 
 def test_rdf_events_have_partitions_by_their_attributes() -> None:
@@ -186,9 +186,9 @@ def test_shards_go_by_what_is_computed() -> None:
 
 def test_explain_tells_what_is_computed() -> None:
     query = thence.parse("PATTERN SEQ(A a, A b) WHERE PARTITION BY (k+1)%2, lower(`my s`) WITHIN 5 RETURN a.n")
-    told = query.explain()
-    assert "PARTITION BY (k + 1) % 2, lower(`my s`): the same in all events of a match\n" in told
-    assert told.endswith("Key: (k + 1) % 2, lower(`my s`)")
+    shown = query.explain()
+    assert "PARTITION BY (k + 1) % 2, lower(`my s`): the same in all events of a match\n" in shown
+    assert shown.endswith("Key: (k + 1) % 2, lower(`my s`)")
     assert '"partition": [\n    "(k + 1) % 2",' in query.explain("json")
 
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import thence
-from support.sase_files import EXAMPLES, MATCHES, Told, expected, stocks
+from support.sase_files import EXAMPLES, MATCHES, Comparable, expected, stocks
 from thence.cli import main
 from thence.cli.text_tables import json_text
 from thence.io.event_files import read_events
@@ -27,7 +27,7 @@ DATA = [
 ]
 
 
-def told(found: Iterable[Any]) -> list[Told]:
+def comparable(found: Iterable[Any]) -> list[Comparable]:
     return [(components(match), json.loads(json_text(match.bindings))) for match in found if isinstance(match, Match)]
 
 
@@ -44,7 +44,7 @@ def components(match: Match) -> str:
 @pytest.mark.parametrize("optimise", [True, False])
 def test_the_matches_are_those_worked_out_by_hand(name: str, ending: str, optimise: bool) -> None:
     query = thence.parse(EXAMPLES / f"{name}.sase")
-    assert told(query.match(EXAMPLES / f"{name}.{ending}", optimise=optimise)) == MATCHES[name]
+    assert comparable(query.match(EXAMPLES / f"{name}.{ending}", optimise=optimise)) == MATCHES[name]
 
 
 @pytest.mark.parametrize(("name", "ending"), DATA)
@@ -56,7 +56,7 @@ def test_pushing_the_events_one_by_one_gives_them_too(name: str, ending: str) ->
         found += engine.push(event)
     found += engine.close()
     assert engine.counts.late == 0
-    assert told(found) == MATCHES[name]
+    assert comparable(found) == MATCHES[name]
 
 
 @pytest.mark.parametrize("name", MATCHES)
@@ -139,6 +139,6 @@ LONGEST = """
 )
 def test_the_longest_rise_is_found_by_skipping_the_7_that_could_be_taken(strategy: str, longest: list[int]) -> None:
     found = thence.parse(LONGEST.format(strategy=strategy)).match(stocks([1, 2, 7, 3, 4, 5, 6]))
-    rises = [cells["a[].price"] for _, cells in told(found)]
+    rises = [cells["a[].price"] for _, cells in comparable(found)]
     assert max(rises, key=len) == longest
     assert ([1, 2, 7] in rises, [1, 2, 3, 4, 5, 6] in rises) == (True, strategy == "skip_till_any_match")

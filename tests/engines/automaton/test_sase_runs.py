@@ -59,8 +59,8 @@ def test_a_contiguous_series_that_must_be_absent_is_broken_by_events_of_other_ke
         PATTERN SEQ(A a, ~(T+ b[]), C c)
         WHERE [x] ^ PARTITION BY (k) ^ {strategy}(b[]) {{ b.LEN = 2 }} RETURN a.x AS x
     """
-    told = [("A", 1), ("T", 1), ("T", 2), ("T", 1), ("C", 1)]
-    events = [("events", Event(time, {"type": kind, "k": 1, "x": x})) for time, (kind, x) in enumerate(told)]
+    shown = [("A", 1), ("T", 1), ("T", 2), ("T", 1), ("C", 1)]
+    events = [("events", Event(time, {"type": kind, "k": 1, "x": x})) for time, (kind, x) in enumerate(shown)]
     for shards in (1, 2, 3, 7):
         rows = Pipeline(program_of(query), events, shards).batch()
         assert len(rows) == 1, shards
@@ -78,8 +78,8 @@ def test_the_kth_highest_of_numbers_is_known_without_looking_back_at_them(k: int
     runner = flow_of(program_of(query))
     found = [row.bindings for row in runner.run({"events": [encode(events, stream="events")]})]
     assert (runner.hosts[0].state.questions > 0) == looks_back
-    told = {name: cell.python for name, cell in found[0].items() if isinstance(cell, Literal)}
-    assert told == {"n": 100, "high": 100 - k, "low": k - 1}
+    shown = {name: cell.python for name, cell in found[0].items() if isinstance(cell, Literal)}
+    assert shown == {"n": 100, "high": 100 - k, "low": k - 1}
     assert len(found) == 101 - k  # runs of fewer events have none
 
 

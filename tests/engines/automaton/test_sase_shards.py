@@ -15,7 +15,7 @@ from oracle.sase_cases import Case, aggregate_cases, cases, unended_cases
 from oracle.sase_kinds import of_all_kinds
 from strategies import examples
 from support.sase_runs import read, typed
-from support.sase_shards import _plain, told, told_rows
+from support.sase_shards import _plain, comparable, comparable_rows
 from support.shards import Pipeline
 from thence.engines.automaton.plan.sase import plan
 
@@ -44,11 +44,11 @@ def test_keys_that_are_equal_are_of_one_shard_whatever_their_type(case: Case, da
 
 
 def agree(case: Case, data: st.DataObject) -> None:
-    expected = Counter(told(row) for row in rows(case.query, case.events))
+    expected = Counter(comparable(row) for row in rows(case.query, case.events))
     shuffled = [("events", typed(event)) for event in data.draw(st.permutations(case.events))]
     for shards in (1, 2, 7):
         pipeline = Pipeline(plan(read(case.query)), shuffled, shards)
-        assert Counter(told_rows(pipeline.program, pipeline.batch())) == expected
+        assert Counter(comparable_rows(pipeline.program, pipeline.batch())) == expected
 
 
 @given(cases(), st.lists(st.integers(0, 7), max_size=3))
@@ -60,9 +60,9 @@ def test_micro_batches_give_the_rows_that_are_certain(case: Case, ends: list[int
     cuts = [range(low, high) for low, high in pairwise(bounds)]
     for shards in (1, 3):
         pipeline = Pipeline(plan(read(case.query)), events, shards)
-        found = Counter(told_rows(pipeline.program, pipeline.micro_batches(cuts)))
-        must = Counter(told(row) for row in expected if row.certain < now)
-        assert must <= found <= Counter(told(row) for row in expected if row.certain <= now)
+        found = Counter(comparable_rows(pipeline.program, pipeline.micro_batches(cuts)))
+        must = Counter(comparable(row) for row in expected if row.certain < now)
+        assert must <= found <= Counter(comparable(row) for row in expected if row.certain <= now)
 
 
 @given(aggregate_cases(plain=True))
@@ -73,5 +73,5 @@ def test_totals_are_those_of_the_definitions_in_any_number_of_shards(case: Case)
     events = [("events", typed(event)) for event in case.events]
     for shards in (1, 3):
         pipeline = Pipeline(plan(read(case.query)), events, shards)
-        found = told_rows(pipeline.program, pipeline.batch())
+        found = comparable_rows(pipeline.program, pipeline.batch())
         assert Counter((start, end, cells) for start, end, *_, cells in found) == expected

@@ -171,8 +171,8 @@ def test_what_is_counted_is_what_is_returned(condition: str, values: list[Any], 
 
 def test_texts_of_events_further_back_are_compared_where_matches_are_counted() -> None:
     query = "PATTERN SEQ(A a, B b, C c) WHERE skip_till_any_match(a, b, c) { c.s > a.s } AGGREGATE count(*) AS n"
-    told = [("A", "x"), ("B", "a"), ("C", "z"), ("C", "b")]
-    assert found(query, [thence.Event(time, {"type": kind, "s": s}) for time, (kind, s) in enumerate(told)]) == [
+    shown = [("A", "x"), ("B", "a"), ("C", "z"), ("C", "b")]
+    assert found(query, [thence.Event(time, {"type": kind, "s": s}) for time, (kind, s) in enumerate(shown)]) == [
         {"n": 1}
     ]
 

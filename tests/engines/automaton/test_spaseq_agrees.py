@@ -12,7 +12,7 @@ from oracle.spaseq import evaluate
 from oracle.spaseq_rows import rows
 from strategies.spaseq import Case, cases, tell, text
 from support.flows import flow_of, program_of
-from support.spaseq_runs import _in_pieces, _told_rows, background, batches_of, told_row
+from support.spaseq_runs import _comparable_rows, _in_pieces, background, batches_of, comparable_row
 from thence.columns.batches import encode
 from thence.engines.automaton.plan.spaseq import plan
 from thence.lang.spaseq.parser import parse
@@ -31,18 +31,18 @@ def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_cut(case:
     query, streams, known = parse(text(case.query)), batches_of(case), background(case)
 
     runner = flow_of(plan(query), known)
-    found = [told_row(row, runner) for row in runner.run(streams)]
-    assert Counter(found) == _told_rows(expected)
+    found = [comparable_row(row, runner) for row in runner.run(streams)]
+    assert Counter(found) == _comparable_rows(expected)
     in_order = [(row.certain, row.end, row.start, row.events) for row in expected]
     assert [(certain, end, start, events) for start, end, certain, events, _ in found] == in_order
 
     unoptimised = flow_of(plan(query, optimise=False), known)
-    assert Counter(told_row(row, unoptimised) for row in unoptimised.run(streams)) == Counter(found)
+    assert Counter(comparable_row(row, unoptimised) for row in unoptimised.run(streams)) == Counter(found)
 
     interrupted = flow_of(program_of(runner), known)
-    assert Counter(told_row(row, interrupted) for row in _in_pieces(interrupted, streams, sorted(cuts))) == Counter(
-        found
-    )
+    assert Counter(
+        comparable_row(row, interrupted) for row in _in_pieces(interrupted, streams, sorted(cuts))
+    ) == Counter(found)
 
 
 def test_count_counts_iterations_and_not_the_events_of_a_conjunction() -> None:

@@ -8,7 +8,7 @@ from oracle.spaseq_cases import ask, graph, pattern
 from oracle.spaseq_query import Event, Gpm, Query
 from strategies.spaseq import Case, text
 from support.flows import flow_of
-from support.spaseq_runs import background, batches_of, told_by_the_engine, told_by_the_oracle, told_row
+from support.spaseq_runs import background, batches_of, comparable_row, engine_answers, oracle_answers
 from thence.engines.automaton.plan.spaseq import plan
 from thence.lang.spaseq.parser import parse
 
@@ -19,11 +19,13 @@ def agreed(query: Query, *triples: str) -> list[str]:
     """The events of each row, on which definitions, engine and unoptimised engine agree; event n is at time n."""
     events = (Event("S1", time, graph(triple), str(time)) for time, triple in enumerate(triples, start=1))
     case = Case(query, tuple(events), {})
-    expected = told_by_the_oracle(case)
-    assert told_by_the_engine(case) == expected
-    assert told_by_the_engine(case, cuts=[2, 3]) == expected
+    expected = oracle_answers(case)
+    assert engine_answers(case) == expected
+    assert engine_answers(case, cuts=[2, 3]) == expected
     runner = flow_of(plan(parse(text(query)), optimise=False), background(case))
-    assert [told_row(row, runner) for row in runner.run(batches_of(case))] == sorted(expected, key=lambda row: row[2])
+    assert [comparable_row(row, runner) for row in runner.run(batches_of(case))] == sorted(
+        expected, key=lambda row: row[2]
+    )
     return sorted(" ".join(row[3]) for row in expected.elements())
 
 

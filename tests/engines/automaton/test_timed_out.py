@@ -1,4 +1,4 @@
-"""Partial matches whose window ended while they waited, told on request."""
+"""Partial matches whose window ended while they waited, reported on request."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def event(time: int, graph: str) -> thence.Event:
     return thence.Event(time, f"@prefix : <http://example.org/> . {graph}", id=f"e{time}")
 
 
-def told(found: Any) -> list[tuple[list[str | None], str]]:
+def comparable(found: Any) -> list[tuple[list[str | None], str]]:
     return [([each.id for each in p.events], p.reason) for p in found if isinstance(p, Problem)]
 
 
@@ -44,7 +44,7 @@ def match(sequence: str, *events: thence.Event, **options: Any) -> list[Any]:
 
 def test_a_run_that_is_never_continued_is_told_with_what_it_waited_for() -> None:
     found = match("A ; B ; C", event(1, ":h :is 1 ."), event(3, ":h :was 2 ."), event(30, ":h :will 3 ."))
-    assert told(found) == [(["e1", "e3"], "C did not arrive before the window ended (11)")]
+    assert comparable(found) == [(["e1", "e3"], "C did not arrive before the window ended (11)")]
     (problem,) = found
     assert (problem.problem, problem.stream, problem.event.id) == ("timed_out", "S", "e3")
     assert {name: str(term.value) for name, term in problem.bindings.items()} == {
@@ -63,29 +63,29 @@ def test_what_it_had_is_told_whether_it_is_selected_or_not() -> None:
 def test_a_run_that_is_continued_is_not_told() -> None:
     found = match("A ; B", event(1, ":h :is 1 ."), event(3, ":h :was 2 ."), event(30, ":h :is 9 ."))
     assert [type(each) for each in found] == [Match, Problem]
-    assert told(found) == [(["e30"], "B did not arrive before the window ended (40)")]
+    assert comparable(found) == [(["e30"], "B did not arrive before the window ended (40)")]
 
 
 def test_skip_till_any_that_found_something_is_not_told() -> None:
     found = match("A : B", event(1, ":h :is 1 ."), event(3, ":h :was 2 ."), event(4, ":g :was 2 ."))
-    assert told(found) == []
+    assert comparable(found) == []
 
 
 def test_a_closure_that_could_go_on_misses_nothing() -> None:
     found = match("A , B+", event(1, ":h :is 1 ."), event(3, ":h :was 2 ."))
-    assert told(found) == []
+    assert comparable(found) == []
 
 
 def test_strict_contiguity_is_broken_and_does_not_time_out() -> None:
     found = match("A , B", event(1, ":h :is 1 ."), event(3, ":h :will 2 ."), event(4, ":h :was 2 ."))
-    assert told(found) == []
+    assert comparable(found) == []
 
 
 def test_the_engine_tells_them_when_time_has_passed() -> None:
     engine = thence.parse(QUERY.format(sequence="A ; B")).engine(timed_out=True)
     assert engine.push(event(1, ":h :is 1 .")) == []
     assert engine.advance(11) == []
-    assert told(engine.advance(12)) == [(["e1"], "B did not arrive before the window ended (11)")]
+    assert comparable(engine.advance(12)) == [(["e1"], "B did not arrive before the window ended (11)")]
     assert engine.counts.timed_out == 1
     assert engine.close() == []
 

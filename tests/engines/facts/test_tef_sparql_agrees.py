@@ -89,15 +89,15 @@ def test_variables_of_some_arms_are_rejected_where_the_definitions_reject_them(p
 
 def agrees(case: Case, cuts: list[int]) -> None:
     try:
-        told = whole(case)
+        answers = whole(case)
     except TooManySteps:
         assume(False)
     for each in ([], cuts):
         given_case = (case.program, case.events, case.background)
         rows = tef_engine.rows(*given_case, limit=4 * LIMIT, cuts=each)
-        assert rows_of(rows) == rows_of(told.rows), text(case.program)
+        assert rows_of(rows) == rows_of(answers.rows), text(case.program)
         made = tef_engine.constructed(*given_case, limit=4 * LIMIT, cuts=each)
-        assert rows_of(made) == rows_of(told.constructed), text(case.program)
+        assert rows_of(made) == rows_of(answers.constructed), text(case.program)
     facts = tef_engine.facts(case.program, case.events, case.background, limit=4 * LIMIT)
     assert facts == definitions.facts(case.program, case.events, case.background, limit=LIMIT), text(case.program)
 

@@ -52,15 +52,15 @@ CUTS = st.lists(st.integers(0, 10), max_size=2)
 def test_views_are_as_the_definitions_have_them(case: Case, cuts: list[int]) -> None:
     """TEF-37 – TEF-50, TEF-63, TEF-64, TEF-72: at once, and cut with a restart at each cut."""
     try:
-        told = whole(case, limit=LIMIT)
+        answers = whole(case, limit=LIMIT)
     except (TooManySteps, TooManyRounds):
         assume(False)
     for each in ([], cuts):
         parts = (case.program, case.events, case.background)
         rows = tef_engine.rows(*parts, limit=4 * LIMIT, cuts=each)
-        assert rows_of(rows) == rows_of(told.rows), text(case.program)
+        assert rows_of(rows) == rows_of(answers.rows), text(case.program)
         made = tef_engine.constructed(*parts, limit=4 * LIMIT, cuts=each)
-        assert rows_of(made) == rows_of(told.constructed), text(case.program)
+        assert rows_of(made) == rows_of(answers.constructed), text(case.program)
     facts = tef_engine.facts(case.program, case.events, case.background, limit=4 * LIMIT)
     assert facts == definitions.facts(case.program, case.events, case.background, limit=LIMIT), text(case.program)
 

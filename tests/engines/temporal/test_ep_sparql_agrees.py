@@ -18,9 +18,9 @@ from oracle.ep_sparql_data import GivenEvent
 from oracle.ep_sparql_query import Construct, File, selects
 from oracle.ep_sparql_text import text
 from oracle.terms import Triple
+from support.comparable_terms import comparable_term, engine_term, restart
 from support.ep_sparql_runs import Shown, background_of, cells, encoded, given_events, shown, spark_row
 from support.shards import Pipeline
-from support.told_terms import engine_term, restart, told_term
 from thence.engines.temporal import policies, summaries
 from thence.engines.temporal import state as temporal_state
 from thence.engines.temporal.plan.ep_sparql import compile_query
@@ -106,21 +106,21 @@ def test_rules_without_select_emit_what_is_new(case: Case, cuts: Cuts, lag: int)
     assume(file)
     rules = replace(case, file=file, events=tuple(ordered(case)))  # positions are those in the stream (C-5)
     try:
-        told = emitted(rules, rounds=ROUNDS)
+        answers = emitted(rules, rounds=ROUNDS)
     except TooManyRounds:
         assume(False)
     # which of several solutions derives a triple first, and so lists its events, is told apart for one rule alone
     alone = len(file) == 1 and not is_recursive(file)
     expected = Counter(
-        (start, end, tuple(map(told_term, triple)), tuple(dict.fromkeys(events)) if alone else ())
-        for _, start, end, graph, events in told
+        (start, end, tuple(map(comparable_term, triple)), tuple(dict.fromkeys(events)) if alone else ())
+        for _, start, end, graph, events in answers
         for triple in graph
     )
     rows = [(row, event_graph(row, ordered(rules)), ids) for _, row, ids in engine_rows(rules, [])]
     made = Counter((row.start, row.end, triple, ids if alone else ()) for row, graph, ids in rows for triple in graph)
     assert made == expected, text(file)
     listed = [(row.query or 1, row.start, row.end, graph) for row, graph, _ in rows]
-    in_order = [(number, start, end, told_graph(graph)) for number, start, end, graph, _ in told]
+    in_order = [(number, start, end, comparable_graph(graph)) for number, start, end, graph, _ in answers]
     assert listed == in_order, text(file)
     pushed = [row for _, row, _ in engine_rows(rules, cuts, lag=lag)]
     assert listed == [(row.query or 1, row.start, row.end, event_graph(row, ordered(rules))) for row in pushed], text(
@@ -128,17 +128,17 @@ def test_rules_without_select_emit_what_is_new(case: Case, cuts: Cuts, lag: int)
     )
 
 
-def told_graph(graph: Iterable[Triple]) -> frozenset[tuple[object, ...]]:
-    return frozenset(tuple(map(told_term, triple)) for triple in graph)
+def comparable_graph(graph: Iterable[Triple]) -> frozenset[tuple[object, ...]]:
+    return frozenset(tuple(map(comparable_term, triple)) for triple in graph)
 
 
 @given(st.one_of(cases(KEYED), cases(REASONED)), st.integers(1, 4), st.data())
 def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: st.DataObject) -> None:
     """What Spark's workers run: finite input in any order, and micro-batches with the state saved between them."""
     assume(selects(case.file))
-    told = answer(case, rounds=ROUNDS)
+    answers = answer(case, rounds=ROUNDS)
     twice = brought_twice(case)  # in a stream, the first is the one that came first
-    expected = Counter(shown(row, sliced=False) for row in told)
+    expected = Counter(shown(row, sliced=False) for row in answers)
     shuffled = data.draw(st.permutations(case.events))
     order = sorted(case.events, key=lambda each: each[2])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=3)))
@@ -156,7 +156,7 @@ def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: 
             positions=tuple(map(case.events.index, shuffled)),
         )
         assert Counter(spark_row(row, shuffled, False) for row in whole.batch()) == own, text(case.file)
-        own = Counter(shown(row, sliced=twice) for row in told if row[0] in program.queries)
+        own = Counter(shown(row, sliced=twice) for row in answers if row[0] in program.queries)
         stream = Pipeline(program, given_events(order), shards, background_of(case), operator=stage.operator)
         last = order[-1][2] if order else 0
         certain = Counter({row: count for row, count in own.items() if row[2] < last})
@@ -187,14 +187,14 @@ def test_policies_select_and_consume_as_defined(case: Case, cuts: Cuts, lag: int
 @given(policy_cases(), st.data())
 def test_policies_on_spark_consume_in_source_order(case: Case, data: st.DataObject) -> None:
     """C-7, EP-72: however events of one time arrive, in batch and in micro-batches."""
-    told = answer(case)
+    answers = answer(case)
     shuffled = data.draw(st.permutations(case.events))
     order = sorted(shuffled, key=lambda each: each[2])
     cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=3)))
     batches = [range(low, high) for low, high in zip([0, *cuts], [*cuts, len(order)], strict=True)]
     for stage in compile_query(parse(text(case.file)), policy=case.policy).stages:
         number = stage.program.query  # type: ignore[attr-defined]
-        own = Counter(shown(row, sliced=False) for row in told if row[0] == number)
+        own = Counter(shown(row, sliced=False) for row in answers if row[0] == number)
         for events, cut in ((shuffled, None), (order, batches)):
             pipeline = Pipeline(
                 stage.program,
@@ -213,10 +213,10 @@ def test_policies_on_spark_consume_in_source_order(case: Case, data: st.DataObje
 def agree(case: Case, cuts: Cuts, *, lag: int = 0) -> None:
     assume(selects(case.file))
     try:
-        told = answer(case, rounds=ROUNDS)
+        answers = answer(case, rounds=ROUNDS)
     except TooManyRounds:
         assume(False)
-    expected = Counter(shown(row, sliced=any_sliced(case.file)) for row in told)
+    expected = Counter(shown(row, sliced=any_sliced(case.file)) for row in answers)
     assert found(case, [], optimise=False) == expected, text(case.file)
     made = found(case, cuts, lag=lag)
     if cuts is None and len(selects(case.file)) < len(case.file):

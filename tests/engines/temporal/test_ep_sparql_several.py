@@ -222,7 +222,7 @@ SELECT (COUNT(?to) AS ?rises) ?house WHERE { ?house :rose ?to } GROUP BY ?house
 
 
 def test_selects_that_share_rules_have_their_own_columns_and_numbers() -> None:
-    """EP-82: one stage evaluates them, and its rows are told apart."""
+    """EP-82: one stage evaluates them, and its rows are distinguished."""
     query = parsed(SHARING)
     assert [stage.program.output.columns for stage in query.dataflow().stages] == [
         ("house", "to", "rises"),

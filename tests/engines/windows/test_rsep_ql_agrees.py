@@ -29,21 +29,21 @@ from oracle.rsep_ql_cases import (
 from oracle.rsep_ql_legal import is_legal
 from oracle.rsep_ql_text import text
 from oracle.terms import Blank, Iri, Literal, Term, Triple
+from support.comparable_terms import NAMESPACE, comparable_term, engine_term, restart
 from support.rsep_ql_runs import (
     SECOND,
     background_of,
     background_stores,
+    comparable_bindings,
+    comparable_time,
     given_event,
     given_events,
     given_length,
     given_report,
     given_time,
     spark_row,
-    told_bindings,
-    told_time,
 )
 from support.shards import Pipeline
-from support.told_terms import NAMESPACE, engine_term, restart, told_term
 from thence.columns.batches import encode
 from thence.engines.windows.plan.rsep_ql import compile_query
 from thence.interface.operator import NEVER, Environment
@@ -91,7 +91,7 @@ def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: 
     """RS-63: what Spark's workers run: finite input in any order, and micro-batches with the state saved between
     them."""
     assume(not is_construct(case) and case.events)
-    told = [(time, told_bindings(bindings)) for time, bindings, _ in answer(case)]
+    answers = [(time, comparable_bindings(bindings)) for time, bindings, _ in answer(case)]
     dates = case.query.dates
     program = compile_query(parse(text(case.query)), policy=case.preset or "", report=report_policy(given_report(case)))
     (stage,) = program.stages
@@ -105,13 +105,13 @@ def test_shards_give_the_rows_of_the_definitions(case: Case, shards: int, data: 
         Pipeline, stage.program, shards=shards, background=background_of(case), operator=stage.operator, domain=domain
     )
     whole = pipeline(given_events(shuffled, dates=dates))
-    assert Counter(spark_row(row, shuffled) for row in whole.batch()) == Counter(told), text(case.query)
+    assert Counter(spark_row(row, shuffled) for row in whole.batch()) == Counter(answers), text(case.query)
     if len(case.query.streams) == len({each[0] for each in case.events}):
         lateness = data.draw(st.integers(0, 3))
         stream = pipeline(given_events(order, dates=dates), lateness=lateness * (SECOND if dates else 1))
         last = min(max(each[3] for each in order if each[0] == name) for name in case.query.streams) - lateness
         streamed = Counter(spark_row(row, order) for row in stream.micro_batches(batches))
-        certain = Counter(row for row in told if row[0] < last)
+        certain = Counter(row for row in answers if row[0] < last)
         assert streamed == certain, text(case.query)
 
 
@@ -164,12 +164,12 @@ def certain_rows(
     """Those of evaluations before a time, of some events and times given to `advance` (RS-21)."""
     listed = sorted(events, key=lambda each: each[3])
     found = rows_of(case.query, tuple(listed), case.background, advance=advanced, **case.inputs)
-    return [(time, told_bindings(bindings)) for time, bindings, _ in found if time < before]
+    return [(time, comparable_bindings(bindings)) for time, bindings, _ in found if time < before]
 
 
 def pushed_row(match: Any, case: Case) -> object:
     cells = sorted((name, term_of(cell, numbered(case))) for name, cell in match.bindings.items())
-    return told_time(match.end, dates=False), tuple(cells)
+    return comparable_time(match.end, dates=False), tuple(cells)
 
 
 SEVERAL = replace(ALL, graphs=False, background=False, presets=False)
@@ -190,22 +190,22 @@ def test_several_queries_are_each_as_the_definitions_have_it(one: Case, other: C
     matches = list(parsed.match(streams))
     if is_construct(output[0]):
         expected = Counter((number, time) for number, each in enumerate(output, 1) for time, _ in emitted(each))
-        assert Counter((match.query or 1, told_time(match.end, dates=False)) for match in matches) == expected
+        assert Counter((match.query or 1, comparable_time(match.end, dates=False)) for match in matches) == expected
         return
-    told = Counter(
-        (number, time, without_blanks(told_bindings(bindings)))
+    answers = Counter(
+        (number, time, without_blanks(comparable_bindings(bindings)))
         for number, each in enumerate(output, 1)
         for time, bindings, _ in answer(each)
     )
     found = Counter(
         (
             match.query or 1,
-            told_time(match.end, dates=False),
+            comparable_time(match.end, dates=False),
             tuple((name, plain_cell(cell)) for name, cell in sorted(match.bindings.items())),
         )
         for match in matches
     )
-    assert found == told, "\n".join(text(each.query) for each in every)
+    assert found == answers, "\n".join(text(each.query) for each in every)
 
 
 def without_blanks(cells: Iterable[tuple[str, object]]) -> tuple[tuple[str, object], ...]:
@@ -218,17 +218,19 @@ def plain_cell(cell: Any) -> object:
 
 def agree(case: Case, cuts: list[int]) -> None:
     if is_construct(case):
-        expected: Any = [(time, told_graph(graph)) for time, graph in emitted(case)]
+        expected: Any = [(time, comparable_graph(graph)) for time, graph in emitted(case)]
         assert constructed(case, [], optimise=False) == expected, text(case.query)
         assert constructed(case, cuts) == expected, text(case.query)
         return
     with_events = settles_events(case)
-    told = [(time, told_bindings(bindings), events if with_events else ()) for time, bindings, events in answer(case)]
+    answers = [
+        (time, comparable_bindings(bindings), events if with_events else ()) for time, bindings, events in answer(case)
+    ]
     for rows in (found(case, [], optimise=False), found(case, cuts)):
         listed = [(time, cells, events if with_events else ()) for time, cells, events in rows]
-        assert Counter(listed) == Counter(told), text(case.query)
+        assert Counter(listed) == Counter(answers), text(case.query)
         if is_ordered(case):
-            assert [row[:2] for row in listed] == [row[:2] for row in told], text(case.query)
+            assert [row[:2] for row in listed] == [row[:2] for row in answers], text(case.query)
 
 
 Shown = tuple[int, tuple[tuple[str, object], ...], tuple[str, ...]]
@@ -239,7 +241,7 @@ def found(case: Case, cuts: list[int], *, optimise: bool = True) -> list[Shown]:
     events = numbered(case)
     return [
         (
-            told_time(row.end, dates=case.query.dates),
+            comparable_time(row.end, dates=case.query.dates),
             tuple(sorted((name, term_of(cell, events)) for name, cell in row.bindings.items())),
             ids,
         )
@@ -253,12 +255,12 @@ def constructed(case: Case, cuts: list[int], *, optimise: bool = True) -> list[t
     for row, _ in engine_rows(case, cuts, optimise=optimise):
         assert row.event is not None and row.start == row.end == row.event.end
         graph = frozenset(tuple(oracle_term(term, events) for term in triple) for triple in row.event.triples)
-        rows.append((told_time(row.end, dates=case.query.dates), told_graph(canonical(graph))))  # type: ignore[arg-type]
+        rows.append((comparable_time(row.end, dates=case.query.dates), comparable_graph(canonical(graph))))  # type: ignore[arg-type]
     return rows
 
 
-def told_graph(graph: Iterable[Triple]) -> frozenset[tuple[object, ...]]:
-    return frozenset(tuple(map(told_term, triple)) for triple in graph)
+def comparable_graph(graph: Iterable[Triple]) -> frozenset[tuple[object, ...]]:
+    return frozenset(tuple(map(comparable_term, triple)) for triple in graph)
 
 
 def oracle_term(term: engine.Term, events: Sequence[Sequence[Any]]) -> Term:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thence
-from support.told_terms import restart
+from support.comparable_terms import restart
 from thence.columns.batches import encode
 from thence.engines.windows import maintained, state
 from thence.engines.windows.plan.rsep_ql import compile_query

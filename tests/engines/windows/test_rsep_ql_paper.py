@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import thence
-from support.rsep_ql_figure import COUNT, PREFIX, count, counted, event, happened, short, told, values
+from support.rsep_ql_figure import COUNT, PREFIX, comparable, count, counted, event, happened, short, values
 from thence.errors import InputError, QueryError
 from thence.runtime.results import Match
 
@@ -41,7 +41,7 @@ STREAM = events(FIGURE)
 
 def rows(query: str, streams: Any = STREAM, **options: Any) -> list[str]:
     """The rows in words, in order of time, then of text: `8 x=a1 z=c1`."""
-    return list(told(thence.parse(PREFIX + query).match(streams, **options)))
+    return list(comparable(thence.parse(PREFIX + query).match(streams, **options)))
 
 
 def justified(query: str, streams: Any = STREAM, **options: Any) -> list[str]:

@@ -98,7 +98,7 @@ class ConditionEvaluator:
 
 
 def _number(index: EventIndex, i: int) -> int:
-    """Which event is meant, counted from 0, i being that of `a[i]`."""
+    """The number of the event, from 0; i is that of `a[i]`."""
     return {
         EventIndex.ALONE: 0,
         EventIndex.FIRST: 0,
@@ -262,7 +262,7 @@ class _Absent:
     def _alike(
         self, rows: BindingTable, chosen: NDArray[np.int64], by: Sequence[Variable], matches: Matches, position: int
     ) -> NDArray[np.bool_]:
-        """Which of some events have the values that all events of a match have."""
+        """A mask of the events that have the values shared by all events of a match."""
         alike = np.ones(len(chosen), np.bool_)
         for variable in by:
             values, slot = rows.columns[variable], self.program.outputs.index(variable)

@@ -3,7 +3,7 @@
 `previous` of a row is the latest strictly earlier time that counts. Two events are contiguous if no other lies strictly
 between them in time: if the first one's time is the row's `previous`. What counts is every event of the query's
 streams, or those of the row's partition (SPAseQ: PARTITION BY; SASE+: partition contiguity). Since an event at the
-latest time may still be followed by others at that time, the last two times are remembered.
+latest time may still be followed by others at that time, the last two times are kept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BEFORE_ALL = np.int64(-(2**63))
 """The previous time of what nothing comes before."""
 
 EVENT, ROW = 1, 2
-"""The role of a row: an event of its partition, a row that needs its previous time, or both."""
+"""The role of a row: an event of its partition; a row that asks for its previous time; or both."""
 
 
 def _keys_noted(places, keys, times, count, row_times, row_keys, roles, order, previous):
@@ -161,7 +161,7 @@ class Contiguity:
             place_all(self.places, self.keys, self.count)
 
     def known(self) -> tuple[Keys, Ints]:
-        """The remembered times."""
+        """The last two times of each partition."""
         return self.keys[: self.count], self.times[: self.count]
 
     def forget(self, watermark: int, lasts: Ints) -> None:

@@ -1,4 +1,4 @@
-"""What `explain` shows of an automaton: its patterns (SPAseQ) or components (SASE+), states, edges and negations, and
+"""Describes an automaton for `explain`: its patterns (SPAseQ) or components (SASE+), states, edges and negations, and
 where each condition acts. It is read off the program."""
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _filter_line(test: Tested, begins: str = "FILTER ") -> str:
 
 
 def _state(program: SequenceProgram, state: int, edges: Sequence[Arrow]) -> Node:
-    """Where runs wait: for what, by which selection, and the variables whose values find them there."""
+    """A state in which runs wait: for what, by which selection, and the variables by which they are found."""
     automaton, number = program.automaton, state + 1
     selection = int(automaton.selection[state])
     words, sign = _SELECTIONS[selection], _SIGNS[selection]
@@ -225,7 +225,7 @@ def _edge(program: SequenceProgram, edge: int, gpms: Mapping[str, Node], no: str
 
 
 def _drawn(gpms: list[Node]) -> Iterator[str]:
-    """The parts of the GPMs that are evaluated in their own place."""
+    """The definitions of GPMs, as in the query's text."""
     yield f"on {' and '.join(dict.fromkeys(str(gpm.json['stream']) for gpm in gpms))}"
     for gpm in gpms:
         yield from (line for line in gpm.details if line.startswith("GRAPH ") or line.endswith(_IN_THE_MATCH))
@@ -294,7 +294,7 @@ def _block(program: SequenceProgram, query: ComponentQuery) -> Description:
 
 
 def _unbounded(query: ComponentQuery, states: tuple[Node, ...]) -> str:
-    """What ends a run without a window: contiguity, or nothing."""
+    """The end of a run without a window: broken contiguity, or nothing."""
     if not states:
         return _NO_RUN_WAITS
     first, *later = (component for component in query.components if not component.negated)
@@ -344,13 +344,13 @@ def _absent(query: ComponentQuery, component: Component) -> Arrow:
 
 
 def _unless(query: ComponentQuery) -> str:
-    """What must not occur in a match, without types: labels have little room."""
+    """The negations of a match, without types, since labels have little room."""
     absences = [_absence(query, each, each.variable) for each in query.components if each.negated]
     return f"if {', '.join(absences)}" if absences else ""
 
 
 def _absence(query: ComponentQuery, negated: Component, what: str = "") -> str:
-    """The negated parts and their gaps. Neighbouring negations share a gap."""
+    """The negations, and the gap of each. Adjacent negations share a gap."""
     what = what or component_text(replace(negated, negated=False))
     place = query.components.index(negated)
     before = [each for each in query.components[:place] if not each.negated][-1]
@@ -378,15 +378,15 @@ def _tested(program: SequenceProgram, query: ComponentQuery, component: Componen
 
 
 def _attributes(program: SequenceProgram) -> Attributes:
-    """What is extracted of the first stream: of all the same."""
+    """The values extracted from the first stream; all streams have the same."""
     pattern = program.tables[0].pattern
     assert isinstance(pattern, Attributes)
     return pattern
 
 
 def _component_state(program: SequenceProgram, state: int, edges: Sequence[Arrow]) -> Node:
-    """Where runs wait, by which selection; `inside` is the closure that continues there. `match`: when a run that waits
-    there is one, without another event."""
+    """A state in which runs wait, by which selection; `inside` is the closure that continues there. `match`: when a run
+    that waits there is one, without another event."""
     automaton, number = program.automaton, state + 1
     selection = _SELECTIONS[int(automaton.selection[state])]
     stops = int(automaton.selection[state]) == STRICT
@@ -409,7 +409,7 @@ def _component_state(program: SequenceProgram, state: int, edges: Sequence[Arrow
 
 
 def _component_edge(program: SequenceProgram, query: ComponentQuery, edge: int) -> Arrow:
-    """How a run continues with an event of a component."""
+    """The edge by which a run continues with an event of a component."""
     automaton = program.automaton
     component = program.components.positive[int(automaton.place[automaton.place_from[edge]])]
     role = _ROLES[int(automaton.edge_role[edge])]
@@ -427,8 +427,7 @@ def _component_edge(program: SequenceProgram, query: ComponentQuery, edge: int) 
 
 
 def _conditions(program: SequenceProgram, edge: int) -> Iterator[str]:
-    """The conditions of an edge: on the event alone, on the event and the run, and on the closure including the
-    event."""
+    """The conditions of an edge: on the event alone, on it and the run, and on the closure with it."""
     automaton = program.automaton
     fit = int(automaton.edge_fits[edge])
     numbers = [

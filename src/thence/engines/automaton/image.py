@@ -1,9 +1,9 @@
 """An automaton as the machine reads it: one array of 64-bit integers, in which every number is already a place.
 
-A head has the position of each part. A *record* is a state, an edge, a guard or a predicate, all of one width; its
-*lists* are named by where their items begin, and either by where they end or, if `END` is behind the last item, by
-that alone. A slot is its place in a frame or behind a run's `SLOTS`, a column its place in a row, so that the machine
-adds nothing up.
+A head says where things are. A *record* is a state, an edge, a guard or a predicate, all of one width; its *lists*
+are named by where their items begin, and either by where they end or, if `END` is behind the last item, by that
+alone. A slot is its place in a frame or behind a run's `SLOTS`, a column its place in a row, so that the machine adds
+nothing up.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ STATE_KEY, ORDERED, GREATEST, ACCEPTS, STATE_WIDTH = range(5)
 
 # A row of the machine's input, all 64-bit integers: its time, which is the end of its events, the latest strictly
 # earlier time that breaks contiguity with it, its feed, its events, and then tag and bits of each column. Rows are as
-# wide as the widest feed needs; where some events have a duration, the start of the first one stands behind that.
+# wide as the widest feed needs; where some events have a duration, the start of the first one is behind that.
 TIME, PREVIOUS, FEED, EVENTS = 0, 1, 2, 3
 
 
 def row_width(automaton: Automaton) -> int:
-    """How many numbers a row of points in time has. Behind its columns stand the previous times after the first."""
+    """The size of a row of points in time, in numbers. After its columns come the previous times after the first."""
     return int(automaton.row_values + 2 * automaton.feed_columns.max(initial=0) + automaton.previous - 1)
 
 

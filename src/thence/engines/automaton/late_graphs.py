@@ -143,7 +143,7 @@ def _lookup(background: Background, name: IRI) -> Lookup:
 
 # Joins complete matches with the background: the GRAPH blocks on which no choice of an event depends (Definition 15).
 #
-# What is done once for each match would else be done for each event and each run.
+# Done once for each match, not for each event and each run.
 
 _TOGETHER = 1 << 16
 """Rows that are made at a time; more, if one match alone has more."""
@@ -190,7 +190,7 @@ def _joined(
 
 
 def _having(matches: Matches, place: int) -> Ints:
-    """The matches in which a place has an event. It has at most one, because it is not in a closure."""
+    """The matches in which a place has an event. It has one at most: it is in no closure."""
     found: Ints = np.searchsorted(matches.offsets, np.flatnonzero(matches.places == place), side="right") - 1
     return found
 

@@ -84,9 +84,9 @@ from thence.jit.pointers import pointer
 
 
 _A_ROW = 50
-"""The cost in Python of testing a row that may be absent, in rounds of a small loop."""
+"""Rounds of a small loop that Python needs to examine a row that may be absent."""
 
-_UNKNOWN = np.int64(PERHAPS)  # no literal, for each of which Numba compiles a function anew
+_UNKNOWN = np.int64(PERHAPS)  # not a literal: Numba would compile a function for each
 
 
 @inner

@@ -48,7 +48,7 @@ Objects = NDArray[np.object_]
 NUMBER, TEXT, TRUTH, OTHER, APART, SINGLE, DOUBLE, FRACTIONAL, INFINITE, NEGATIVE, NOT_A_NUMBER = (
     1 << n for n in range(11)
 )
-"""The kinds of values among some, and whether the numbers include a float, a double, a decimal or one that is not
+"""The kinds of values among some; of numbers also whether one is a float, a double, a decimal, not
 finite."""
 
 _KINDS = NUMBER | TEXT | TRUTH | OTHER | APART
@@ -71,8 +71,7 @@ class Measure(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """How many paths lead to each of some nodes, or how many matches there are in each of some groups, and what is
-    gathered on them."""
+    """The number of paths to each of some nodes, or of matches in each of some groups, with their measures."""
 
     paths: Objects
     measures: tuple[Measure, ...]
@@ -92,24 +91,24 @@ def _value(term: Term | None) -> tuple[int, Any]:
     """The kind of a value, and the value, such that those of one kind can be compared and numbers added exactly."""
     if term is None:
         return 0, None
-    found = value(term) if isinstance(term, Literal) else None
-    match found:
+    python = value(term) if isinstance(term, Literal) else None
+    match python:
         case bool():
-            return TRUTH, found
+            return TRUTH, python
         case float():
-            kind = NUMBER | (SINGLE if isinstance(found, Float) else DOUBLE)
-            if isnan(found):
+            kind = NUMBER | (SINGLE if isinstance(python, Float) else DOUBLE)
+            if isnan(python):
                 return kind | NOT_A_NUMBER, None  # neither the least nor the greatest
-            if isinf(found):
-                return kind | (INFINITE if found > 0 else NEGATIVE), found
-            return kind, found
+            if isinf(python):
+                return kind | (INFINITE if python > 0 else NEGATIVE), python
+            return kind, python
         case Decimal():
-            return NUMBER | FRACTIONAL, found
+            return NUMBER | FRACTIONAL, python
         case int():
-            return NUMBER, found
+            return NUMBER, python
         case str():
-            return TEXT, found
-    return OTHER, term if found is None else found
+            return TEXT, python
+    return OTHER, term if python is None else python
 
 
 def _summed(weights: Weights) -> Weights:
@@ -117,10 +116,10 @@ def _summed(weights: Weights) -> Weights:
     if len(weights.paths) == 1:
         return weights
     measures = []
-    for each in weights.measures:
-        kinds = int(np.bitwise_or.reduce(each.kinds))
-        least, greatest, kinds = _extremes(each.least, each.greatest, kinds)
-        count, exact, units = (_cell(column.sum()) for column in (each.values, each.exact, each.units))
+    for measure in weights.measures:
+        kinds = int(np.bitwise_or.reduce(measure.kinds))
+        least, greatest, kinds = _extremes(measure.least, measure.greatest, kinds)
+        count, exact, units = (_cell(column.sum()) for column in (measure.values, measure.exact, measure.units))
         kind = np.array([kinds], np.int64)
         measures.append(Measure(count, exact, units, kind, _cell(least), _cell(greatest)))
     return Weights(_cell(weights.paths.sum()), tuple(measures))
@@ -137,8 +136,8 @@ def _extremes(least: Objects, greatest: Objects, kinds: int) -> tuple[Any, Any, 
         return None, None, kinds | APART
 
 
-def _in_order(found: Any) -> Any:
-    return found.instant if isinstance(found, DateTime) else found
+def _in_order(value: Any) -> Any:
+    return value.instant if isinstance(value, DateTime) else value
 
 
 def _pair(one: Any, other: Any) -> Objects:
@@ -151,13 +150,13 @@ def _of_one_kind(kinds: int) -> bool:
     return (kinds & _KINDS) in (NUMBER, TEXT, TRUTH, OTHER)
 
 
-def _cell(found: Any) -> Objects:
+def _cell(item: Any) -> Objects:
     cell = np.empty(1, object)
-    cell[0] = found
+    cell[0] = item
     return cell
 
 
-def _with(measure: Measure, paths: Objects, kind: int, found: Any, *, also_without: bool) -> Measure:
+def _with(measure: Measure, paths: Objects, kind: int, item: Any, *, also_without: bool) -> Measure:
     """The weights of paths that continue with an event of such a value; and of paths without it, if allowed."""
     factor = 2 if also_without else 1
     count, exact, units = (column * factor for column in measure[:3]) if also_without else measure[:3]
@@ -165,20 +164,20 @@ def _with(measure: Measure, paths: Objects, kind: int, found: Any, *, also_witho
         return measure._replace(values=count, exact=exact, units=units)
     count = count + paths
     if kind & (SINGLE | DOUBLE):
-        units = units + paths * (0 if found is None or isinf(found) else binary_units(found))
+        units = units + paths * (0 if item is None or isinf(item) else binary_units(item))
     elif kind & NUMBER:
-        exact = exact + paths * (Fraction(found) if kind & FRACTIONAL else found)
+        exact = exact + paths * (Fraction(item) if kind & FRACTIONAL else item)
     kinds = measure.kinds | kind
     known_numbers = (measure.kinds & (_KINDS | NOT_A_NUMBER) == NUMBER).all()
-    if kind & NUMBER and found is not None and known_numbers:
-        extremes = np.minimum(measure.least, found), np.maximum(measure.greatest, found)
+    if kind & NUMBER and item is not None and known_numbers:
+        extremes = np.minimum(measure.least, item), np.maximum(measure.greatest, item)
         return Measure(count, exact, units, kinds, *extremes)
     least, greatest = np.copy(measure.least), np.copy(measure.greatest)
     for row, known in enumerate(measure.kinds.tolist()):
         if not _of_one_kind(known | kind):
             least[row] = greatest[row] = None
-        elif found is not None:
-            pairs = _pair(least[row], found), _pair(greatest[row], found)
+        elif item is not None:
+            pairs = _pair(least[row], item), _pair(greatest[row], item)
             least[row], greatest[row], kinds[row] = _extremes(*pairs, known | kind)
     return Measure(count, exact, units, kinds, least, greatest)
 
@@ -266,12 +265,12 @@ def _pieces(nodes: NDArray[np.int64], first: int) -> list[int]:
 
 def _before(columns: _WeightColumns, before: NDArray[np.int64], measures: int) -> Weights:
     """The weights of some nodes; -1 is a match's beginning."""
-    found = columns.of(before[before >= 0])
+    sums = columns.of(before[before >= 0])
     begun = int((before < 0).sum())
     if not begun:
-        return found
+        return sums
     start = _nothing(measures, paths=begun)
-    return _both(found, start) if len(found.paths) else start
+    return _both(sums, start) if len(sums.paths) else start
 
 
 def _gone_on(
@@ -286,8 +285,8 @@ def _gone_on(
     """The paths that continue with an event in a place (EITHER: with or without one)."""
     made = []
     for measure, (of, name) in zip(weights.measures, measures, strict=True):
-        kind, found = _value(term_of(cells[2 * name], cells[2 * name + 1], terms)) if of == place else (0, None)
-        made.append(_with(measure, weights.paths, kind, found, also_without=also_without))
+        kind, item = _value(term_of(cells[2 * name], cells[2 * name + 1], terms)) if of == place else (0, None)
+        made.append(_with(measure, weights.paths, kind, item, also_without=also_without))
     return Weights(weights.paths * 2 if also_without else weights.paths, tuple(made))
 
 
@@ -312,12 +311,12 @@ def add_matches(
     assert isinstance(form, MatchAggregates)
     by = [components.tested.index(as_compared(key)) for key in form.by]
     weights = _of_matches(program, components, state, known, matches)
-    found: dict[tuple[Term | None, ...], list[int]] = {}
+    groups: dict[tuple[Term | None, ...], list[int]] = {}
     for number in range(len(matches)):
         cells = ((int(matches.tags[number, slot]), int(matches.bits[number, slot])) for slot in by)
         group = tuple(term_of(tag, bits, state.terms) for tag, bits in cells)
-        found.setdefault(group, []).append(number)
-    for group, numbers in found.items():
+        groups.setdefault(group, []).append(number)
+    for group, numbers in groups.items():
         weight = _summed(weights.take(numbers))
         start, end = int(matches.start[numbers].min()), int(matches.end[numbers].max())
         certain = int(matches.certain[numbers].max())
@@ -384,13 +383,13 @@ def aggregate_cells(
             raise LimitError(f"{total.name} is too large: {error}. Try: a shorter WITHIN") from None
 
 
-def _term_of(summary: AggregateName, found: Measure) -> Term | None:
-    count, least, greatest = found.values[0], found.least[0], found.greatest[0]
+def _term_of(summary: AggregateName, measure: Measure) -> Term | None:
+    count, least, greatest = measure.values[0], measure.least[0], measure.greatest[0]
     match summary:
         case AggregateName.COUNT:
             return literal(count)
         case AggregateName.SUM | AggregateName.AVG:
-            total = _sum_of(found)
+            total = _sum_of(measure)
             number = None if total is None else SASE_TOTALS[summary](total, count)
             return None if number is None else literal(number)
         case AggregateName.MIN:
@@ -399,23 +398,23 @@ def _term_of(summary: AggregateName, found: Measure) -> Term | None:
             return _term(greatest)
 
 
-def _term(found: Any) -> Term | None:
-    return found if found is None or isinstance(found, IRI | BlankNode | Literal) else literal(found)
+def _term(value: Any) -> Term | None:
+    return value if value is None or isinstance(value, IRI | BlankNode | Literal) else literal(value)
 
 
-def _sum_of(found: Measure) -> ExactSum | None:
+def _sum_of(measure: Measure) -> ExactSum | None:
     """None, if a value is not a number."""
-    kinds = int(found.kinds[0])
+    kinds = int(measure.kinds[0])
     if kinds & _KINDS != NUMBER:
         return None
     specials = (int(bool(kinds & kind)) for kind in (NOT_A_NUMBER, INFINITE, NEGATIVE))
-    exact = _decimal(found.exact[0]) if kinds & FRACTIONAL else int(found.exact[0])
-    return ExactSum(exact, BinarySum(found.units[0], *specials), bool(kinds & SINGLE), bool(kinds & DOUBLE))
+    exact = _decimal(measure.exact[0]) if kinds & FRACTIONAL else int(measure.exact[0])
+    return ExactSum(exact, BinarySum(measure.units[0], *specials), bool(kinds & SINGLE), bool(kinds & DOUBLE))
 
 
-def _decimal(found: int | Fraction) -> Decimal:
+def _decimal(total: int | Fraction) -> Decimal:
     """A fraction of decimals, which has an end, with all its digits."""
-    exact, places = Fraction(found), 0
+    exact, places = Fraction(total), 0
     while exact.denominator != 1:
         exact, places = exact * 10, places + 1
     return Decimal((int(exact < 0), tuple(map(int, str(abs(exact.numerator)))), -places))
@@ -434,9 +433,9 @@ def saved_aggregates(known: AggregateState) -> list[Any]:
     return [None if known.weights is None else _written(known.weights), groups, changed]
 
 
-def restored_aggregates(found: Any, measures: int) -> AggregateState:
+def restored_aggregates(saved: Any, measures: int) -> AggregateState:
     """The state from JSON. ValueError, TypeError or the like if it is damaged."""
-    weights, groups, changed = found
+    weights, groups, changed = saved
     known = AggregateState()
     known.set(None if weights is None else _read(weights, measures))
     for group, weight, start, end, certain in groups:
@@ -460,7 +459,7 @@ def _written(weights: Weights) -> list[Any]:
 
 
 def _exact_text(total: int | Fraction) -> str:
-    """As hexadecimal, which Python writes at any length."""
+    """A number as hexadecimal, which Python writes at any length."""
     exact = Fraction(total)
     return f"{exact.numerator:x}/{exact.denominator:x}"
 
@@ -470,8 +469,8 @@ def _exact(text: str) -> int | Fraction:
     return numerator if denominator == 1 else Fraction(numerator, denominator)
 
 
-def _read(found: Any, measures: int) -> Weights:
-    paths, listed = found
+def _read(saved: Any, measures: int) -> Weights:
+    paths, listed = saved
     if len(listed) != measures or any(len(column) != len(paths) for each in listed for column in each):
         raise ValueError("the weights belong to another query")
     return Weights(_objects(map(_exact, paths)), tuple(_read_measure(*each) for each in listed))

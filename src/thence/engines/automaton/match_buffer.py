@@ -25,7 +25,7 @@ class MatchEvents:
     nodes: NDArray[np.int64]
 
     def take(self, matches: NDArray[np.int64]) -> MatchEvents:
-        """Those of some of the matches, in the order given, as often as given."""
+        """The events of some matches, in the given order, as often as given."""
         lengths = np.diff(self.offsets)[matches]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         rows = np.repeat(self.offsets[matches] - offsets[:-1], lengths) + np.arange(offsets[-1])
@@ -102,8 +102,7 @@ _AT_ONCE = 64
 
 
 class MatchColumns(NamedTuple):
-    """Columns of matches. The columns that answers show are in an array of their own, which can be kept without the
-    rest."""
+    """Columns of matches. The array of shown values is separate, and can be kept alone."""
 
     shown: Ints  # a row for each column: start, end, and the bits of each slot
     rest: Ints  # certain and node
@@ -112,7 +111,7 @@ class MatchColumns(NamedTuple):
 
 
 def take_matches(found: Ints) -> MatchColumns:
-    """Some matches as the memory has them. Many are brought into the order of certainty, end and start, if they nearly
+    """Takes matches out of the memory. Many are brought into the order of certainty, end and start, if they nearly
     are: that costs little on the way."""
     shown = np.array([MATCH_START, MATCH_END, *range(MATCH_SLOTS + 1, found.shape[1], 2)])
     rest, kinds = np.array([CERTAIN, MATCH_NODE]), np.arange(MATCH_SLOTS, found.shape[1], 2)
@@ -128,7 +127,7 @@ def take_matches(found: Ints) -> MatchColumns:
 
 @entry
 def _drain(found, order, shown, columns, rest, others, kinds):
-    """The order of the matches, and whether all of them have the tags of the first. Unless they are UNSORTED, the
+    """The order that the matches turn out to be in, and whether all have the tags of the first. Unless UNSORTED, the
     columns are filled."""
     cells, width, rows, length = pointer(found), found.shape[1], pointer(order), len(order)
     verdict, differs, done = SORTED, np.int64(0), 0
@@ -150,7 +149,7 @@ def _drain(found, order, shown, columns, rest, others, kinds):
 
 @inlined
 def _pick(cells, width, order, first, last, places, count, columns, length):
-    """Some places of the matches from `first` to `last`, each into a column."""
+    """Copies some places of the matches from `first` to `last`, each into a column."""
     for k in range(count):
         place, column = places[k], k * length
         for i in range(first, last):

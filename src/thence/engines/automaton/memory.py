@@ -1,8 +1,8 @@
 """The machine's memory, one array of 64-bit integers: runs, the history of their events, and the match buffer.
 
-One array, so that the machine compiles quickly, and so that saving a state is writing an array. A head has the size and
-the position of each part. History is shared: a node is one event in one place of a match, with its parent the node
-before it, so that a thousand runs that begin alike hold their beginning once.
+One array, so that the machine compiles quickly, and so that saving a state is writing an array. A head says how much
+there is of everything and where it is. History is shared: a node is one event in one place of a match, with its
+parent the node before it, so that a thousand runs that begin alike hold their beginning once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NEVER = np.int64(operator.NEVER)
 """A time that never comes; as a watermark, the end of input."""
 
 LATEST = np.int64(LAST_TIME)
-"""The latest time at which a window may end: what waits for it is over when the stream is."""
+"""The latest time at which a window may end: it ends with the stream."""
 
 GOES_ON = np.int64(LAST_TIME + 1)
 """When a run was taken that goes on nevertheless: with skip-till-any."""
@@ -58,7 +58,7 @@ REPORTED = np.int64(-(2**63))
     LEFT,  # rounds that it may go before it stops
     # of the current rows
     ROW_WIDTH,
-    ROW_START,  # where in a row the start of its first event stands
+    ROW_START,  # where in a row the start of its first event is
     NEGATED,
     # how large and where everything is
     RUN_CAPACITY,
@@ -119,8 +119,8 @@ REGIONS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (AT_STACK, (STACK,)),
     (AT_HEADS, (BUCKETS,)),
 )
-"""The parts of the memory in their order, and the places of their sizes in the head. The buckets come last, since they
-are rebuilt most often."""
+"""The parts of the memory, in this order, each with the place of its size in the head. The buckets come last, since
+they are laid out again most often."""
 
 _SHAPES = dict(REGIONS)
 
@@ -148,8 +148,8 @@ def empty_memory(automaton: Automaton, *, runs: int = 1024, nodes: int = 2048, b
 
 
 def run_width(automaton: Automaton) -> int:
-    """The number of words of a run. After the slots of a run that others merge with come the time at which it last
-    absorbed an event, and its history and RUN_START before that."""
+    """Behind the slots of a run that others merge with are the time at which it last absorbed an event, and its
+    history and RUN_START before that."""
     return int(SLOTS + 2 * automaton.slots + ABSORBED_WORDS * automaton.merges)
 
 
@@ -175,7 +175,7 @@ def region(memory: Memory, at: int) -> NDArray[np.int64]:
 
 
 def live_runs(memory: Memory) -> int:
-    """How many runs there are."""
+    """The number of live runs."""
     return int(memory[RUN_CAPACITY] - memory[FREE])
 
 
@@ -296,7 +296,7 @@ def _set_bound(image, memory, record, at, following):
 
 
 def evict_runs(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
-    """Between batches: drop runs that no event from `now` on can continue, forget the history of the dropped, and give
+    """Between batches: drop runs that no event from `now` on can continue, with their history, and give
     the buckets a size that fits."""
     waiting = _swept(memory, now)
     _compact(memory, bool(image[MERGES]))
@@ -311,7 +311,7 @@ def evict_runs(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
 
 
 def _fitting(runs: int) -> int:
-    """How many buckets so many runs need."""
+    """The number of buckets for so many runs."""
     return max(FEWEST_BUCKETS, _power_of_two(2 * runs))
 
 
@@ -320,7 +320,7 @@ def _power_of_two(least: int) -> int:
 
 
 class Contents(NamedTuple):
-    """All that a memory between two steps remembers, as tables: runs that wait, in an order in which they may be put
+    """The content of a memory between two steps, as tables: runs that wait, in an order in which they may be put
     into their buckets again; complete ones that wait for an absence; the history of both."""
 
     waiting: NDArray[np.int64]
@@ -334,7 +334,7 @@ def memory_contents(memory: Memory) -> Contents:
 
 
 def restored_memory(image: NDArray[np.int64], automaton: Automaton, found: Contents) -> Memory:
-    """A memory that remembers all that."""
+    """The memory of these tables."""
     waiting, used = len(found.waiting), len(found.waiting) + len(found.pending)
     memory = empty_memory(
         automaton,
@@ -409,8 +409,8 @@ def _compact(memory, merges):
     count = 0
     eights = kept.view(np.int64)
     for eight in range(len(eights)):
-        if eights[eight]:  # most nodes are forgotten, and so are nearly always eight in a row
-            for node in range(8 * eight, 8 * eight + 8):  # a parent stands before its children, so one pass does
+        if eights[eight]:  # most nodes are dropped, and so are nearly always eight in a row
+            for node in range(8 * eight, 8 * eight + 8):  # a parent is before its children, so one pass does
                 if kept[node]:
                     _move(memory, moved, node, count)
                     count += 1

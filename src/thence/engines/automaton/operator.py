@@ -84,7 +84,7 @@ def check_matched(rows: BindingTable, width: int, terms: int, next_ref: int) -> 
 
 
 def check_partitions(keys: NDArray[Any], times: NDArray[Any], by: int, terms: int) -> None:
-    """Check the remembered times of contiguity for partitions by this many variables."""
+    """Check the kept times of contiguity for partitions by this many variables."""
     check_array(times, np.int64, -1, 2)
     check_array(keys, np.int64, len(times), 2 * by)
     require(by or len(times) <= 1, "it has several partitions, but the query has one")

@@ -28,7 +28,7 @@ from thence.rdf.terms import Term
 # A run waits in a *state*. An *input* is what the graph matcher makes of one operand: its matches at one time. Inputs
 # that differ in the names of their variables alone are one *feed* of rows. An *edge* leads from a state, over a row of
 # its feed, to further states. Variables live in *slots*; a row's columns are compared with slots, then bound to them,
-# and predicates read slots only. Lists of different length for each edge are flattened: the items of edge e stand at
+# and predicates read slots only. Lists of different length for each edge are flattened: the items of edge e are at
 # `x_from[e]:x_from[e+1]`.
 
 Int32s = NDArray[np.int32]
@@ -44,8 +44,8 @@ NOWHERE = -1
 """The target of an edge that has none."""
 
 PLAIN, TAKE, PROCEED, CUT_OFF = 0, 1, 2, 3
-"""The role of an edge in the SASE+ closure that a run is in: none; its take edge; or, without an end condition, an edge
-that begins the next component, while the closure continues or after it has stopped. CUT_OFF ends the closure."""
+"""The role of an edge for the closure of SASE+ that a run is in: none; its take edge; or, without an end condition,
+one that begins the component after it, while the closure goes on and after it stopped. CUT_OFF ends the closure."""
 
 OVER, WAITS_NEXT, WAITS_ANY, WAITS_APART = 0, 1, 2, 3
 """How a run waits for the component after a closure once that has stopped: not at all, by skip-till-next, by
@@ -56,13 +56,12 @@ AT_STOP, AT_WINDOWS_END = 1, 2
 then."""
 
 KEEP, ANEW, COUNT, SUM, LEAST, GREATEST, EARLIEST, LATEST, AVERAGE = range(9)
-"""How a row updates a slot: bind it if it is unbound, bind it again, count, add, compare, or take the value if there is
-one. After a SUM comes the rest that its rounding has dropped; after an AVERAGE its sum, the rest of that, and the
-count."""
+"""The effect of a row on a slot: binds it if unbound; binds it anew; counts, adds, compares, or takes it if present.
+After a SUM comes the rest of its rounding; after an AVERAGE its sum, the rest of that, and the count."""
 
 RANKS = 4
-"""After a slot of the LEAST or GREATEST may come slots of the next values in order; `bind_how`, shifted by this, is
-their number."""
+"""Behind a slot of the LEAST or GREATEST may be those of the next ones in order: `bind_how` has so many bits higher
+how many."""
 
 
 class Automaton(NamedTuple):
@@ -144,7 +143,7 @@ class Automaton(NamedTuple):
     constant_bits: Int64s
 
 
-# A compiled automaton: what is extracted, what the machine runs, and what its slots mean. Immutable.
+# A compiled automaton: the tables, the code of the machine, and the meaning of its slots. Immutable.
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _values_at(matches: Matches, slot: int) -> ValueColumn:
 
 
 def _event_lists(program: SequenceProgram, matches: Matches) -> EventLists:
-    """The events of matches. The bindings of an iteration distinguish matches, unless its event alone decides them."""
+    """The events of matches. What an iteration binds distinguishes matches, unless its event alone decides it."""
     values: tuple[ValueColumn, ...] = ()
     if not program.components.positive:
         tags, bits = matches.iterated_tags, matches.iterated_bits
@@ -220,7 +220,7 @@ def _aggregate(
 
 
 def _count(query: SequenceQuery, matches: Matches, span: slice, gpm: str) -> Literal:
-    """How many iterations a GPM under `+` filled."""
+    """The number of iterations that a GPM under `+` filled."""
     closures = [part.operand for part in query.sequence if part.quantifier is Quantifier.PLUS]
     filled_by = {found.place for operand in closures for found in occurrences(operand) if found.gpm == gpm}
     ends = frozenset().union(*(last_places(operand) for operand in closures))

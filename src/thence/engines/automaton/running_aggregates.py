@@ -3,7 +3,7 @@ many came before it. WHERE and RETURN read these slots; HAVING does not: it call
 
 A value that 64 bits can't hold exactly is UNKNOWN from then on; a predicate that needs it asks the history.
 
-What aggregates mean is `thence.relation.accumulators:sase_accumulator`. They have a form of their own here, since the
+`thence.relation.accumulators:sase_accumulator` defines the aggregates. They have a form of their own here, since the
 machine is compiled, and a run has nothing but slots of 64 bits; that both agree is tested by
 `tests/engines/automaton/test_sase_sums.py:test_slots_of_a_run_hold_what_accumulators_say`.
 """
@@ -34,7 +34,7 @@ _DOUBT = 2.0**-50  # the relative error of three operations, and more
 
 @inner
 def summarise(memory, rows, row, slot, column, how):
-    """Let a slot know of one more event. What an event lacks is skipped."""
+    """Add an event to a slot. Missing values are skipped."""
     if how == COUNT:
         if memory[slot] == value_kinds.NONE:
             memory[slot], memory[slot + 1] = value_kinds.INTEGER, 0
@@ -173,14 +173,14 @@ def _divided(total, rest, count):
 
 @inlined
 def _rank(memory, slot, tag, bits, how):
-    """Insert a value among the least or greatest, the first of which is in `slot`, after equal ones. The last of them
-    is the answer, and is UNKNOWN if they are."""
+    """Put a value in its place among the least or greatest, the first of which is in `slot`: behind those that it
+    equals. The last of them is what is asked for, and is UNKNOWN if they are."""
     last = slot + 2 * (how >> RANKS)
     if memory[last] == UNKNOWN or not _is_decidable(tag):
         memory[last] = UNKNOWN
         return
     if order(tag, bits, tag, bits) == tagged_arithmetic.UNORDERED:
-        return  # what is not a number is neither
+        return  # a value that is not a number is neither
     before = tagged_arithmetic.GREATER if how & ((1 << RANKS) - 1) == GREATEST else tagged_arithmetic.LESS
     place = last + 2
     while place > slot and memory[place - 2] == value_kinds.NONE:
@@ -201,6 +201,6 @@ def _rank(memory, slot, tag, bits, how):
 
 @inlined
 def _is_decidable(tag):
-    """Whether the value is a number that tag and bits determine completely."""
+    """Whether tag and bits are a complete value, and it is a number."""
     kind = tag & value_kinds.KIND_MASK
     return tag != NON_CANONICAL and value_kinds.INTEGER <= kind <= value_kinds.DOUBLE

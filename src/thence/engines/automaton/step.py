@@ -148,7 +148,7 @@ def prune_dictionary(program: SequenceProgram, state: SequenceState) -> None:
 
 
 def _held(program: SequenceProgram, state: SequenceState) -> Iterator[tuple[NDArray[Any], Ints]]:
-    """Tags and bits, as views, of all that is remembered."""
+    """Tags and bits, as views, of all that is kept."""
     runs = region(state.memory, AT_RUNS)
     slots = runs[:, SLOTS : SLOTS + 2 * program.automaton.slots]
     slots[runs[:, STATE] < 0] = NONE  # what a free run had bound, nothing holds
@@ -177,15 +177,15 @@ def _is_id(tags: NDArray[Any]) -> NDArray[np.bool_]:
 Table = NDArray[np.int64]
 
 _FEW = 256
-"""The number of events after which pruning is worthwhile."""
+"""Events after which it is worth pruning."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
     """Matches as columns: when each became certain, the start of its first event and the end of its last one, its
-    slots, and its events in the order of the pattern, which must be read before the next step. `is_sorted`: they are
-    known to be in the order of certainty, end and start, and no two share all three. Tags may be a view of one row, so
-    do not write to them."""
+    slots, and its events in the order of the pattern, which must be asked for before the next step. `is_sorted` tells
+    that they are known to be in the order of certainty, end and start, and that no two have all three in common.
+    Tags may be a view of one row, and so not to be written to."""
 
     certain: NDArray[np.int64]
     start: NDArray[np.int64]
@@ -221,7 +221,7 @@ class Matches:
         return self.history.events.nodes[:, ITERATED + 1 :: 2]
 
     def take(self, rows: NDArray[np.int64]) -> Matches:
-        """Some of the matches, in the order given, as often as given."""
+        """Some of the matches, in the given order, as often as given."""
         return Matches(
             certain=self.certain[rows],
             start=self.start[rows],
@@ -234,7 +234,7 @@ class Matches:
 
 @dataclass(slots=True)
 class SequenceState:
-    """All that a shard remembers between steps."""
+    """The state of a shard between steps."""
 
     terms: Terms
     memory: Memory
@@ -244,7 +244,7 @@ class SequenceState:
     latest: int | None = None  # the time of the latest event of all inputs
     questions: int = 0  # asked of the reference evaluator
     terms_kept: int = 0  # when the dictionary was last gone through
-    untidy: int = 0  # events since what is no longer needed was last forgotten
+    untidy: int = 0  # events since what is no longer needed was last dropped
     now: int | None = None  # the last step's watermark
     totals: AggregateState = field(default_factory=AggregateState)  # of AGGREGATE
 
@@ -267,7 +267,7 @@ def _none(program: SequenceProgram, feed: int) -> BindingTable:
 
 
 def begin(program: SequenceProgram, state: SequenceState) -> None:
-    """Prune the state if that is worthwhile. Call it before anything is entered into the state."""
+    """Before anything is entered into a state: drop what is no longer needed, if that is worth its cost."""
     if state.untidy >= max(
         _FEW, live_runs(state.memory)
     ):  # so that many small steps cost no more than a few large ones

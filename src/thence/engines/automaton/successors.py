@@ -1,6 +1,6 @@
 """Extends a run by an event: adds to its history, and creates successors or a match; compiled.
 
-What a run had bound is copied only where there is need: a run that ends with the row that it takes becomes its own
+The bindings of a run are copied only if needed: a run that ends with the row that it takes becomes its own
 successor.
 """
 
@@ -65,9 +65,9 @@ from thence.jit.compiled import inlined, inner
 
 @inlined
 def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, closures):
-    """Extends the run (-1: none yet): creates its successors or its match. `code` is that of the row's key, `source`
-    the place of the values that the run has bound so far. If with this row it `ends`, the last of its successors takes
-    its place."""
+    """The run (-1: none yet) goes on: its successors are born, or its match is made. `code` is that of the row's key,
+    `source` where the values are that the run has bound so far. If with this row it `ends`, the last of its
+    successors takes its place."""
     time = rows[row + TIME]
     if run >= 0:
         start, deadline, node = memory[at + RUN_START], memory[at + DEADLINE], memory[at + NODE]
@@ -214,7 +214,7 @@ def _alike(image, memory, born, head, ref, edge):
     while run >= 0:
         at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
         if not any_event and memory[at + LAST] != memory[born + LAST]:
-            return np.int64(-1)  # older ones stand behind
+            return np.int64(-1)  # older ones are behind
         same = memory[at + STATE] == memory[born + STATE] and memory[at + DEADLINE] == memory[born + DEADLINE]
         if same and not any_event:
             same = memory[memory[AT_NODES] + memory[at + NODE] * memory[NODE_WIDTH] + REF] == ref
@@ -326,7 +326,7 @@ def free(memory, run):
 
 @inlined
 def emit(memory, certain, start, end, node):
-    """Adds a match without its values; returns the place where they must be written."""
+    """A match, but for its values: where they are to be."""
     at = memory[AT_MATCHES] + memory[MATCHES] * memory[MATCH_WIDTH]
     memory[at + CERTAIN] = certain
     memory[at + MATCH_START] = start

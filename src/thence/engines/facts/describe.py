@@ -1,4 +1,4 @@
-"""What `explain` shows of a file of TEF-SPARQL: the statements, the facts, and what starts and ends them."""
+"""The description of a file of TEF-SPARQL for `explain`: statements, facts, and what starts and ends them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _effects(statement: TefStatement) -> list[str]:
 
 
 def _key(program: FactsProgram) -> str:
-    """By what events are sharded: the subject of some predicates, the object of others."""
+    """The shard key: the subject of some predicates, the object of others."""
     key = program.shard_key
     by_position = {
         position.name: ", ".join(str(name) for name, own in program.key_positions if own == position)
@@ -88,7 +88,7 @@ def _diagram(program: FactsProgram, kinds: Kinds) -> tuple[list[Node], list[Arro
     makes = [_made(each) for each in statements]
     facts = [each for each in dict.fromkeys(sum(makes, ())) if kinds.of(each) is Kind.FACT]
     numbers = {each: len(statements) + place for place, each in enumerate(facts, 1)}
-    last = len(statements) + len(facts) + 1  # SELECTs stand at the right
+    last = len(statements) + len(facts) + 1  # SELECTs are at the right
     boxes = [
         Node(_label(number, each), number=number, layer=last if isinstance(each, SelectStatement) else None)
         for number, each in enumerate(statements, 1)

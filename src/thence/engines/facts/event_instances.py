@@ -14,7 +14,7 @@ from thence.engines.facts.frames import Cell, CellTriple, Frame, Layout, is_boun
 from thence.match.context import Solution
 from thence.rdf.terms import Triple
 
-# What a step has in hand (TEF-21): an event triple, or a fact or an unnamed view that began or ended.
+# The event in hand of a step (TEF-21): an event triple, or a fact or an unnamed view that began or ended.
 
 
 class CurrentTriple(NamedTuple):
@@ -171,7 +171,7 @@ class Blocking(NamedTuple):
 class EventInstance(NamedTuple):
     """A match of an event pattern. `keys` are its events in pattern order, `refs` those from outside; `read` are the
     facts that DURING and WITH have read; `hidden` is what UNION has dropped, by slot, `arms` which arms they are of.
-    The rest is what waits for variables further to the left."""
+    The rest waits for variables further to the left."""
 
     frame: Frame
     start: int
@@ -269,7 +269,7 @@ class Capture:
         return Captured(self.number, self.pattern, known, instance.start, last, facts.now, key)
 
     def _facts(self, frame: Frame, facts: FactBase) -> tuple[tuple[Fact, int | None], ...]:
-        """The facts that it may match, in the order in which a store takes them."""
+        """The facts that it may ask for, in the order of a store."""
         found: dict[int, Fact] = {}
         for leaf in self.leaves:
             subject, predicate, target = (

@@ -120,15 +120,15 @@ class StaticNode:
     late: tuple[LateTest, ...] = ()
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
-        found = []
+        instances = []
         for instance in self.child.delta(current, facts):
             for each in self.pattern.find(instance.frame, ALWAYS, facts):
                 waiting = (one for test in self.late for one in test.waiting(each.frame, (facts.now,)))
                 pending, hidden = (*instance.pending, *waiting), instance.hidden | each.hidden
                 joined = settled(instance._replace(frame=each.frame, pending=pending, hidden=hidden), facts)
                 if joined is not None:
-                    found.append(joined)
-        return found
+                    instances.append(joined)
+        return instances
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)
@@ -148,12 +148,12 @@ class PairNode:
         left, right = self.left.delta(current, facts), self.right.delta(current, facts)
         pairs = [(one, other) for one in left for other in self.rights.of(one.frame)]
         pairs += [(one, other) for other in right for one in self.lefts.of(other.frame)]
-        found = [each for one, other in pairs if (each := self._joined(one, other, facts)) is not None]
+        instances = [each for one, other in pairs if (each := self._joined(one, other, facts)) is not None]
         for one in left:
             self.lefts.add(one)
         for other in right:
             self.rights.add(other)
-        return found
+        return instances
 
     def _joined(self, left: EventInstance, right: EventInstance, facts: FactBase) -> EventInstance | None:
         if not self._fits(left, right) or not set(left.keys).isdisjoint(right.keys):  # TEF-35
@@ -202,7 +202,7 @@ class WhileNode:
     tests: tuple[Truth, ...] = ()
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
-        found = []
+        instances = []
         for instance in self.child.delta(current, facts):
             frame, start, end, keys, refs, pending, read, hidden, arms, blocked, asked = instance
             last = end if self.relation is TemporalRelation.DURING else start
@@ -226,8 +226,8 @@ class WhileNode:
                     )
                     joined = settled(made, facts) if made.pending or blocked else made
                     if joined is not None:
-                        found.append(joined)
-        return found
+                        instances.append(joined)
+        return instances
 
     def _passes(self, frame: Frame, facts: FactBase) -> bool:
         for test in self.tests:
@@ -249,8 +249,8 @@ class WithoutFactsNode:
     late: tuple[LateTest, ...] = ()
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
-        found = (self._judged(each, facts) for each in self.child.delta(current, facts))
-        return [each for each in found if each is not None]
+        judged = (self._judged(each, facts) for each in self.child.delta(current, facts))
+        return [each for each in judged if each is not None]
 
     def _judged(self, instance: EventInstance, facts: FactBase) -> EventInstance | None:
         there = [
@@ -278,7 +278,7 @@ class WithoutFactsNode:
 
 @dataclass(slots=True)
 class AskingNode:
-    """`E DURING F`, `E WITH F`, or E with static triples, where F is evaluated later; `bound` are the slots that it
+    """`E DURING F`, `E WITH F`, or E with static triples, where F is asked later; `bound` are the slots that it
     binds. It `is_first` if it is left of E."""
 
     child: EventNode
@@ -288,14 +288,14 @@ class AskingNode:
     is_first: bool = False
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
-        found = []
+        instances = []
         for instance in self.child.delta(current, facts):
             last = instance.end if self.relation is TemporalRelation.DURING else instance.start
             captured = self.capture.of(instance, last, current.key, facts)
             asked = Asked(instance.frame, self.capture.outer, self.bound, captured)
             every = (asked, *instance.asked) if self.is_first else (*instance.asked, asked)
-            found.append(instance._replace(asked=every))
-        return found
+            instances.append(instance._replace(asked=every))
+        return instances
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)
@@ -309,14 +309,14 @@ class CapturingNode:
     capture: Capture
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
-        found = []
+        instances = []
         for instance in self.child.delta(current, facts):
             captured = self.capture.of(instance, instance.end, current.key, facts)
             blocking = Blocking(instance.frame, self.capture.outer, captured=captured)
             each = settled(instance._replace(blocked=(*instance.blocked, blocking)), facts)
             if each is not None:
-                found.append(each)
-        return found
+                instances.append(each)
+        return instances
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)
@@ -333,10 +333,10 @@ class WithoutEventsNode:
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
         judged = (self._judged(each, facts) for each in self.child.delta(current, facts))
-        found = [each for each in judged if each is not None]
+        instances = [each for each in judged if each is not None]
         for other in self.absent.delta(current, facts):
             self.seen.add(other)
-        return found
+        return instances
 
     def _judged(self, instance: EventInstance, facts: FactBase) -> EventInstance | None:
         known = []
@@ -365,7 +365,7 @@ class TestNode:
     expression: WaitingExpression
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
-        found = []
+        instances = []
         for instance in self.child.delta(current, facts):
             if instance.waits or not is_bound(instance.frame, self.expression.slots):
                 waiting = Pending(self.expression, instance.frame, facts.now)
@@ -373,8 +373,8 @@ class TestNode:
             else:
                 each = self._judged(instance, facts)
             if each is not None:
-                found.append(each)
-        return found
+                instances.append(each)
+        return instances
 
     def _judged(self, instance: EventInstance, facts: FactBase) -> EventInstance | None:
         """The instance once no expression waits, with the bound variable; None if the condition fails."""
@@ -394,13 +394,13 @@ class TimesNode:
     times: TimesSlots
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
-        found = []
+        instances = []
         for instance in self.child.delta(current, facts):
             frame = self.times.timed(instance.frame, instance.start, instance.end, facts)
             each = None if frame is None else settled(EventInstance(frame, *instance[1:]), facts)
             if each is not None:
-                found.append(each)
-        return found
+                instances.append(each)
+        return instances
 
     def nodes(self) -> tuple[EventNode, ...]:
         return (self.child,)
@@ -416,7 +416,7 @@ class EitherNode:
 
     def delta(self, current: CurrentEvent, facts: FactBase) -> list[EventInstance]:
         sides = (self.left.delta(current, facts), self.right.delta(current, facts))
-        return [self._kept(each, arm) for arm, found in enumerate(sides) for each in found]
+        return [self._kept(each, arm) for arm, instances in enumerate(sides) for each in instances]
 
     def _kept(self, instance: EventInstance, arm: int) -> EventInstance:
         dropped = frozenset(
@@ -468,7 +468,7 @@ def forget(node: EventNode, before: int) -> None:
 
 
 def stores_of(node: EventNode) -> Iterator[Stored]:
-    """All that a network stores, in one order."""
+    """All stores of a network, in a fixed order."""
     match node:
         case PairNode():
             yield from (node.lefts, node.rights)

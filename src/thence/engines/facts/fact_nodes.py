@@ -86,13 +86,13 @@ class FactBase:
 
     def static_facts(self, predicate: Cell) -> FactStore:
         """The static triples of a predicate, as facts that always hold."""
-        found = self._static.get(predicate)
-        if found is None:
-            found = self._static[predicate] = FactStore()
+        store = self._static.get(predicate)
+        if store is None:
+            store = self._static[predicate] = FactStore()
             assert isinstance(predicate, str)
             for number, triple in enumerate(self.static.match(None, IRI(predicate), None)):
-                found.add(Fact(number, (cell(triple[0]), predicate, cell(triple[2])), ALWAYS, None, 0))
-        return found
+                store.add(Fact(number, (cell(triple[0]), predicate, cell(triple[2])), ALWAYS, None, 0))
+        return store
 
 
 class FactNode(Protocol):
@@ -186,7 +186,7 @@ class TripleFactNode:
         is_settled = is_known and target is None
         before, behind = (frame[:target_slot], frame[target_slot + 1 :]) if is_settled else ((), ())
         unified, times, is_fact = self.slots.unified, self.times, self.static is None
-        found = []
+        matches = []
         for fact in listed:
             made: Frame | None
             if is_settled:
@@ -198,8 +198,8 @@ class TripleFactNode:
             if made is not None and times is not None:
                 made = times.timed(made, fact.start, fact.end, facts)
             if made is not None:
-                found.append(FactMatch(made, fact.start, fact.end, (fact,) if is_fact else ()))
-        return found
+                matches.append(FactMatch(made, fact.start, fact.end, (fact,) if is_fact else ()))
+        return matches
 
 
 @dataclass(slots=True)
@@ -230,18 +230,18 @@ class TimesSlots:
     def timed(self, frame: Frame, start: int, end: int | None, facts: FactBase) -> Frame | None:
         """The frame that it binds, or None if it does not fit."""
         first = facts.first if start == ALWAYS else start
-        found: Frame | None
+        bound: Frame | None
         if self.start_slot >= 0:
-            found = _bound_time(frame, self.start_slot, first, facts.domain)
+            bound = _bound_time(frame, self.start_slot, first, facts.domain)
         else:
-            found = frame if isinstance(self.start, Instant) and self.start.time == first else None
-        if found is None:
+            bound = frame if isinstance(self.start, Instant) and self.start.time == first else None
+        if bound is None:
             return None
         if self.end_slot >= 0:  # the end of an open fact is unbound, which is compatible with everything
-            return found if end is None else _bound_time(found, self.end_slot, end, facts.domain)
+            return bound if end is None else _bound_time(bound, self.end_slot, end, facts.domain)
         if isinstance(self.end, Open):
-            return found if end is None else None
-        return found if isinstance(self.end, Instant) and self.end.time == end else None
+            return bound if end is None else None
+        return bound if isinstance(self.end, Instant) and self.end.time == end else None
 
 
 def times_slots(times: Times, layout: Layout) -> TimesSlots:
@@ -267,15 +267,15 @@ class BothFactsNode:
     right: FactNode
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
-        found = []
+        matches = []
         for one in self.left.find(frame, after, facts):
             for other in self.right.find(one.frame, after, facts):
                 start = other.start if other.start > one.start else one.start
                 end = earlier(one.end, other.end)
                 if end is None or start < end:
                     hidden, arms = one.hidden | other.hidden, one.arms + other.arms
-                    found.append(FactMatch(other.frame, start, end, one.facts + other.facts, hidden, arms))
-        return found
+                    matches.append(FactMatch(other.frame, start, end, one.facts + other.facts, hidden, arms))
+        return matches
 
 
 @dataclass(slots=True)
@@ -285,15 +285,15 @@ class EitherFactNode:
     sides: tuple[tuple[FactNode, tuple[int, ...]], ...]  # each with the slots that it alone binds
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
-        found = []
+        matches = []
         for arm, (side, private) in enumerate(self.sides):
             for match in side.find(frame, after, facts):
                 kept, hidden, arms = match.frame, match.hidden, (arm, *match.arms)
                 if private:
                     dropped = ((slot, each) for slot in private if (each := match.frame[slot]) is not None)
                     kept, hidden = cleared(kept, private), hidden.union(dropped)
-                found.append(FactMatch(kept, match.start, match.end, match.facts, hidden, arms))
-        return found
+                matches.append(FactMatch(kept, match.start, match.end, match.facts, hidden, arms))
+        return matches
 
 
 @dataclass(slots=True)
@@ -319,23 +319,23 @@ class ClockNode:
     truth: Truth
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
-        found = []
+        matches = []
         now = facts.now
-        for each in self.child.find(frame, after, facts):
-            limit = limit_of(self.limit(each.frame, facts.moment), facts.domain)
+        for match in self.child.find(frame, after, facts):
+            limit = limit_of(self.limit(match.frame, facts.moment), facts.domain)
             if limit is None:  # at all times, or never
-                if self.truth(each.frame, facts.moment):
-                    found.append(each)
+                if self.truth(match.frame, facts.moment):
+                    matches.append(match)
                 continue
             for low, high in true_when(self.comparison, limit):
-                if each.end is None or each.end > now:
-                    facts.due.update((time, each.frame) for time in (low, high) if time is not None and time > now)
-                start, end = max(each.start, low), earlier(each.end, high)
-                if each.start == ALWAYS < low:  # there is no time before the first event (TEF-45)
+                if match.end is None or match.end > now:
+                    facts.due.update((time, match.frame) for time in (low, high) if time is not None and time > now)
+                start, end = max(match.start, low), earlier(match.end, high)
+                if match.start == ALWAYS < low:  # there is no time before the first event (TEF-45)
                     start = max(low, facts.first)
                 if start <= now and (end is None or start < end):
-                    found.append(each._replace(start=start, end=None if end is None or end > now else end))
-        return found
+                    matches.append(match._replace(start=start, end=None if end is None or end > now else end))
+        return matches
 
 
 @dataclass(slots=True)
@@ -362,12 +362,12 @@ class WithoutFactNode:
     right: FactNode
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
-        found = []
-        for each in self.left.find(frame, after, facts):
-            others = [(other.start, other.end) for other in self.right.find(each.frame, each.start, facts)]
-            for start, end in gaps(each.start, each.end, others):
-                found.append(each._replace(start=start, end=end))
-        return found
+        matches = []
+        for match in self.left.find(frame, after, facts):
+            others = [(other.start, other.end) for other in self.right.find(match.frame, match.start, facts)]
+            for start, end in gaps(match.start, match.end, others):
+                matches.append(match._replace(start=start, end=end))
+        return matches
 
 
 class EventTimes(Protocol):
@@ -385,15 +385,15 @@ class RestartNode:
     events: EventTimes
 
     def find(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
-        found = []
-        for each in self.left.find(frame, after, facts):
-            cuts = sorted(set(self.events.times(each.frame, each.start, after, facts)))
-            bounds = [each.start, *(time for time in cuts if each.end is None or time < each.end)]
-            ends: list[int | None] = [*bounds[1:], each.end]
+        matches = []
+        for match in self.left.find(frame, after, facts):
+            cuts = sorted(set(self.events.times(match.frame, match.start, after, facts)))
+            bounds = [match.start, *(time for time in cuts if match.end is None or time < match.end)]
+            ends: list[int | None] = [*bounds[1:], match.end]
             for low, high in zip(bounds, ends, strict=True):
                 if high is None or high > after:
-                    found.append(each._replace(start=low, end=high))
-        return found
+                    matches.append(match._replace(start=low, end=high))
+        return matches
 
 
 # Times and expressions
@@ -409,9 +409,9 @@ def assigned(frame: Frame, slot: int, value: Cell | None) -> Frame | None:
     return frame if known == value else None
 
 
-def limit_of(found: Cell | None, domain: Domain) -> Fraction | None:
+def limit_of(given: Cell | None, domain: Domain) -> Fraction | None:
     """The time of a value, perhaps between two ticks or microseconds; None if no such time can come."""
-    own = None if found is None else term(found)
+    own = None if given is None else term(given)
     known = value(own) if isinstance(own, Literal) else None
     if domain is Domain.TICKS:
         time = Fraction(known) if is_number(known) and isfinite(known) else None

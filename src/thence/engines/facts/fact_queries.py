@@ -35,7 +35,7 @@ from thence.engines.facts.kind_checks import Kinds, now_comparison
 from thence.engines.facts.pattern_compiler import PatternCompiler, all_variables, certain
 from thence.rdf.terms import IRI
 
-# What is known of matches, found by what is bound in them.
+# Values by the frames of matches, found by their bound variables.
 
 K = TypeVar("K", bound=tuple[Frame, *tuple[Any, ...]])
 V = TypeVar("V")
@@ -91,7 +91,7 @@ def _part(frame: Frame, shape: Shape) -> Frame:
     return tuple([frame[slot] for slot in shape])
 
 
-# What a fact pattern depends on: its triples, and the variables whose values may be fixed before it is asked.
+# The dependencies of a fact pattern: its triples, and the variables whose values may be fixed before it is asked.
 
 
 def fact_triples(pattern: TefPattern, kinds: Kinds, *, is_absent: bool = False) -> Iterator[tuple[TriplePattern, bool]]:
@@ -156,9 +156,9 @@ def unfixed(pattern: TefPattern, kinds: Kinds, scope: frozenset[Variable] = froz
             return own.union(*sides)
         case Absent():
             known = scope | _sure(pattern.left)
-            found = unfixed(pattern.left, kinds, scope) | (all_variables(pattern.right) - known)
+            left = unfixed(pattern.left, kinds, scope) | (all_variables(pattern.right) - known)
             is_event = kinds.of_pattern(pattern.right) is Kind.EVENT
-            return found if is_event else found | unfixed(pattern.right, kinds, known)
+            return left if is_event else left | unfixed(pattern.right, kinds, known)
         case Related() | OnStart() | OnEnd():
             raise AssertionError("an event is not a fact")
         case _:
@@ -260,58 +260,58 @@ class FactQuery:
     def holding(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
         """The matches that hold and agree with a frame."""
         now = facts.now
-        return [each for each in self.found(frame, FOREVER, facts) if each.holds_at(now)]
+        return [each for each in self.matches(frame, FOREVER, facts) if each.holds_at(now)]
 
-    def found(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
+    def matches(self, frame: Frame, after: int, facts: FactBase) -> list[FactMatch]:
         """The matches that agree with a frame, as the node finds them; those of static triples alone hold from the
         first event on (TEF-45)."""
-        found = self.node.find(frame, after, facts)
+        matches = self.node.find(frame, after, facts)
         if self.needs_facts:
-            return found
-        return [each._replace(start=facts.first) if each.start == ALWAYS else each for each in found]
+            return matches
+        return [each._replace(start=facts.first) if each.start == ALWAYS else each for each in matches]
 
     def gained(self, changes: Changes) -> list[Frame]:
         """The bindings of the matches that may have begun."""
         if changes.is_first:
             return [self.empty]
-        found = self._otherwise(changes)
-        self._add([fact for fact in changes.started if fact.end is None], self.present, found)
-        return self._widest(found) if found else []
+        frames = self._otherwise(changes)
+        self._add([fact for fact in changes.started if fact.end is None], self.present, frames)
+        return self._widest(frames) if frames else []
 
     def lost(self, changes: Changes) -> list[Frame]:
         """The bindings of the matches that may have ended."""
-        found = self._otherwise(changes)
-        self._add(changes.stopped, self.present, found)
-        return self._widest(found)
+        frames = self._otherwise(changes)
+        self._add(changes.stopped, self.present, frames)
+        return self._widest(frames)
 
     def touched(self, changes: Changes) -> list[Frame]:
         """The bindings of the matches that may have begun or ended."""
-        found = self._otherwise(changes)
-        self._add(changes.started, self.present, found)
-        self._add(changes.stopped, self.present, found)
-        return self._widest(found)
+        frames = self._otherwise(changes)
+        self._add(changes.started, self.present, frames)
+        self._add(changes.stopped, self.present, frames)
+        return self._widest(frames)
 
     def frames_with(self, facts: Iterable[Fact]) -> list[Frame]:
         """The bindings of the matches that may include some facts."""
-        found: dict[Frame, None] = {}
-        self._add(facts, self.present, found)
-        return self._widest(found)
+        frames: dict[Frame, None] = {}
+        self._add(facts, self.present, frames)
+        return self._widest(frames)
 
     def _otherwise(self, changes: Changes) -> dict[Frame, None]:
         """The bindings of the matches that may have begun or ended by something other than their own facts."""
-        found: dict[Frame, None] = {}
+        frames: dict[Frame, None] = {}
         if self.absent:
-            self._add(changes.started, self.absent, found)
-            self._add(changes.stopped, self.absent, found)
+            self._add(changes.started, self.absent, frames)
+            self._add(changes.stopped, self.absent, frames)
         if self.events:
             for stored, frame in changes.events:
                 if any(stored is own for own in self.events):
-                    found[only(frame, self.fixed)] = None
+                    frames[only(frame, self.fixed)] = None
         if self.is_clocked:
-            found.update(dict.fromkeys(changes.due.get(self, ())))
-        return found
+            frames.update(dict.fromkeys(changes.due.get(self, ())))
+        return frames
 
-    def _add(self, facts: Iterable[Fact], leaves: tuple[Leaf, ...], found: dict[Frame, None]) -> None:
+    def _add(self, facts: Iterable[Fact], leaves: tuple[Leaf, ...], frames: dict[Frame, None]) -> None:
         reads, empty = self.reads, self.empty
         for fact in facts:
             triple = fact.triple
@@ -319,10 +319,10 @@ class FactQuery:
                 for slots, fixed in leaves:
                     frame = slots.unified(triple, empty)
                     if frame is not None:
-                        found[only(frame, fixed)] = None
+                        frames[only(frame, fixed)] = None
 
-    def _widest(self, found: dict[Frame, None]) -> list[Frame]:
-        return [self.empty] if self.empty in found else list(found)
+    def _widest(self, frames: dict[Frame, None]) -> list[Frame]:
+        return [self.empty] if self.empty in frames else list(frames)
 
 
 def fact_query(pattern: TefPattern, compiler: PatternCompiler) -> FactQuery:
@@ -397,12 +397,12 @@ class Timers:
 
     def due(self, now: int) -> dict[FactQuery, list[Frame]]:
         """Remove what is due at a time: by query what is bound in the matches that it concerns."""
-        found: dict[FactQuery, list[Frame]] = {}
+        frames: dict[FactQuery, list[Frame]] = {}
         while self.heap and self.heap[0].time <= now:
             time, _, number, frame = heapq.heappop(self.heap)
             self.known.discard((time, number, frame))
-            found.setdefault(self.queries[number], []).append(frame)
-        return found
+            frames.setdefault(self.queries[number], []).append(frame)
+        return frames
 
     def next(self, changes: Changes, facts: FactBase) -> int | None:
         """After an instant: the next time."""

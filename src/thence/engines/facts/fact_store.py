@@ -82,7 +82,7 @@ class PredicateFacts:
         return self.by_object.get(target, {})
 
     def held(self, subject: Cell | None, target: Cell | None) -> dict[int, Fact]:
-        """Those that hold of a subject, else of an object, else all."""
+        """The facts that hold of a subject, else of an object, else all."""
         if subject is not None:
             return self.by_subject.get(subject, _NONE)
         return self.every if target is None else self.of_object(target)
@@ -180,7 +180,7 @@ class FactStore:
             for fact, end in ends:
                 self.remove(fact)
                 fact.end = end
-            for each, is_ordered, latest in orders:  # the others stand as they did
+            for each, is_ordered, latest in orders:  # the others are as they did
                 each.is_ordered, each.latest = is_ordered, latest
 
     def holding(self) -> Iterator[Fact]:
@@ -207,7 +207,7 @@ class FactStore:
     def began_between(
         self, subject: Cell | None, predicate: Cell, target: Cell | None, low: int, high: int, after: int
     ) -> list[Fact]:
-        """The facts of `matching`, restricted to a superset of those that began in a time span, edges included."""
+        """Facts that `matching` returns, at least those that began within the closed interval."""
         of_predicate = self.predicates.get(predicate)
         if of_predicate is None or not of_predicate.is_ordered or not (after == FOREVER or not of_predicate.ended):
             return self.matching(subject, predicate, target, after)
@@ -245,7 +245,7 @@ class FactStore:
 
 
 def _ended_after(ended: deque[Fact], after: int) -> list[Fact]:
-    """Those that ended after a time, in the order of their ends."""
+    """The facts that ended after a time, in the order of their ends."""
     if not ended or (ended[-1].end is not None and ended[-1].end <= after):
         return []
     found = []

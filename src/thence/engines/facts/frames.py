@@ -38,7 +38,7 @@ Cell: TypeAlias = str | int | TimeCell | BlankNode | Literal
 CellTriple: TypeAlias = tuple[Cell, Cell, Cell]
 
 LIMIT = 10**18
-"""The absolute value that integers in cells stay below."""
+"""The bound on the integers of cells, on both sides of 0."""
 
 _SMALL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 

@@ -195,7 +195,7 @@ def _position(statement: TefStatement, predicate: IRI) -> int:
     return next(position for position, each in enumerate(statement.head) if each.predicate == predicate)
 
 
-# Refuses variables that an arm of a statement lacks, that UNION drops before an expression, or that stand in only some
+# Refuses variables that an arm of a statement lacks, that UNION drops before an expression, or that are in only some
 # arms of a UNION and outside it (TEF-69).
 
 
@@ -257,7 +257,7 @@ class _Seen:
 
 
 def _expressions(statement: TefStatement) -> Iterator[tuple[frozenset[Variable], _Seen]]:
-    """The variables that each expression names, and those bound before it (TEF-58). One that it assigns is new, also
+    """The variables that each expression names, and what is before it (TEF-58). One that it assigns is new, also
     where an arm of a UNION has a variable of that name."""
     for arm in statement.arms:
         match arm:
@@ -301,25 +301,25 @@ def _within(pattern: TefPattern, seen: _Seen) -> Iterator[tuple[frozenset[Variab
 
 
 def _split(statement: TefStatement) -> frozenset[Variable]:
-    """The variables that occur in only some arms of a UNION and outside it."""
-    found: frozenset[Variable] = frozenset()
+    """The variables that are in only some arms of a UNION and outside it."""
+    variables: frozenset[Variable] = frozenset()
     for arm in statement.arms:
         match arm:
             case Plain(pattern) | Since(pattern) | Until(pattern) | OnInit(pattern):
-                found |= _split_in(pattern, _Around(frozenset(), frozenset()))
+                variables |= _split_in(pattern, _Around(frozenset(), frozenset()))
             case Replace():
                 steps = frozenset(name for variable, each in arm.steps for name in (variable, *mentioned(each)) if name)
                 facts, events = arm.facts, arm.events
-                found |= _split_in(facts, _Around(steps | _standing(events), frozenset()))
-                found |= _split_in(events, _Around(steps | _standing(facts), bound(facts)))
+                variables |= _split_in(facts, _Around(steps | _standing(events), frozenset()))
+                variables |= _split_in(events, _Around(steps | _standing(facts), bound(facts)))
             case _:
                 assert_never(arm)
-    return found
+    return variables
 
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """The variables that occur around a pattern, except in other arms of a UNION, and those bound to its left."""
+    """The variables that are around a pattern, other arms of a UNION aside, and what is bound to its left."""
 
     names: frozenset[Variable]
     left: frozenset[Variable]
@@ -362,8 +362,8 @@ def _not_in_all(several: list[frozenset[Variable]]) -> frozenset[Variable]:
 
 
 def _standing(pattern: TefPattern, left: frozenset[Variable] = frozenset()) -> frozenset[Variable]:
-    """The variables that occur in a pattern, except those only right of WITHOUT. Of those that are bound to its left,
-    an expression alone does not count (TEF-58)."""
+    """The variables that are in a pattern, not right of WITHOUT alone. Of those that are bound to its left, an
+    expression alone does not count (TEF-58)."""
     match pattern:
         case TriplePattern():
             return bound(pattern)
@@ -389,7 +389,7 @@ def _cure(arm: Arm, variable: Variable) -> str:
     return f"{variable} = … after it" if isinstance(arm, Since | Replace) else f"{variable} in that pattern"
 
 
-# What the kinds of predicates forbid: all that Tables 4.1 and 4.2 do not admit (TEF-11 to TEF-15), uses of now() over
+# Refuses what Tables 4.1 and 4.2 do not admit for the kinds of predicates (TEF-11 to TEF-15), uses of now() over
 # facts (TEF-65), ONCE PER with UNTIL (TEF-73).
 
 _NOW = "now() > ?s + 10, after a comma of its own"
@@ -424,13 +424,13 @@ class _StatementCheck:
     def run(self) -> None:
         self._check_on_init()
         self._check_head()
-        found = [self._arm_kind(arm) for arm in self.statement.arms]
-        self._check_arms(found)
+        arm_kinds = [self._arm_kind(arm) for arm in self.statement.arms]
+        self._check_arms(arm_kinds)
         check_variables(self.statement, self.errors)
         self._check_now()
-        self._check_clauses(found)
+        self._check_clauses(arm_kinds)
 
-    def _check_clauses(self, found: list[Kind]) -> None:
+    def _check_clauses(self, arm_kinds: list[Kind]) -> None:
         """ONCE PER (TEF-73) and WITHIN (TEF-76)."""
         arms = self.statement.arms
         if self.statement.once_per is not None:
@@ -440,7 +440,7 @@ class _StatementCheck:
             if self._derived_head:
                 reason = "ONCE PER is not allowed for facts that are derived from facts: none of them is the first."
                 raise self.errors.at_once_per(reason, "SINCE (ONSTART … )")
-        has_event = Kind.EVENT in found or any(not isinstance(arm, Plain | OnInit) for arm in arms)
+        has_event = Kind.EVENT in arm_kinds or any(not isinstance(arm, Plain | OnInit) for arm in arms)
         if self.statement.within is not None and not has_event:
             raise self.errors.at_within(
                 "WITHIN bounds how long events may take, and this statement reads no events.", "no WITHIN"
@@ -478,17 +478,19 @@ class _StatementCheck:
             reason = f"{words} can't have {keyword_of(arm)}, which makes facts."
             raise self.errors.here(reason, "CONSTRUCT FACT")  # TEF-13
         for demand in arm_demands(arm, top):
-            found = self._check(demand)
-        return found if isinstance(arm, Plain) else Kind.FACT
+            kind = self._check(demand)
+        return kind if isinstance(arm, Plain) else Kind.FACT
 
-    def _check_arms(self, found: list[Kind]) -> None:
+    def _check_arms(self, arm_kinds: list[Kind]) -> None:
         """UNION at the top joins what is of one kind (TEF-12)."""
         plain = [pattern for pattern in map(_plain_pattern, self.statement.arms) if pattern is not None]
-        if Kind.STATIC in found and Kind.FACT in found and len(plain) == len(found):
-            raise self._mixed_static(plain[found.index(Kind.FACT)], plain[found.index(Kind.STATIC)])
-        if Kind.EVENT in found and (Kind.FACT in found or Kind.STATIC in found):
-            event = self.statement.arms[found.index(Kind.EVENT)]
-            other = next(arm for arm, kind in zip(self.statement.arms, found, strict=True) if kind is not Kind.EVENT)
+        if Kind.STATIC in arm_kinds and Kind.FACT in arm_kinds and len(plain) == len(arm_kinds):
+            raise self._mixed_static(plain[arm_kinds.index(Kind.FACT)], plain[arm_kinds.index(Kind.STATIC)])
+        if Kind.EVENT in arm_kinds and (Kind.FACT in arm_kinds or Kind.STATIC in arm_kinds):
+            event = self.statement.arms[arm_kinds.index(Kind.EVENT)]
+            other = next(
+                arm for arm, kind in zip(self.statement.arms, arm_kinds, strict=True) if kind is not Kind.EVENT
+            )
             assert isinstance(event, Plain)
             if not isinstance(other, Plain):
                 culprit = self._culprit(event.pattern, Kind.EVENT)
@@ -536,12 +538,12 @@ class _StatementCheck:
 
     def _joined(self, pattern: Conjunction | Either, left: Kind, right: Kind) -> Kind:
         """`,` joins events, or facts, and static triples with either; UNION what is of one kind (TEF-9, TEF-12)."""
-        found = {left, right}
+        both = {left, right}
         united = isinstance(pattern, Either)
-        if united and found == {Kind.FACT, Kind.STATIC}:
+        if united and both == {Kind.FACT, Kind.STATIC}:
             sides = (pattern.left, pattern.right) if left is Kind.FACT else (pattern.right, pattern.left)
             raise self._mixed_static(*sides)
-        if found == {Kind.EVENT, Kind.FACT} or (united and found == {Kind.EVENT, Kind.STATIC}):
+        if both == {Kind.EVENT, Kind.FACT} or (united and both == {Kind.EVENT, Kind.STATIC}):
             event, other = (pattern.left, pattern.right) if left is Kind.EVENT else (pattern.right, pattern.left)
             raise self._mixed("UNION" if united else '","', event, other)
         return left if left is not Kind.STATIC else right
@@ -561,22 +563,22 @@ class _StatementCheck:
 
     def _culprit(self, pattern: TefPattern, kind: Kind) -> str:
         """The part that gives a pattern that kind, in words."""
-        found = self._deciding(pattern, kind)
-        match found:
+        deciding = self._deciding(pattern, kind)
+        match deciding:
             case TriplePattern():
-                if isinstance(found.predicate, Variable):
-                    return f"{found.predicate} is {a_kind(kind)}"
-                assert isinstance(found.predicate, IRI)
-                known = self.kinds.known(found.predicate)
-                return f"{self._name(found.predicate)} is {a_kind(known.kind)} ({known.why})"
+                if isinstance(deciding.predicate, Variable):
+                    return f"{deciding.predicate} is {a_kind(kind)}"
+                assert isinstance(deciding.predicate, IRI)
+                known = self.kinds.known(deciding.predicate)
+                return f"{self._name(deciding.predicate)} is {a_kind(known.kind)} ({known.why})"
             case Related():
-                return f"{found.relation.value} gives an event"
+                return f"{deciding.relation.value} gives an event"
             case OnStart():
                 return "ONSTART gives an event"
             case OnEnd():
                 return "ONEND gives an event"
             case _:
-                assert_never(found)
+                assert_never(deciding)
 
     def _deciding(self, pattern: TefPattern, kind: Kind) -> TriplePattern | Related | OnStart | OnEnd:
         """The part of a pattern that makes it of that kind."""
@@ -676,10 +678,10 @@ def _plain_pattern(arm: Arm) -> TefPattern | None:
 def _steps(pattern: TefPattern) -> Iterator[Test | Assignment]:
     waiting = [pattern]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, Test | Assignment):
-            yield found
-        waiting += [below.pattern for below in operands(Demand(found, None, ""))]
+        node = waiting.pop()
+        if isinstance(node, Test | Assignment):
+            yield node
+        waiting += [below.pattern for below in operands(Demand(node, None, ""))]
 
 
 # Kinds of predicates in TEF-SPARQL: inferred and checked (TEF-1 to TEF-16).

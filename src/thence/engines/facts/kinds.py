@@ -104,7 +104,7 @@ class Kinds:
 
 
 def asks_now(expression: Expression) -> bool:
-    """Whether the expression contains `now()`."""
+    """Whether `now()` is in the expression."""
     return any(isinstance(part, Call) and part.function == "NOW" for part in parts(expression))
 
 
@@ -141,7 +141,7 @@ def predicate_name(predicate: IRI | Variable, namespace: str) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
 
 
-# What the statements of TEF-SPARQL say about the kinds of predicates: heads, and operators that ask for a kind
+# Evidence in statements of TEF-SPARQL for the kinds of predicates: heads, and operators that ask for a kind
 # (TEF-3).
 
 

@@ -44,7 +44,7 @@ from thence.rdf.times import Domain, format_time
 
 
 _DEEPEST = 200
-"""How deep WITHOUT may be nested in WITHOUT: as deep as brackets."""
+"""How deep WITHOUT may be in WITHOUT: as deep as brackets may."""
 
 
 def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
@@ -112,20 +112,20 @@ def _blocked(listed: tuple[Blocking, ...], layout: Layout) -> list[Any]:
     ]
 
 
-def _instance(each: EventInstance, layout: Layout) -> list[Any]:
-    hidden = sorted((layout.variables[slot].name, str(term(one))) for slot, one in each.hidden)
+def _instance(instance: EventInstance, layout: Layout) -> list[Any]:
+    hidden = sorted((layout.variables[slot].name, str(term(one))) for slot, one in instance.hidden)
     return [
-        _frame(each.frame, layout),
-        each.start,
-        each.end,
-        list(each.keys),
-        list(each.refs),
-        _pending(each.pending, layout),
-        [_fact(fact) for fact in each.read],
+        _frame(instance.frame, layout),
+        instance.start,
+        instance.end,
+        list(instance.keys),
+        list(instance.refs),
+        _pending(instance.pending, layout),
+        [_fact(fact) for fact in instance.read],
         hidden,
-        list(each.arms),
-        _blocked(each.blocked, layout),
-        _asked(each.asked, layout),
+        list(instance.arms),
+        _blocked(instance.blocked, layout),
+        _asked(instance.asked, layout),
     ]
 
 
@@ -136,8 +136,8 @@ def _since(continuity: Continuity) -> list[Any]:
     ]
 
 
-def _saved(each: Cell | None) -> str | None:
-    return None if each is None else str(term(each))
+def _saved(value: Cell | None) -> str | None:
+    return None if value is None else str(term(value))
 
 
 def _keys(sets: dict[int, set[tuple[Cell | None, ...]]]) -> list[list[Any]]:
@@ -202,39 +202,39 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
 
 
 def _check_whole(*numbers: Any) -> None:
-    """Checks that all are 64-bit integers, as times must be."""
+    """Check that all are integers of 64 bits, as times are."""
     require(all(type(each) is int and abs(each) < 2**63 for each in numbers), "expected an integer")
 
 
-def _read_triple(found: Any) -> CellTriple:
-    subject, predicate, target = map(saved_term, found)
+def _read_triple(saved: Any) -> CellTriple:
+    subject, predicate, target = map(saved_term, saved)
     assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
     return cell(subject), cell(predicate), cell(target)
 
 
-def _read_frame(found: Any, layout: Layout) -> Frame:
-    return layout.frame({Variable(str(name)): saved_term(text) for name, text in found})
+def _read_frame(saved: Any, layout: Layout) -> Frame:
+    return layout.frame({Variable(str(name)): saved_term(text) for name, text in saved})
 
 
-def _read_fact(found: Any, known: dict[int, Fact]) -> Fact:
-    number, triple, start, end, statement, is_view = found
+def _read_fact(saved: Any, known: dict[int, Fact]) -> Fact:
+    number, triple, start, end, statement, is_view = saved
     _check_whole(number, start, statement, *(() if end is None else (end,)))
     if number not in known:
         known[number] = Fact(number, _read_triple(triple), start, end, statement, bool(is_view))
     return known[number]
 
 
-def _read_pending(found: Any, stored: Stored) -> tuple[Pending, ...]:
-    for number, _, now in found:
+def _read_pending(saved: Any, stored: Stored) -> tuple[Pending, ...]:
+    for number, _, now in saved:
         _check_whole(number, now)
         require(number >= 0, "expected an integer")
     return tuple(
-        Pending(stored.expressions[number], _read_frame(frame, stored.layout), now) for number, frame, now in found
+        Pending(stored.expressions[number], _read_frame(frame, stored.layout), now) for number, frame, now in saved
     )
 
 
-def _read_blocked(found: Any, stored: Stored, known: dict[int, Fact], deeper: int = _DEEPEST) -> tuple[Blocking, ...]:
-    require(deeper > 0 or not found, "it is nested too deeply")
+def _read_blocked(saved: Any, stored: Stored, known: dict[int, Fact], deeper: int = _DEEPEST) -> tuple[Blocking, ...]:
+    require(deeper > 0 or not saved, "it is nested too deeply")
     return tuple(
         Blocking(
             _read_frame(one, stored.layout),
@@ -244,15 +244,15 @@ def _read_blocked(found: Any, stored: Stored, known: dict[int, Fact], deeper: in
             None if captured is None else _read_captured(captured, stored, known),
             _read_asked(asked, stored, known),
         )
-        for one, names, pending, blocked, captured, asked in found
+        for one, names, pending, blocked, captured, asked in saved
     )
 
 
-def _read_names(found: Any, layout: Layout) -> tuple[int, ...]:
-    return layout.slots_of(Variable(str(name)) for name in found)
+def _read_names(saved: Any, layout: Layout) -> tuple[int, ...]:
+    return layout.slots_of(Variable(str(name)) for name in saved)
 
 
-def _read_asked(found: Any, stored: Stored, known: dict[int, Fact]) -> tuple[Asked, ...]:
+def _read_asked(saved: Any, stored: Stored, known: dict[int, Fact]) -> tuple[Asked, ...]:
     return tuple(
         Asked(
             _read_frame(one, stored.layout),
@@ -260,12 +260,12 @@ def _read_asked(found: Any, stored: Stored, known: dict[int, Fact]) -> tuple[Ask
             _read_names(own, stored.layout),
             _read_captured(captured, stored, known),
         )
-        for one, names, own, captured in found
+        for one, names, own, captured in saved
     )
 
 
-def _read_captured(found: Any, stored: Stored, known: dict[int, Fact]) -> Captured:
-    number, listed, start, last, now, before = found
+def _read_captured(saved: Any, stored: Stored, known: dict[int, Fact]) -> Captured:
+    number, listed, start, last, now, before = saved
     _check_whole(number, start, last, now, before, *(end for _, end in listed if end is not None))
     require(number >= 0, "expected an integer")
     require(len({each[0] for each, _ in listed}) == len(listed), "two facts have the same number")
@@ -273,14 +273,14 @@ def _read_captured(found: Any, stored: Stored, known: dict[int, Fact]) -> Captur
     return Captured(number, stored.patterns[number], facts, start, last, now, before)
 
 
-def _read_other(found: Any, known: dict[int, Fact]) -> Fact:
+def _read_other(saved: Any, known: dict[int, Fact]) -> Fact:
     """A fact that an instance has read: it has ended, or is among those that hold."""
-    require(found[0] in known or found[3] is not None, "an open fact is missing from the facts that hold")
-    return _read_fact(found, known)
+    require(saved[0] in known or saved[3] is not None, "an open fact is missing from the facts that hold")
+    return _read_fact(saved, known)
 
 
-def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref: int) -> EventInstance:
-    frame, start, end, keys, refs, pending, read, hidden, arms, blocked, asked = found
+def _read_instance(saved: Any, stored: Stored, known: dict[int, Fact], next_ref: int) -> EventInstance:
+    frame, start, end, keys, refs, pending, read, hidden, arms, blocked, asked = saved
     layout = stored.layout
     _check_whole(start, end, *keys, *refs, *arms)
     require(all(0 <= ref < next_ref for ref in refs), "it refers to a missing event")
@@ -294,8 +294,8 @@ def _read_instance(found: Any, stored: Stored, known: dict[int, Fact], next_ref:
     return EventInstance(own, start, end, *parts)
 
 
-def _read_since(found: Any, slots: int) -> tuple[Origin, int]:
-    frame, hidden, arms, start, time = found
+def _read_since(saved: Any, slots: int) -> tuple[Origin, int]:
+    frame, hidden, arms, start, time = saved
     _check_whole(start, time, *arms, *(slot for slot, _ in hidden))
     require(len(frame) == slots, "a mapping belongs to another query")
     dropped = frozenset((slot, cell(saved_term(text))) for slot, text in hidden)
@@ -306,8 +306,8 @@ def _read_cell(text: str | None) -> Cell | None:
     return None if text is None else cell(saved_term(text))
 
 
-def _read_keys(found: Any) -> dict[int, set[tuple[Cell | None, ...]]]:
-    return {int(number): {tuple(map(_read_cell, key)) for key in keys} for number, keys in found}
+def _read_keys(saved: Any) -> dict[int, set[tuple[Cell | None, ...]]]:
+    return {int(number): {tuple(map(_read_cell, key)) for key in keys} for number, keys in saved}
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,13 +328,13 @@ class FactsOperator:
         run(state, watermark)
         if watermark == NEVER and state.machine.is_begun:
             state.machine.finish()
-        found = state.machine.take()
+        emitted = state.machine.take()
         if program.file.selects:
-            rows = [each for each in found if isinstance(each, EmittedRow)]
+            rows = [each for each in emitted if isinstance(each, EmittedRow)]
             if rows:
                 yield _rows(program, rows, state.terms)
             return
-        others = [each for each in found if isinstance(each, EmittedEvent | EmittedFact)]
+        others = [each for each in emitted if isinstance(each, EmittedEvent | EmittedFact)]
         if others:
             yield _facts_and_events(program, others, state.terms)
 
@@ -369,9 +369,9 @@ class FactsOperator:
         return restore(program, head, next_ref, environment)
 
 
-def _lists(found: Sequence[EmittedRow | EmittedEvent | EmittedFact]) -> EventLists:
+def _lists(emitted: Sequence[EmittedRow | EmittedEvent | EmittedFact]) -> EventLists:
     """The input events of each (TEF-75), each once."""
-    refs = [() if isinstance(each, EmittedFact) else tuple(dict.fromkeys(each.refs)) for each in found]
+    refs = [() if isinstance(each, EmittedFact) else tuple(dict.fromkeys(each.refs)) for each in emitted]
     offsets = np.cumsum([0, *map(len, refs)]).astype(np.int64)
     flat = np.array([ref for each in refs for ref in each], np.int64)
     places = np.array([place for each in refs for place in range(len(each))], np.int64)
@@ -397,15 +397,15 @@ def _rows(program: FactsProgram, rows: list[EmittedRow], terms: Terms) -> Soluti
     )
 
 
-def _facts_and_events(program: FactsProgram, found: list[EmittedEvent | EmittedFact], terms: Terms) -> Solutions:
+def _facts_and_events(program: FactsProgram, emitted: list[EmittedEvent | EmittedFact], terms: Terms) -> Solutions:
     """The output of a file without SELECT (TEF-74): events, and facts as they end."""
-    lists = _lists(found)
-    ends = [OPEN_END if each.end is None else each.end for each in found]
-    shown = [tuple(each.triples) if isinstance(each, EmittedEvent) else (each.triple,) for each in found]
+    lists = _lists(emitted)
+    ends = [OPEN_END if each.end is None else each.end for each in emitted]
+    shown = [tuple(each.triples) if isinstance(each, EmittedEvent) else (each.triple,) for each in emitted]
     columns = (values_of_ids(terms.add_all(Literal(fact_text(each)) for each in shown), terms),)
     return Solutions(
-        certain=np.array([each.end if isinstance(each, EmittedEvent) else each.certain for each in found], np.int64),
-        start=np.array([each.start for each in found], np.int64),
+        certain=np.array([each.end if isinstance(each, EmittedEvent) else each.certain for each in emitted], np.int64),
+        start=np.array([each.start for each in emitted], np.int64),
         end=np.array(ends, np.int64),
         names=program.output.columns,
         terms=terms,

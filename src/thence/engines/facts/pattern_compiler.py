@@ -282,7 +282,7 @@ class PatternCompiler:
     def _test(
         self, pattern: TefPattern, variable: Variable | None, expression: Expression, outer: frozenset[Variable]
     ) -> TestNode | WhileNode:
-        """It waits for what is bound further to the left, and for what waits itself; what else has no value has
+        """It waits for variables that are bound further to the left or wait themselves; any other unbound variable has
         none."""
         child = self.events(pattern, outer)
         names = mentioned(expression) & (outer | late_variables(pattern, self.asked))
@@ -380,8 +380,8 @@ def computed(late: Iterable[Lifted]) -> frozenset[Variable]:
 
 
 def waits(pattern: TefPattern, away: frozenset[Variable]) -> bool:
-    """Whether a fact pattern cannot be evaluated before variables have values, because an expression or the right side
-    of WITHOUT names them. A pattern that only joins on them can be evaluated."""
+    """Whether a fact pattern can't be asked before variables have values: an expression, or what is right of
+    WITHOUT, names them. What is only joined by them can be asked."""
     match pattern:
         case TriplePattern():
             return False

@@ -197,7 +197,7 @@ class _Walk(NamedTuple):
     within: int | None
 
     def events(self, pattern: TefPattern, *, is_first: bool = True) -> Iterator[Restart]:
-        """`is_first`: nothing is further to the left, so nothing is evaluated later."""
+        """`is_first`: nothing is further to the left, so that nothing is asked later."""
         match pattern:
             case TriplePattern():
                 pass

@@ -100,12 +100,12 @@ def machine(file: TefFile, kinds: Kinds, facts: FactBase, environment: Environme
 
 
 def _restarts(statement: TefStatement, kind: Kind, kinds: Kinds) -> dict[Absent, int | None]:
-    """How far back each `F WITHOUT E` is asked."""
-    found: dict[Absent, int | None] = {}
+    """The time back to which each `F WITHOUT E` is asked."""
+    asked_back: dict[Absent, int | None] = {}
     for pattern, back in restarts(statement, kind, kinds):
-        known = found.get(pattern, NOW)
-        found[pattern] = None if back is None or known is None else max(back, known)
-    return found
+        known = asked_back.get(pattern, NOW)
+        asked_back[pattern] = None if back is None or known is None else max(back, known)
+    return asked_back
 
 
 def _is_over_facts(kinds: Kinds, number: int) -> bool:
@@ -260,7 +260,7 @@ def _belongs(triple: CellTriple, program: FactsProgram, environment: Environment
 
 
 def _kept_for(program: FactsProgram, kinds: Kinds) -> int | None:
-    """How long facts that have ended may be asked for; None: for ever."""
+    """The time for which facts that have ended are kept; None: for ever."""
     every = zip(program.file.statements, kinds.statements, strict=True)
     asked = [each.back for statement, kind in every for each in endings(statement, kind, kinds)]
     return None if None in asked else max((back for back in asked if back is not None), default=0)

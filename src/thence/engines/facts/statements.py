@@ -28,7 +28,7 @@ from thence.engines.facts.views import UnnamedQuery
 @dataclass(slots=True)
 class CompiledArm:
     """An arm over events: its node; of REPLACE its facts, and the expressions behind it. `seen` are the slots of F's
-    variables, if it names others: F sees no other variable of ON, which stands to its right (TEF-39)."""
+    variables, if it names others: F sees no other variable of ON, which is to its right (TEF-39)."""
 
     place: int
     arm: Plain | Since | Until | Replace
@@ -78,7 +78,7 @@ class Occasion(Enum):
 
 
 Topic: TypeAlias = Cell | None
-"""The predicate that a leaf reads (None: any), or the number of an unnamed view; a predicate is never a number."""
+"""The predicate that a leaf reads, None for any; or the number of an unnamed view (a predicate is not a number)."""
 
 
 class Dispatch:
@@ -140,7 +140,7 @@ def _topics(node: EventNode, occasion: Occasion) -> Iterator[Topic]:
                 pass
 
 
-# What a current event completes, and what that asks for.
+# Completed arms of statements, and their effects.
 
 
 class Completed(NamedTuple):

@@ -121,14 +121,14 @@ class Machine:
 
     def take(self) -> list[Emitted]:
         """The output since the last call."""
-        found, self.emitted = self.emitted, []
-        return found
+        emitted, self.emitted = self.emitted, []
+        return emitted
 
     # An instant (TEF-22)
 
     def instant(self, now: int, triples: Sequence[WaitingTriple], *, is_event: bool) -> None:
-        """All that happens at a time: event triples in order. It `is_event` if there was an event, whatever is in
-        it."""
+        """Run all steps of a time: its event triples in order. `is_event`: there was an event, even if no statement
+        reads it."""
         self.facts.begin(now)
         self.steps = self.queued = 0
         self.store.begun, self.stopped, self.cuts = [], [], []
@@ -187,14 +187,16 @@ class Machine:
         self.is_begun = True
         facts = self.facts
         facts.first = now
-        for each in self.statements:
-            found = [match.frame for node in each.initial for match in node.find(each.layout.empty, ALWAYS, facts)]
-            for frame in sorted(found, key=frame_rank):
-                if self._is_first(each, self._once_key(each, frame)):
-                    assert each.head is not None
-                    for triple in each.head.of(frame, facts.moment):
+        for statement in self.statements:
+            frames = [
+                match.frame for node in statement.initial for match in node.find(statement.layout.empty, ALWAYS, facts)
+            ]
+            for frame in sorted(frames, key=frame_rank):
+                if self._is_first(statement, self._once_key(statement, frame)):
+                    assert statement.head is not None
+                    for triple in statement.head.of(frame, facts.moment):
                         if self.owns(triple):
-                            self.store.start(triple, now, each.number)
+                            self.store.start(triple, now, statement.number)
         self.views.settle(facts, Changes(self.store.started, self.store.stopped, is_first=True))
         for continuity in self.continuities():
             continuity.note([continuity.query.empty], facts)
@@ -237,12 +239,12 @@ class Machine:
 
     def _note_absent(self, concerned: Concerned, current: CurrentEvent) -> list[tuple[Stored, Frame]]:
         """Store the events right of `F WITHOUT E`; what is bound in each."""
-        found = []
+        absent = []
         for node, known in concerned.absent:
             for instance in node.delta(current, self.facts):
                 known.stored.add(instance)
-                found.append((known.stored, instance.frame))
-        return found
+                absent.append((known.stored, instance.frame))
+        return absent
 
     def _effects(self, concerned: Concerned, current: CurrentEvent) -> Effects | None:
         """The effects of the instances that the current event completes; None if there are none."""
@@ -258,7 +260,7 @@ class Machine:
         self, own: CompiledStatement, arms: tuple[CompiledArm, ...], current: CurrentEvent
     ) -> list[Completed]:
         """The frames that complete a statement's arms, in order, each once."""
-        found: list[Completed] = []
+        completed: list[Completed] = []
         ends: list[Completed] = []
         within = own.statement.within
         for arm in arms:
@@ -266,32 +268,32 @@ class Machine:
                 if within is not None and instance.end - instance.start > within.length:
                     continue
                 if arm.replaced is not None:
-                    found += self._replacements(own, arm, arm.replaced, instance)
+                    completed += self._replacements(own, arm, arm.replaced, instance)
                     continue
                 for whole in wholes(instance, self.facts) if instance.waits else (instance,):
                     made = Completed(own, arm, whole, whole.frame, ())
-                    (ends if isinstance(arm.arm, Until) else found).append(made)
-        if len(found) > 1:
-            found = each_once(found)
-            found.sort(key=lambda each: (each.instance.start, each.instance.keys, mapping_rank(each)))
+                    (ends if isinstance(arm.arm, Until) else completed).append(made)
+        if len(completed) > 1:
+            completed = each_once(completed)
+            completed.sort(key=lambda each: (each.instance.start, each.instance.keys, mapping_rank(each)))
         if len(ends) > 1:  # facts that end together are ordered by what ended them, and by their triples
             ends.sort(key=lambda each: (each.instance.start, each.instance.keys))
         if own.once is not None:
-            found = self._kept(own, found)
-        return found + ends if ends else found
+            completed = self._kept(own, completed)
+        return completed + ends if ends else completed
 
-    def _kept(self, own: CompiledStatement, found: list[Completed]) -> list[Completed]:
+    def _kept(self, own: CompiledStatement, completed: list[Completed]) -> list[Completed]:
         """The instances that ONCE PER keeps: the first for its values, and of REPLACE the others of this step, which
         end facts and start none (TEF-42, TEF-73)."""
         kept = []
         new: set[tuple[Cell | None, ...]] = set()
-        for each in found:
-            key = self._once_key(own, each.frame)
+        for one in completed:
+            key = self._once_key(own, one.frame)
             if self._is_first(own, key):
                 new.add(key)
-                kept.append(each)
-            elif isinstance(each.arm.arm, Replace) and key in new:
-                kept.append(each._replace(starts=False))
+                kept.append(one)
+            elif isinstance(one.arm.arm, Replace) and key in new:
+                kept.append(one._replace(starts=False))
         return kept
 
     def _once_key(self, own: CompiledStatement, frame: Frame) -> tuple[Cell | None, ...]:
@@ -340,29 +342,29 @@ class Machine:
                 break
         return frame
 
-    def _note(self, each: Completed, effects: Effects) -> None:
-        if each.statement.head is not None:
-            self.latest = each.statement.number
-        match each.arm.arm:
+    def _note(self, completed: Completed, effects: Effects) -> None:
+        if completed.statement.head is not None:
+            self.latest = completed.statement.number
+        match completed.arm.arm:
             case Since():
-                effects.starts.append(each)
+                effects.starts.append(completed)
             case Replace():
-                if each.starts:
-                    effects.starts.append(each)
-                for fact in each.replaced:
-                    effects.ends.setdefault(fact.number, (each, fact))
+                if completed.starts:
+                    effects.starts.append(completed)
+                for fact in completed.replaced:
+                    effects.ends.setdefault(fact.number, (completed, fact))
             case Until():
-                assert each.statement.head is not None
-                for triple in each.statement.head.of(each.frame, self.facts.moment):
-                    read = [fact for fact in each.instance.read if fact.triple == triple]
+                assert completed.statement.head is not None
+                for triple in completed.statement.head.of(completed.frame, self.facts.moment):
+                    read = [fact for fact in completed.instance.read if fact.triple == triple]
                     for fact in read or self.store.open.get(triple, []):
                         if fact.end is None:
-                            effects.ends.setdefault(fact.number, (each, fact))
-            case Plain() if isinstance(each.statement.statement, SelectStatement):
-                instance = each.instance
-                self._select(each.statement, instance.start, instance.end, each.frame, instance.refs)
+                            effects.ends.setdefault(fact.number, (completed, fact))
+            case Plain() if isinstance(completed.statement.statement, SelectStatement):
+                instance = completed.instance
+                self._select(completed.statement, instance.start, instance.end, completed.frame, instance.refs)
             case Plain():
-                effects.made.append(each)
+                effects.made.append(completed)
 
     def _apply(self, effects: Effects, now: int) -> list[Fact]:
         """End facts and start facts, ends first; those that ended."""
@@ -374,21 +376,21 @@ class Machine:
         for _, fact in ends:
             if store.end(fact, now):
                 ended.append(fact)
-        for each in effects.starts:
-            assert each.statement.head is not None
-            for triple in each.statement.head.of(each.frame, moment):
-                store.start(triple, now, each.statement.number)
+        for completed in effects.starts:
+            assert completed.statement.head is not None
+            for triple in completed.statement.head.of(completed.frame, moment):
+                store.start(triple, now, completed.statement.number)
         return ended
 
     def _construct(self, made: list[Completed], now: int) -> None:
         """Constructed events, each triple a step of its own (TEF-51, TEF-52)."""
-        for each in sorted(made, key=lambda one: (one.statement.number, one.instance.start, one.instance.keys)):
-            assert each.statement.head is not None
-            instance = each.instance
-            triples = tuple(dict.fromkeys(each.statement.head.of(each.frame, self.facts.moment)))
+        for completed in sorted(made, key=lambda one: (one.statement.number, one.instance.start, one.instance.keys)):
+            assert completed.statement.head is not None
+            instance = completed.instance
+            triples = tuple(dict.fromkeys(completed.statement.head.of(completed.frame, self.facts.moment)))
             if triples:
                 shown = tuple(map(triple_of, triples))
-                self.emitted.append(EmittedEvent(each.statement.number, instance.start, now, shown, instance.refs))
+                self.emitted.append(EmittedEvent(completed.statement.number, instance.start, now, shown, instance.refs))
             for triple in triples:
                 self.keys += 1
                 self.queue.append(CurrentTriple(self.keys, triple, instance.start, now, instance.refs))
@@ -458,19 +460,19 @@ class Machine:
     def _select_facts(self, changes: Changes, now: int) -> None:
         """Rows of SELECTs over facts that began at a time and still hold: one for each arm and each mapping of all its
         variables (TEF-50, TEF-72)."""
-        for each in self.selects:
-            found: dict[object, tuple[FactMatch, int]] = {}
-            for place, query in enumerate(each.queries):
+        for select in self.selects:
+            matches: dict[object, tuple[FactMatch, int]] = {}
+            for place, query in enumerate(select.queries):
                 for frame in query.query.gained(changes):
                     for match in query.open(frame, self.facts):
                         if match.start == now:
-                            found[match.frame, match.hidden, place, match.arms] = match, place
-            ordered = list(found.values())
+                            matches[match.frame, match.hidden, place, match.arms] = match, place
+            ordered = list(matches.values())
             if len(ordered) > 1:
                 ordered.sort(key=lambda row: (frame_rank(row[0].frame, row[0].hidden), row[1], row[0].arms))
             for match, _ in ordered:
-                if self._is_first(each.statement, self._once_key(each.statement, match.frame)):
-                    self._select(each.statement, now, now, match.frame, ())
+                if self._is_first(select.statement, self._once_key(select.statement, match.frame)):
+                    self._select(select.statement, now, now, match.frame, ())
 
     def _select(self, own: CompiledStatement, start: int, end: int, frame: Frame, refs: tuple[int, ...]) -> None:
         statement = own.statement

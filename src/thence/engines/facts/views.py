@@ -18,7 +18,7 @@ from thence.errors import LimitError
 
 # Unnamed views: composite fact patterns under ONSTART and ONEND, each match of which has its turn (TEF-50).
 #
-# Each change comes as frames: what is known of the matches that agree with them is derived again.
+# Each change comes as frames: everything about matches that agree with them is derived again.
 
 Identity: TypeAlias = tuple[Frame, int]
 """A mapping and a start (TEF-50); the ends of open facts are not bound."""
@@ -33,8 +33,7 @@ class Turn(NamedTuple):
 
 
 Origin: TypeAlias = tuple[Frame, frozenset[tuple[int, Cell]], tuple[int, ...], int]
-"""The identity of a match, independent of interruptions: its mapping, the variables that UNION has dropped, the arms,
-and the start."""
+"""The identity of a match across interruptions: its mapping, what UNION has dropped, the arms, and the start."""
 
 
 @dataclass(slots=True)
@@ -55,13 +54,13 @@ class Continuity:
                 self.since.put(origin, earlier.get(origin, facts.now))
 
     def open(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
-        found = []
-        for each in self.query.holding(frame, facts):
-            start = self.since.entries.get(_origin(each), facts.now)
-            timed = each.frame if self.times is None else self.times.timed(each.frame, start, None, facts)
+        matches = []
+        for match in self.query.holding(frame, facts):
+            start = self.since.entries.get(_origin(match), facts.now)
+            timed = match.frame if self.times is None else self.times.timed(match.frame, start, None, facts)
             if timed is not None:
-                found.append(each._replace(frame=timed, start=start))
-        return found
+                matches.append(match._replace(frame=timed, start=start))
+        return matches
 
     def timed(self, ended: FactMatch, match: FactMatch, facts: FactBase) -> FactMatch:
         """A match that has ended, with the times that it has held."""
@@ -90,13 +89,13 @@ class UnnamedQuery:
         return self.query.holding(frame, facts) if self.continuity is None else self.continuity.open(frame, facts)
 
     def began(self, frame: Frame, facts: FactBase) -> list[FactMatch]:
-        """Those of them that began at this instant."""
+        """The open matches that began at this instant."""
         return [each for each in self.open(frame, facts) if each.start == facts.now]
 
     def ended(self, match: FactMatch, facts: FactBase) -> FactMatch:
         """A match as it is now that it has ended: its times are bound."""
         now = facts.now
-        for each in self.query.found(only(match.frame, self.query.fixed), now - 1, facts):
+        for each in self.query.matches(only(match.frame, self.query.fixed), now - 1, facts):
             if each.end == now and _agree(match.frame, each.frame):
                 if self.continuity is not None:
                     return self.continuity.timed(each, match, facts)
@@ -173,14 +172,14 @@ class View:
 
     @property
     def predicates(self) -> frozenset[Cell] | None:
-        """Those it derives; None: any."""
+        """The predicates that it derives; None: any."""
         found = [each.parts[1][0] for each in self.head.triples]
         return None if None in found else frozenset(each for each in found if each is not None)
 
     def reads(self, other: View) -> bool:
         """Whether it may read what another derives."""
         made = other.predicates
-        return any(made is None or each.reads is None or not made.isdisjoint(each.reads) for each in self.queries)
+        return any(made is None or query.reads is None or not made.isdisjoint(query.reads) for query in self.queries)
 
 
 class Rule(NamedTuple):
@@ -209,7 +208,7 @@ class ViewGroup:
     def number(self, predicate: Cell) -> int:
         """The first statement that derives facts of a predicate: their order follows it."""
         made = ((view.number, view.predicates) for view in self.views)
-        return min(number for number, each in made if each is None or predicate in each)
+        return min(number for number, predicates in made if predicates is None or predicate in predicates)
 
     def known(self, triple: CellTriple, store: FactStore) -> Fact | None:
         """The fact of a triple that the group has derived and that holds."""
@@ -250,8 +249,8 @@ class Views:
 
     def _settle(self, group: ViewGroup, facts: FactBase, changes: Changes) -> list[Fact]:
         """Bring a group up to the facts; the views that ended."""
-        lost = [Question(view, query, each) for view, query in group.rules for each in query.lost(changes)]
-        gained = [Question(view, query, each) for view, query in group.rules for each in query.gained(changes)]
+        lost = [Question(view, query, frame) for view, query in group.rules for frame in query.lost(changes)]
+        gained = [Question(view, query, frame) for view, query in group.rules for frame in query.gained(changes)]
         if not lost and not gained:
             return []
         store = facts.store
@@ -278,15 +277,17 @@ class Views:
         store = facts.store
         doubted: dict[int, Fact] = {}
         unclear: list[Question] = []
-        for each in lost:
-            few = _few_concerned(group, each, store)
+        for question in lost:
+            few = _few_concerned(group, question, store)
             if few is None:
-                unclear.append(each)
+                unclear.append(question)
             else:
                 doubted.update((fact.number, fact) for fact in few)
         if unclear:
             with store.reopened(stopped):  # what was derived, was so from the facts before
-                doubted.update((fact.number, fact) for each in unclear for fact in _concerned(group, each, facts))
+                doubted.update(
+                    (fact.number, fact) for question in unclear for fact in _concerned(group, question, facts)
+                )
         waiting = [(fact.rank, number, fact) for number, fact in doubted.items() if fact.end is None]
         heapq.heapify(waiting)
         removed: dict[CellTriple, Fact] = {}
@@ -299,8 +300,8 @@ class Views:
             removed[fact.triple] = fact
             if number is not None:
                 derivable[fact.triple] = number
-            for each in group.questions_with([fact]) if group.is_recursive else ():
-                for other in _concerned(group, each, facts):
+            for question in group.questions_with([fact]) if group.is_recursive else ():
+                for other in _concerned(group, question, facts):
                     if other.rank > fact.rank and other.number not in doubted:
                         doubted[other.number] = other
                         heapq.heappush(waiting, (other.rank, other.number, other))
@@ -348,10 +349,10 @@ class Views:
         """Start what is derivable, and what follows from it. What was removed, and began at this instant, comes
         back."""
         store, now = facts.store, facts.now
-        found, rounds = {**derivable, **_derived(gained, facts)}, 1
-        while found:
+        derived, rounds = {**derivable, **_derived(gained, facts)}, 1
+        while derived:
             started: list[Fact] = []
-            for triple in found:
+            for triple in derived:
                 if group.known(triple, store) is not None:
                     continue
                 known = removed.get(triple)
@@ -367,10 +368,10 @@ class Views:
             rounds += 1
             if rounds > self.max_rounds:
                 raise LimitError(
-                    f"Statement {found[started[-1].triple]} still derives new facts after {self.max_rounds:,} rounds "
+                    f"Statement {derived[started[-1].triple]} still derives new facts after {self.max_rounds:,} rounds "
                     "at one time. Try: a view that ends, or a larger max_rounds"
                 )
-            found = _derived(group.questions_with(started), facts)
+            derived = _derived(group.questions_with(started), facts)
 
     def _ranked(self, fact: Fact) -> Fact:
         """A fact that was derived now."""
@@ -384,35 +385,35 @@ class Views:
             held = {fact.triple: fact for fact in list(facts.store.holding()) if group.owns(fact)}
             for fact in held.values():
                 facts.store.remove(fact)
-            found = _derived((Question(view, query, query.empty) for view, query in group.rules), facts)
-            while known := [held.pop(triple) for triple in found if triple in held]:
+            derived = _derived((Question(view, query, query.empty) for view, query in group.rules), facts)
+            while known := [held.pop(triple) for triple in derived if triple in held]:
                 for fact in known:
                     facts.store.add(self._ranked(fact))
-                found = _derived(group.questions_with(known), facts)
+                derived = _derived(group.questions_with(known), facts)
             for fact in held.values():  # in a malformed state nothing may derive it
                 facts.store.add(self._ranked(fact))
 
 
 def _derived(questions: Iterable[Question], facts: FactBase) -> dict[CellTriple, int]:
     """The triples that follow from what holds, each with a statement that derives it."""
-    found: dict[CellTriple, int] = {}
+    triples: dict[CellTriple, int] = {}
     for view, query, frame in questions:
         for match in query.holding(frame, facts):
             for triple in view.head.of(match.frame, facts.moment):
-                found.setdefault(triple, view.number)
-    return found
+                triples.setdefault(triple, view.number)
+    return triples
 
 
 def _concerned(group: ViewGroup, question: Question, facts: FactBase) -> Iterator[Fact]:
     """The facts that hold and have, or had, a derivation that agrees with a frame; perhaps others."""
     view, query, frame = question
     store = facts.store
-    if all(None not in each.known(frame) for each in view.head.triples):
+    if all(None not in template.known(frame) for template in view.head.triples):
         frames = [frame]
     else:
-        frames = [only(each.frame, query.certain) for each in query.skeleton.find(frame, FOREVER, facts)]
-    for each in view.head.triples:
-        for known in dict.fromkeys(tuple(each.known(one)) for one in frames):
+        frames = [only(match.frame, query.certain) for match in query.skeleton.find(frame, FOREVER, facts)]
+    for template in view.head.triples:
+        for known in dict.fromkeys(tuple(template.known(one)) for one in frames):
             subject, predicate, target = known
             if subject is None or predicate is None or target is None:
                 held = store.matching(subject, predicate, target, FOREVER)
@@ -425,35 +426,35 @@ def _concerned(group: ViewGroup, question: Question, facts: FactBase) -> Iterato
 
 def _few_concerned(group: ViewGroup, question: Question, store: FactStore) -> list[Fact] | None:
     """All facts that hold and that the head makes of a frame, if they are few; None: they are many."""
-    found: list[Fact] = []
-    for each in question.view.head.triples:
-        subject, predicate, target = each.known(question.frame)
+    concerned: list[Fact] = []
+    for template in question.view.head.triples:
+        subject, predicate, target = template.known(question.frame)
         if subject is None or predicate is None:
             return None
         held = store.matching(subject, predicate, target, FOREVER)
         if len(held) > _FEW:
             return None
-        found += [fact for fact in held if group.owns(fact)]
-    return found
+        concerned += [fact for fact in held if group.owns(fact)]
+    return concerned
 
 
 def _founded(group: ViewGroup, fact: Fact, facts: FactBase) -> tuple[bool, int | None]:
     """Whether a fact has a derivation that does not depend on it, and with which it has held without a break: one that
     began before this instant, if the fact did. And the number of a statement that derives it in any way."""
-    found = None
+    statement = None
     for match, number in _derivations(group, fact.triple, facts):
         is_unbroken = match.start < facts.now or fact.start == facts.now
         if is_unbroken and not any(one.rank >= fact.rank for one in match.facts if group.owns(one)):
             return True, number
-        found = number
-    return False, found
+        statement = number
+    return False, statement
 
 
 def _derivations(group: ViewGroup, triple: CellTriple, facts: FactBase) -> Iterator[tuple[FactMatch, int]]:
     """The derivations of a triple that hold, each with the number of its statement."""
     for view, query in group.rules:
-        for each in view.head.triples:
-            frame = each.frame_of(triple, query.fixed, query.empty)
+        for template in view.head.triples:
+            frame = template.frame_of(triple, query.fixed, query.empty)
             for match in () if frame is None else query.holding(frame, facts):
                 if triple in view.head.of(match.frame, facts.moment):
                     yield match, view.number

@@ -68,8 +68,8 @@ class Origin:
 
 @dataclass(slots=True)
 class Scope:
-    """The context of expressions: the dictionary, the kind of time, the background; and `outer`, the terms that EXISTS
-    has put in for variables."""
+    """The context of expressions: the dictionary, the kind of time, the background; and `outer`, the terms that
+    EXISTS has put in for variables."""
 
     terms: Terms
     background: Background
@@ -393,10 +393,10 @@ def either(node: Either, nodes: Sequence[Node], deltas: Sequence[IntervalTable])
 
 @dataclass(slots=True)
 class ProjectState:
-    """SELECT without groups and slices. DISTINCT remembers the rows of instants that are not closed."""
+    """SELECT without groups and slices. DISTINCT keeps the rows of instants that are not closed."""
 
     node: Project
-    waiting: IntervalTable  # those that DISTINCT remembers
+    waiting: IntervalTable  # those that DISTINCT keeps
 
     @classmethod
     def of(cls, node: Project) -> ProjectState:

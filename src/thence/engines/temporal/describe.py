@@ -1,4 +1,4 @@
-"""What `explain` shows of a network: the join tree, what each node keeps, by which key, and for how long."""
+"""The description of a network for `explain`: the join tree, and the state of each node, its key and its lifetime."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from thence.relation.interval_table import UNBOUNDED, Relation
 
 
 class Lifetime(StrEnum):
-    """How long something is kept, or waits."""
+    """The time for which something is kept, or waits."""
 
     FOR_EVER = "for ever"
     TO_THE_END = "until their instant is closed (watermark > tω)"
@@ -91,8 +91,8 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """The description of a node. `operator` is its name in the language, `definition` that in the paper, `text` what
-    was written there; `inputs` are other nodes, each with its role. Solutions are hashed on `key`, and in
+    """The description of a node. `operator` is its name in the language, `definition` that in the paper, `text`
+    what was written there; `inputs` are other nodes, each with its role. Solutions are hashed on `key`, and in
     `possible_key` they agree where they bind it; None for a node without a key. `detail` is a line on how it is
     evaluated. `number` is from 1."""
 
@@ -130,13 +130,12 @@ class NodeSummary:
 
     @property
     def shown(self) -> list[Kept]:
-        """The state that it keeps, except the occurrences that all triple patterns keep; those have one line for
-        all."""
+        """Its state, without the occurrences that all triple patterns keep, which one line states for all."""
         return [kept for kept in self.keeps if self.definition != "BGP" or kept.how_long is not Lifetime.TO_THE_END]
 
     @property
     def by(self) -> str:
-        """The variables that the two sides are joined on."""
+        """The columns that the two sides are joined on."""
         if self.key is None:
             return ""
         parts = [" ".join(self.key)] * bool(self.key)
@@ -193,8 +192,8 @@ def describe(program: TemporalProgram) -> Description:
     """A compiled file: its statements, in the order of evaluation, as join trees, each node after its inputs."""
     network = program.network
     reader = _NodeReader(program)
-    found = [reader.summary(number) for number in range(len(network.nodes))]
-    summaries = [found[number] for each in network.statements for number in range(each.first, each.root + 1)]
+    all_nodes = [reader.summary(number) for number in range(len(network.nodes))]
+    summaries = [all_nodes[number] for each in network.statements for number in range(each.first, each.root + 1)]
     statements = list(_statements(network, reader))
     nodes: dict[int, Node] = {}
     for each in summaries:
@@ -256,10 +255,10 @@ def _output(program: TemporalProgram, columns: list[str], nodes: Sequence[NodeSu
 
 def _state(program: TemporalProgram, grow: list[tuple[int, str]]) -> str:
     """Whether something bounds the state (EP-79)."""
-    found = [f"node {number} keeps {what} for ever" for number, what in grow]
+    reasons = [f"node {number} keeps {what} for ever" for number, what in grow]
     if program.chain is not None:
-        found.append("the policy keeps combinations that no row has consumed, as rivals, for ever")
-    return f"unbounded: {_listed(found)}" if found else "bounded: nothing of the stream is kept for ever"
+        reasons.append("the policy keeps combinations that no row has consumed, as rivals, for ever")
+    return f"unbounded: {_listed(reasons)}" if reasons else "bounded: nothing of the stream is kept for ever"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -274,11 +273,11 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _statements(network: Network, reader: _NodeReader) -> Iterator[StatementSummary]:
-    found = dependencies(network.nodes, network.statements, lambda leaf: False)
+    read = dependencies(network.nodes, network.statements, lambda leaf: False)
     strata = sorted({each.stratum for each in network.statements})
     for place, each in enumerate(network.statements):
         strongest: dict[int, Reading] = {}
-        for dependency in found:
+        for dependency in read:
             if dependency.statement == place:
                 rule = network.statements[dependency.rule].number
                 strongest[rule] = max(dependency.reading, strongest.get(rule, Reading.EARLIER), key=lambda r: r.value)
@@ -290,7 +289,7 @@ def _statements(network: Network, reader: _NodeReader) -> Iterator[StatementSumm
             derives=tuple(reader.text(show(triple)) for triple in each.template or ()),
             emits=() if each.is_rule else tuple(map(_name, network.nodes[each.root].variables)),
             reads=tuple(RuleReading(rule, _READINGS[strongest[rule]]) for rule in sorted(strongest)),
-            is_read=any(dependency.rule == place for dependency in found),
+            is_read=any(dependency.rule == place for dependency in read),
         )
 
 
@@ -307,7 +306,7 @@ _LOCAL = re.compile(r"[A-Za-z_]\w*(?:-\w+)*", re.ASCII)
 
 
 class _NodeReader:
-    """Reads what there is to say of nodes, each after its inputs."""
+    """Summarises nodes, each after its inputs."""
 
     def __init__(self, program: TemporalProgram) -> None:
         self.network = network = program.network
@@ -318,8 +317,7 @@ class _NodeReader:
         self.is_timeless: list[bool] = []  # by node: it reads no event, so that its stored solutions do not grow
 
     def text(self, written: str, exists: Sequence[ExistsTest] = ()) -> str:
-        """The output of `show` on one line, with short names, and with the expressions for which the variables of a
-        network stand."""
+        """The output of `show` on one line, with short names, and the text behind the variables of a network."""
 
         def plain(found: re.Match[str]) -> str:
             string, iri, test, hidden = found.groups()
@@ -336,13 +334,13 @@ class _NodeReader:
         return f"<{iri}>"
 
     def summary(self, number: int) -> NodeSummary:
-        found = replace(self._summary(number), number=number + 1)
-        below = [self.is_timeless[each] for _, each in found.inputs]
+        own = replace(self._summary(number), number=number + 1)
+        below = [self.is_timeless[each] for _, each in own.inputs]
         self.is_timeless.append(isinstance(self.network.nodes[number], Timeless) or (bool(below) and all(below)))
-        return found
+        return own
 
     def _summary(self, number: int) -> NodeSummary:
-        """The kind of the node, its inputs, and the state that it keeps until `evict` drops it."""
+        """The node, its inputs, and its state, until the states' `evict` drops it."""
         node = self.network.nodes[number]
         match node:
             case Scan() | PathScan():
@@ -484,7 +482,7 @@ _CLOSURE = 0
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Where a node's solutions go: into a box, else out of the statement. `lines` are what they pass on the way."""
+    """The way of a node's solutions: into a box, else out of the statement. `lines` are the nodes on the way."""
 
     statement: StatementSummary
     box: int | None
@@ -554,7 +552,7 @@ class _Diagram:
         return Arrow(source, targets, title, label, emits=emits, drawn=tuple(drawn))
 
     def _source(self, leaf: NodeSummary) -> int | None:
-        """Where a leaf reads: the Q-closure, if a rule may derive what it matches."""
+        """The source of a leaf: the Q-closure, if a rule may derive what it matches."""
         network = self.program.network
         node = network.nodes[leaf.number - 1]
         is_derived = isinstance(node, Scan | PathScan) and is_fed(node, network.statements, reasoning=network.reasoning)
@@ -566,5 +564,5 @@ def _cut(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _short(text: str) -> str:
-    """A label: what is long is in the drawing and in the text."""
+    """A label; long texts are in the drawing and in the text."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

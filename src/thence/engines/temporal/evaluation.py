@@ -184,7 +184,7 @@ def inputs_of(node: Node) -> tuple[int, ...]:
 
 def subtree(nodes: Sequence[Node], root: int) -> list[int]:
     """A node and all below it, ascending."""
-    found, waiting = {root}, [root]
+    subtree_nodes, waiting = {root}, [root]
     while waiting:
         node = nodes[waiting.pop()]
         below = (
@@ -192,9 +192,9 @@ def subtree(nodes: Sequence[Node], root: int) -> list[int]:
             if isinstance(node, Summarise)
             else inputs_of(node)
         )
-        waiting += [each for each in below if each not in found]
-        found |= set(below)
-    return sorted(found)
+        waiting += [each for each in below if each not in subtree_nodes]
+        subtree_nodes |= set(below)
+    return sorted(subtree_nodes)
 
 
 def state_of(
@@ -226,8 +226,8 @@ def state_of(
 
 
 def _filter_above(join: int, nodes: Sequence[Node]) -> Restrict | None:
-    """The FILTER directly above a join that reads nothing else, so that the join can evaluate it. Under a policy,
-    rejected solutions count too."""
+    """The FILTER that is directly on a join and asks for nothing else, so that the join can judge it. Under a
+    policy, what it does not let pass counts too."""
     above = nodes[join + 1] if join + 1 < len(nodes) else None
     if not isinstance(nodes[join], Combine) or not isinstance(above, Restrict) or above.input != join:
         return None
@@ -239,7 +239,7 @@ def _filter_above(join: int, nodes: Sequence[Node]) -> Restrict | None:
 def below_correlated(some: Sequence[Node], nodes: Sequence[Node]) -> frozenset[int]:
     """The nodes below an EXISTS that is evaluated for each solution: the occurrences of its leaves are
     logged."""
-    found: set[int] = set()
+    below: set[int] = set()
     for node in some:
         roots: list[int] = []
         match node:
@@ -249,8 +249,8 @@ def below_correlated(some: Sequence[Node], nodes: Sequence[Node]) -> frozenset[i
                 roots = [number for _, number in node.exists]
             case _:
                 pass
-        found.update(each for root in roots for each in subtree(nodes, root))
-    return frozenset(found)
+        below.update(each for root in roots for each in subtree(nodes, root))
+    return frozenset(below)
 
 
 @dataclass(slots=True)
@@ -280,8 +280,8 @@ class InboxByTime:
 
     def instants(self) -> list[int]:
         ends = [rows.end for rows in self.rows.values()] + [batch.end for batch in self.triples]
-        found: list[int] = np.unique(np.concatenate([np.empty(0, np.int64), *ends])).tolist()
-        return found
+        times: list[int] = np.unique(np.concatenate([np.empty(0, np.int64), *ends])).tolist()
+        return times
 
     def move(self, inbox: Inbox, first: int, before: int, *, last: bool = False) -> None:
         """Put what ends from `first` on and before a time into an inbox; all that is left, if it is the `last`."""
@@ -311,7 +311,7 @@ class NetworkRun:
     """The occurrences of open instants, as subject, predicate and object: where a derived triple counts only if it is
     new, since it is emitted (EP-49) or an event of its own (EP-63)."""
     derived: int = 0  # triples that rules have derived, where they are counted
-    now: int = NEVER  # the instant that is evaluated: what stands left of SEQ is judged before it only (EP-53)
+    now: int = NEVER  # the instant that is evaluated: what is left of SEQ is judged before it only (EP-53)
     widest: int = 0  # the most new solutions of a node at once, since it was reset
 
     @property
@@ -325,9 +325,12 @@ class NetworkRun:
         """Triples with all that they entail, at their own intervals (EP-57)."""
         if self.schema is None or not len(triples):
             return triples
-        found = self.schema.inferred(triples.subjects, triples.predicates, triples.objects)
+        additions = self.schema.inferred(triples.subjects, triples.predicates, triples.objects)
         inferred = replace(
-            triples.take(found.rows), subjects=found.subjects, predicates=found.predicates, objects=found.objects
+            triples.take(additions.rows),
+            subjects=additions.subjects,
+            predicates=additions.predicates,
+            objects=additions.objects,
         )
         return appended_triples(triples, inferred)
 
@@ -365,20 +368,20 @@ class NetworkRun:
                 continue
             match state:
                 case None if isinstance(node, Either):
-                    found = either(node, nodes, below)
+                    delta = either(node, nodes, below)
                 case None:
                     assert isinstance(node, Timeless)
-                    found = timeless_solutions(node, self.scope) if inbox.first else no_rows(node)
+                    delta = timeless_solutions(node, self.scope) if inbox.first else no_rows(node)
                 case LeafState() | OccurrenceState():
-                    found = state.step(self.leaf_rows(number, inbox, batch))
+                    delta = state.step(self.leaf_rows(number, inbox, batch))
                 case CombineState() | WithoutState() | ProjectState():
-                    found = state.step(below, closed, self.scope)
+                    delta = state.step(below, closed, self.scope)
                 case OptionalState():
-                    found = state.step(below, closed, before, self.scope, self)
+                    delta = state.step(below, closed, before, self.scope, self)
                 case _:
-                    found = state.step(below, closed, self.scope, self)
-            self.widest = max(self.widest, state.pairs if isinstance(state, CombineState) else len(found))
-            deltas[number] = _useful(found, self.network.bounds[number])
+                    delta = state.step(below, closed, self.scope, self)
+            self.widest = max(self.widest, state.pairs if isinstance(state, CombineState) else len(delta))
+            deltas[number] = _useful(delta, self.network.bounds[number])
         return deltas
 
     def leaf_rows(self, number: int, inbox: Inbox, batch: TripleBatch | None) -> IntervalTable:
@@ -425,27 +428,27 @@ class NetworkRun:
             if isinstance(state, LeafState):
                 assert state.log is not None, "the occurrences of such a leaf are logged"
                 rows[each] = _restricted(state.log.take(state.log.end <= until), nodes[each].variables, outer)
-        found = inner._pass(numbers, Inbox(rows, first=True), None, closed=NEVER)
-        found = _restricted(found.take(found.end <= until), nodes[node].variables, outer)
-        return bool(len(found))
+        solutions = inner._pass(numbers, Inbox(rows, first=True), None, closed=NEVER)
+        solutions = _restricted(solutions.take(solutions.end <= until), nodes[node].variables, outer)
+        return bool(len(solutions))
 
     # All statements
 
     def bulk(self, closed: int) -> list[tuple[int, IntervalTable]]:
         """Each statement once, after the rules that it reads: the solutions of SELECTs, by statement."""
-        found = []
+        answers = []
         for number, statement in enumerate(self.network.statements):
             rows = self.run(number, closed)
             if statement.is_rule:
                 self._feed(self._derive(statement, rows).triples, first=number + 1)
             else:
-                found.append((number, rows))
-        return found
+                answers.append((number, rows))
+        return answers
 
     def instant(self, time: int, closed: int) -> list[tuple[int, IntervalTable, Derived | None]]:
         """All statements at one time: strata in order, each to its fixpoint. What ends before `closed` is final."""
         self.now = time
-        found: list[tuple[int, IntervalTable, Derived | None]] = []
+        answers: list[tuple[int, IntervalTable, Derived | None]] = []
         strata = sorted({statement.stratum for statement in self.network.statements})
         rounds, again = 0, True
         while again:
@@ -456,7 +459,7 @@ class NetworkRun:
                     rounds += 1
                     solved = [(number, self.run(number, closed)) for number in own]
                     derived = [(number, rows, self._derived(number, rows)) for number, rows in solved]
-                    found += [each for each in derived if len(each[1])]
+                    answers += [each for each in derived if len(each[1])]
                     for _, _, made in derived:
                         if made is not None:
                             self._feed(made.triples)
@@ -464,7 +467,7 @@ class NetworkRun:
                     if active and rounds > self.max_rounds:
                         raise self._too_many(derived)
             again = any(not inbox.is_empty for inbox in self.inboxes)
-        return found
+        return answers
 
     def alone(self, closed: int) -> tuple[IntervalTable, Derived]:
         """The solutions of a single rule that does not read what it derives, and its new triples."""
@@ -484,9 +487,9 @@ class NetworkRun:
         made = made.take(by_position(rows, made, self.network.nodes[statement.root].variables, self.scope.terms))
         triples = made.triples
         ids = np.stack([triples.subjects, triples.predicates, triples.objects])
-        found = IntervalTable(triples.start, triples.end, ids, np.empty((0, len(triples)), np.int64))
-        is_new = first_of_each(found, self.known)
-        self.known = concatenated([self.known, found.take(is_new)])
+        derived = IntervalTable(triples.start, triples.end, ids, np.empty((0, len(triples)), np.int64))
+        is_new = first_of_each(derived, self.known)
+        self.known = concatenated([self.known, derived.take(is_new)])
         made = made.take(np.flatnonzero(is_new))
         refs = DERIVED + self.derived + np.arange(len(made.triples))
         self.derived += len(made.triples)
@@ -554,7 +557,7 @@ def _restricted(rows: IntervalTable, variables: Sequence[Variable], outer: Mappi
     return rows.take(mask)
 
 
-# What has arrived of instants that are not complete: where rules are output, nothing of an instant is evaluated before
+# Input of instants that are not complete: where rules are output, nothing of an instant is evaluated before
 # it is (EP-43, EP-49).
 
 Held = dict[int, IntervalTable]
@@ -564,8 +567,8 @@ _TRIPLES = -1
 
 
 def nothing_held(network: Network) -> Held:
-    found = {number: no_rows(node) for number, node in enumerate(network.nodes) if isinstance(node, Scan)}
-    return {_TRIPLES: empty(3, 1), **found}
+    occurrences = {number: no_rows(node) for number, node in enumerate(network.nodes) if isinstance(node, Scan)}
+    return {_TRIPLES: empty(3, 1), **occurrences}
 
 
 def hold(held: Held, network: Network, inboxes: Sequence[Inbox], watermark: int) -> None:

@@ -178,7 +178,7 @@ class OptionalState:
     def step(
         self, deltas: Sequence[IntervalTable], closed: int, before: int, scope: Scope, solver: PatternSolver
     ) -> IntervalTable:
-        """`before`: the left side of SEQ is evaluated before it (EP-53)."""
+        """`before`: what is left of SEQ is judged before it (EP-53)."""
         mandatory, optional, *tests = deltas
         self.exists.add(tests)
         parts = [no_rows(self.node)]

@@ -130,7 +130,7 @@ class OccurrenceState:
         return found
 
     def evict(self, closed: int) -> None:
-        """Which occurrences no solution has is not known here: see `forget`."""
+        """Nothing: `forget` evicts occurrences, once it is known that no solution has them."""
 
     @property
     def stores(self) -> Iterator[SolutionStore]:

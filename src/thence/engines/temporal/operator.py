@@ -173,8 +173,8 @@ def restore(
     return state
 
 
-def _is_pair(found: object) -> bool:
-    return isinstance(found, list) and len(found) == 2 and all(type(each) is int for each in found)
+def _is_pair(saved: object) -> bool:
+    return isinstance(saved, list) and len(saved) == 2 and all(type(each) is int for each in saved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ def _solutions(program: TemporalProgram, emitted: Emitted, terms: Terms, rank: i
 
 
 def _columns(program: TemporalProgram, query: int) -> list[int]:
-    """Which column of a SELECT's rows is each of the output's, which several may share; -1 for those of others."""
+    """The column of a SELECT's rows for each column of the shared output; -1 for those of other SELECTs."""
     own = [name.name for name in program.network.nodes[_root(program, query)].variables]
     return [own.index(name) if name in own else -1 for name in program.output.columns]
 

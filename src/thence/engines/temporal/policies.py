@@ -232,7 +232,7 @@ class _Selection:
         return np.sort(found[found >= first])
 
     def of(self, chain: SeqChain, table: IntervalTable) -> _ChainSelection:
-        """Some combinations of a chain, taken apart."""
+        """The parts of some combinations of a chain."""
         parts: list[_Part] = []
         place = 0
         for operand in chain.operands:
@@ -330,7 +330,7 @@ class _ChainSelection:
         return found
 
     def _further(self, length: int, row: int, restriction: _Restriction) -> _Restriction:
-        """The restriction that the solution of an operand in a row puts on the operands before it."""
+        """The restriction of what is before an operand, by the solution that fills this one in a row."""
         if all(operand.chain is None for operand in self.chain.operands[: length - 1]):
             return restriction  # nothing reads it
         nodes, operand = self.selection.nodes, self.chain.operands[length - 1]

@@ -37,7 +37,7 @@ class JoinKeys:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """How the columns of a combination come from two inputs: the left column, or where it is -1 or unbound, the right
+    """The columns of a combination from its two inputs: the left column, or where it is -1 or unbound, the right
     one."""
 
     left: tuple[int, ...]
@@ -179,7 +179,7 @@ class Either:
 @dataclass(frozen=True, slots=True)
 class Project:
     """SELECT without groups and slices: columns, -1 for one that is never bound, and DISTINCT over values and interval
-    (EP-5). `hidden` are columns behind them that a statement's rows do not show and that tell them apart (EP-4)."""
+    (EP-5). `hidden` are columns behind them that a statement's rows do not show and that distinguish them (EP-4)."""
 
     input: int
     columns: tuple[int, ...]
@@ -260,7 +260,7 @@ class SeqChain:
     operands: tuple[SeqOperand, ...]
 
     def all(self) -> Iterator[SeqChain]:
-        """It and the chains inside its operands."""
+        """This chain and the chains inside its operands."""
         yield self
         for operand in self.operands:
             if operand.chain is not None:
@@ -335,7 +335,7 @@ def _resolved(nodes: Sequence[Node], number: int, expression: Expression) -> Exp
 
 
 def _longest(nodes: Sequence[Node], number: int) -> int:
-    """How long the solutions of a node may last."""
+    """The longest duration of a node's solutions."""
     found = UNBOUNDED
     while isinstance(node := nodes[number], Restrict | Assign | Project):
         if isinstance(node, Restrict) and node.condition.longest is not None:
@@ -415,7 +415,7 @@ class TemporalProgram:
 
     @property
     def tie_order(self) -> TieOrder:
-        """The first event of an occurrence is listed (EP-81) and consumed (EP-72). Other rows do not wait for events
+        """SOURCE: an occurrence lists (EP-81) and consumes (EP-72) its first event. Other rows do not wait for events
         that may come before those that are there."""
         return TieOrder.COMPLETE if self.takes_instants else TieOrder.SOURCE
 

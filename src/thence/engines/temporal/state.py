@@ -124,7 +124,7 @@ def node_tables(state: NodeState) -> Iterator[IntervalTable]:
 
 
 def initial_state(program: TemporalProgram, terms: Terms, environment: Environment) -> TemporalState:
-    """The state before any event: what the background alone gives is evaluated (EP-35, EP-37)."""
+    """The state before any event, with the solutions of the background alone (EP-35, EP-37)."""
     network = program.network
     evaluation = _evaluation(program, terms, environment, _graphs(program, environment))
     state = TemporalState(evaluation)
@@ -132,7 +132,7 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
     if program.chain is not None:
         state.selection = PolicyState.of(program.chain, program.policy, evaluation)
         state.selection.arrive(evaluation)
-        state.selection.step(evaluation, closed)  # what is timeless is not a row (EP-38)
+        state.selection.step(evaluation, closed)  # a timeless solution is not a row (EP-38)
         return state
     if not program.queries:
         state.held = nothing_held(network)
@@ -185,8 +185,8 @@ def _evaluation(
 
 
 def _graphs(program: TemporalProgram, environment: Environment) -> Background:
-    """The graph that GRAPH reads. If that is the unnamed background, it includes the triples that rules derive from it
-    (EP-37, EP-39, EP-40): computed once for a background."""
+    """The triples that GRAPH reads. The unnamed background includes what rules derive from it (EP-37, EP-39,
+    EP-40): computed once for a background."""
     network, background = program.network, environment.background
     if network.reasoning:
         background = closed_background(background).background
@@ -381,9 +381,7 @@ def _pieces(evaluation: NetworkRun, watermark: int) -> Iterator[int]:
 def _by_instant(program: TemporalProgram, state: TemporalState, watermark: int) -> Iterator[Emitted]:
     evaluation = state.evaluation
     inboxes, evaluation.inboxes = [InboxByTime(each) for each in evaluation.inboxes], _empty(evaluation)
-    settled = {watermark} - {
-        NEVER
-    }  # what stands left of SEQ is judged up to the watermark, whether something ends then
+    settled = {watermark} - {NEVER}  # what is left of SEQ is judged up to the watermark, whether something ends then
     instants = sorted(settled.union(state.open, *(each.instants() for each in inboxes)))
     for count, time in enumerate(instants, 1):
         for inbox, own in zip(inboxes, evaluation.inboxes, strict=True):

@@ -82,14 +82,14 @@ def dependencies(
 ) -> list[Dependency]:
     """All dependencies of statements on rules. `entails`: with reasoning."""
     timeless = _can_be_timeless(nodes, statements, in_background, entails)
-    found: dict[Dependency, None] = {}
+    reads: dict[Dependency, None] = {}
     for number, statement in enumerate(statements):
         for place, reading in _readings(nodes, statement.root, timeless):
             for pattern, read in _patterns(nodes[place], reading):
                 for other, rule in enumerate(statements):
                     if any(_unifies(pattern, triple, entails) for triple in rule.template or ()):
-                        found[Dependency(number, other, read)] = None
-    return list(found)
+                        reads[Dependency(number, other, read)] = None
+    return list(reads)
 
 
 def earlier_nodes(
@@ -98,7 +98,7 @@ def earlier_nodes(
     in_background: InBackground,
     entails: Entails | None = None,
 ) -> frozenset[int]:
-    """The nodes left of SEQ or OPTIONALSEQ, which are read only later than they end (EP-52, EP-53)."""
+    """The nodes that are left of SEQ or OPTIONALSEQ and are read only later than they end (EP-52, EP-53)."""
     timeless = _can_be_timeless(nodes, statements, in_background, entails)
     return frozenset(
         place
@@ -108,12 +108,12 @@ def earlier_nodes(
     )
 
 
-def strata(statements: Sequence[Statement], found: Sequence[Dependency]) -> list[int] | None:
+def strata(statements: Sequence[Statement], reads: Sequence[Dependency]) -> list[int] | None:
     """The stratum of each statement; None where they cannot be stratified. SELECTs come last."""
     levels = [0] * len(statements)
     for _ in range(len(statements) + 1):
         before = list(levels)
-        for each in found:
+        for each in reads:
             if each.reading is not Reading.EARLIER:
                 least = levels[each.rule] + (each.reading is Reading.COMPLETE)
                 levels[each.statement] = max(levels[each.statement], least)
@@ -123,9 +123,9 @@ def strata(statements: Sequence[Statement], found: Sequence[Dependency]) -> list
     return None
 
 
-def unstratified(statements: Sequence[Statement], found: Sequence[Dependency]) -> int:
+def unstratified(statements: Sequence[Statement], reads: Sequence[Dependency]) -> int:
     """The number of the first rule that depends on the absence of a triple that it derives."""
-    same = [each for each in found if each.reading is not Reading.EARLIER]
+    same = [each for each in reads if each.reading is not Reading.EARLIER]
     return min(
         statements[each.statement].number
         for each in same
@@ -133,9 +133,9 @@ def unstratified(statements: Sequence[Statement], found: Sequence[Dependency]) -
     )
 
 
-def in_order(statements: Sequence[Statement], found: Sequence[Dependency]) -> list[int] | None:
+def in_order(statements: Sequence[Statement], reads: Sequence[Dependency]) -> list[int] | None:
     """The statements, each after the rules it reads; None if a rule reads, by whatever way, what it derives."""
-    needs = {number: {each.rule for each in found if each.statement == number} for number in range(len(statements))}
+    needs = {number: {each.rule for each in reads if each.statement == number} for number in range(len(statements))}
     order: list[int] = []
     while needs:
         ready = [number for number, rules in needs.items() if rules <= set(order)]
@@ -146,12 +146,12 @@ def in_order(statements: Sequence[Statement], found: Sequence[Dependency]) -> li
     return order
 
 
-def read_by(number: int, found: Sequence[Dependency]) -> set[int]:
+def read_by(number: int, reads: Sequence[Dependency]) -> set[int]:
     """A statement and all rules that feed it, directly or not."""
     needed, waiting = {number}, [number]
     while waiting:
         reader = waiting.pop()
-        rules = {each.rule for each in found if each.statement == reader} - needed
+        rules = {each.rule for each in reads if each.statement == reader} - needed
         needed |= rules
         waiting += rules
     return needed
@@ -218,31 +218,31 @@ def _can_be_timeless(
     nodes: Sequence[Node], statements: Sequence[Statement], in_background: InBackground, entails: Entails | None
 ) -> list[bool]:
     """Whether each node can match background alone, what rules derive from it included (EP-37, EP-52)."""
-    found = [isinstance(node, Scan | PathScan) and in_background(node) for node in nodes]
+    timeless = [isinstance(node, Scan | PathScan) and in_background(node) for node in nodes]
     while True:
-        before = list(found)
+        before = list(timeless)
         for number, node in enumerate(nodes):
             match node:
                 case Scan() | PathScan():
-                    found[number] |= any(
-                        found[rule.root] and _unifies(node.pattern, triple, entails)
+                    timeless[number] |= any(
+                        timeless[rule.root] and _unifies(node.pattern, triple, entails)
                         for rule in statements
                         for triple in rule.template or ()
                     )
                 case Timeless():
-                    found[number] = True
+                    timeless[number] = True
                 case Combine():
-                    found[number] = found[node.left] and found[node.right]
+                    timeless[number] = timeless[node.left] and timeless[node.right]
                 case OptionalCombine():
-                    found[number] = found[node.mandatory]
+                    timeless[number] = timeless[node.mandatory]
                 case Without():
-                    found[number] = found[node.left]
+                    timeless[number] = timeless[node.left]
                 case Either():
-                    found[number] = found[node.left] or found[node.right]
+                    timeless[number] = timeless[node.left] or timeless[node.right]
                 case Restrict() | Assign() | Project() | Summarise():
-                    found[number] = found[node.input]
-        if found == before:
-            return found
+                    timeless[number] = timeless[node.input]
+        if timeless == before:
+            return timeless
 
 
 def _unifies(pattern: TriplePattern | PathPattern, template: TriplePattern, entails: Entails | None) -> bool:
@@ -286,7 +286,7 @@ def _predicates(path: Path) -> list[IRI] | None:
             return None
 
 
-# What a background asks of rules: strata, and no schema in templates (EP-52, EP-53, EP-56).
+# Requirements of a background on rules: strata, and no schema in templates (EP-52, EP-53, EP-56).
 
 
 def check_templates(file: RuleFile, network: Network, schema: Schema) -> None:

@@ -104,12 +104,12 @@ class SummaryState:
         waiting = concatenated([self.waiting, deltas[0]])
         leaving = waiting.end < closed
         self.waiting = waiting.take(~leaving)
-        found = waiting.take(leaving)
-        found = found.take(np.argsort(found.end, kind="stable"))
-        times, firsts = np.unique(found.end, return_index=True)
+        rows = waiting.take(leaving)
+        rows = rows.take(np.argsort(rows.end, kind="stable"))
+        times, firsts = np.unique(rows.end, return_index=True)
         parts = [no_rows(self.node)]
-        for time, (low, high) in zip(times.tolist(), pairwise([*firsts.tolist(), len(found)]), strict=True):
-            parts.append(self._instant(found.take(slice(low, high)), time, scope, solver))
+        for time, (low, high) in zip(times.tolist(), pairwise([*firsts.tolist(), len(rows)]), strict=True):
+            parts.append(self._instant(rows.take(slice(low, high)), time, scope, solver))
             if not self.life:
                 self.groups.clear()
         return concatenated(parts)
@@ -219,11 +219,11 @@ class SummaryState:
 
         keys = [ids(each.expression) for each in self.node.select.modifiers.group or ()]
         numbers, firsts = group_numbers(keys, len(rows))
-        found: list[Key] = [
+        group_keys: list[Key] = [
             tuple(None if ids[first] == UNBOUND else terms[int(ids[first])] for ids in keys)
             for first in firsts.tolist()
         ]
-        groups = [self._group(key) for key in found]
+        groups = [self._group(key) for key in group_keys]
         for place, each in enumerate(self.lifted.aggregates):
             column = np.zeros(len(rows), np.int32) if each.operand is None else ids(each.operand)
             gained = GroupAccumulator.of(each, subtracts=False, groups=len(groups))
@@ -233,7 +233,7 @@ class SummaryState:
         np.minimum.at(starts, numbers, rows.start)
         for group, start in zip(groups, starts.tolist(), strict=True):
             group.start = min(group.start, start)
-        return found
+        return group_keys
 
     def _group(self, key: Key) -> Group:
         if key not in self.groups:
@@ -277,10 +277,10 @@ class SummaryState:
 
     def _distinct(self, entries: list[_Entry]) -> list[_Entry]:
         """Equal values and interval once (EP-5)."""
-        found: dict[object, _Entry] = {}
+        first: dict[object, _Entry] = {}
         for entry in entries:
-            found.setdefault((entry.start, *map(entry.solution.get, self.node.variables)), entry)
-        return list(found.values())
+            first.setdefault((entry.start, *map(entry.solution.get, self.node.variables)), entry)
+        return list(first.values())
 
     def _table(self, entries: list[_Entry], rows: IntervalTable, time: int, scope: Scope) -> IntervalTable:
         ids = np.empty((len(self.node.variables), len(entries)), np.int32)

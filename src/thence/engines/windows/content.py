@@ -1,6 +1,5 @@
-"""The data that a query sees at a time: the content of windows (Definition 3; RS-7 to RS-10), as cursors into one log
-per table, in the order of ends; the graphs of a dataset, and the merge of a window's graphs (Definition 2; RS-1 to
-RS-5)."""
+"""A query's data at a time: the content of windows (Definition 3; RS-7 to RS-10), as cursors into one log per table,
+in the order of ends; the graphs of a dataset, and the merge of a window's graphs (Definition 2; RS-1 to RS-5)."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ from thence.rdf.dataset import ChangingGraph, Dataset, GraphName, IndexedGraph
 from thence.rdf.terms import IRI, Triple
 from thence.rdf.times import MAX_TIME, MIN_TIME, Domain
 
-# What a window holds at a time (Definition 3; RS-7 to RS-10).
+# The content of a window at a time (Definition 3; RS-7 to RS-10).
 
 
 class Bounds(NamedTuple):
@@ -369,7 +368,7 @@ class DatasetGraphs:
         return any(self._versions.values())
 
     def key(self, time: int, domain: Domain) -> VersionKey:
-        """Which versions hold at a time (RS-5)."""
+        """The versions that hold at a time (RS-5)."""
         return tuple(_count(name, listed, time, domain) for name, listed in self._versions.items())
 
     def next_change(self, time: int) -> int | None:

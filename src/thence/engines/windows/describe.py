@@ -1,4 +1,4 @@
-"""What `explain` shows of a query over windows."""
+"""The description of a query over windows for `explain`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _clauses(program: WindowProgram) -> Iterator[tuple[str, str]]:
 
 
 def _maintained(program: WindowProgram) -> Iterator[tuple[str, str]]:
-    """The parts that are maintained between evaluations, and why the others are not."""
+    """The parts kept from one evaluation to the next, and why the rest is not."""
     kept = program.maintenance
     how = "over columns" if program.vectorised else "one solution at a time"
     because = f": {'; '.join(kept.reasons)}" if kept.reasons else ""

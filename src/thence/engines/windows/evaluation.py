@@ -124,21 +124,21 @@ class Evaluation:
         known: dict[Pattern, SolutionTable] = {}
         if kept is not None and kept.groups is None:
             known = kept.known(self._step())
-        found = [self._matched(number, key, graphs) for number in range(len(self.program.matches))]
+        matched = [self._matched(number, key, graphs) for number in range(len(self.program.matches))]
         windows = _Windows(self)
-        answers = [self._answers(number, each) for number, each in enumerate(found)]
+        answers = [self._answers(number, each) for number, each in enumerate(matched)]
         graphs_of = self._window_graph if self.program.maintenance.keeps_graphs else None
         streams = StreamData(self.state.terms, windows, answers, known, graphs_of)
         context = replace(self.context, streams=streams)
-        return self._rows(self._default(key, graphs), graphs, context, found, kept)
+        return self._rows(self._default(key, graphs), graphs, context, matched, kept)
 
     # The dataset
 
     def _window(self, place: int) -> EventBatch:
         """The merge of a window's graphs (RS-24)."""
-        each = self.program.windows[place]
-        inside = bounds(self.program.query.window(each.name).function, self.time)
-        logs = [self.state.logs[part.table] for part in each.parts]
+        window = self.program.windows[place]
+        inside = bounds(self.program.query.window(window.name).function, self.time)
+        logs = [self.state.logs[part.table] for part in window.parts]
         spans = [log.rows(inside) for log in logs]
         key = ("window", place)
         cursors = [(low + log.dropped, high + log.dropped) for log, (low, high) in zip(logs, spans, strict=True)]
@@ -146,19 +146,19 @@ class Evaluation:
         if isinstance(known, tuple) and known[0] == cursors:
             batch: EventBatch = known[1]
             return batch
-        parts = [self._triples(part, *span) for part, span in zip(each.parts, spans, strict=True)]
+        parts = [self._triples(part, *span) for part, span in zip(window.parts, spans, strict=True)]
         made = merged_graph(self.state.terms, parts)
         self.state.cache[key] = (cursors, made)
         return made
 
     def _window_graph(self, name: IRI) -> ChangingGraph:
         """The merge of a window's graphs as the reference evaluator reads it."""
-        each = next(found for found in self.program.windows if found.name == name)
+        window = next(found for found in self.program.windows if found.name == name)
         inside = bounds(self.program.query.window(name).function, self.time)
         kept = self.state.cache.setdefault(("graph", name), WindowGraph())
         assert isinstance(kept, WindowGraph)
-        logs = [self.state.logs[part.table] for part in each.parts]
-        parts = [self._triples(part, 0, len(log)) for part, log in zip(each.parts, logs, strict=True)]
+        logs = [self.state.logs[part.table] for part in window.parts]
+        parts = [self._triples(part, 0, len(log)) for part, log in zip(window.parts, logs, strict=True)]
         kept.advance([log.rows(inside) for log in logs], parts, self.state.terms)
         return kept.graph
 
@@ -177,17 +177,17 @@ class Evaluation:
         cached = ("default", key)
         if cached not in self.state.cache:
             self.state.cache[cached] = graphs.default_in(self.state.terms)
-        found = self.state.cache[cached]
-        assert isinstance(found, EventBatch)
-        return found
+        merge = self.state.cache[cached]
+        assert isinstance(merge, EventBatch)
+        return merge
 
     def _default(self, key: VersionKey, graphs: GraphsAt) -> EventBatch:
         """The default graph: that of FROM, and the windows that are merged into it."""
-        found = self._static_default(key, graphs)
+        static = self._static_default(key, graphs)
         merged = [self._window(place) for place in range(len(self.program.query.merged))]
         if not merged:
-            return found
-        graphs_of = [(each.subjects, each.predicates, each.objects) for each in (found, *merged)]
+            return static
+        graphs_of = [(each.subjects, each.predicates, each.objects) for each in (static, *merged)]
         return merged_graph(self.state.terms, graphs_of)
 
     # MATCH
@@ -202,23 +202,23 @@ class Evaluation:
             if each.name in wanted.names
         }
         scopes = {each.name: frozenset(each.variables) for each in query.events}
-        found = EventMatcher(mappings, scopes).match(wanted.events)
-        if wanted.consumes and found:
-            refs = np.array([ref for each in found for ref in each.refs], np.int64)
+        matched = EventMatcher(mappings, scopes).match(wanted.events)
+        if wanted.consumes and matched:
+            refs = np.array([ref for each in matched for ref in each.refs], np.int64)
             self.state.consumed[number] = np.union1d(self.state.consumed[number], refs)
-        return found
+        return matched
 
     def _mappings(self, place: int, consumed: Ints, key: VersionKey, graphs: GraphsAt) -> Iterator[EventMapping]:
         """⟨EVENT w P⟩ (4), without events that are consumed."""
-        each, event = self.program.events[place], self.program.query.events[place]
-        log = self.state.logs[each.table]
+        table, event = self.program.events[place], self.program.query.events[place]
+        log = self.state.logs[table.table]
         low, high = log.rows(bounds(self.program.query.window(event.window).function, self.time))
         visible = low + np.flatnonzero(~np.isin(log.refs[low:high], consumed))
         times = zip(log.start[visible].tolist(), log.end[visible].tolist(), log.refs[visible].tolist(), strict=True)
-        names = self.program.tables[each.table].variables
+        names = self.program.tables[table.table].variables
         for (start, end, ref), ids in zip(times, log.ids[:, visible].T.tolist(), strict=True):
             bound = {name: found for name, found in zip(names, ids, strict=True) if found != UNBOUND}
-            late = [{}] if each.triples is None else self._late_mappings(each, event.pattern, ref, key, graphs)
+            late = [{}] if table.triples is None else self._late_mappings(table, event.pattern, ref, key, graphs)
             for found in late:
                 yield EventMapping({**bound, **found}, start, end, (ref,))
 
@@ -250,21 +250,21 @@ class Evaluation:
         kept = self.state.cache.get(cached)
         rows: dict[int, list[int]]
         rows, count = kept if isinstance(kept, tuple) else ({}, 0)
-        for row, each in enumerate(log.refs[count : len(log)].tolist(), count):
-            rows.setdefault(each, []).append(row)
+        for row, row_ref in enumerate(log.refs[count : len(log)].tolist(), count):
+            rows.setdefault(row_ref, []).append(row)
         self.state.cache[cached] = (rows, len(log))
         triples = (Triple(*(terms[each] for each in log.ids[:, row].tolist())) for row in rows.get(ref, ()))
         return IndexedGraph(triples)
 
-    def _answers(self, number: int, found: Sequence[EventMapping]) -> SolutionTable:
+    def _answers(self, number: int, matched: Sequence[EventMapping]) -> SolutionTable:
         """[[MATCH E]] (8): the times are dropped, different events stay different (RS-27)."""
         wanted = self.program.matches[number]
         table: dict[ColumnVariable, Ids] = {
-            name: np.array([each.bound.get(name, UNBOUND) for each in found], np.int32) for name in wanted.variables
+            name: np.array([each.bound.get(name, UNBOUND) for each in matched], np.int32) for name in wanted.variables
         }
         if wanted.is_shown:
-            table[mark(number)] = np.arange(len(found), dtype=np.int32)
-        return SolutionTable(len(found), table, None)
+            table[mark(number)] = np.arange(len(matched), dtype=np.int32)
+        return SolutionTable(len(matched), table, None)
 
     # WHERE and what follows it
 
@@ -273,7 +273,7 @@ class Evaluation:
         default: EventBatch,
         graphs: GraphsAt,
         context: Context,
-        found: Sequence[Matched],
+        matched: Sequence[Matched],
         kept: KeptAnswer | None,
     ) -> LoggedRows:
         program, form = self.program, self.program.query.form
@@ -283,7 +283,7 @@ class Evaluation:
             table = vectorised_evaluator.evaluate(program.where, default, graphs.background, context)
             if program.is_projection:
                 numbers = {number: table.columns[name] for number, name in marks.items() if name in table.columns}
-                return self._listed(_columns(table, program.variables), numbers, found)
+                return self._listed(_columns(table, program.variables), numbers, matched)
         is_asked = not program.vectorised or _asks_dataset(form)
         dataset = graphs.dataset(self._plain_graph(default) if is_asked else IndexedGraph(()))
         context = reference_evaluator.ready(dataset, context)
@@ -304,7 +304,7 @@ class Evaluation:
         numbers = {
             number: np.array([_number(row.get(name)) for row in rows], np.int32) for number, name in marks.items()
         }
-        return self._listed(np.array(ids, np.int32).reshape(len(program.variables), len(rows)), numbers, found)
+        return self._listed(np.array(ids, np.int32).reshape(len(program.variables), len(rows)), numbers, matched)
 
     def _plain_graph(self, default: EventBatch) -> IndexedGraph:
         known = self.state.cache.get("plain")
@@ -315,7 +315,7 @@ class Evaluation:
         self.state.cache["plain"] = (default, made)
         return made
 
-    def _listed(self, ids: Ids, numbers: Mapping[int, Ids], found: Sequence[Matched]) -> LoggedRows:
+    def _listed(self, ids: Ids, numbers: Mapping[int, Ids], matched: Sequence[Matched]) -> LoggedRows:
         """Rows with the events of their MATCHes, in the order of the text (RS-56)."""
         count = ids.shape[1]
         if not numbers:
@@ -324,7 +324,7 @@ class Evaluation:
         places: list[int] = []
         offsets = np.zeros(count + 1, np.int64)
         first = {number: sum(each.width for each in self.program.matches[:number]) for number in numbers}
-        columns = [(first[number], found[number], each.tolist()) for number, each in sorted(numbers.items())]
+        columns = [(first[number], matched[number], each.tolist()) for number, each in sorted(numbers.items())]
         for row in range(count):
             for before, mappings, listed in columns:
                 if listed[row] != UNBOUND:
@@ -356,21 +356,21 @@ class _Windows(Mapping[IRI, EventBatch]):
 
 
 def _columns(table: SolutionTable, variables: Sequence[Variable]) -> Ids:
-    found = np.full((len(variables), len(table)), UNBOUND, np.int32)
+    ids = np.full((len(variables), len(table)), UNBOUND, np.int32)
     for place, name in enumerate(variables):
         if name in table.columns:
-            found[place] = table.columns[name]
-    return found
+            ids[place] = table.columns[name]
+    return ids
 
 
 def _asks_dataset(form: Select | Construct) -> bool:
-    """Whether the clauses after WHERE contain EXISTS."""
+    """Whether EXISTS is in what follows WHERE."""
     listed = form.columns if isinstance(form, Select) else None
     return any(isinstance(node, Exists) for node in nodes((listed or (), form.modifiers)))
 
 
-def _number(found: Term | None) -> int:
-    return UNBOUND if found is None else int(found.value)
+def _number(term: Term | None) -> int:
+    return UNBOUND if term is None else int(term.value)
 
 
 def _selected(
@@ -393,7 +393,7 @@ def _selected(
     return sliced(distinct(rows) if isinstance(form, Select) and form.distinct else rows, modifiers)
 
 
-# What is emitted of an answer (RS-50 to RS-52)
+# The rows of an answer to emit (RS-50 to RS-52)
 
 
 def emitted(operator: StreamOperator, answer: LoggedRows, previous: LoggedRows) -> LoggedRows:

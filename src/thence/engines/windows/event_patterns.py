@@ -45,20 +45,20 @@ class Mappings:
         self._indexes: dict[tuple[Variable, ...], dict[tuple[int, ...], list[EventMapping]]] = {}
 
     def of(self, bound: Bound, before: int) -> list[EventMapping]:
-        """Those that are compatible with what is bound, joined with it (RS-38), and that end before a time."""
+        """The mappings that are compatible with `bound`, joined with it (RS-38), and that end before a time."""
         names = tuple(name for name in bound if name in self._certain)
-        found: Sequence[EventMapping] = self._listed
+        mappings: Sequence[EventMapping] = self._listed
         if names:
             if names not in self._indexes:
                 index = self._indexes[names] = {}
                 for each in self._listed:
                     index.setdefault(tuple(each.bound[name] for name in names), []).append(each)
-            found = self._indexes[names].get(tuple(bound[name] for name in names), ())
+            mappings = self._indexes[names].get(tuple(bound[name] for name in names), ())
         if len(names) == len(bound):  # the index has looked at all of them
-            return [each for each in found if each.end < before]
+            return [each for each in mappings if each.end < before]
         return [
             each if bound.keys() <= each.bound.keys() else each._replace(bound={**each.bound, **bound})
-            for each in found
+            for each in mappings
             if each.end < before and compatible(each.bound, bound)
         ]
 
@@ -81,14 +81,14 @@ class EventMatcher:
         if events not in self._scopes:
             match events:
                 case BasicEvent():
-                    found = self.variables[events.name]
+                    variables = self.variables[events.name]
                 case First() | Last():
-                    found = self.scope(events.events)
+                    variables = self.scope(events.events)
                 case EventSeq():
-                    found = self.scope(events.left) | self.scope(events.right)
+                    variables = self.scope(events.left) | self.scope(events.right)
                 case _:
                     assert_never(events)
-            self._scopes[events] = found
+            self._scopes[events] = variables
         return self._scopes[events]
 
     def _evaluate(self, events: EventExpression, bound: Bound, before: int) -> list[EventMapping]:
@@ -168,19 +168,19 @@ _FIRST_OR_LAST: dict[SeqPolicy | None, Callable[[Iterable[Order]], Order]] = {
 """Of rivals, the one that each policy selects."""
 
 
-def _extreme(found: list[EventMapping], choose: Callable[[Iterable[Order]], Order]) -> list[EventMapping]:
+def _extreme(mappings: list[EventMapping], choose: Callable[[Iterable[Order]], Order]) -> list[EventMapping]:
     """FIRST (5) or LAST (6): all that none precedes, or that precede none (RS-37)."""
-    if not found:
-        return found
-    best = choose(each.order for each in found)
-    return [each for each in found if each.order == best]
+    if not mappings:
+        return mappings
+    best = choose(each.order for each in mappings)
+    return [each for each in mappings if each.order == best]
 
 
 def _joined(pairs: Iterable[tuple[EventMapping, EventMapping]]) -> list[EventMapping]:
     """(μ1 ∪ μ2, t1, t4) of each pair; equal mappings of the same events are one (RS-27)."""
-    found: dict[object, EventMapping] = {}
+    mappings: dict[object, EventMapping] = {}
     for first, second in pairs:
         bound = {**first.bound, **second.bound}
         refs = first.refs + second.refs
-        found[refs, frozenset(bound.items())] = EventMapping(bound, first.start, second.end, refs)
-    return list(found.values())
+        mappings[refs, frozenset(bound.items())] = EventMapping(bound, first.start, second.end, refs)
+    return list(mappings.values())

@@ -1,5 +1,5 @@
-"""`KeptAnswer`: what is kept of WHERE and of groups, from one evaluation to the next. It is never saved: the logs have
-all that it is made of.
+"""`KeptAnswer`: the state of WHERE and of groups, kept from one evaluation to the next. It is never saved, since it can
+be rebuilt from the logs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GROUP = Variable("number of a group")
 """Says of a row which group it is of. No query can write a name with a space."""
 
 Selected: TypeAlias = Callable[[Grouping, Sequence[Variable]], Iterable[Solution]]
-"""The clauses after WHERE: the rows of groups, with some variables."""
+"""The stage after WHERE: the rows of groups, with some variables."""
 
 
 @dataclass(slots=True, eq=False)

@@ -32,7 +32,7 @@ class LatestTriples:
         self.count = _split(np.ascontiguousarray(ids), first, last, self._ids, self._last, self._slots, self.count)
 
     def _grow(self, more: int, time: int) -> None:
-        """Make room; those that have left are forgotten."""
+        """Make room; those that have left are dropped."""
         kept = np.flatnonzero(self._last[: self.count] >= time)
         ids, last = np.ascontiguousarray(self._ids[:, kept]), self._last[kept]
         self._allocate(2 * (len(kept) + more))

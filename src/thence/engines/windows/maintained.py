@@ -53,7 +53,7 @@ _FEW = 1000
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """An evaluation: its time, the logs, and what patterns outside WINDOW read, which never changes. `windows` has each
-    window without a triple, since the pattern in a WINDOW may need none."""
+    window without a triple: what is in WINDOW may not ask for any."""
 
     time: int
     logs: Sequence[TableLog]
@@ -76,7 +76,7 @@ class MaintainedPart(ABC):
     @property
     @abstractmethod
     def stored(self) -> int:
-        """How many rows it keeps."""
+        """The number of stored rows."""
 
 
 def maintained_part(kept: maintenance.KeptPart | maintenance.KeptEventPart) -> MaintainedPart:

@@ -16,7 +16,7 @@ from thence.interface.output import Output
 from thence.interface.tables import Table
 from thence.rdf.terms import IRI, BlankNode, Term
 
-# What of a query is maintained from evaluation to evaluation, and what is recomputed.
+# The parts of a query that are maintained from evaluation to evaluation, and those that are recomputed.
 
 Columns: TypeAlias = tuple[Variable | BlankNode, ...]
 
@@ -118,9 +118,9 @@ class KeptGroups:
 @dataclass(frozen=True, slots=True)
 class Maintenance:
     """`patterns` are the parts of WHERE that are maintained. `is_answer`: the only one is WHERE, and its solutions are
-    the rows of the answer. `groups`: it is WHERE, and groups are maintained too. `keeps_graphs`: the order of rows does
-    not matter, so that graphs of windows that are read one solution at a time may be changed instead of rebuilt.
-    `reasons` say why the rest is recomputed."""
+    the rows of the answer. `groups`: it is WHERE, and groups are maintained too. `keeps_graphs`: the order of
+    rows does not matter, so that graphs of windows that are read one solution at a time may be changed instead of built
+    again. `reasons` say why the rest is recomputed."""
 
     patterns: tuple[KeptPattern, ...] = ()
     is_answer: bool = False
@@ -139,7 +139,7 @@ class Maintenance:
 
 @dataclass(frozen=True, slots=True)
 class TriplePart:
-    """Triples of a stream: a table and, for each of the three positions, a term or a column of the table."""
+    """Triples of a stream: a table, and what is in the three places: a term, or a column of the table."""
 
     table: int
     slots: tuple[PatternTerm, PatternTerm, PatternTerm]

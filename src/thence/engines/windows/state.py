@@ -60,8 +60,8 @@ class Instants:
         return found if found < watermark and not self._may_precede(program, after, found) else None
 
     def earliest(self, program: WindowProgram, watermark: int) -> int:
-        """No evaluation before that time is due any more. A later event may still cause evaluations at multiples that
-        the watermark has passed (RS-20)."""
+        """The earliest time of a future evaluation. A later event may still ask for multiples that the watermark has
+        passed (RS-20)."""
         report = program.report
         match report:
             case OnContent():
@@ -122,7 +122,7 @@ class Instants:
 
 
 def _lengths(program: WindowProgram) -> set[int]:
-    """Whose multiples are evaluations (RS-19)."""
+    """The lengths whose multiples are evaluations (RS-19)."""
     if isinstance(program.report, Every):
         return {program.report.period.length}
     functions = (each.function for each in program.query.windows)

@@ -106,7 +106,7 @@ class ChainReader(QueryReader):
                 raise self.error(reason, at=operator.at, hint=hint)
 
     def _length(self, parts: Sequence[Part], index: int) -> int:
-        """How many parts, from the operator at this index on, make up the rest of a chain."""
+        """The number of parts of the rest of a chain, from the operator at this index on."""
         end = index
         while end < len(parts) and isinstance(operator := parts[end], OperatorElement):
             after = parts[end + 1] if end + 1 < len(parts) else None

@@ -40,7 +40,7 @@ from thence.rdf.terms import IRI, Literal
 from thence.rdf.times import Domain, parse_duration
 from thence.rdf.values import XSD_DATE_TIME, value
 
-# A file of EP-SPARQL as it was read, before it is known to mean something: its statements, and where things stand.
+# A file of EP-SPARQL as it was read, before it is known to mean something: its statements, and where things are.
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class TimeComparison:
 
     @property
     def mistake(self) -> Diagnosis:
-        """Why neither kind of time can make it true."""
+        """The reason why neither kind of time can make it true."""
         name, constant, found = sparql_text(self.function), self.constant, self._value
         is_duration = self.function.function == DURATION
         own = "a duration" if is_duration else "a time"
@@ -127,7 +127,7 @@ class TimeComparison:
 
 
 def written_duration(text: str) -> str:
-    """How a query writes a length of time that a text means: `10s`, `P30D`; an example, where it means none."""
+    """A length of time (`10s`, `P30D`) as a query writes it; an example if the text is not a length."""
     if isinstance(value(Literal(text, XSD_DURATION)), Duration):
         return f'"{text}"^^xsd:duration'
     try:
@@ -187,7 +187,7 @@ def _kind(found: object) -> str:
             return "neither a number nor a time"
 
 
-# What makes an EP-SPARQL file mean nothing, and what is legal but hardly meant.
+# Errors of an EP-SPARQL file, and warnings about likely mistakes.
 
 
 def warnings(draft: Draft) -> Iterator[str]:
@@ -211,7 +211,7 @@ def reads_stream(pattern: Pattern) -> bool:
         case Join() | Union():
             return reads_stream(pattern.left) or reads_stream(pattern.right)
         case LeftJoin() | Minus():
-            return reads_stream(pattern.left)  # what is timeless joins only timeless optional parts (EP-24)
+            return reads_stream(pattern.left)  # timeless solutions join only timeless optional parts (EP-24)
         case TemporalJoin(ChainOperator.SEQ):
             return reads_stream(pattern.left) or reads_stream(pattern.right)
         case TemporalJoin(ChainOperator.EQUALS):

@@ -1,4 +1,4 @@
-"""Common mistakes in EP-SPARQL, besides those of all languages."""
+"""Common mistakes in EP-SPARQL, in addition to those of all languages."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ _WORDS = re.compile(r"(?<![?$:\w])[^\W\d]\w*(?!:)")
 
 
 def _misspelt_where(failure: ParseFailure) -> Diagnosis | None:
-    """A misspelt WHERE, read as a column."""
+    """A word meant as WHERE, read as a column."""
     columns = None if failure.opened or "_WHERE" not in failure.accepted else failure.behind(_COLUMNS)
     for each in _WORDS.finditer(failure.text.read, *columns.span(1)) if columns else ():
         if meant := similar(each[0], ("WHERE",)):
@@ -141,7 +141,7 @@ MISTAKES: Mistakes = (
     Mistake(kind="OPERATOR", after="_OPTIONAL", at="last", says="EQUALSOPTIONAL is one word. Try: EQUALSOPTIONAL"),
     # a sign might begin a column here, so the shared rule sees it too late
     *foreign_operators(within="(", accepts="RPAR"),
-    # before what is said of a clause: `order` may be meant as a name
+    # before the row of a clause: `order` may be meant as a name
     Mistake(accepts="NAME", rejects="_FILTER", when=_is_reserved, says=RESERVED),
     Mistake(opened=True, kind={*MODIFIERS, *_BEGINS.split(), "_WHERE"} - {"_VALUES"}, says=STILL_OPEN),
     *(
@@ -152,7 +152,7 @@ MISTAKES: Mistakes = (
     Mistake(after="_SELECT DISTINCT REDUCED", accepts="STAR", says=NO_COLUMNS),
     Mistake(found=",", accepts="_WHERE _AS", says=COMMAS_IN_SELECT),
     _hyphen,
-    _misread,  # before what is said of the word after a misspelt keyword
+    _misread,  # before the row of the word after a misspelt keyword
     Mistake(kind="OPERATOR UNION", accepts="_CONSTRUCT _LIMIT", opened=False, behind=_SHORT_FORM,
             says="CONSTRUCT WHERE takes triples alone, without operators. "
                  "Try: CONSTRUCT { … } WHERE { … } {word} { … }"),

@@ -44,7 +44,7 @@ class RuleReader(ChainReader):
         super().__init__(*arguments, **options)
         self._named: defaultdict[Variable, list[int]] = defaultdict(list)
         self._filters_at: dict[int, tuple[Expression, int]] = {}
-        self._bare_at: dict[int, str] = {}  # where bare names stand
+        self._bare_at: dict[int, str] = {}  # where bare names are
         self._demands: list[TimeDemand] = []
         self._cautions: list[str] = []
 

@@ -20,14 +20,14 @@ from thence.rdf.terms import IRI, Literal
 from thence.rdf.times import Domain, parse_duration
 from thence.rdf.values import value
 
-# An RSEP-QL query as it was read, before it is known to mean something: its clauses, and where each stands.
+# An RSEP-QL query as it was read, before it is known to mean something: its clauses, and where each is.
 
 _LONGEST = 80  # characters of a name that a message shows
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedName:
-    """A window's name, or a variable in its place."""
+    """A window's name, or the variable that is in its place."""
 
     name: IRI | Variable
     at: int
@@ -174,7 +174,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-# What makes an RSEP-QL query mean nothing, and what is legal but hardly meant.
+# Errors of an RSEP-QL query, and warnings about likely mistakes.
 
 
 def check_names(draft: Draft) -> None:
@@ -284,7 +284,7 @@ def _incomparable(draft: Draft) -> Iterator[str]:
 
 
 def _written_duration(text: str) -> str:
-    """How a query writes a length of time that a text means; an example, where it means none."""
+    """A length of time, given as a text, as a query writes it; an example if it is not a length."""
     try:
         span = parse_duration(text)
     except InputError:

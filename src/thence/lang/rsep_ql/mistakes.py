@@ -1,4 +1,4 @@
-"""Common mistakes in RSEP-QL, besides those of all languages."""
+"""Common mistakes in RSEP-QL, in addition to those of all languages."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ RELATIONS = {
         "FINISHES": "?t < ?s && ?e = ?f",
     }.items()
 }
-"""Words that other languages have between E1 and E2, and the form that MATCH has instead."""
+"""Operators of other languages between events, E1 before the word and E2 after it, and their form in MATCH."""
 
 BETWEEN_EVENTS: Mistakes = (
     Mistake(last="SEQ", after="NAME", at="last", says="SEQ belongs between two events. Try: E1 SEQ E2"),
@@ -291,7 +291,7 @@ MISTAKES: Mistakes = (
     _window_name,
     *EVENTS,
     _operator,
-    # before what is said of SEQ outside MATCH
+    # before the row of SEQ outside MATCH
     Mistake(kind="_EVENT _REPORT _FROM", when=_is_late,
             says="{word} must come before WHERE. Try: {word} … WHERE { … }"),
     Mistake(kind="SEQ", within="{", says="SEQ belongs in MATCH, between the names of EVENTs. Try: MATCH { E1 SEQ E2 }"),

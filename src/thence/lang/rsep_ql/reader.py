@@ -71,7 +71,7 @@ class EventReader(WindowReader):
         self._windows: list[WindowClause] = []
         self._stream_clauses: list[StreamClause] = []
         self._blocks: list[StreamBlock] = []
-        self._blocks_at: list[tuple[int, str]] = []  # where WINDOW, STREAM and MATCH stand
+        self._blocks_at: list[tuple[int, str]] = []  # where WINDOW, STREAM and MATCH are
         self._events: dict[str, EventClause] = {}
         self._uses: list[WindowUse] = []
         self._names: list[tuple[str, int]] = []  # of EVENTs, in the current MATCH

@@ -35,7 +35,7 @@ Clause = tuple[Expression, ...]
 
 
 def clauses(formula: Expression) -> list[Clause]:
-    """The clauses of a formula, each as the predicates of which one must hold. NOT occurs only before predicates."""
+    """The clauses of a formula, each as the predicates of which one must hold. NOT is before predicates alone."""
     return _conjunctive(formula, negated=False)
 
 
@@ -56,7 +56,7 @@ def _conjunctive(formula: Expression, *, negated: bool) -> list[Clause]:
             return [(Not(formula) if negated else formula,)]
 
 
-# What a SASE+ block must keep to: strategies, conditions that are good (Appendix A.1), closures that end, and
+# Checks of a SASE+ block: strategies, conditions that are good (Appendix A.1), closures that end, and
 # negations that can be judged.
 
 _SKIPS = (Strategy.NEXT, Strategy.ANY)
@@ -78,7 +78,7 @@ class WhereConditions:
 
 
 def read_where(block: DraftBlock) -> WhereConditions:
-    """Its conditions, apart from what is said of strategies and partitions."""
+    """Its conditions, apart from strategies and partitions."""
     where = WhereConditions(block)
     for item in _items(block, block.items, inside=None):
         match item.value:

@@ -41,8 +41,7 @@ def check_composition(text: Text, unions: Sequence[DraftUnion]) -> list[int]:
 
 
 def check_types(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) -> None:
-    """Checks that the types of columns of a UNION agree, as far as the text decides them; `unions` are those of the
-    query."""
+    """Check that columns of a UNION agree in their types, as far as the text shows; `unions` are those of the query."""
     found = disagreement(typed_stages(query), {})
     if found is not None:
         form = [block for union in unions for block in union][found.stage].form
@@ -52,7 +51,7 @@ def check_types(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) 
 
 
 def _streams(union: DraftUnion) -> list[PlacedItem]:
-    """Those that it makes."""
+    """The streams that it makes."""
     return [block.stream for block in union if block.stream is not None]
 
 
@@ -111,7 +110,7 @@ def _check_read(text: Text, unions: Sequence[DraftUnion], number: int, asked: Ma
 
 
 def _check_near(text: Text, stream: PlacedItem, unions: Sequence[DraftUnion], number: int) -> None:
-    """No query reads the stream: perhaps one says its name a little differently."""
+    """Raise the error about a stream that no other query reads; a similar name is suggested."""
     made = {each.value for union in unions for each in _streams(union)}
     asked = [each for union in unions for block in union for each in block.streams if each.value not in made]
     near = closest(stream.value, (each.value for each in asked))

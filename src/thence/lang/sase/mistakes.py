@@ -1,4 +1,4 @@
-"""Common mistakes in SASE+, besides those of all languages."""
+"""Common mistakes in SASE+, in addition to those of all languages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from thence.lang.mistakes import (
 )
 from thence.lang.text import END
 
-# Where in a SASE+ text a parser stopped: what stands around, and what PATTERN names. For hints alone: what these
+# Where in a SASE+ text a parser stopped: the tokens around, and the names in PATTERN. For hints alone: what these
 # expressions find in a text that can't be read is nearly always what its author meant.
 
 STRATEGIES = [strategy.value for strategy in Strategy]
@@ -86,7 +86,7 @@ _BEGINS = frozenset(
 
 
 def _comment(failure: ParseFailure) -> Diagnosis | None:
-    """A comment of another language. A value may follow "--", so parsing stops later on the line, or after it."""
+    """A comment of another language. After "--" a value is possible: reading stops later on the line, or after it."""
     read, before = failure.text.read, failure.before
     line = read.rfind("\n", 0, failure.at if before is None else before.start_pos) + 1
     begins = (each.start() for each in _COMMENT.finditer(read, line, failure.at + 2) if each[1])
@@ -194,7 +194,7 @@ def _in(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _is_bare(failure: ParseFailure) -> bool:
-    """Whether the name before begins a reference whose rest is missing."""
+    """Whether a name before begins a reference, and nothing of it follows."""
     return failure.last_kind == "NAME" and {"DOT", "LSQB"} <= failure.accepted and "_AND" not in failure.accepted
 
 
@@ -244,7 +244,7 @@ def _joined(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _compared(failure: ParseFailure) -> Diagnosis | None:
-    """A word where a comparison is allowed."""
+    """A word where a comparison could be."""
     if failure.word in ("NOTNULL", "ISNULL"):
         return Diagnosis(f"{failure.shown} is not an operator.", "IS NOT NULL" if failure.word[0] == "N" else "IS NULL")
     if failure.word == "BETWEEN":
@@ -262,7 +262,7 @@ def _compared(failure: ParseFailure) -> Diagnosis | None:
 
 
 def _is_misspelt(failure: ParseFailure) -> bool:
-    """Whether a keyword was meant that is allowed there."""
+    """Whether a keyword was meant that could be there."""
     return bool(get_close_matches(failure.word, failure.keywords, n=1, cutoff=0.8))
 
 
@@ -452,7 +452,7 @@ MISTAKES: Mistakes = (
     Mistake(kind=_CLAUSE_KINDS, word="WHERE WITHIN RETURN", opened=True, says=STILL_OPEN),
     DURATION,
     _unit,
-    _strategy,  # before what is said of a function's arguments
+    _strategy,  # before the row of a function's arguments
     Mistake(after="STRATEGY", says=_NO_VARIABLES),
     Mistake(last="(", accepts_only="NAME", says=_NO_VARIABLES),
     Mistake(accepts_only="LBRACE",

@@ -262,7 +262,7 @@ class ReferenceReader(TermReader):
     # Functions
 
     def call(self, function: Token, *arguments: Any, of: str = "a.") -> Any:
-        """`of` is the text before an attribute in a hint: nothing, where there are no aggregates."""
+        """`of` is what is before an attribute in a hint: nothing, where there are no aggregates."""
         word = function.lower()
         if word in _SUMMARIES and any(isinstance(each, Variable) and each in self._own for each in arguments):
             raise self._over_several(function, arguments)

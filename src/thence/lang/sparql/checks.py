@@ -110,7 +110,7 @@ def _outside_aggregates(expression: Expression) -> list[Variable]:
     return sorted(found, key=lambda variable: variable.name)
 
 
-# Warnings about variables that an expression names, and that nothing binds where it stands.
+# Warnings about variables that an expression names, and that nothing binds where it is.
 
 
 def unbound_in_form(draft: PlacedDraft, form: Select | Construct, at: int) -> Iterator[str]:
@@ -152,8 +152,8 @@ class _Seen:
 
 
 def unbound_in_filters(draft: PlacedDraft, pattern: Pattern, given: frozenset[Variable]) -> Iterator[str]:
-    """Variables of FILTERs that their groups do not bind: a group does not see the variables of its neighbours. `given`
-    are those that something in the query binds."""
+    """Variables of FILTERs that their groups do not bind: a group sees nothing of what is beside it. `given` are
+    those that something in the query binds."""
     waiting = [_Seen(pattern, frozenset())]
     while waiting:
         seen = waiting.pop()

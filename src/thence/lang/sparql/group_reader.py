@@ -65,7 +65,7 @@ class GroupDraft:
 
 @dataclass(frozen=True, slots=True)
 class FilterElement:
-    """FILTER in a group; its place among the other elements has no meaning."""
+    """FILTER in a group: where it is among the other elements has no meaning."""
 
     expression: Expression
 
@@ -93,11 +93,11 @@ Element: TypeAlias = Pattern | OptionalElement | MinusElement | BindElement
 
 
 class GroupReader(ExpressionReader):
-    """Groups and their elements. A pattern that no method here knows is joined."""
+    """Groups and what is in them. A pattern that no method here knows is joined."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._home: dict[BlankNode, Bgp] = {}  # the one basic graph pattern in which each label stands
+        self._home: dict[BlankNode, Bgp] = {}  # the one basic graph pattern in which each label is
 
     def group_graph_pattern(self, content: GroupDraft | Select) -> GroupDraft:
         return content if isinstance(content, GroupDraft) else GroupDraft(SubSelect(content))
@@ -263,7 +263,7 @@ class SelectDraft:
 
 
 class QueryReader(GroupReader):
-    """Whole queries."""
+    """Reads whole queries."""
 
     def query_unit(self, query: SparqlQuery) -> SparqlQuery:
         return query

@@ -45,7 +45,7 @@ def parse_pattern(
     prefixes: Mapping[str, str] | None = None,
     nesting: int = 200,
 ) -> Pattern:
-    """The algebra of a group `{ … }`; PREFIX and BASE may precede it.
+    """The algebra of a group `{ … }`; PREFIX and BASE may be before it.
 
     >>> parse_pattern("{ ?s a ?type }").triples[0].object
     Variable(name='type')
@@ -62,7 +62,7 @@ def parse_expression(
     prefixes: Mapping[str, str] | None = None,
     nesting: int = 200,
 ) -> Expression:
-    """The algebra of an expression; PREFIX and BASE may precede it.
+    """The algebra of an expression; PREFIX and BASE may be before it.
 
     >>> parse_expression("!BOUND(?x)")
     Not(operand=Bound(variable=Variable(name='x')))

@@ -74,7 +74,7 @@ class TermReader(TreeReader):
         self.base = base
         self.prefixes = {**_KNOWN, **(prefixes or {})}
         self._labels = _labels(text.read)
-        self.labelled: dict[BlankNode, int] = {}  # where each label stands last
+        self.labelled: dict[BlankNode, int] = {}  # where each label is last
 
     # Prologue
 
@@ -139,7 +139,7 @@ class TermReader(TreeReader):
         return node
 
     def anonymous(self) -> BlankNode:
-        """A blank node with a label that does not occur in the text. The same text always gives the same labels."""
+        """A blank node with a label that is nowhere in the text: the same text always gives the same labels."""
         return BlankNode(next(self._labels))
 
     def _resolve(self, token: Token) -> str:

@@ -38,7 +38,7 @@ class GpmScope:
         for name, variables in self.of.items():
             for variable in variables:
                 self.binders.setdefault(variable, []).append(name)
-        self.parts: dict[str, list[int]] = {name: [] for name in self.of}  # in which each GPM stands
+        self.parts: dict[str, list[int]] = {name: [] for name in self.of}  # in which each GPM is
         for index, part in enumerate(query.sequence):
             for name in self._names([part]):
                 self.parts[name].append(index)
@@ -52,7 +52,7 @@ class GpmScope:
         return frozenset[Variable]().union(*(self.of[name] for name in self._names([part])))
 
     def holders(self, variable: Variable) -> list[int]:
-        """The parts that contain the variable, including negated ones."""
+        """The parts in which the variable is, negated ones too."""
         return sorted({index for name in self.binders.get(variable, ()) for index in self.parts[name]})
 
     def binder(self, indices: Iterable[int], variable: Variable) -> str:
@@ -80,7 +80,7 @@ class GpmScope:
 
 
 # What makes a SPAseQ query mean nothing, apart from its variables: names that are unknown or double, negations without
-# a gap. And what is legal, but hardly meant.
+# a gap. And what is legal, but a likely mistake.
 
 
 def check_names(draft: Draft) -> None:
@@ -140,7 +140,7 @@ def check_negations(draft: Draft) -> None:
 
 
 def may_end(sequence: tuple[SequencePart, ...], index: int) -> bool:
-    """Whether in some arm only negations follow this part."""
+    """Whether in some arm nothing but negations is after this part."""
     return all(part.quantifier in (Quantifier.NOT, Quantifier.OPTIONAL) for part in sequence[index + 1 :])
 
 
@@ -232,7 +232,7 @@ def _check_occurrence(scope: GpmScope, defined: DraftGpm, index: int, seen: set[
 
 
 def _out_of_sight(scope: GpmScope, defined: DraftGpm, index: int, variable: Variable, at: int) -> QueryError:
-    """Why the FILTER can't know the variable."""
+    """The reason why the FILTER can't know the variable."""
     start = f"The FILTER of GPM {defined.gpm.name} names"
     place = scope.draft.after(variable, at)
     holders = scope.holders(variable)
@@ -293,7 +293,7 @@ def _judged_too_early(scope: GpmScope, index: int, after: int, variable: Variabl
 
 
 def check_partition(scope: GpmScope) -> None:
-    """Checks that each event of a match alone decides its partition."""
+    """Every event of a match must have a partition, which depends on the event alone."""
     for gpm in scope.query.gpms:
         if gpm.name not in scope.binding:
             continue

@@ -82,8 +82,8 @@ class Draft:
     partition: tuple[Variable, ...]
     partition_at: int
     aggregates: Mapping[Variable, DraftAggregate]
-    places: tuple[int, ...]  # where the occurrence of each place stands
-    named: Mapping[Variable, list[int]]  # where each variable stands, in order
+    places: tuple[int, ...]  # where the occurrence of each place is
+    named: Mapping[Variable, list[int]]  # where each variable is, in order
 
     def error(self, reason: str, at: int, *, hint: str = "") -> QueryError:
         return self.text.error(reason, at, hint=hint)

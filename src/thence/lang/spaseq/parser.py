@@ -26,7 +26,7 @@ from thence.lang.text import END, IRIS, MODIFIERS
 from thence.lang.text import text as read_text
 from thence.rdf.events import DEFAULT_NAMESPACE
 
-# Common mistakes in SPAseQ, besides those of all languages.
+# Common mistakes in SPAseQ, in addition to those of all languages.
 
 # fmt: off
 _NO_OPERATOR = 'Try: "," ";" ":" "&" or "|"'

@@ -188,7 +188,7 @@ def output(scope: GpmScope) -> SelectRows | ConstructEvents:
 
 
 def check_aggregates(draft: Draft) -> None:
-    """FIRST, LAST, COLLECT and COUNT(B) apply to a whole match, so they are allowed only in SELECT."""
+    """FIRST, LAST, COLLECT and COUNT(B) are about a whole match, so they are in its SELECT alone."""
     columns = draft.form.columns or () if isinstance(draft.form, DraftRows) else ()
     expressions = [column.expression for column in columns if column.expression is not None]
     allowed = {variable for expression in expressions for variable in mentioned(expression)}
@@ -492,8 +492,7 @@ class SequenceReader(ClauseReader):
         )
 
     def gpm_pattern(self, *parts: Element | FilterElement | Triples) -> GpmBody:
-        """A GPM with its GRAPH blocks and filters separated (Definition 15): the blocks join with the rest, wherever
-        they are."""
+        """Its GRAPH blocks and filters apart (Definition 15): the blocks join with the rest, wherever they are."""
         graphs: list[Graph] = []
         rest: list[Element | FilterElement | Triples] = []
         for part in parts:

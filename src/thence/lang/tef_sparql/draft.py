@@ -1,5 +1,5 @@
-"""A file of TEF-SPARQL as it was parsed, before it is decided whether expressions bind or test, and whether arms are
-allowed where they are."""
+"""A file of TEF-SPARQL as it was read, before its expressions are known to bind or to test, and before its arms are
+known to be where they may."""
 
 from __future__ import annotations
 

@@ -159,13 +159,13 @@ class TefExpressionReader(ExpressionReader):
     def __init__(self, text: Text, *, base: str | None = None, prefixes: Mapping[str, str] | None = None) -> None:
         super().__init__(text, base=base, prefixes={**PREFIXES, **(prefixes or {})})
         self._named: defaultdict[Variable, list[int]] = defaultdict(list)
-        self._bare_at: dict[int, str] = {}  # where bare names stand
-        self._constants: dict[int, str] = {}  # those of this statement that stand in expressions
+        self._bare_at: dict[int, str] = {}  # where bare names are
+        self._constants: dict[int, str] = {}  # those of this statement that are in expressions
         self._fresh = 0  # how often this statement has `?_`
         self._demands: list[TimeDemand] = []
         self._cautions: list[Caution] = []
-        self._terms_at: list[int] = []  # where variables and IRIs stand, since the last triple
-        self._noted: dict[int, int] = {}  # where patterns and triples of heads of this statement stand, by identity
+        self._terms_at: list[int] = []  # where variables and IRIs are, since the last triple
+        self._noted: dict[int, int] = {}  # where patterns and triples of heads of this statement are, by identity
 
     def caution(self, reason: str, at: int, *, hint: str = "") -> None:
         """Keep a warning."""

@@ -1,4 +1,4 @@
-"""Common mistakes in TEF-SPARQL, besides those of all languages."""
+"""Common mistakes in TEF-SPARQL, in addition to those of all languages."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ _TURN = re.compile(r"\s+(?P<turn>START|END)\b", re.IGNORECASE)
 MISTAKES: Mistakes = (
     DURATION,
     UNIT,
-    _window,  # before what is said of brackets
+    _window,  # before the row of brackets
     Mistake(accepts_any=IRIS | VARIABLES, when=_is_blank,
             says="Blank nodes are not supported in TEF-SPARQL. Try: a variable, or ?_"),
     Mistake(within="[", accepts="INFINITY", when=lambda failure: failure.kind != END,
@@ -190,7 +190,7 @@ MISTAKES: Mistakes = (
     Mistake(opened=True, kind=f"{_BEGINS} _WHERE _ONCE _WITHIN _FROM", rejects="A",
             when=lambda failure: not _is_at_object(failure), says=STILL_OPEN),
     _kind,
-    # before what is said of the keyword after it
+    # before the row of the keyword after it
     Mistake(found=_ENDS, kind="_WHERE", accepts="A", behind=_OBJECT_LIST, at="sign",
             says='"," separates triples here. Try: repeat subject and predicate'),
     Mistake(accepts="NAME", when=_is_reserved, says=RESERVED),
@@ -209,7 +209,7 @@ MISTAKES: Mistakes = (
     _columns,
     Mistake(after="_CONSTRUCT KIND", accepts="LBRACE", opened=False,
             says="CONSTRUCT needs a triple, found {described}. Try: CONSTRUCT FACT ?x p ?y WHERE …"),
-    _refused,  # before what is said of the word after it
+    _refused,  # before the row of the word after it
     Mistake(kind="_REPLACE", accepts="BANG", rejects="ONSTART",
             says="REPLACE is a keyword of TEF-SPARQL, and SPARQL's function of that name is not supported. "
                  "Try: CONCAT, SUBSTR, STRBEFORE or STRAFTER"),
@@ -233,7 +233,7 @@ MISTAKES: Mistakes = (
     Mistake(kind="_FROM", accepts="RELATION", says="FROM STREAM must come before WHERE. Try: FROM STREAM … WHERE …"),
     Mistake(kind="_WHERE", accepts="RELATION", says='A statement has one WHERE. Try: "," between patterns'),
     glued,
-    misspelt,  # before all that says what is missing
+    misspelt,  # before all rows that say what is missing
     Mistake(kind=_ARMS, accepts="RELATION", says="UNION is missing before {word}. Try: UNION ({word} … )"),
     Mistake(accepts="RELATION", when=_is_unjoined,
             says='"," or an operator such as DURING is missing before {shown}. Try: , {short}'),

@@ -157,7 +157,7 @@ def counted_answers(rows: DataFrame, settings: Settings) -> DataFrame:
 
 
 def _counted(made: DataFrame, settings: Settings) -> DataFrame:
-    """The rows with metrics. In batch there are none unless they are asked for, since nobody could read them."""
+    """The rows with metrics. In batch only on request, since nothing could read them otherwise."""
     if isinstance(settings.counts, str) and not made.isStreaming:
         return made
     problem = f"`{INNER[0]}`"

@@ -240,7 +240,7 @@ def _paths(given: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _local(path: str) -> str:
-    """A path of the file system, optionally after `file:`."""
+    """A path of the file system: `file:` may be before it."""
     if path.startswith("file:"):
         return re.sub(r"^file:(?://[^/]*)?(?=/)", "", path)
     if _SCHEME.match(path) and not os.path.exists(path):
@@ -359,7 +359,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     An offset has the names of all files that were taken and are still there. A mark of time would be shorter, but would
     pass over a file that is moved in with an older time, and read one twice that is touched. So an offset is as long as
-    the folder's list of files, packed; files that are removed from the folder, once they were read, are forgotten.
+    the folder's list of files, packed; files that are removed from the folder, once they were read, are dropped.
     """
 
     def __init__(self, options: SourceOptions, domain: Domain) -> None:

@@ -3,7 +3,7 @@
 A part of a `.jsonl` file begins at the first line that begins in its range. In a `.nq` file an event is a run of quads
 with one owner (`io.event_grouping`): its graph, or the graph whose time a quad in the default graph gives. So a part
 begins between two lines that can be read and have different owners, the first such place behind the first whole line of
-its range: neither event goes on across it, and nothing that can't be read and may be either's stands there. Other files
+its range: neither event goes on across it, and nothing that can't be read and may be either's is there. Other files
 are one part each.
 """
 

@@ -75,8 +75,8 @@ def _are_alike(names: Iterable[str]) -> bool:
 
 
 def _paths(frame: DataFrame) -> list[str]:
-    """The files that a DataFrame is made of; none if they are not on a disk, are too many, or are in folders that are
-    named by its columns."""
+    """The files that a DataFrame is made of; none, if they are not on a disk, are very many, or are in folders that
+    are named by its columns."""
     found = [urlsplit(each) for each in frame.inputFiles()]
     if len(found) > _FILES or not all(map(_is_on_disk, found)):
         return []
@@ -100,13 +100,13 @@ def _is_scan(frame: DataFrame) -> bool:
     return " AS " not in columns and " more fields" not in columns
 
 
-# What stands in the files
+# The content of the files
 
 
 @dataclass(frozen=True, slots=True)
 class _StoredType:
-    """How a file must store a column of a type so that Arrow reads the same as Spark: the physical type, the logical
-    type, and the Arrow type."""
+    """The form of a column in a file that Arrow and Spark read alike: the bytes, what they mean, and
+    what Arrow takes them for."""
 
     physical: tuple[str, ...]
     logical: tuple[str, ...]
@@ -150,7 +150,7 @@ _KNOWN: Mapping[T.DataType, _StoredType] = {
 
 
 def _stored(kind: T.DataType) -> _StoredType | None:
-    """How a file must store a column of a Spark type."""
+    """The required form of a column of a Spark type in a file."""
     if isinstance(kind, T.DecimalType) and kind.precision <= _LONG:
         parameters = {"precision": kind.precision, "scale": kind.scale}
         numbers = ("INT32", "INT64", "FIXED_LEN_BYTE_ARRAY")

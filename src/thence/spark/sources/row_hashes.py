@@ -20,7 +20,7 @@ from thence.jit.compiled import inlined, lazy_entry
 Hashes = NDArray[np.uint64]
 
 NULL, MINUS = 1, 2
-"""Markers hashed before a cell that is null, or -0.0, whose hash equals that of 0.0; before other cells 0."""
+"""The number before a cell that has no value, or -0.0, whose hash is that of 0.0; before others 0."""
 
 _SEED = 42  # Spark's own
 _1 = np.uint64(0x9E3779B185EBCA87)
@@ -118,7 +118,7 @@ def _bytes_hashed(text, ends, places, *others):
 
 @lazy_entry(_bytes_hashed)
 def hash_texts(text, ends, places, valid, found):
-    """A column of texts, each given by its index among the distinct ones."""
+    """A column of texts, each of which is at its place among those that differ."""
     for row in range(len(places)):
         nothing = len(valid) > 0 and not valid[row]
         code = of_int(np.uint64(nothing), found[row])

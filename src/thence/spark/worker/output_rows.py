@@ -116,13 +116,13 @@ def typed_array(tags: NDArray[Any], bits: NDArray[np.int64], terms: Terms, kind:
     return array_of(cells, kind, None)
 
 
-# What a stage emits, as record batches: a row for each match, and one for each problem.
+# The output of a stage, as record batches: a row for each match, and one for each problem.
 
 PROBLEM_COLUMNS = ("problem", "reason", "event", "stream")
 INNER = tuple(f"?{name}" for name in PROBLEM_COLUMNS)
 """The same before a user sees them: names that no variable has."""
 HIDDEN = ("?certain", "?end", "?place")
-"""The columns that order the rows. The place is a row's start, or its rank if the operator has ranked it."""
+"""The sort key of rows. The place is a row's start, or its rank if the operator has ranked it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from thence.spark.worker.stages import Answering
 
 ANSWERS = "answers binary, state long"
-"""The output of a shard: rows, packed as an Arrow stream; last, and alone, the bytes of its state."""
+"""The output of a shard: rows, packed as an Arrow stream; at last, alone, the bytes of its state."""
 
 
 class ShardProcessor(StatefulProcessor):

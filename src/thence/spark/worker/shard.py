@@ -31,7 +31,7 @@ from thence.runtime.watermark import Watermark
 from thence.spark.sources.row_ids import id_prefix
 from thence.spark.worker.chunks import Chunk, merge_chunks, pack_chunk, unpack_chunk
 
-# Equal events, told apart. Tasks know nothing of each other's rows, so events of equal rows come with one id, if they
+# Distinguishes equal events. Tasks know nothing of each other's rows, so events of equal rows come with one id, if they
 # were given none, and their blank nodes with the same labels, which hold digests of the rows (`row_ids`). Equal rows
 # have the same matches, so that a shard that has one of them has all: there each gets an ordinal, which goes into the
 # id and into the labels.
@@ -47,7 +47,7 @@ _IS_DIGIT[np.frombuffer(b"0123456789abcdef", np.uint8)] = True
 @dataclass(slots=True)
 class Ordinals:
     """Counts equal events. They come in the order of time, and equal ones have one time, so that only the digests of
-    the latest time are remembered."""
+    the latest time are kept."""
 
     time: int | None = None
     seen: Counter[str] = field(default_factory=Counter)
@@ -208,7 +208,7 @@ def _with_places(rows: BindingTable, local: Truths, ordinals: Ints, known: dict[
 
 
 # The order in which a shard takes events of one time (C-5, TEF-19): by stream, then by position at the source, then by
-# id. Chunks come in any order; what decides is only what stands in them.
+# id. Chunks come in any order; what decides is only what is in them.
 
 
 def source_order(program: Program, chunks: Sequence[Chunk], ids: Texts) -> Ints | None:

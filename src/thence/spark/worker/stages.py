@@ -81,7 +81,7 @@ PACKED = pa.schema(
         ("stream", pa.string()),
         ("first", pa.int64()),  # the earliest time in it
         ("since", pa.int64()),  # the earliest and the latest time of all events that were read with these, which all
-        ("last", pa.int64()),  # shards hear: how far the stream has come
+        ("last", pa.int64()),  # for every shard: how far the stream has come
         ("events", pa.int64()),  # read, each counted once
         ("packed", pa.binary()),  # a chunk; null: only how far time has come
         ("problems", pa.string()),  # bad events, as JSON

@@ -259,7 +259,7 @@ class AutomatonState:
 
 
 class FeedShape(NamedTuple):
-    """How many columns the rows of a feed have, and how many events."""
+    """The number of columns of a feed's rows, and of events."""
 
     columns: int
     events: int

@@ -178,8 +178,8 @@ def _private(query: SequenceQuery, gpm: Gpm) -> frozenset[Variable]:
 
 
 def late_graph(query: SequenceQuery) -> SequenceQuery:
-    """Blocks move where no choice depends on them: `;` depends on what joins, `!` on what is absent, `+` on what is an
-    iteration. A GPM that occurs in several places keeps its blocks, since they bind one variable in all of them."""
+    """Blocks move where no choice depends on them: `;` asks what joins, `!` what is absent, `+` what is an iteration.
+    A GPM that is in several places keeps its blocks, since they bind one variable in all of them."""
     places = [found for part in query.sequence for found in occurrences(part.operand)]
     late = [*query.late]
     gpms = {gpm.name: gpm for gpm in query.gpms}

@@ -53,10 +53,10 @@ FITS = Variable("fits")
 """The column with the bits that say what an event can be taken for."""
 
 TIME = Variable("time")
-"""The column of events' times, for queries that read times from the history."""
+"""The column of events' times, where the history must hold them."""
 
 WEIGHT = Variable("weight")
-"""A further value of a history node that represents many paths: its weight."""
+"""The further column of a node of the history that stands for many: its weight."""
 
 
 def compile_query(query: ComposedQuery, *, optimise: bool = True, timed_out: bool = False) -> Dataflow:
@@ -188,7 +188,7 @@ class _SasePlan:
 
 
 def _negates(query: ComponentQuery) -> bool:
-    """Whether the query has a negation, which reads the times of events from the history."""
+    """Whether something must be absent; then the history holds the times of events."""
     return any(component.negated for component in query.components)
 
 

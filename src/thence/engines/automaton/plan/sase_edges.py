@@ -90,7 +90,7 @@ class PhasedConjuncts:
                 self._conditions.setdefault((component.variable, phase), []).append(condition)
 
     def of(self, component: Component, phase: Phase) -> tuple[Expression, ...]:
-        """Those that a component is asked in a phase."""
+        """The conditions on a component in a phase."""
         return tuple(self._conditions.get((component.variable, phase), ()))
 
     def ends(self, component: Component) -> bool:
@@ -110,7 +110,7 @@ def _phases(query: ComponentQuery, condition: Expression, component: Component) 
 
 
 def is_stateless(query: ComponentQuery, condition: Expression, component: Component, phase: Phase) -> bool:
-    """Whether the current event alone decides the condition."""
+    """Whether the current event alone decides it."""
     now = (EventIndex.ALONE, EventIndex.EACH, *((EventIndex.FIRST,) if phase is Phase.FIRST else ()))
     references = [query.references[variable] for variable in mentioned(condition)]
     return phase is not Phase.WHOLE and all(
@@ -123,7 +123,7 @@ _MOST_RANKED = 64
 """The most values that `highest` and `lowest` keep in slots: every run has them. For more, the history is asked."""
 
 _CERTAIN = (KEEP, ANEW, COUNT, EARLIEST, LATEST)
-"""Summaries that always fit into 64 bits. Sums and extremes may not: then their value is read from the history."""
+"""Aggregates that always fit into 64 bits. For sums and extremes, the history may be needed."""
 
 _SUMMARIES = {
     AggregateName.COUNT: COUNT,
@@ -136,8 +136,8 @@ _SUMMARIES = {
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The component and attribute that a slot summarises (None: the events themselves), and how each event updates it.
-    `once`: only the first event does."""
+    """The component whose events a slot is about, the attribute (None: the events themselves), and what each event
+    does to it. `once`: only the first."""
 
     component: str
     name: Name | None
@@ -146,8 +146,8 @@ class Slot:
 
 
 class Slots:
-    """The slots of a run: the values that all events of a match share, and those that conditions and RETURN need. None:
-    no single event sets the slot. `shown` are the slots of the columns of RETURN, if each column is one slot."""
+    """The slots of a run: those that all events of a match are alike in, and what conditions and RETURN need besides.
+    None is for what nothing binds alone. `shown` are those of the columns of RETURN, if each has one."""
 
     def __init__(self, query: ComponentQuery, asked: PhasedConjuncts) -> None:
         self.query = query
@@ -167,7 +167,7 @@ class Slots:
         return certain and all(references.isdisjoint(mentioned(condition)) for condition in self._written)
 
     def of(self, component: Component) -> list[tuple[Variable, Slot]]:
-        """Those that a component's events change."""
+        """The slots that a component's events change."""
         return [
             (variable, slot)
             for variable, slot in self.kept.items()
@@ -175,8 +175,7 @@ class Slots:
         ]
 
     def renamed(self, condition: Expression, component: Component, phase: Phase) -> Expression:
-        """A conjunct over slots: those of the run, and those of the current event. References without a slot stay as
-        they are."""
+        """A conjunct over slots: those of the run, and those of the current event. Values that no slot holds stay."""
         return replaced(condition, lambda part: self._place(part, component, phase))
 
     def _conditions(self, asked: PhasedConjuncts) -> Iterator[Expression]:
@@ -207,7 +206,7 @@ class Slots:
                 if own and _is_in_hand(index, phase):
                     return attribute(name)
                 if not own and index in (EventIndex.EACH, EventIndex.BEFORE):
-                    return part  # for every i: the history tells
+                    return part  # for every i: read from the history
                 once = index in (EventIndex.ALONE, EventIndex.FIRST)
                 what = "[1]" if once else "[LEN]"
                 return self._slot(what, name, KEEP if once else ANEW, reference, once)
@@ -233,7 +232,7 @@ class Slots:
         return self._slots(whats, how | (k - 1) << RANKS, reference)[-1]
 
     def _slots(self, whats: Sequence[str], how: int, reference: ClosureAggregate) -> list[Variable]:
-        """Slots one behind the other. What an event does to the first of them, it does to all."""
+        """Adjacent slots. An event changes all of them in the same way."""
         self._slot(whats[0], reference.name, how, reference)
         found: list[Variable] = [_called(what, reference.name, reference) for what in whats]
         for each in found:
@@ -266,7 +265,7 @@ def _is_in_hand(index: EventIndex, phase: Phase) -> bool:
 
 
 def _is_exact(reference: Reference) -> bool:
-    """Whether one slot has the value of a reference for a whole match."""
+    """Whether one slot holds the value of a reference, of a whole match."""
     match reference:
         case Attribute(index=index):
             return index not in (EventIndex.EACH, EventIndex.BEFORE)
@@ -383,7 +382,7 @@ class Conditions:
 # event is in.
 
 CONTIGUOUS = (Strategy.STRICT, Strategy.PARTITION)
-"""The strategies by which an event that is not taken ends what waits."""
+"""The strategies by which an event that is not taken ends a waiting run."""
 
 _SELECTIONS = {Strategy.STRICT: STRICT, Strategy.PARTITION: STRICT, Strategy.NEXT: NEXT, Strategy.ANY: ANY}
 
@@ -459,7 +458,7 @@ class EdgeBuilder:
         return component.closure and number + 1 == len(self._positive) and not self._has_end(component)
 
     def _then(self, number: int) -> int:
-        """How a run waits for the component after a closure once that has stopped."""
+        """The state of a run that waits for the component after a closure which has stopped."""
         if not self._proceeds(number):
             return OVER
         here, after = self._positive[number].strategy, self._positive[number + 1].strategy

@@ -39,7 +39,7 @@ from thence.algebra.spaseq import (
 from thence.algebra.traversal import nodes, numbered
 from thence.algebra.variables import always_bound, in_scope
 from thence.engines.automaton.program import Partition, Source
-from thence.interface.operator import ShardKey
+from thence.interface.operator import ShardKey, shared_routes
 from thence.interface.tables import Table
 
 # Join keys: the variables that separate the events of a query, used to find runs and to choose shards.
@@ -67,7 +67,7 @@ def join_key(
     query: SequenceQuery, operand: Operand, bound: frozenset[Variable], anew: frozenset[Variable]
 ) -> frozenset[Variable]:
     """The variables by which the runs that an operand's match can join are found: bound in all runs that wait for it,
-    bound by every match of it, and not forgotten when it joins."""
+    bound by every match of it, and not dropped when it joins."""
     return (bound & certain_in(query, operand)) - anew
 
 
@@ -99,12 +99,10 @@ def routes_of(
     for one that is never read. `reason` says why there is no key. `named` are the tables that are read, and what their
     columns are called there."""
     found = tuple(variable for variable in key if all(variable in names for _, names in named))
-    routes: list[tuple[int, ...] | None] = [None] * len(tables)
-    for table, names in named:
-        columns = tuple(names.index(variable) for variable in found)
-        assert routes[table] in (None, columns), "tables are shared only by those that have the key in the same columns"
-        routes[table] = columns
-    return ShardKey(tuple(variable.name for variable in found), tuple(routes), "" if found else reason)
+    readers = ((table, tuple(names.index(variable) for variable in found)) for table, names in named)
+    routes = shared_routes(len(tables), readers)
+    assert routes is not None, "tables are shared only by those that have the key in the same columns"
+    return ShardKey(tuple(variable.name for variable in found), routes, "" if found else reason)
 
 
 # The tables that the graph matcher fills: one for each GPM, shared by GPMs that differ in variable names only.

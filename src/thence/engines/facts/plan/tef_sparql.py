@@ -100,7 +100,7 @@ def _is_time(part: Expression) -> bool:
 # The shard key of a file of TEF-SPARQL: for each predicate its subject or its object, so that all that meets in an arm
 # agrees in it.
 #
-# A triple goes by the term at its predicate's key position. Arms fall apart by key if every triple that an arm reads or
+# A triple goes to the shard of the term at its key position. Arms separate by key if every triple that an arm reads or
 # makes has one and the same variable (or constant) there; background is in every shard and restricts nothing. So one
 # position settles those of all predicates that share an arm with it, and so on: predicates that are connected in no way
 # have keys of their own. ON INIT facts are made where they belong.
@@ -109,7 +109,7 @@ Slot = Variable | Term | Expression
 
 
 class _NoKeyError(Exception):
-    """Why there is one shard."""
+    """The reason for one shard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +240,8 @@ def _key_of(arm: _KeyedArm, positions: Mapping[IRI, Variable]) -> Slot:
 
 
 def _check_rows(arms: Sequence[_KeyedArm], positions: Mapping[IRI, Variable], kinds: Kinds) -> None:
-    """Checks that the rows of a statement that are compared are in one shard: those that DISTINCT or ONCE PER compares
-    (TEF-73), and rows of one mapping over facts (TEF-50, TEF-72)."""
+    """Check that compared rows of a statement are in one shard: those that DISTINCT or ONCE PER compares (TEF-73),
+    and rows of one mapping over facts (TEF-50, TEF-72)."""
     keys = [_key_of(arm, positions) for arm in arms]
     for arm in arms[:1]:
         statement, compared = arm.statement, list[tuple[str, Sequence[Variable]]]()
@@ -261,15 +261,15 @@ def _check_rows(arms: Sequence[_KeyedArm], positions: Mapping[IRI, Variable], ki
 
 
 def _check_end(file: TefFile, kinds: Kinds) -> None:
-    """Checks that all shards end at one time if facts that hold to the end are emitted: time-driven steps continue
-    after the last event, in each shard as far as its facts require (TEF-64, TEF-74)."""
+    """Check that all shards end at one time if facts that hold to the end are emitted: time-driven steps continue after
+    the last event, in each shard as far as its facts lead (TEF-64, TEF-74)."""
     tests = [node for node in nodes(file.statements) if isinstance(node, Test) and asks_now(node.condition)]
     over_facts = any(kinds.of_pattern(test.pattern) is not Kind.EVENT for test in tests)
     if not file.selects and Kind.FACT in kinds.statements and over_facts:
         raise _NoKeyError("now() may end facts after the last event, and then all of them are emitted")
 
 
-# What a file of TEF-SPARQL may keep for ever (TEF-77).
+# Warnings about state that stays unbounded (TEF-77).
 
 _ELSEWHERE = "Try: a CONSTRUCT FACT of its own for it"
 
@@ -327,7 +327,7 @@ def _absent(part: object, kinds: Kinds) -> tuple[object, ...]:
 
 
 def _is_of_facts(part: object, word: str, kinds: Kinds) -> bool:
-    """Whether the operator is a WITHOUT between facts."""
+    """Whether an operator is between facts."""
     absent = [node for node in nodes(part) if isinstance(node, Absent) and not _is_event(node.right, kinds)]
     return word == "WITHOUT" and not any(_is_event(node.left, kinds) for node in absent)
 

@@ -128,7 +128,7 @@ def _placed(condition: Expression, pattern: Pattern) -> Pattern:
     return _into(condition, pattern) or Filter(condition, pattern)
 
 
-# What filters say of getDURATION(), and how far it reaches: a bound prunes every part of its group (EP-74 – EP-77).
+# Bounds on getDURATION() in filters, and their scope: a bound prunes every part of its group (EP-74 – EP-77).
 
 _MICROSECONDS = 1_000_000
 _REVERSED = {

@@ -65,7 +65,7 @@ from thence.engines.temporal.program import (
 from thence.engines.temporal.strata import dependencies, earlier_nodes, in_order, read_by, strata, unstratified
 from thence.errors import InputError, QueryError
 from thence.interface.dataflow import Dataflow, Stage
-from thence.interface.operator import Feature, ShardKey, one_shard
+from thence.interface.operator import Feature, ShardKey, one_shard, shared_routes
 from thence.interface.output import DerivedTriples, Output, term_rows
 from thence.interface.tables import AllTriples, Table
 from thence.rdf.terms import IRI, BlankNode
@@ -228,9 +228,9 @@ def chain_of(nodes: Sequence[Node], root: int) -> SeqChain:
     number = root
     while isinstance(node := nodes[number], Project | Assign):
         number = node.input
-    found = _chain(nodes, number)
-    assert found is not None, "the check rejects a SELECT without SEQ"
-    return found
+    chain = _chain(nodes, number)
+    assert chain is not None, "the check rejects a SELECT without SEQ"
+    return chain
 
 
 def _chain(nodes: Sequence[Node], number: int) -> SeqChain | None:
@@ -268,13 +268,9 @@ def shard_key(network: Network, tables: tuple[Table, ...], policy: str) -> Shard
     shared = [name for name in scans[0].variables if all(name in scan.variables for scan in scans)]
     for name in shared:
         if all(_keeps(node, name, number == root) for number, node in enumerate(network.nodes)):
-            routes: list[tuple[int, ...] | None] = [None] * len(tables)
-            columns = {scan.table: scan.variables.index(name) for scan in scans}
-            if any(columns[scan.table] != scan.variables.index(name) for scan in scans):
-                continue  # two patterns share a table, and mean different columns of it
-            for table, column in columns.items():
-                routes[table] = (column,)
-            return ShardKey((name.name,), tuple(routes))
+            routes = shared_routes(len(tables), ((scan.table, (scan.variables.index(name),)) for scan in scans))
+            if routes is not None:
+                return ShardKey((name.name,), routes)
     return one_shard(len(tables), "no variable is in every triple pattern and kept by every part")
 
 
@@ -426,18 +422,18 @@ def _needed(file: RuleFile, queries: tuple[int, ...], reasoning: bool) -> list[t
     if reasoning or not queries:  # what a schema entails is known only with the background
         return drafts
     whole = _translated(file, drafts, reasoning)
-    found = dependencies(whole.nodes, whole.statements, _without_background)
-    needed = set[int]().union(*(read_by(len(file.rules) + place, found) for place in range(len(queries))))
+    reads = dependencies(whole.nodes, whole.statements, _without_background)
+    needed = set[int]().union(*(read_by(len(file.rules) + place, reads) for place in range(len(queries))))
     return [each for number, each in enumerate(drafts) if number in needed]
 
 
 def _checked_rules(file: RuleFile, reasoning: bool) -> Network:
     """All rules of a file, whether a SELECT reads them or not: they can be stratified (EP-53)."""
     whole = _translated(file, list(_numbered(file, ())), reasoning)
-    found = dependencies(whole.nodes, whole.statements, _without_background)
-    if strata(whole.statements, found) is None:
+    reads = dependencies(whole.nodes, whole.statements, _without_background)
+    if strata(whole.statements, reads) is None:
         raise file.error(
-            unstratified(whole.statements, found),
+            unstratified(whole.statements, reads),
             "The rules cannot be stratified: this one depends, at the same time, on the absence or the number of what "
             "it derives.",
             "read it left of SEQ, where it is earlier",
@@ -528,10 +524,10 @@ def _ordered(whole: _Whole, reasoning: bool, chain: SeqChain | None, *, keeps_ro
     """The network, its statements in the order of evaluation. Under a policy, all combinations of a chain that pass its
     filters are rivals (EP-69, EP-70)."""
     nodes, statements = tuple(whole.nodes), whole.statements
-    found = dependencies(nodes, statements, _without_background)
-    levels = strata(statements, found)
+    reads = dependencies(nodes, statements, _without_background)
+    levels = strata(statements, reads)
     assert levels is not None, "all rules have been checked"
-    order = in_order(statements, found)
+    order = in_order(statements, reads)
     # what a schema entails is known only with the background
     by_instant = order is None or ((keeps_rounds or reasoning) and len(statements) > 1)
     placed = [replace(each, stratum=level) for each, level in zip(statements, levels, strict=True)]

@@ -89,24 +89,24 @@ def _operands(pattern: Pattern) -> Iterator[Pattern]:
     """The operands of nested joins, in the order of the text; without recursion."""
     waiting = [pattern]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, Join):
-            waiting += [found.right, found.left]
+        operand = waiting.pop()
+        if isinstance(operand, Join):
+            waiting += [operand.right, operand.left]
         else:
-            yield found
+            yield operand
 
 
 def _parts(operand: Pattern) -> list[Pattern]:
     """A basic graph pattern falls apart into those that share no variable."""
     if not isinstance(operand, Bgp):
         return [connected_joins(operand)]
-    found: list[list[TriplePattern | PathPattern]] = []
+    parts: list[list[TriplePattern | PathPattern]] = []
     for triple in operand.triples:
         own = _slots(triple)
-        touched = [part for part in found if any(own & _slots(each) for each in part)]
-        found = [part for part in found if part not in touched]
-        found.append([*(each for part in touched for each in part), triple])
-    return [Bgp(tuple(part)) for part in found] or [operand]
+        touched = [part for part in parts if any(own & _slots(each) for each in part)]
+        parts = [part for part in parts if part not in touched]
+        parts.append([*(each for part in touched for each in part), triple])
+    return [Bgp(tuple(part)) for part in parts] or [operand]
 
 
 def _slots(triple: TriplePattern | PathPattern) -> frozenset[Variable | BlankNode]:
@@ -191,7 +191,7 @@ def _shown(form: Select | Construct) -> str:
 
 
 def _reason_in_form(query: WindowQuery) -> str:
-    """Why nothing is maintained."""
+    """The reason why nothing is maintained."""
     form = query.form
     if any(isinstance(node, SubSelect) for node in nodes(form)):
         return "a sub-select"
@@ -225,7 +225,7 @@ def _depends(expression: Expression) -> bool:
 
 
 def _reason_in(expression: Expression) -> str | None:
-    """Why an expression cannot be computed once for each row."""
+    """The reason why an expression cannot be computed once for each row."""
     if any(isinstance(node, Call) and node.function == "NOW" for node in nodes(expression)):
         return "NOW()"
     return reason_in_expression(expression)
@@ -262,7 +262,7 @@ class _PartBuilder:
             case _:
                 return
 
-    # What can be maintained
+    # Whether a pattern can be maintained
 
     def _is_dynamic(self, pattern: Pattern, window: IRI | None) -> bool:
         """Whether its solutions change with windows."""
@@ -298,7 +298,7 @@ class _PartBuilder:
                 return False
 
     def _reason(self, pattern: Pattern, window: IRI | None) -> str | None:
-        """Why a pattern cannot be maintained."""
+        """The reason why a pattern cannot be maintained."""
         if not self._is_dynamic(pattern, window):
             return self._reason_if_static(pattern)
         match pattern:
@@ -360,12 +360,12 @@ class _PartBuilder:
             return "a property path over the same window"
         return None
 
-    def _reason_in_match(self, found: EventMatch) -> str | None:
-        for node in nodes(found.events):
+    def _reason_in_match(self, match: EventMatch) -> str | None:
+        for node in nodes(match.events):
             if isinstance(node, First | Last) or (isinstance(node, EventSeq) and node.policy is not None):
                 return "FIRST, LAST and policies of SEQ"
         for table, event in zip(self.events, self.query.events, strict=True):
-            if event.name not in found.names:
+            if event.name not in match.names:
                 continue
             if table.triples is not None:
                 return "an EVENT that depends on the time"
@@ -380,14 +380,14 @@ class _PartBuilder:
         first = sum(each.width for each in self.matches[:place])
         return KeptMatch(events, events.columns, tuple(range(first, first + self.matches[place].width)))
 
-    def _events(self, found: EventExpression) -> KeptEventPart:
-        match found:
+    def _events(self, events: EventExpression) -> KeptEventPart:
+        match events:
             case EventSeq():
-                left, right = self._events(found.left), self._events(found.right)
+                left, right = self._events(events.left), self._events(events.right)
                 return KeptSeq(left, right, tuple(dict.fromkeys((*left.columns, *right.columns))))
             case BasicEvent():
-                event = self.query.event(found)
-                table = next(each.table for each in self.events if each.name == found.name)
+                event = self.query.event(events)
+                table = next(each.table for each in self.events if each.name == events.name)
                 names = self.tables.listed[table].variables
                 return KeptEvents(table, self.query.window(event.window).function, names, tuple(range(len(names))))
             case _:
@@ -469,9 +469,9 @@ class _PartBuilder:
             (place.subject, place.predicate, place.object),
             strict=True,
         )
-        found = {slot: column for slot, column in slots if isinstance(slot, Variable | BlankNode)}
-        places = tuple(listed.index(column) for column in found.values() if isinstance(column, Variable))
-        return KeptTriple(part.table, named.function, tuple(found), places)
+        columns = {slot: column for slot, column in slots if isinstance(slot, Variable | BlankNode)}
+        places = tuple(listed.index(column) for column in columns.values() if isinstance(column, Variable))
+        return KeptTriple(part.table, named.function, tuple(columns), places)
 
 
 def _listed(part: KeptPart) -> Iterator[int]:

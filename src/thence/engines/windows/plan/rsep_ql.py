@@ -101,16 +101,16 @@ def reported(query: WindowQuery, option: Report | None, preset: Preset | None) -
             "The preset c-sparql evaluates whenever a window slides, but no window has SLIDE.",
             hint="[RANGE 10 SLIDE 5]",
         )
-    found = query.report or option or (preset.report if preset is not None else None)
-    if found is None:
+    report = query.report or option or (preset.report if preset is not None else None)
+    if report is None:
         closes = not query.is_cqels and query.windows and len(slides(query)) == len(query.windows)
-        found = OnClose() if closes else OnContent()
-    if isinstance(found, OnClose | OnNonEmpty) and not slides(query):
-        word = "CLOSE" if isinstance(found, OnClose) else "NON_EMPTY_CONTENT"
+        report = OnClose() if closes else OnContent()
+    if isinstance(report, OnClose | OnNonEmpty) and not slides(query):
+        word = "CLOSE" if isinstance(report, OnClose) else "NON_EMPTY_CONTENT"
         raise QueryError(
             f"ON {word} evaluates whenever a window slides, but no window has SLIDE.", hint="[RANGE 10 SLIDE 5]"
         )
-    return found
+    return report
 
 
 def emitted(query: WindowQuery, preset: Preset | None) -> StreamOperator:
@@ -251,12 +251,12 @@ def _parts(
 def _needed(
     query: WindowQuery, windows: Sequence[WindowTriples], events: Sequence[EventPatternTable]
 ) -> Iterator[NeededTables]:
-    found = needed_of(query.form)
+    needed = needed_of(query.form)
     for each in windows:
-        if each.name in found:
+        if each.name in needed:
             yield NeededTables(tuple(part.table for part in each.parts), query.window(each.name).function)
     for table, event in zip(events, query.events, strict=True):
-        if event.name in found:
+        if event.name in needed:
             yield NeededTables((table.table,), query.window(event.window).function)
 
 
@@ -280,12 +280,12 @@ def _has_now(found: object) -> bool:
     return any(isinstance(node, Call) and node.function == "NOW" for node in nodes(found))
 
 
-def _match(found: MatchPattern, policy: SeqPolicy | None, is_shown: bool) -> EventMatch:
-    events = with_policy(found.events, policy)
+def _match(pattern: MatchPattern, policy: SeqPolicy | None, is_shown: bool) -> EventMatch:
+    events = with_policy(pattern.events, policy)
     consuming = (SeqPolicy.CHRONOLOGICAL, SeqPolicy.RECENT)
     consumes = any(isinstance(node, EventSeq) and node.policy in consuming for node in nodes(events))
     names = [node.name for node in nodes(events) if isinstance(node, BasicEvent)]
-    return EventMatch(events, frozenset(names), len(names), found.variables, consumes, is_shown)
+    return EventMatch(events, frozenset(names), len(names), pattern.variables, consumes, is_shown)
 
 
 def _variables(form: Select | Construct) -> tuple[Variable, ...]:

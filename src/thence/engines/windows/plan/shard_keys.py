@@ -34,7 +34,7 @@ from thence.algebra.traversal import nodes
 from thence.algebra.variables import always_bound, columns, has_aggregate
 from thence.engines.windows.plan.window_triples import Tables, positional, triples_by_window
 from thence.engines.windows.program import EventMatch, EventPatternTable, WindowTriples
-from thence.interface.operator import ShardKey, one_shard
+from thence.interface.operator import ShardKey, one_shard, shared_routes
 
 
 def shard_key(
@@ -61,8 +61,8 @@ def shard_key(
 
 
 def _missing(query: WindowQuery, form: Select) -> str:
-    """Why no variable is a key. Triples of one subject may come from different events, which a window merges (RS-24),
-    so that a variable of one of them says nothing about the others."""
+    """The reason why no variable is a key. Triples of one subject may come from different events, which a window merges
+    (RS-24), so a variable of one of them is not bound by the others."""
     for name in columns(form):
         lacking = _Locality(query, name).lacking()
         if lacking is not None:
@@ -207,8 +207,9 @@ def _reads_stream(pattern: Pattern) -> bool:
 def _routes(
     query: WindowQuery, name: Variable, events: Sequence[EventPatternTable], tables: Tables
 ) -> tuple[tuple[int, ...] | None, ...] | None:
-    """The column of each table that has the variable; None if a table has it in several."""
-    found: dict[int, int] = {}
+    """The column of each table that has the variable; None if a table has it in several, or an event that is matched
+    lacks it."""
+    readers: list[tuple[int, tuple[int, ...]]] = []
     for window, triples in triples_by_window(query.form, ()).items():
         for triple in triples:
             assert isinstance(triple, TriplePattern)
@@ -216,16 +217,12 @@ def _routes(
             part = tables.matching(query.window(window).stream, triple)
             written = (triple.subject, triple.predicate, triple.object)
             slot = (place.subject, place.predicate, place.object)[written.index(name)]
-            column = tables.listed[part.table].variables.index(slot)
-            if found.setdefault(part.table, column) != column:
-                return None
+            readers.append((part.table, (tables.listed[part.table].variables.index(slot),)))
     for table, event in zip(events, query.events, strict=True):
         listed = tables.listed[table.table].variables
         if name not in listed or name not in always_bound(event.pattern):
             if any(event.name == each.name for each in nodes(query.form) if isinstance(each, BasicEvent)):
                 return None
             continue
-        column = listed.index(name)
-        if found.setdefault(table.table, column) != column:
-            return None
-    return tuple((found[number],) if number in found else None for number in range(len(tables.listed)))
+        readers.append((table.table, (listed.index(name),)))
+    return shared_routes(len(tables.listed), readers)

@@ -52,7 +52,7 @@ class Tables:
 
 
 def positional(triple: TriplePattern) -> TriplePattern:
-    """A triple pattern whose variables are called by the place where each first occurs; blank nodes are variables."""
+    """A triple pattern whose variables are called by the place where each first is; blank nodes are variables."""
     names: dict[PatternTerm, Variable] = {}
 
     def slot(found: PatternTerm, place: Variable) -> PatternTerm:

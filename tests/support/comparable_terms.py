@@ -1,4 +1,4 @@
-"""Terms of oracle and engine as values that can be compared, and what both sides of a comparison need besides."""
+"""Terms of oracle and engine as comparable values, and helpers of such comparisons."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMESPACE = "http://example.org/"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 
 
-def told_term(term: Term) -> object:
+def comparable_term(term: Term) -> object:
     """A term of an oracle, as both sides show it."""
     match term:
         case Iri(name):
