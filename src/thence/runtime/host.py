@@ -76,7 +76,9 @@ class Host:
         )
         if self.rejected and len(found.times):  # not a bad event's time (RS-18, TEF-45)
             refs = np.concatenate([each.first_ref + np.arange(len(each.batch)) for each in arrived])
-            found = replace(found, times=found.times[~np.isin(refs, list(self.rejected))])
+            good = ~np.isin(refs, list(self.rejected))
+            order = None if found.order is None else found.order.take(np.flatnonzero(good))
+            found = replace(found, times=found.times[good], order=order)
         return found
 
     def emit(

@@ -48,9 +48,11 @@ from thence.rdf.times import format_time
 
 
 class WaitingTriple(NamedTuple):
-    """An event triple, in the order in which it is taken: time, stream, event, place in the event (TEF-19, TEF-20)."""
+    """An event triple, in the order in which it is taken: time, rank by the option `order` (0 without it), stream,
+    event, place in the event (TEF-19, TEF-20)."""
 
     end: int
+    rank: int
     stream: int
     ref: int
     place: int

@@ -18,7 +18,7 @@ from thence.columns.value_types import Types, agreed, attribute_types, is_known,
 from thence.errors import InputError
 from thence.extraction.attributes import predicates_read
 from thence.interface.dataflow import Dataflow, check_unions
-from thence.interface.operator import Environment, Program, TieOrder
+from thence.interface.operator import Environment, Program
 from thence.interface.output import Rows
 from thence.match.background import Background
 from thence.match.context import Context
@@ -194,7 +194,7 @@ def stage_rows(
     decoders: dict[str, Decoder | SplitReader | ScanReader | DerivedReader] = {
         name: reader for name, reader in inputs.readers.items() if name in sent
     }
-    ordered_ties = program.tie_order is not TieOrder.ANY
+    ordered_ties = program.tie_order.by_source
     wholes = {
         name: _decoder(name, frame, settings, positions=ordered_ties and name in own)
         for name, frame in sent.items()
