@@ -301,9 +301,7 @@ def kleene(world: World, once: frozenset[Run], step: Step, between: Selection) -
     return found
 
 
-def absent(
-    world: World, negations: Iterable[Step], mapping: graphs.Mapping, in_gap: Callable[[Moment], bool]
-) -> bool:
+def absent(world: World, negations: Iterable[Step], mapping: graphs.Mapping, in_gap: Callable[[Moment], bool]) -> bool:
     """`B!`: no match of a negated operand in the gap joins with the mapping."""
     return not any(
         in_gap(fit.moment) and joins(world, mapping, fit) for step in negations for fit in world.fits[step.number]

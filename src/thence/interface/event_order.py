@@ -93,4 +93,3 @@ def _codes(values: ValueColumn, terms: Terms) -> Ints:
 
 def _key(tag: int, bits: int, terms: Terms) -> tuple[object, ...]:
     return (1,) if tag == BLANK else order_key(term_of(tag, bits, terms))
-

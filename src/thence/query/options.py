@@ -174,7 +174,7 @@ def _names(names: object, given: object) -> tuple[str, ...]:
 
 def _no_order(given: object) -> InputError:
     return InputError(
-        f"order can't be {given!r:.80}. Try: order=\"seq\", order=(\"seq\", \"line\"), or order={{\"trades\": (\"seq\",)}}"
+        f'order can\'t be {given!r:.80}. Try: order="seq", order=("seq", "line"), or order={{"trades": ("seq",)}}'
     )
 
 
@@ -270,9 +270,7 @@ class Options:
 
     @property
     def compile_options(self) -> CompileOptions:
-        return CompileOptions(
-            self.optimise, self.timed_out, self.reasoning, self.policy, self.report, self.order
-        )
+        return CompileOptions(self.optimise, self.timed_out, self.reasoning, self.policy, self.report, self.order)
 
     @property
     def gives_problems(self) -> bool:

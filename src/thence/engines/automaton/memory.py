@@ -331,7 +331,9 @@ class Contents(NamedTuple):
 
 def memory_contents(memory: Memory) -> Contents:
     runs, pending = region(memory, AT_RUNS), region(memory, AT_PENDING)[: memory[PENDING]]
-    return Contents(runs[_swept(memory, _LONG_AGO, _LONG_AGO)], runs[pending], region(memory, AT_NODES)[: memory[NODES]])
+    return Contents(
+        runs[_swept(memory, _LONG_AGO, _LONG_AGO)], runs[pending], region(memory, AT_NODES)[: memory[NODES]]
+    )
 
 
 def restored_memory(image: NDArray[np.int64], automaton: Automaton, found: Contents) -> Memory:

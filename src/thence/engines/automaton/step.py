@@ -503,10 +503,10 @@ def forget(program: SequenceProgram, state: SequenceState) -> None:
     by_time = bool(program.components.negations)
     oldest, bound = (_firsts(program, runs), watermark) if by_time else (lasts, moment)
     least = int(oldest.min(initial=bound))
+    least -= by_time and moments is not None  # of one time, later moments may count
     for number, rows in state.negated.items():
         ends = _clock(moments, rows.end) if by_time else rows.end
-        # of one time, later moments may count
-        state.negated[number] = rows.take(np.flatnonzero(ends > min(least - (by_time and moments is not None), bound - 1)))
+        state.negated[number] = rows.take(np.flatnonzero(ends > min(least, bound - 1)))
     if moments is not None:
         moments.keep(_named_moments(program, state, runs))
     state.untidy = 0

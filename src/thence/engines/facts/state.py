@@ -289,7 +289,7 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
 
 
 def in_order(waiting: list[WaitingTriple]) -> list[WaitingTriple]:
-    """Triples in the order in which they are taken: by end, rank, stream, event, and place in the event (TEF-19, TEF-20)."""
+    """Triples in the order in which they are taken: by end, rank, stream, event and place in it (TEF-19, TEF-20)."""
     return sorted(waiting)  # no two have one place
 
 

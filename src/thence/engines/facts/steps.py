@@ -147,7 +147,7 @@ class Machine:
         due = self.timers.due(now) if is_due else _NOTHING_DUE
         if is_due:
             self._time_step(due, now)
-        for _, _, ref, _, start, triple in triples:
+        for _, _, _, ref, _, start, triple in triples:
             self.keys += 1
             self._step(CurrentTriple(self.keys, triple, start, now, (ref,)), now)
             if self.queue:
