@@ -213,6 +213,11 @@ class Orderable(Protocol):
         """The same query with an order of events of one time."""
         ...
 
+    @property
+    def ties_matter(self) -> bool:
+        """Whether an answer is likely to be another one if events of one time follow each other."""
+        ...
+
 
 P = TypeVar("P", contravariant=True)
 S = TypeVar("S")

@@ -205,6 +205,10 @@ class LocalFlow:
         """The ids of a row's events, in pattern order."""
         return [self.log.id(ref) for ref in row.refs]
 
+    def warnings(self) -> list[str]:
+        """What there is to say of a finite input at its end; each thing once."""
+        return list(dict.fromkeys(text for host in self.hosts for text in host.ties.warnings()))
+
     def rejected(self) -> Iterator[tuple[ArrivedBatch, int, str]]:
         """The events since the last call that extraction refused: batch, number in it, and reason; each once, whichever
         stages refuse it."""

@@ -289,6 +289,11 @@ class SequenceProgram:
         return TieOrder.WHOLE if self.order else TieOrder.ANY
 
     @property
+    def ties_matter(self) -> bool:
+        """Contiguity and skip-till-next ask what comes between two events."""
+        return bool((self.automaton.selection != ANY).any())
+
+    @property
     def background_patterns(self) -> tuple[Pattern, ...]:
         return tuple(late.block for late in self.late)
 

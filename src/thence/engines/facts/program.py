@@ -303,6 +303,11 @@ class FactsProgram:
         return TieOrder.COMPLETE
 
     @property
+    def ties_matter(self) -> bool:
+        """Ties come in a fixed order (TEF-19)."""
+        return False
+
+    @property
     def background_patterns(self) -> tuple[Pattern, ...]:
         return ()
 
