@@ -54,13 +54,13 @@ class TieCounts:
         """What there is to say at the end."""
         if self.events >= FEWEST and 100 * self.tied > self.events:
             yield (
-                f"{self.tied:,} of {self.events:,} events share their time with another, and neither of two such events "
-                'follows the other. Try: order="COLUMN", with a column that orders events of one time'
+                f"{self.tied:,} of {self.events:,} events share their time with another, and of two such events neither "
+                'follows the other. Try: order="COLUMN", which orders events of one time'
             )
         for stream, predicates in self.program.order:
             for predicate, known in zip(predicates, self.seen.get(stream, ()), strict=False):
                 if not known:
-                    yield f"No event of the stream {stream} has a value of {predicate}, by which order is to order them."
+                    yield f"No event of the stream {stream} has a value of {predicate}, which order names"
 
 
 def _tied(times: Ints) -> int:

@@ -338,7 +338,7 @@ def _check_order(name: str, whole: Decoder, order: Sequence[IRI]) -> None:
         return
     columns = [ours for ours, _ in whole.names if ours not in (*OWN_COLUMNS, COLUMN)]
     missing = set(order) - {predicate_term(ours, whole.namespace) for ours in columns}
-    for predicate in sorted(missing):
+    for predicate in sorted(missing, key=str):
         raise InputError(
             f"The stream {name} has no column for {predicate}, which order names. Try: one of {listed(columns)}"
         )
