@@ -54,7 +54,7 @@ class TieCounts:
         """What there is to say at the end."""
         if self.events >= FEWEST and 100 * self.tied > self.events:
             yield (
-                f"{self.tied:,} of {self.events:,} events share their time with another, and of two such events neither "
+                f"{self.tied:,} of {self.events:,} events share their time with another, and of two such neither "
                 'follows the other. Try: order="COLUMN", which orders events of one time'
             )
         for stream, predicates in self.program.order:
