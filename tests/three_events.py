@@ -47,6 +47,7 @@ class ThreeEvents:
     constants = background_patterns = ()
     waits_for_time, ends_with_input, broadcasts_times = True, False, False
     tie_order = TieOrder.ANY
+    order = ()
 
     @property
     def output(self) -> Any:

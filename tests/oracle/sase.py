@@ -153,13 +153,13 @@ def gap(query: Query, negated: Component, chosen: Chosen, stream: tuple[Event, .
     place = query.components.index(negated)
     before = [each for each in query.components[:place] if not each.negated]
     after = [each for each in query.components[place:] if not each.negated]
-    opens = chosen[before[-1].variable][-1].time
+    opens = chosen[before[-1].variable][-1].moment
     if after:
-        closes = chosen[after[0].variable][0].time
-        return tuple(event for event in stream if opens < event.time < closes)
+        closes = chosen[after[0].variable][0].moment
+        return tuple(event for event in stream if opens < event.moment < closes)
     assert query.within is not None
     last = chosen[query.positives[0].variable][0].time + query.within
-    return tuple(event for event in stream if opens < event.time <= last)
+    return tuple(event for event in stream if opens < event.moment and event.time <= last)
 
 
 def series(query: Query, negated: Component, chosen: Chosen, between: tuple[Event, ...]) -> Iterator[Chosen]:

@@ -11,6 +11,8 @@ from functools import reduce
 from itertools import product
 from typing import TypeAlias
 
+from oracle.event_order import Moment, Ordinal
+
 Given: TypeAlias = int | float | Decimal | str | bool | datetime | timedelta
 """What an attribute may be. Times have a zone; a duration is what lies between two of them."""
 
@@ -28,10 +30,16 @@ class Event:
     attributes: tuple[tuple[str, Given], ...]
     id: str
     lasts: int = 0
+    order: tuple[Ordinal, ...] = ()  # the values of the option `order`
 
     @property
     def start(self) -> int:
         return self.time - self.lasts
+
+    @property
+    def moment(self) -> Moment:
+        """What *follows*, contiguity and ties are judged by (C-9)."""
+        return self.time, self.order
 
     def __getitem__(self, name: str) -> Value:
         return dict(self.attributes).get(name, self.time if name == "time" else None)

@@ -11,7 +11,7 @@ from oracle.sase_expressions import Scope, compare, holds, of_event
 from oracle.sase_query import ANY, Component, Event, Expression, Key, Query, Strategy, ends, first_index, iterates
 
 Instant: TypeAlias = tuple[Event, ...]
-"""The events of one time: alternatives."""
+"""The events of one moment (of one time, without the option `order`): alternatives."""
 
 Buffer: TypeAlias = tuple[tuple[Event, ...], ...]
 """The events chosen for each component that is not negated, in the order of the pattern."""
@@ -42,8 +42,8 @@ class Run:
 
 
 def instants(events: Iterable[Event]) -> tuple[Instant, ...]:
-    in_order = sorted(events, key=lambda event: event.time)
-    return tuple(tuple(group) for _, group in groupby(in_order, key=lambda event: event.time))
+    in_order = sorted(events, key=lambda event: event.moment)
+    return tuple(tuple(group) for _, group in groupby(in_order, key=lambda event: event.moment))
 
 
 def selects(query: Query, component: Component, events: dict[str, tuple[Event, ...]], event: Event) -> bool:

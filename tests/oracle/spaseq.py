@@ -7,12 +7,13 @@ Two corrections change the shape of all definitions. A run carries one mapping w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product, takewhile
 from typing import TypeAlias, assert_never
 
 from oracle import graphs
+from oracle.event_order import Moment
 from oracle.expressions import holds
 from oracle.graphs import EMPTY, Mappings, compatible, graph_pattern, only, without
 from oracle.spaseq_query import (
@@ -50,11 +51,16 @@ class Filled:
 
 @dataclass(frozen=True)
 class Fit:
-    """(τ, μ) of a match of a BOp expression, and the events that fill its places."""
+    """(τ, μ) of a match of a BOp expression, and the events that fill its places. τ is a time, and with the option
+    `order` a time and its values."""
 
-    time: int
+    moment: Moment
     mapping: graphs.Mapping
     filled: tuple[Filled, ...]
+
+    @property
+    def time(self) -> int:
+        return self.moment[0]
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,11 @@ class Run:
     @property
     def end(self) -> int:
         return self.filled[-1].event.time
+
+    @property
+    def moment(self) -> Moment:
+        """Of its last event."""
+        return self.filled[-1].event.moment
 
 
 @dataclass(frozen=True)
@@ -141,7 +152,7 @@ def gpm_expression(world: World, name: str, occurrence: int) -> frozenset[Fit]:
     """Definition 7. Its filters are left to the join, which knows what else they name."""
     gpm = world.query.gpm(name)
     return frozenset(
-        Fit(event.time, mapping, (Filled(occurrence, 1, name, event),))
+        Fit(event.moment, mapping, (Filled(occurrence, 1, name, event),))
         for event in world.events
         if event.stream == gpm.stream
         for mapping in graph_operator(world, gpm, event)
@@ -175,11 +186,11 @@ def binary(world: World, group: Group, first: int) -> frozenset[Fit]:
 
 
 def conjunction(left: frozenset[Fit], right: frozenset[Fit]) -> frozenset[Fit]:
-    """Definition 8: equal times, joined mappings. One event may fill both sides."""
+    """Definition 8: equal moments, joined mappings. One event may fill both sides."""
     return frozenset(
-        Fit(a.time, a.mapping | b.mapping, a.filled + b.filled)
+        Fit(a.moment, a.mapping | b.mapping, a.filled + b.filled)
         for a, b in product(left, right)
-        if a.time == b.time and compatible(a.mapping, b.mapping)
+        if a.moment == b.moment and compatible(a.mapping, b.mapping)
     )
 
 
@@ -223,14 +234,14 @@ def skip_till_any(world: World, run: Run, step: Step) -> frozenset[Run]:
     return frozenset(
         extended(world, run, step, fit)
         for fit in world.fits[step.number]
-        if run.end < fit.time and joins(world, remembered(world, run, step), fit)
+        if run.moment < fit.moment and joins(world, remembered(world, run, step), fit)
     )
 
 
 def skip_till_next(world: World, run: Run, step: Step) -> frozenset[Run]:
     """Definition 11: no match of the whole right operand that joins with this run lies strictly between."""
     following = skip_till_any(world, run, step)
-    return frozenset(longer for longer in following if not any(other.end < longer.end for other in following))
+    return frozenset(longer for longer in following if not any(other.moment < longer.moment for other in following))
 
 
 def strict_contiguity(world: World, run: Run, step: Step) -> frozenset[Run]:
@@ -238,7 +249,7 @@ def strict_contiguity(world: World, run: Run, step: Step) -> frozenset[Run]:
     return frozenset(
         longer
         for longer in skip_till_any(world, run, step)
-        if not any(run.end < event.time < longer.end for event in world.events if counts(world, event, longer))
+        if not any(run.moment < event.moment < longer.moment for event in world.events if counts(world, event, longer))
     )
 
 
@@ -290,11 +301,22 @@ def kleene(world: World, once: frozenset[Run], step: Step, between: Selection) -
     return found
 
 
-def absent(world: World, negations: Iterable[Step], mapping: graphs.Mapping, gap: range) -> bool:
+def absent(world: World, negations: Iterable[Step], mapping: graphs.Mapping, in_gap: Callable[[Moment], bool]) -> bool:
     """`B!`: no match of a negated operand in the gap joins with the mapping."""
     return not any(
-        fit.time in gap and joins(world, mapping, fit) for step in negations for fit in world.fits[step.number]
+        in_gap(fit.moment) and joins(world, mapping, fit) for step in negations for fit in world.fits[step.number]
     )
+
+
+def between(run: Run, longer: Run) -> Callable[[Moment], bool]:
+    """Strictly between the last event of a run and the first one with which it goes on."""
+    first = longer.filled[len(run.filled)].event.moment
+    return lambda moment: run.moment < moment < first
+
+
+def after(run: Run, end: int) -> Callable[[Moment], bool]:
+    """After the last event of a run, up to a time, inclusive: the end of a gap goes by time alone (C-9)."""
+    return lambda moment: run.moment < moment and moment[0] <= end
 
 
 def sequence(world: World, arm: Arm) -> frozenset[Run]:
@@ -308,7 +330,7 @@ def sequence(world: World, arm: Arm) -> frozenset[Run]:
         longer
         for run in runs
         for longer in follow(world, run, step)
-        if not sigma or absent(world, negations, longer.mapping, range(run.end + 1, longer.end))
+        if not sigma or absent(world, negations, longer.mapping, between(run, longer))
     )
     if step.part.unary is not Unary.PLUS:
         return once
@@ -337,7 +359,7 @@ def arm_matches(world: World, arm: Arm) -> Iterator[Match]:
         if not inside(world.query.within, run):
             continue
         certain = gap_end(world.query.within, run) if negations else run.end
-        if absent(world, negations, run.mapping, range(run.end + 1, certain + 1)):
+        if absent(world, negations, run.mapping, after(run, certain)):
             yield Match(run, certain)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
 
+from oracle.event_order import Moment, Ordinal
 from oracle.expressions import Expression
 from oracle.terms import Graph, TriplePattern, Var
 
@@ -20,10 +21,16 @@ class Event:
     graph: Graph
     id: str
     lasts: int = 0
+    order: tuple[Ordinal, ...] = ()  # the values of the option `order`
 
     @property
     def start(self) -> int:
         return self.time - self.lasts
+
+    @property
+    def moment(self) -> Moment:
+        """What *follows*, contiguity and ties are judged by (C-9)."""
+        return self.time, self.order
 
     def __hash__(self) -> int:
         return hash(self.id)  # sets of runs ask for it all the time

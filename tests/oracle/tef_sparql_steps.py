@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
+from oracle.event_order import Ordinal
 from oracle.tef_sparql_expressions import term, value
 from oracle.tef_sparql_instances import Change, Instance, mapping_rank, once_each
 from oracle.tef_sparql_instances import triple_rank as triple_rank
@@ -55,6 +56,7 @@ class GivenEvent(NamedTuple):
     end: int
     triples: tuple[Triple, ...]
     stream: str | None = None
+    order: tuple[Ordinal, ...] = ()  # the values of the option `order`
 
 
 Row: TypeAlias = tuple[int, int, int, tuple[tuple[str, Term], ...], frozenset[str] | None]
@@ -173,7 +175,7 @@ class Run:
         """TEF-19, without bad events (TEF-10)."""
         good = [e for e in events if not any(self.kinds.get(p) is Kind.FACT for _, p, _ in e.triples)]
         place = {stream: number for number, stream in enumerate(self.streams)}
-        return sorted(good, key=lambda event: (event.end, place.get(event.stream or "", 0)))
+        return sorted(good, key=lambda event: (event.end, event.order, place.get(event.stream or "", 0)))
 
     def is_fact(self, statement: Select | Construct) -> bool:
         if isinstance(statement, Construct):

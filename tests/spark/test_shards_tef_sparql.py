@@ -19,47 +19,20 @@ from oracle.tef_sparql_cases import LIMIT, Case, whole
 from oracle.tef_sparql_text import text
 from support.comparable_terms import NAMESPACE, store_of
 from support.shards import Pipeline
-from support.tef_engine import document
 from support.tef_sparql_shards import (
     by_id,
     cases_with_a_key,
     comparable,
+    engine_event,
     has_blank_nodes,
     seeded_cases,
     shown,
     stream_of,
 )
+from support.tef_sparql_shards import tef_pipeline as pipeline
 from thence.interface.output import OPEN_END
-from thence.io.background_data import load_background
-from thence.match.background import NO_BACKGROUND, Background
 
 pytestmark = pytest.mark.numba
-
-
-def pipeline(
-    case: Case, events: Sequence[GivenEvent], shards: int, *, positions: bool, lateness: int = 0
-) -> tuple[thence.Query, Pipeline]:
-    query = thence.parse(text(case.program), language="tef-sparql")
-    (stage,) = query.dataflow().stages
-    placed = tuple(case.events.index(each) for each in events) if positions else None
-    background = Background(load_background(store_of(case.background))) if case.background else NO_BACKGROUND
-    given = [(stream_of(query, each), engine_event(each)) for each in events]
-    shards = shards if stage.program.shard_key.names else 1  # as on Spark
-    made = Pipeline(
-        stage.program,
-        given,
-        shards,
-        background,
-        lateness=lateness,
-        operator=stage.operator,
-        positions=placed,
-        max_steps=4 * LIMIT,
-    )
-    return query, made
-
-
-def engine_event(event: GivenEvent) -> thence.Event:
-    return thence.Event(event.start, document(event.triples), end=event.end, id=event.id)
 
 
 def in_one_process(query: thence.Query, case: Case) -> Counter[tuple[object, ...]]:

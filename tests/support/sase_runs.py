@@ -27,23 +27,23 @@ from thence.interface.solutions import Row
 from thence.lang.sase.parser import parse
 from thence.local.flow import LocalFlow
 from thence.rdf.events import Event
-from thence.rdf.terms import Literal
+from thence.rdf.terms import IRI, Literal
 
 Comparable = tuple[int, int, int, tuple[tuple[str, ...], ...], tuple[tuple[str, object], ...]]
 """A row as both sides tell it: start, end, when it was certain, events of each component, cells."""
 
 
-def agree(case: Case, cuts: list[int]) -> None:
+def agree(case: Case, cuts: list[int], order: tuple[str, ...] = ()) -> None:
     """Optimised, unoptimised, and interrupted, the engine gives the rows of the definitions."""
     expected = rows(case.query, case.events)
-    optimised, plainly = programs_of(case.query)
+    optimised, plainly = (in_order(program, order) for program in programs_of(case.query))
     batch = encoded(case.events)
 
     runner = flow_of(optimised)
     found = [comparable_row(row, runner) for row in runner.run({"events": [batch]})]
     assert Counter(found) == Counter(map(comparable, expected))
-    in_order = [(certain, end, start, sum(ids, ())) for start, end, certain, ids, _ in found]
-    assert in_order == sorted(in_order)
+    places = [(certain, end, start, sum(ids, ())) for start, end, certain, ids, _ in found]
+    assert places == sorted(places)
 
     unoptimised = flow_of(plainly)
     assert Counter(comparable_row(row, unoptimised) for row in unoptimised.run({"events": [batch]})) == Counter(found)
@@ -59,6 +59,14 @@ def programs_of(query: Query) -> tuple[SequenceProgram, SequenceProgram]:
     """Optimised and not, once for all streams of a query."""
     block = read(query)
     return plan(block), plan(block, optimise=False)
+
+
+def in_order(program: SequenceProgram, names: tuple[str, ...]) -> SequenceProgram:
+    """The program with the option `order`, for each of its streams."""
+    if not names:
+        return program
+    predicates = tuple(IRI(program.namespace + name) for name in names)
+    return program.ordered(tuple((stream.name, predicates) for stream in program.streams))
 
 
 def read(query: Query) -> ComponentQuery:
@@ -130,12 +138,12 @@ def of_engine(cell: object) -> object:
     raise TypeError(cell)
 
 
-def agree_in_total(case: Case, cuts: list[int]) -> None:
+def agree_in_total(case: Case, cuts: list[int], order: tuple[str, ...] = ()) -> None:
     expected = Counter(
         (start, end, tuple((name, plain(cell)) for name, cell in row))
         for start, end, row in totalled(case.query, case.events)
     )
-    optimised, plainly = programs_of(case.query)
+    optimised, plainly = (in_order(program, order) for program in programs_of(case.query))
     batch = encoded(case.events)
     assert totals(flow_of(plainly), batch, []) == expected
     assert totals(flow_of(optimised), batch, cuts) == expected

@@ -11,12 +11,18 @@ from typing import Any
 
 import thence
 from oracle.tef_sparql import GivenEvent, Row, TooManySteps
-from oracle.tef_sparql_cases import Case, random_cases, whole
+from oracle.tef_sparql_cases import LIMIT, Case, random_cases, whole
 from oracle.tef_sparql_text import text
 from oracle.terms import Blank
-from support.comparable_terms import NAMESPACE, comparable_term
+from support.comparable_terms import NAMESPACE, comparable_term, store_of
 from support.ep_sparql_runs import spark_term
+from support.shards import Pipeline
+from support.tef_engine import document
 from thence.interface.tables import SUBJECT
+from thence.io.background_data import load_background
+from thence.match.background import NO_BACKGROUND, Background
+from thence.query.languages import CompileOptions
+from thence.query.options import event_order
 
 RESERVED = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
 
@@ -106,3 +112,35 @@ def by_id(case: Case, random: Random) -> Case:
     names = random.sample(range(100, 1000), len(case.events))
     events = [each._replace(id=f"e{name}") for each, name in zip(case.events, names, strict=True)]
     return replace(case, events=tuple(sorted(events, key=lambda each: each.id)))
+
+
+def tef_pipeline(
+    case: Case,
+    events: Sequence[GivenEvent],
+    shards: int,
+    *,
+    positions: bool,
+    lateness: int = 0,
+    order: tuple[str, ...] = (),
+) -> tuple[thence.Query, Pipeline]:
+    query = thence.parse(text(case.program), language="tef-sparql")
+    (stage,) = query.dataflow(CompileOptions(order=event_order(order or None))).stages
+    placed = tuple(case.events.index(each) for each in events) if positions else None
+    background = Background(load_background(store_of(case.background))) if case.background else NO_BACKGROUND
+    given = [(stream_of(query, each), engine_event(each)) for each in events]
+    shards = shards if stage.program.shard_key.names else 1  # as on Spark
+    made = Pipeline(
+        stage.program,
+        given,
+        shards,
+        background,
+        lateness=lateness,
+        operator=stage.operator,
+        positions=placed,
+        max_steps=4 * LIMIT,
+    )
+    return query, made
+
+
+def engine_event(event: GivenEvent) -> thence.Event:
+    return thence.Event(event.start, document(event.triples), end=event.end, id=event.id)

@@ -60,6 +60,12 @@ def takes_meaning(command: Command) -> Command:
         metavar="POLICY",
         help="The policy that selects among matches (EP-SPARQL), or a preset (RSEP-QL).",
     )(command)
+    command = click.option(
+        "--order",
+        multiple=True,
+        metavar="[STREAM.]COLUMN,…",
+        help="Columns or predicates whose values order events of one time; may be repeated, once for each stream.",
+    )(command)
     return click.option(
         "--reasoning", type=click.Choice(("rdfs",)), help="Add what background and events entail (EP-SPARQL)."
     )(command)
@@ -75,6 +81,20 @@ def report_option(text: str | None) -> Any:
         return text
     listed = text.removeprefix("times=").split(",")
     return [int(each) if each.strip().lstrip("-").isdigit() else each.strip() for each in listed]
+
+
+def order_option(texts: Sequence[str], query: Query) -> dict[str, list[str]] | None:
+    """`--order` as `order=` takes it. `STREAM.` counts only if STREAM is a stream of the query, since a column may have
+    a dot; it is that of all columns behind it."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        stream, dot, columns = text.partition(".")
+        named = dot and stream in query.streams
+        for each in [stream] if named else query.streams:
+            if each in found:
+                raise InputError(f"The order of the stream {each} is given twice. Try: --order {each}.COLUMN,COLUMN")
+            found[each] = (columns if named else text).split(",")
+    return found or None
 
 
 def read_query(path: Path, language: str | None, namespace: str | None) -> Query:

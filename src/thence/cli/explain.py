@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from thence.cli.arguments import read_query, takes_a_query, takes_meaning
+from thence.cli.arguments import order_option, read_query, takes_a_query, takes_meaning
 from thence.cli.result_formats import is_plain
 
 if TYPE_CHECKING:
@@ -39,7 +39,14 @@ def _given(query: Query) -> str:
 @click.option("--optimise/--no-optimise", default=True, help="Explain the query as it runs without optimisation.")
 @takes_meaning
 def explain(
-    query: Path, language: str | None, namespace: str | None, format: str, optimise: bool, **meaning: Any
+    query: Path,
+    language: str | None,
+    namespace: str | None,
+    format: str,
+    optimise: bool,
+    order: tuple[str, ...],
+    **meaning: Any,
 ) -> None:
     """Show how a query is run: algebra, automaton, key, window, and where each filter acts."""
-    click.echo(read_query(query, language, namespace).explain(format, optimise=optimise, **meaning))
+    read = read_query(query, language, namespace)
+    click.echo(read.explain(format, optimise=optimise, order=order_option(order, read), **meaning))

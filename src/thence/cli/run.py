@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
 
-from thence.cli.arguments import are_small, background_paths, read_query, stream_paths, takes_a_query, takes_meaning
+from thence.cli.arguments import (
+    are_small,
+    background_paths,
+    order_option,
+    read_query,
+    stream_paths,
+    takes_a_query,
+    takes_meaning,
+)
 from thence.cli.result_formats import FORMATS, problem_line
 from thence.cli.text_tables import escape_controls
 from thence.errors import InputError, LimitError
@@ -278,6 +286,7 @@ def run(
     problems: Path | None,
     watch: bool,
     checkpoint: Path | None,
+    order: tuple[str, ...],
     **chosen: Any,
 ) -> None:
     """Run a query over event files and print its matches."""
@@ -290,7 +299,7 @@ def run(
         call = Run(
             query=read,
             streams=stream_paths(streams, read),
-            options=command_options(background=background_paths(background), **chosen),
+            options=command_options(background=background_paths(background), order=order_option(order, read), **chosen),
             format=format,
             output=output,
             events=events,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from thence.interface.operator import ShardKey
+    from thence.interface.operator import Order, ShardKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,19 @@ class Tested:
 
     def __str__(self) -> str:
         return f"{self.text}: {self.tested}"
+
+
+def order_clauses(order: Order, title: str = "Order") -> tuple[str, ...]:
+    """How events of one time are ordered, if they are.
+
+    >>> from thence.rdf.terms import IRI
+    >>> order_clauses((("trades", (IRI("http://example.org/seq"),)),))
+    ('Order: events of one time in trades follow each other by <http://example.org/seq>',)
+    """
+    if not order:
+        return ()
+    streams = [f"in {stream} follow each other by {', '.join(map(str, predicates))}" for stream, predicates in order]
+    return (f"{title}: events of one time {'; '.join(streams)}",)
 
 
 def key_text(key: ShardKey, names: str = "") -> str:

@@ -396,5 +396,5 @@ def predicates_read(dataflow: Dataflow) -> dict[str, frozenset[IRI]]:
         tables = [table for stage in dataflow.stages for table in stage.program.tables if table.stream == stream.name]
         known = [predicates for table in tables if (predicates := needed_predicates(table)) is not None]
         if len(known) == len(tables):
-            found[stream.name] = frozenset().union(*known)
+            found[stream.name] = frozenset().union(*known, dataflow.order_of(stream.name))
     return found

@@ -17,6 +17,7 @@ from thence.columns.dictionary import Terms
 from thence.columns.value_columns import ValueColumn, values_of, values_of_ids
 from thence.columns.value_kinds import NONE
 from thence.extraction.attributes import attribute_bindings, repeated_attributes
+from thence.extraction.order_values import event_order
 from thence.interface.extracted import ArrivedBatch, BindingTable, Extracted, concatenate_bindings, times_at, times_of
 from thence.interface.operator import Program
 from thence.interface.tables import (
@@ -167,10 +168,15 @@ def extract(
     """The tables extracted from some batches. Terms are entered into `terms`; an event that exceeds a limit, or that a
     table cannot read, matches nothing and is noted in `refused`, by ref."""
     tables = tuple(_extracted(table, arrived, terms, background, context, refused) for table in program.tables)
+    unordered: dict[int, str] = {}
+    order = event_order(program.order, arrived, terms, unordered)
+    if unordered:
+        refused.update(unordered)
+        tables = tuple(rows.take(np.flatnonzero(~np.isin(rows.refs[:, 0], list(unordered)))) for rows in tables)
     times = [each.batch.ends for each in arrived]
     together = times[0] if len(times) == 1 else np.concatenate(times) if times else np.empty(0, np.int64)
     domain = Domain(int(arrived[0].batch.domains[0])) if len(together) else None
-    return Extracted(tables, together, len(together), domain=domain)
+    return Extracted(tables, together, len(together), domain=domain, order=order)
 
 
 def _extracted(

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from thence.algebra.streams import Stream
 from thence.columns.value_types import CURE, TypedStage, Types, disagreement
 from thence.errors import InputError
-from thence.interface.operator import Feature, Operator, Program
+from thence.interface.operator import Feature, Operator, Orderable, Program
 from thence.interface.output import DerivedTriples, Events, Rows, is_numbered
+from thence.rdf.terms import IRI
 
 if TYPE_CHECKING:
     from thence.interface.tables import Table
@@ -138,6 +139,20 @@ class Dataflow:
         """The options that apply to some stage."""
         return frozenset().union(*(stage.program.features for stage in self.stages))
 
+    @cached_property
+    def is_ordered(self) -> bool:
+        """Whether the option `order` applies: then all events of a time are taken at once (C-9)."""
+        return any(stage.program.order for stage in self.stages)
+
+    def order_of(self, stream: str) -> tuple[IRI, ...]:
+        """The predicates by whose values the events of a stream are ordered within a time."""
+        orders = (dict(stage.program.order).get(stream, ()) for stage in self.stages)
+        return next(filter(None, orders), ())
+
+    def ordered(self, order: Mapping[str, tuple[IRI, ...]]) -> Dataflow:
+        """The same dataflow, the events of some streams from outside ordered within a time (C-8)."""
+        return replace(self, stages=tuple(_ordered(stage, order) for stage in self.stages))
+
     def numbered(self) -> Iterator[tuple[int, Stage]]:
         """The stages with their positions."""
         return iter(enumerate(self.stages, 1))
@@ -166,6 +181,14 @@ class Dataflow:
 
     def fingerprints(self) -> list[str]:
         return [stage.program.fingerprint() for stage in self.stages]
+
+
+def _ordered(stage: Stage, order: Mapping[str, tuple[IRI, ...]]) -> Stage:
+    own = tuple((each.name, order[each.name]) for each in stage.program.streams if each.name in order)
+    if not own:
+        return stage
+    assert isinstance(stage.program, Orderable), "rejected before"
+    return replace(stage, program=stage.program.ordered(own))
 
 
 def one_stage(program: Program, operator: Operator[Any, Any], *, described_by: str = "") -> Dataflow:

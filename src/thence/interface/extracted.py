@@ -13,6 +13,7 @@ from thence.algebra.expressions import Variable
 from thence.columns.arrays import Ints
 from thence.columns.batches import Batch
 from thence.columns.value_columns import ValueColumn
+from thence.interface.event_order import EventOrder
 from thence.rdf.times import Domain
 
 
@@ -95,7 +96,8 @@ class Extracted:
     these events, in no order: events that match nothing count for contiguity. `latest` is the time of the latest event
     of all inputs so far, in any stream or shard, as far as the host knows it; `heard` is that of the program's own
     streams, including events that still wait for their turn (RS-14). `domain` is the kind of time, None while nothing
-    has fixed it (C-32). `advanced` is the time given to `advance`, if it was called (RS-21)."""
+    has fixed it (C-32). `advanced` is the time given to `advance`, if it was called (RS-21). `order` has the values
+    of the option `order` of the events that the tables are of; of all events, if the program has no shard key."""
 
     tables: tuple[BindingTable, ...]
     times: NDArray[np.int64]
@@ -104,3 +106,4 @@ class Extracted:
     heard: int | None = None
     domain: Domain | None = None
     advanced: int | None = None
+    order: EventOrder | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -43,6 +43,7 @@ class Feature(Enum):
     REPORT = "report"
     TIMED_OUT = "timed_out"
     HISTORY = "history"
+    ORDER = "order"
 
 
 class TieOrder(Enum):
@@ -51,10 +52,27 @@ class TieOrder(Enum):
 
     ANY = "any"
     """No answer depends on it."""
+    WHOLE = "whole"
+    """No answer depends on it, but a step has all events of a time (C-9)."""
     SOURCE = "source"
     """Within one step, the refs of events ascend in source order, and so do the rows of tables."""
     COMPLETE = "complete"
     """As SOURCE, and a step has all events of a time (TEF-17): on Spark they wait until the watermark has passed it."""
+
+    @property
+    def by_source(self) -> bool:
+        """Whether the events of a step come in source order."""
+        return self in (TieOrder.SOURCE, TieOrder.COMPLETE)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a step has all events of a time."""
+        return self in (TieOrder.WHOLE, TieOrder.COMPLETE)
+
+
+Order: TypeAlias = tuple[tuple[str, tuple[IRI, ...]], ...]
+"""The option `order`: the predicates by whose values the events of a stream are ordered within a time (C-8). Events of
+other streams have no values. Empty without the option."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +163,11 @@ class Program(Protocol):
         ...
 
     @property
+    def order(self) -> Order:
+        """The option `order`, if the program is compiled for it; then a step has all events of a time (C-9)."""
+        ...
+
+    @property
     def background_patterns(self) -> tuple[Pattern, ...]:
         """Patterns that read the background, beside those of `tables`."""
         ...
@@ -195,6 +218,20 @@ class HeldFact(NamedTuple):
     start: int
     end: int | None
     triple: Triple
+
+
+@runtime_checkable
+class Orderable(Protocol):
+    """A program that the option `order` applies to."""
+
+    def ordered(self, order: Order) -> Program:
+        """The same query with an order of events of one time."""
+        ...
+
+    @property
+    def ties_matter(self) -> bool:
+        """Whether an answer is likely to be another one if events of one time follow each other."""
+        ...
 
 
 P = TypeVar("P", contravariant=True)

@@ -178,13 +178,20 @@ class Engine:
         now = self.watermark.now
         if now is None:
             return []
-        ready = self.waiting and self.waiting[0][0] <= now
+        ready = self._is_due(now)
         waits = self.answers.flow.waits_for_time and now != self.come_to
         return self._feed(now) if ready or waits else []
 
+    def _is_due(self, watermark: int) -> bool:
+        """Whether the next event can be taken: with `order`, once all events of its time are there (C-9)."""
+        if not self.waiting:
+            return False
+        time = self.waiting[0][0]
+        return time < watermark or (time == watermark and not self.answers.flow.dataflow.is_ordered)
+
     def _feed(self, watermark: int, *, advanced: int | None = None) -> list[Match | Problem]:
         ready: dict[str, list[Event]] = {}
-        while self.waiting and self.waiting[0][0] <= watermark:
+        while self._is_due(watermark):
             _, _, name, event = heappop(self.waiting)
             ready.setdefault(name, []).append(event)
         batches = {name: [self._batch(name, events)] for name, events in ready.items()}

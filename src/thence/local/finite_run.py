@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
+from warnings import warn
 
 import numpy as np
 
-from thence.errors import InputError, LimitError
+from thence.errors import InputError, LimitError, ThenceWarning
 from thence.extraction.attributes import predicates_read
 from thence.local.flow import Answers, OutOfOrderError, check_order, merge_streams, sort_stream
 from thence.local.inputs import StreamInput
@@ -80,7 +81,12 @@ class Matching(Iterator[Match | Problem]):
             pass
         made = collected.table(self.domain.known)
         self.counts.matches += len(made)
+        self._warn()
         return made
+
+    def _warn(self) -> None:
+        for text in self.answers.flow.warnings():
+            warn(text, ThenceWarning, stacklevel=2)
 
     def _run(self) -> Iterator[Match | Problem]:
         held: dict[str, list[Batch]] = {}
@@ -100,6 +106,7 @@ class Matching(Iterator[Match | Problem]):
                 yield from self.answers.of(self.answers.flow.feed(some, watermark), self.domain.known)
                 wrong = list(self.answers.problems(self.domain.known))
                 yield from wrong if self.problems else ()
+            self._warn()
         except OutOfOrderError:
             raise InputError("A file has changed while it was read. Try: again, once it is complete") from None
 

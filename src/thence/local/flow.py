@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import merge
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -205,6 +205,10 @@ class LocalFlow:
         """The ids of a row's events, in pattern order."""
         return [self.log.id(ref) for ref in row.refs]
 
+    def warnings(self) -> list[str]:
+        """What there is to say of a finite input at its end; each thing once."""
+        return list(dict.fromkeys(text for host in self.hosts for text in host.ties.warnings()))
+
     def rejected(self) -> Iterator[tuple[ArrivedBatch, int, str]]:
         """The events since the last call that extraction refused: batch, number in it, and reason; each once, whichever
         stages refuse it."""
@@ -268,7 +272,9 @@ class LocalFlow:
         if stream not in self.dataflow.derived:
             return list(listed)
         every = [*self.waiting.pop((host.number, stream), ()), *listed]
-        cuts = [int(np.searchsorted(each.batch.ends, time, side="right")) for each in every]
+        # in an order, all events of a time are taken at once (C-9)
+        side: Literal["left", "right"] = "left" if host.stage.program.order else "right"
+        cuts = [int(np.searchsorted(each.batch.ends, time, side=side)) for each in every]
         later = [_part(each, cut, len(each.batch)) for each, cut in zip(every, cuts, strict=True)]
         if any(len(each.batch) for each in later):
             self.waiting[host.number, stream] = [each for each in later if len(each.batch)]

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from thence.algebra.streams import Report
 from thence.errors import InputError, closest, listed
@@ -18,6 +18,10 @@ from thence.interface.operator import Feature
 if TYPE_CHECKING:
     from thence.algebra.streams import QueryAlgebra
     from thence.interface.dataflow import Dataflow
+
+
+EventOrder: TypeAlias = tuple[tuple[str | None, tuple[str, ...]], ...]
+"""The option `order` as a caller names things: the columns or predicates of a stream; under None, those of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class CompileOptions:
     reasoning: str | None = None
     policy: str | None = None
     report: Report | None = None
+    order: EventOrder = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class Language:
         return dataflow
 
 
-_BACKGROUND, _TIMED_OUT = Feature.BACKGROUND, Feature.TIMED_OUT
+_BACKGROUND, _TIMED_OUT, _ORDER = Feature.BACKGROUND, Feature.TIMED_OUT, Feature.ORDER
 _REGISTER = r"\bREGISTER\s+(?:[RID]?STREAM|QUERY)\b"
 _WINDOWS = rf"\bWIN\b|\bWINDOW\b|\bEVENT\s+ON\b|\[\s*(?:RANGE|NOW|TRIPLES|ELEMENTS)\b|\bSTREAM\s*\[|{_REGISTER}"
 _FACTS = (
@@ -85,7 +90,7 @@ LANGUAGES: tuple[Language, ...] = (
         r"\bGPM\b",
         "thence.lang.spaseq.parser:parse",
         "thence.engines.automaton.plan.spaseq:compile_query",
-        frozenset({_BACKGROUND, _TIMED_OUT}),
+        frozenset({_BACKGROUND, _TIMED_OUT, _ORDER}),
     ),
     Language(
         "sase+",
@@ -94,6 +99,7 @@ LANGUAGES: tuple[Language, ...] = (
         r"\bPATTERN\b",
         "thence.lang.sase.parser:parse",
         "thence.engines.automaton.plan.sase:compile_query",
+        frozenset({_ORDER}),
     ),
     Language(
         "rsep-ql",
@@ -112,7 +118,7 @@ LANGUAGES: tuple[Language, ...] = (
         _FACTS,
         "thence.lang.tef_sparql.parser:parse",
         "thence.engines.facts.plan.tef_sparql:compile_query",
-        frozenset({_BACKGROUND, Feature.HISTORY}),
+        frozenset({_BACKGROUND, Feature.HISTORY, _ORDER}),
     ),
     Language(
         "ep-sparql",

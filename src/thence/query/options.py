@@ -16,8 +16,8 @@ from thence.interface.tables import AllTriples, Attributes, EntailedTriples
 from thence.io.background_data import load_background
 from thence.local.inputs import stream_name
 from thence.match.background import NO_BACKGROUND, Background
-from thence.query.languages import POLICIES, CompileOptions, Language
-from thence.rdf.terms import is_absolute
+from thence.query.languages import POLICIES, CompileOptions, EventOrder, Language
+from thence.rdf.terms import IRI, is_absolute
 from thence.rdf.times import MAX_TIME, Domain, Span, evaluation_time, parse_duration, parse_time
 from thence.runtime.watermark import TimeDomain, Watermark
 
@@ -149,6 +149,35 @@ def report_span(report: Report | None) -> dict[str, Span]:
             return {}
 
 
+def event_order(given: object) -> EventOrder:
+    """`order`: a name, several names, or such for each stream; under None those of every stream.
+
+    >>> event_order("seq"), event_order({"trades": ["seq", "line"]})
+    (((None, ('seq',)),), (('trades', ('seq', 'line')),))
+    """
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        return tuple((str(stream), _names(names, given)) for stream, names in given.items())
+    return ((None, _names(given, given)),)
+
+
+def _names(names: object, given: object) -> tuple[str, ...]:
+    listed = (names,) if isinstance(names, str | IRI) else names
+    if not isinstance(listed, Iterable) or isinstance(listed, Mapping | bytes):
+        raise _no_order(given)
+    found = tuple(each.value if isinstance(each, IRI) else each for each in listed)
+    if not found or not all(isinstance(each, str) and each for each in found):
+        raise _no_order(given)
+    return found
+
+
+def _no_order(given: object) -> InputError:
+    return InputError(
+        f'order can\'t be {given!r:.80}. Try: order="seq", order=("seq", "line"), or order={{"trades": ("seq",)}}'
+    )
+
+
 def check_count(option: str, given: object, *, example: str, most: int | None = None) -> int:
     """A whole number from 1 to `most`. InputError for anything else."""
     if isinstance(given, bool) or not isinstance(given, int) or given < 1 or (most is not None and given > most):
@@ -225,6 +254,7 @@ class Options:
     max_steps: Checked[int | None, int] = Checked(_limit(_DEFAULTS.max_steps, "10_000"), None)
     problems: bool = False
     timed_out: Checked[bool, bool] = Checked(lambda _, given: bool(given), False)
+    order: Checked[Any, EventOrder] = Checked(lambda _, given: event_order(given), None)
     optimise: bool = True
     history: bool = False  # of `engine` alone
     # of `dataframe` alone
@@ -240,7 +270,7 @@ class Options:
 
     @property
     def compile_options(self) -> CompileOptions:
-        return CompileOptions(self.optimise, self.timed_out, self.reasoning, self.policy, self.report)
+        return CompileOptions(self.optimise, self.timed_out, self.reasoning, self.policy, self.report, self.order)
 
     @property
     def gives_problems(self) -> bool:
@@ -252,7 +282,11 @@ class Options:
         check_choice("policy", self.policy, (None, *(language.policies or POLICIES)))
         for feature in Feature:
             given = getattr(self, feature.value)
-            if given is not None and given is not False and feature not in dataflow.features:
+            if given is None or given is False or given == ():
+                continue
+            stages = [stage.program.features for stage in dataflow.stages]
+            every = feature is Feature.ORDER  # else some stage would take events of one time in another order
+            if not (all if every else any)(feature in features for features in stages):
                 whom = "this query" if feature in language.options else language.title
                 raise InputError(f"{feature.value}= is not supported for {whom}. Try: remove it")
 

@@ -16,9 +16,11 @@ from thence.interface.operator import Feature
 from thence.local.engine import Engine
 from thence.local.finite_run import Matching
 from thence.local.flow import Answers, LocalFlow
-from thence.local.inputs import check_inputs, inputs_by_stream, stream_inputs
-from thence.query.languages import CompileOptions, Language, language_named, recognised
+from thence.local.inputs import check_inputs, inputs_by_stream, stream_inputs, stream_name
+from thence.query.languages import CompileOptions, EventOrder, Language, language_named, recognised
 from thence.query.options import Duration, Options, absolute_namespace
+from thence.rdf.events import predicate_term
+from thence.rdf.terms import IRI, is_absolute
 from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
@@ -76,6 +78,19 @@ def prefixes_of(text: str) -> dict[str, str]:
     return {name: iri for name, iri in _PREFIX.findall(text) if iri}
 
 
+def predicate_named(name: str, namespace: str, prefixes: Mapping[str, str]) -> IRI:
+    """The predicate of a name: a column, an IRI, or a name with one of the query's prefixes.
+
+    >>> print(predicate_named("seq", "http://example.org/", {}), predicate_named("x:n", "", {"x": "http://x.org/"}))
+    <http://example.org/seq> <http://x.org/n>
+    """
+    prefix, colon, local = name.partition(":")
+    if colon and prefix in prefixes:
+        return IRI(prefixes[prefix] + local)
+    bare = name[1:-1] if name[0] == "<" and name[-1] == ">" else name
+    return IRI(bare) if is_absolute(bare) else predicate_term(name, namespace)
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -105,11 +120,26 @@ class Query:
     def dataflow(self, options: CompileOptions = DEFAULT_OPTIONS) -> Dataflow:
         """The query compiled: its stages, each a program with its operator."""
         if options not in self._compiled:
+            if options.order:
+                whole = self.dataflow(replace(options, order=()))
+                self._compiled[options] = whole.ordered(self._order(options.order, whole))
+                return self._compiled[options]
             partial = options.timed_out and Feature.TIMED_OUT in self.language.options
             own = self.language.compile(self.algebra, replace(options, timed_out=partial))
             others = {name: each.dataflow(options) for name, each in self.feeders.items()}
             self._compiled[options] = connected(own, others) if others else own
         return self._compiled[options]
+
+    def _order(self, given: EventOrder, dataflow: Dataflow) -> dict[str, tuple[IRI, ...]]:
+        """The predicates by which the events of each stream from outside are ordered within a time."""
+        found: dict[str, tuple[IRI, ...]] = {}
+        for called, names in given:
+            streams = dataflow.streams
+            wanted = [each.name for each in streams] if called is None else [stream_name(called, streams)]
+            for stream in wanted:
+                namespace = dataflow.namespace_of(stream)
+                found[stream] = tuple(predicate_named(name, namespace, self.prefixes) for name in names)
+        return found
 
     def reading(self, feeders: Mapping[str, Query]) -> Query:
         """The same query, some of whose streams are the events that other queries CONSTRUCT.
@@ -121,8 +151,6 @@ class Query:
         >>> [match.bindings["v"].value for match in shown.match({"S": [Event(1, "<x:s> <x:p> 7 .")]})]
         ['7']
         """
-        from thence.local.inputs import stream_name
-
         own = self.language.compile(self.algebra, DEFAULT_OPTIONS).streams
         found = {stream_name(name, own): each for name, each in feeders.items()}
         query = replace(self, feeders={**self.feeders, **found})
@@ -176,6 +204,7 @@ class Query:
         max_steps: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
+        order: Any = None,
         optimise: bool = True,
     ) -> Matching:
         """The matches in finite streams, in order of certainty, then end, start and ids.
@@ -188,7 +217,9 @@ class Query:
         not say so itself: "content", "close", "non_empty_content", a length of time, or a list of times. More than
         `max_runs` partial matches at once are a LimitError, and so are more than `max_rounds` of rules, or `max_steps`
         of TEF-SPARQL, at one time. With `problems`, bad events come as `Problem`, among the matches; with `timed_out`,
-        partial matches whose window ended too. `optimise=False` gives the same answers, slower.
+        partial matches whose window ended too. `order` names columns or predicates whose values order the events of one
+        time, as ORDER BY does: "seq", ("seq", "line"), or such for each stream (SPAseQ, SASE+, TEF-SPARQL).
+        `optimise=False` gives the same answers, slower.
         """
         return self.matching(streams, Options.among(locals()))
 
@@ -218,6 +249,7 @@ class Query:
         max_steps: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
+        order: Any = None,
         optimise: bool = True,
         history: bool = False,
     ) -> Engine:
@@ -249,6 +281,7 @@ class Query:
         max_steps: int | None = None,
         problems: bool = False,
         timed_out: bool = False,
+        order: Any = None,
         optimise: bool = True,
         terms: str = "text",
         columns: Any = None,
@@ -279,6 +312,7 @@ class Query:
         reasoning: str | None = None,
         policy: str | None = None,
         report: Any = None,
+        order: Any = None,
     ) -> str:
         """How the query is run: its algebra, its stages, keys and windows, and where each filter acts. `format` is
         `text`, `mermaid` (a diagram), `svg` (a drawing) or `json`."""

@@ -31,6 +31,7 @@ from thence.rdf.times import Domain, format_time
 from thence.runtime.event_log import EventLog
 from thence.runtime.match_ids import DerivedNames, derived_event, match_ids
 from thence.runtime.ordering import Ordered, Seen, in_order, shown_text
+from thence.runtime.tie_counts import TieCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,11 @@ class Host:
     state: Any = field(init=False)
     seen: Seen | None = field(init=False, default=None)
     rejected: dict[int, str] = field(init=False, default_factory=dict)  # by ref: events that extraction refused
+    ties: TieCounts = field(init=False)
 
     def __post_init__(self) -> None:
         output = self.stage.program.output
+        self.ties = TieCounts(self.stage.program)
         self.state = self.stage.operator.initial(self.stage.program, self.environment)
         if isinstance(output, Rows) and output.distinct is not None:
             self.seen = Seen(output.distinct)
@@ -74,9 +77,13 @@ class Host:
         found = extract(
             self.stage.program, arrived, self.prepare(), environment.background, environment.context, self.rejected
         )
+        if not environment.running:
+            self.ties.add(arrived, found)
         if self.rejected and len(found.times):  # not a bad event's time (RS-18, TEF-45)
             refs = np.concatenate([each.first_ref + np.arange(len(each.batch)) for each in arrived])
-            found = replace(found, times=found.times[~np.isin(refs, list(self.rejected))])
+            good = ~np.isin(refs, list(self.rejected))
+            order = None if found.order is None else found.order.take(np.flatnonzero(good))
+            found = replace(found, times=found.times[good], order=order)
         return found
 
     def emit(

@@ -54,7 +54,7 @@ def outcome_of(image, memory, rows, row, edge, state, at, ends):
     time, last = rows[row + TIME], memory[at + LAST]
     if memory[at + STATE] != state or last >= time:
         return STAYS
-    if time > memory[at + DEADLINE]:
+    if rows[row + image[layout.CLOCK]] > memory[at + DEADLINE]:
         return STAYS if memory[KEEP_EXPIRED] else DROPPED
     selection = image[edge + layout.SELECTION_OF]
     if selection == NEXT and memory[at + TAKEN] < time:
@@ -132,7 +132,7 @@ def outcome_in_closure(image, memory, rows, row, edge, state, at, fits):
     time, last = rows[row + TIME], memory[at + LAST]
     if memory[at + STATE] != state or last >= time:
         return STAYS
-    if time > memory[at + DEADLINE]:
+    if rows[row + image[layout.CLOCK]] > memory[at + DEADLINE]:
         return STAYS if accepts(image, state) or memory[KEEP_EXPIRED] else DROPPED
     if memory[at + TAKEN] < time:
         return DROPPED
@@ -216,7 +216,7 @@ def stop(image, memory, rows, row, state, at):
     if kind == AT_WINDOWS_END:
         memory[at + TAKEN] = NEVER
     elif kind == AT_STOP:
-        emit_run(image, memory, at, rows[row + TIME])
+        emit_run(image, memory, at, rows[row + image[layout.CLOCK]])
         memory[at + TAKEN] = rows[row + TIME]
 
 

@@ -26,6 +26,7 @@ from thence.algebra.sase import (
 )
 from thence.algebra.streams import Name
 from thence.algebra.variables import mentioned
+from thence.columns.arrays import Ints
 from thence.columns.dictionary import Terms
 from thence.columns.value_columns import term_of
 from thence.engines.automaton.memory import AT_NODES, AT_RUNS, ITERATED, NODE, PARENT, PLACE, ROW, RUN, region
@@ -232,20 +233,25 @@ class _Absent:
         )
 
     def _gap(self, matches: Matches, position: int) -> tuple[int, int]:
-        """The times between which it must not be, both exclusive."""
+        """The times between which it must not be, both exclusive. Under the option `order` they are moments, but for
+        the end of a gap behind the match."""
         nodes = matches.history.events.nodes[matches.offsets[position] : matches.offsets[position + 1]]
         times = nodes[:, ITERATED + 2 * len(self.components.names) + 1]
         after = int(times[nodes[:, PLACE] == self.negation.before].max())
         if self.negation.after < 0:
-            return after, int(times[0]) + self.program.automaton.window + 1
+            return after, int(self._clock(times[:1])[0]) + self.program.automaton.window + 1
         return after, int(times[nodes[:, PLACE] == self.negation.after].min())
+
+    def _clock(self, ends: Ints) -> Ints:
+        return ends if self.state.moments is None else self.state.moments.clock(ends)
 
     def _between(self, after: int, before: int, matches: Matches, position: int) -> list[_Event]:
         """The events of a gap that may count, in the order of time: those that can be taken, and those that break a
         contiguous series."""
         found = []
         for rows in self.state.negated.values():
-            inside = np.flatnonzero((rows.end > after) & (rows.end < before))
+            ends = self._clock(rows.end) if self.negation.after < 0 else rows.end
+            inside = np.flatnonzero((rows.end > after) & (ends < before))
             fits = rows.columns[Variable("fits")].bits[inside]
             fits[~self._alike(rows, inside, self.components.tested, matches, position)] = 0
             counts = fits & (1 << self.negation.fits | 1 << max(self.negation.fits_later, 0)) != 0

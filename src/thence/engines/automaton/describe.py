@@ -31,7 +31,7 @@ from thence.engines.automaton.program import (
     SequenceProgram,
     Source,
 )
-from thence.explain.description import Arrow, Description, Node, Tested, key_text
+from thence.explain.description import Arrow, Description, Node, Tested, key_text, order_clauses
 from thence.extraction.opcodes import ASK
 from thence.interface.tables import Attributes
 from thence.match.solve import reason_for_reference
@@ -107,6 +107,7 @@ def _sequence(program: SequenceProgram, query: SequenceQuery) -> Description:
     if STRICT in automaton.selection:
         among = f"the events of a partition by {' '.join(partition)}" if partition else "all events of all streams"
         clauses += [f"Contiguity: judged among {among}"]
+    clauses += order_clauses(program.order)
     return Description(
         algebra=show(query),
         json={
@@ -285,7 +286,7 @@ def _block(program: SequenceProgram, query: ComponentQuery) -> Description:
             "key": names,
         },
         sections={"Components": components},
-        clauses=(*clauses, f"Key: {key_text(program.shard_key, ', '.join(names))}"),
+        clauses=(*clauses, *order_clauses(program.order), f"Key: {key_text(program.shard_key, ', '.join(names))}"),
         boxes=states,
         arrows=(*edges, *endings),
         absent=tuple(_absent(query, component) for component in query.components if component.negated),

@@ -30,12 +30,13 @@ Image = NDArray[np.int64]
     MERGES,  # whether runs that are alike become one
     GROUPED,  # and matches, that are alike in so many words
     APART,  # where in a row the time is that partition contiguity goes by
+    CLOCK,  # where in a row its time is, which windows go by: its moment is in its place if they differ
     AT_FEEDS,
     AT_STATES,
     AT_EDGES,
     AT_GUARDS,
     _HEAD,
-) = range(2, 16)
+) = range(2, 17)
 
 END = -1
 """Behind the last item of a list that is read to its end: the first number of an item is never this."""
@@ -89,18 +90,26 @@ STATE_KEY, ORDERED, GREATEST, ACCEPTS, STATE_WIDTH = range(5)
 
 # A row of the machine's input, all 64-bit integers: its time, which is the end of its events, the latest strictly
 # earlier time that breaks contiguity with it, its feed, its events, and then tag and bits of each column. Rows are as
-# wide as the widest feed needs; where some events have a duration, the start of the first one is behind that.
+# wide as the widest feed needs; where some events have a duration, the start of the first one stands behind that. Under
+# the option `order`, TIME and PREVIOUS are moments (`moments`), and the time stands behind the columns.
 TIME, PREVIOUS, FEED, EVENTS = 0, 1, 2, 3
 
 
 def row_width(automaton: Automaton) -> int:
-    """The size of a row of points in time, in numbers. After its columns come the previous times after the first."""
-    return int(automaton.row_values + 2 * automaton.feed_columns.max(initial=0) + automaton.previous - 1)
+    """How many numbers a row of points in time has. Behind its columns stand the previous times after the first, and
+    its time if that is not its moment."""
+    columns = 2 * automaton.feed_columns.max(initial=0)
+    return int(automaton.row_values + columns + automaton.previous - 1 + automaton.ordered)
 
 
 def previous_place(automaton: Automaton, number: int) -> int:
     """The place in a row of that previous time."""
-    return PREVIOUS if number == 0 else row_width(automaton) - automaton.previous + number
+    return PREVIOUS if number == 0 else row_width(automaton) - automaton.ordered - automaton.previous + number
+
+
+def clock_place(automaton: Automaton) -> int:
+    """The place in a row of its time."""
+    return row_width(automaton) - 1 if automaton.ordered else TIME
 
 
 def image(automaton: Automaton) -> Image:
@@ -123,6 +132,7 @@ class _Layout:
         if a.merges:
             words[MOST_EVENTS] = 4  # nodes that a row may make: itself, and where two histories meet
         words[APART] = previous_place(a, a.previous - 1)
+        words[CLOCK] = clock_place(a)
         words[FITS] = self._column(a.fits) + 1 if a.fits >= 0 else -1
         constants = zip(a.constant_tags.tolist(), a.constant_bits.tolist(), strict=True)
         words[AT_CONSTANTS] = self._list(constants)[0]

@@ -110,7 +110,8 @@ def join(image, memory, rows, negated, term_tags, term_bits, row, edge, run, sou
                 take(image, memory, rows, row, edge, source - SLOTS, None)
         first, last = image[edge + layout.GUARDS], image[edge + layout.GUARDS_END]
         if first < last:
-            objection = objection_of(image, memory, negated, term_tags, term_bits, first, last, after, time)
+            place = np.int64(TIME)
+            objection = objection_of(image, memory, negated, term_tags, term_bits, first, last, after, time, place)
             verdict = ASK if objection == ASK else TRUE - objection
         first, last = image[edge + layout.PRUNE], image[edge + layout.PRUNE_END]
         if verdict == TRUE and first < last:
@@ -183,8 +184,9 @@ def _answer(memory, predicate, which):
 
 
 @inner
-def objection_of(image, memory, negated, term_tags, term_bits, first, last, after, before):
-    """Whether an event strictly between two times satisfies one of some negations, together with the first frame."""
+def objection_of(image, memory, negated, term_tags, term_bits, first, last, after, before, place):
+    """Whether an event strictly between two times satisfies one of some negations, together with the first frame. The
+    second one is of the kind that a row has at `place`."""
     width = memory[ROW_WIDTH]
     for g in range(first, last):
         guard = image[layout.AT_GUARDS] + image[g] * opcodes.RANGE_WIDTH
@@ -195,7 +197,7 @@ def objection_of(image, memory, negated, term_tags, term_bits, first, last, afte
                 low = middle + 1
             else:
                 high = middle
-        while low < memory[NEGATED] and negated[low * width + TIME] < before:
+        while low < memory[NEGATED] and negated[low * width + place] < before:
             for k in range(image[guard + opcodes.FIRST], image[guard + opcodes.BEYOND]):
                 edge = image[layout.AT_EDGES] + image[k] * layout.EDGE_WIDTH
                 if image[edge + layout.FEED_OF] == negated[low * width + FEED]:
@@ -452,7 +454,8 @@ def _resolve(image, memory, negated, term_tags, term_bits, watermark):
         edge = image[layout.AT_EDGES] + memory[at + STATE] * layout.EDGE_WIDTH
         first, last = image[edge + layout.ENDS], image[edge + layout.ENDS_END]
         before = memory[at + DEADLINE] + 1  # the gap after a match is closed at its end
-        verdict = objection_of(image, memory, negated, term_tags, term_bits, first, last, memory[at + LAST], before)
+        after, place = memory[at + LAST], image[layout.CLOCK]
+        verdict = objection_of(image, memory, negated, term_tags, term_bits, first, last, after, before, place)
         if verdict == ASK:
             return ASKING
         if verdict == FALSE:

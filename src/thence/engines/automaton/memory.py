@@ -295,10 +295,11 @@ def _set_bound(image, memory, record, at, following):
     memory[at + BOUND] = bits
 
 
-def evict_runs(image: NDArray[np.int64], memory: Memory, now: int) -> Memory:
-    """Between batches: drop runs that no event from `now` on can continue, with their history, and give
-    the buckets a size that fits."""
-    waiting = _swept(memory, now)
+def evict_runs(image: NDArray[np.int64], memory: Memory, now: int, moment: int) -> Memory:
+    """Between batches: drop runs that no event from `now` on can continue, forget the history of the dropped, and give
+    the buckets a size that fits. `moment` is the first that may come from `now` on: without the option `order`, `now`
+    itself."""
+    waiting = _swept(memory, now, moment)
     _compact(memory, bool(image[MERGES]))
     buckets = _fitting(len(waiting))
     if buckets <= memory[BUCKETS] <= 4 * buckets:  # not back and forth
@@ -330,7 +331,9 @@ class Contents(NamedTuple):
 
 def memory_contents(memory: Memory) -> Contents:
     runs, pending = region(memory, AT_RUNS), region(memory, AT_PENDING)[: memory[PENDING]]
-    return Contents(runs[_swept(memory, _LONG_AGO)], runs[pending], region(memory, AT_NODES)[: memory[NODES]])
+    return Contents(
+        runs[_swept(memory, _LONG_AGO, _LONG_AGO)], runs[pending], region(memory, AT_NODES)[: memory[NODES]]
+    )
 
 
 def restored_memory(image: NDArray[np.int64], automaton: Automaton, found: Contents) -> Memory:
@@ -361,8 +364,8 @@ def take_expired(memory: Memory, now: int) -> NDArray[np.int64]:
     return found
 
 
-@lazy_entry(lambda memory, now: memory[BUCKETS] + memory[RUN_CAPACITY])
-def _swept(memory, now):
+@lazy_entry(lambda memory, now, moment: memory[BUCKETS] + memory[RUN_CAPACITY])
+def _swept(memory, now, moment):
     """The runs that wait on, those in front last, so that they come in front again; the others are free."""
     waiting = np.empty(memory[RUN_CAPACITY] - memory[FREE], np.int64)
     count = len(waiting)
@@ -371,7 +374,7 @@ def _swept(memory, now):
         while run >= 0:
             at = memory[AT_RUNS] + run * memory[RUN_WIDTH]
             untold = memory[KEEP_EXPIRED] != 0 and memory[at + TAKEN] == NEVER
-            if memory[at + TAKEN] < now or (memory[at + DEADLINE] < now and not untold):
+            if memory[at + TAKEN] < moment or (memory[at + DEADLINE] < now and not untold):
                 memory[memory[AT_FREE] + memory[FREE]] = run
                 memory[FREE] += 1
                 memory[at + STATE] = -1

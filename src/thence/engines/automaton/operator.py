@@ -38,6 +38,7 @@ from thence.engines.automaton.memory import (
     region,
     restored_memory,
 )
+from thence.engines.automaton.moments import Moments
 from thence.engines.automaton.program import SequenceProgram
 from thence.engines.automaton.projection import all_bound, solutions, total_solutions
 from thence.engines.automaton.step import (
@@ -70,11 +71,12 @@ from thence.interface.solutions import Solutions
 # Sizes, places, links, term ids and tags are checked; times and numbers may be any.
 
 
-def check_matched(rows: BindingTable, width: int, terms: int, next_ref: int) -> None:
+def check_matched(rows: BindingTable, width: int, terms: int, next_ref: int, moments: Moments | None = None) -> None:
     count = len(rows.end) if rows.end.ndim else 0
     check_array(rows.end, np.int64, count)
     check_array(rows.start, np.int64, count)
-    check_intervals(rows.start, rows.end)
+    if moments is None:
+        check_intervals(rows.start, rows.end)
     check_array(rows.refs, np.int64, count, width)
     check_array(rows.fresh, np.bool_, count)
     check_within(rows.refs, 0, next_ref, "the number of an event")
@@ -89,6 +91,13 @@ def check_partitions(keys: NDArray[Any], times: NDArray[Any], by: int, terms: in
     check_array(keys, np.int64, len(times), 2 * by)
     require(by or len(times) <= 1, "it has several partitions, but the query has one")
     check_values(keys[:, 0::2], keys[:, 1::2], terms)
+
+
+def check_moments(moments: Moments) -> None:
+    check_array(moments.numbers, np.int64, -1)
+    check_array(moments.times, np.int64, len(moments.numbers))
+    require((np.diff(moments.numbers) > 0).all(), "its moments are out of order")
+    check_within(moments.numbers, 0, moments.next, "a moment")
 
 
 def check_contents(program: SequenceProgram, found: Contents, terms: int, next_ref: int) -> None:
@@ -131,6 +140,7 @@ def snapshot(program: SequenceProgram, state: SequenceState) -> tuple[dict[str, 
     forget(program, state)
     head = {
         "latest": state.latest,
+        "moment": None if state.moments is None else state.moments.next,
         "kept": [state.terms_kept, *(contiguity.kept for contiguity in state.contiguities)],
         "totals": saved_aggregates(state.totals) if isinstance(program.query.form, MatchAggregates) else None,
     }
@@ -163,10 +173,13 @@ def restore(program: SequenceProgram, head: dict[str, Any], reader: ArrayReader,
     )
     if isinstance(program.query.form, MatchAggregates):
         state.totals = _totals(head.get("totals"), program, found.nodes)
+    if program.order:
+        state.moments = Moments(_number(head.get("moment"), least=0), reader.next().copy(), reader.next().copy())
+        check_moments(state.moments)
     for feed, rows in state.negated.items():
-        check_matched(rows, len(program.inputs[program.feeds[feed]].sources), len(terms), next_ref)
+        check_matched(rows, len(program.inputs[program.feeds[feed]].sources), len(terms), next_ref, state.moments)
     for rows in state.recent:
-        check_matched(rows, 1, len(terms), next_ref)
+        check_matched(rows, 1, len(terms), next_ref, state.moments)
     return state
 
 
@@ -220,6 +233,9 @@ def _arrays(state: SequenceState) -> Iterator[NDArray[Any]]:
         for values in rows.columns.values():
             yield values.tags
             yield values.bits
+    if state.moments is not None:
+        yield state.moments.numbers
+        yield state.moments.times
 
 
 def _matched(reader: ArrayReader, variables: tuple[Variable, ...]) -> BindingTable:

@@ -4,7 +4,7 @@ mean. Immutable."""
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from thence.algebra.show import show
 from thence.algebra.show_sase import key_text
 from thence.algebra.spaseq import LateGraph, SequenceQuery
 from thence.algebra.streams import Name, Stream
-from thence.interface.operator import Feature, ShardKey, TieOrder
+from thence.interface.operator import Feature, Order, ShardKey, TieOrder
 from thence.interface.output import Output
 from thence.interface.tables import Attributes, Table
 from thence.rdf.terms import Term
@@ -142,6 +142,8 @@ class Automaton(NamedTuple):
     constant_tags: NDArray[np.uint16]
     constant_bits: Int64s
 
+    ordered: bool = False  # rows have moments, and their times besides (C-9)
+
 
 # A compiled automaton: the tables, the code of the machine, and the meaning of its slots. Immutable.
 
@@ -245,6 +247,19 @@ class SequenceProgram:
     shown: tuple[Variable, ...] | None = None  # the outputs that are a row's columns; None, if these are computed
     late: tuple[LateGraph, ...] = ()
     components: Components = field(default_factory=Components)
+    order: Order = ()
+
+    def ordered(self, order: Order) -> SequenceProgram:
+        """The same query, whose events of one time follow each other in an order. Contiguity over all events is judged
+        in one shard, since others do not know the values of `order`."""
+        from thence.engines.automaton.image import image  # which imports this module
+
+        automaton = self.automaton._replace(ordered=True)
+        key = self.shard_key
+        if self._counts_every_event and key.names:
+            routes = tuple(None if route is None else () for route in key.routes)
+            key = ShardKey((), routes, "with order, strict contiguity counts every event of all streams in one shard")
+        return replace(self, order=order, automaton=automaton, image=image(automaton), shard_key=key)
 
     @property
     def namespace(self) -> str:
@@ -262,12 +277,21 @@ class SequenceProgram:
     @property
     def broadcasts_times(self) -> bool:
         """Under strict contiguity without partitions any event of any stream may break a run."""
+        return self._counts_every_event and not self.order
+
+    @property
+    def _counts_every_event(self) -> bool:
         return () in self.contiguous and bool((self.automaton.selection == STRICT).any())
 
     @property
     def tie_order(self) -> TieOrder:
-        """The order of simultaneous events does not matter: they never follow each other (C-6)."""
-        return TieOrder.ANY
+        """The order of ties does not matter: they never follow each other (C-6, C-11)."""
+        return TieOrder.WHOLE if self.order else TieOrder.ANY
+
+    @property
+    def ties_matter(self) -> bool:
+        """Contiguity and skip-till-next ask what comes between two events."""
+        return bool((self.automaton.selection != ANY).any())
 
     @property
     def background_patterns(self) -> tuple[Pattern, ...]:
@@ -292,7 +316,7 @@ def _fingerprint(program: SequenceProgram) -> str:
     tables = [(table.stream, table.variables) for table in program.tables]
     sources = [(source.table, source.variables) for source in program.sources]
     arrays = (tables, sources, program.inputs, program.feeds, program.negated, program.slots, program.iterated)
-    digest.update(repr((arrays, program.shard_key.routes, program.constants)).encode())
+    digest.update(repr((arrays, program.shard_key.routes, program.constants, program.order)).encode())
     return digest.hexdigest()
 
 

@@ -19,11 +19,13 @@ from thence.columns.value_kinds import NONE, OTHER
 from thence.engines.automaton import machine
 from thence.engines.automaton.conditions import evaluate_on_history, without_negated
 from thence.engines.automaton.contiguity import Contiguity
-from thence.engines.automaton.image import EVENTS, FEED, TIME, previous_place, row_width
+from thence.engines.automaton.image import EVENTS, FEED, TIME, clock_place, previous_place, row_width
 from thence.engines.automaton.late_graphs import enriched
 from thence.engines.automaton.match_aggregates import AggregateState, add_weights, prune_weights
 from thence.engines.automaton.match_buffer import History, match_events, take_matches
 from thence.engines.automaton.memory import (
+    ABSORBED_TIME,
+    ABSORBED_WORDS,
     ANSWER_CAPACITY,
     ANSWERS,
     AT_ANSWERS,
@@ -58,6 +60,7 @@ from thence.engines.automaton.memory import (
     region,
     take_expired,
 )
+from thence.engines.automaton.moments import Moments
 from thence.engines.automaton.program import STRICT, Automaton, SequenceProgram
 from thence.errors import LimitError
 from thence.extraction.extract import conjunction
@@ -85,16 +88,18 @@ def machine_rows(
     previous: Sequence[Sequence[Ints]] | None = None,
     *,
     width: int | None = None,
+    moments: Moments | None = None,
 ) -> NDArray[np.int64]:
     """Rows of several feeds as the machine reads them, in the order of time; `previous` are the previous times of each
-    feed's rows. They are as wide as they need be, or `width`."""
+    feed's rows. They are as wide as they need be, or `width`. If their ends are `moments`, these know their times."""
     if width is None:
         width = row_width(program.automaton) + any(rows.start is not rows.end for _, rows in listed)
     table = np.empty((sum(len(rows) for _, rows in listed), width), np.int64)
     first = 0
     for position, (number, rows) in enumerate(listed):
         before = [rows.end] * program.automaton.previous if previous is None else previous[position]
-        _write(program, number, rows, before, table[first : first + len(rows)])
+        clock = rows.end if moments is None else moments.clock(rows.end)
+        _write(program, number, rows, before, clock, table[first : first + len(rows)])
         first += len(rows)
     times = listed[0][1].end if len(listed) == 1 else table[:, TIME]
     if (times[1:] >= times[:-1]).all():
@@ -103,10 +108,16 @@ def machine_rows(
 
 
 def _write(
-    program: SequenceProgram, feed: int, rows: BindingTable, previous: Sequence[Ints], table: NDArray[np.int64]
+    program: SequenceProgram,
+    feed: int,
+    rows: BindingTable,
+    previous: Sequence[Ints],
+    clock: Ints,
+    table: NDArray[np.int64],
 ) -> None:
     """The rows of one feed into a table."""
     columns: list[tuple[int, NDArray[Any]]] = [(TIME, rows.end)]
+    columns += [(clock_place(program.automaton), clock)] if program.automaton.ordered else []
     start = start_place(program.automaton, table)
     columns += [(start, rows.start)] if start != TIME else []
     columns += [(previous_place(program.automaton, number), times) for number, times in enumerate(previous)]
@@ -247,6 +258,7 @@ class SequenceState:
     untidy: int = 0  # events since what is no longer needed was last dropped
     now: int | None = None  # the last step's watermark
     totals: AggregateState = field(default_factory=AggregateState)  # of AGGREGATE
+    moments: Moments | None = None  # under the option `order`; ends and last times are then moments
 
 
 def initial_state(program: SequenceProgram) -> SequenceState:
@@ -258,6 +270,7 @@ def initial_state(program: SequenceProgram) -> SequenceState:
         contiguities=[Contiguity(by) for by in program.contiguous],
         negated={number: _none(program, number) for number in program.negated},
         recent=[concatenate_bindings([], source.variables) for source in program.sources],
+        moments=Moments() if program.order else None,
     )
 
 
@@ -302,32 +315,36 @@ def _note_latest(state: SequenceState, found: Extracted) -> None:
 
 def _rows(program: SequenceProgram, state: SequenceState, found: Extracted) -> tuple[Table, Table]:
     """The machine's rows of these events, and those that guards test."""
+    moments, of_events = state.moments, found.times
+    if moments is not None:
+        found, of_events = moments.placed(found, state.terms)
     by_source = [found.tables[source.table].renamed(source.variables) for source in program.sources]
     fed = feed_rows(program, _with_recent(program, state, found, by_source))
-    fed = [_from_origin(program, rows) for rows in fed]
+    fed = [_from_origin(program, moments, rows) for rows in fed]
     for feed in program.negated:
         made = program.inputs[program.feeds[feed]]
         state.negated[feed] = concatenate_bindings([state.negated[feed], fed[feed]], made.variables, len(made.sources))
     automaton = program.automaton
     walked = [f for f in range(len(fed)) if automaton.feed_from[f] < automaton.feed_from[f + 1]]
-    previous = _previous(program, state, found, [fed[f] for f in walked])
-    rows = machine_rows(program, [(f, fed[f]) for f in walked], list(zip(*previous, strict=True)))
+    previous = _previous(program, state, found, of_events, [fed[f] for f in walked])
+    rows = machine_rows(program, [(f, fed[f]) for f in walked], list(zip(*previous, strict=True)), moments=moments)
     if not automaton.guard_edge.size:  # negations, if any, are judged on finished matches
         return rows, rows[:0]
-    return rows, machine_rows(program, list(state.negated.items()), width=rows.shape[1])
+    return rows, machine_rows(program, list(state.negated.items()), width=rows.shape[1], moments=moments)
 
 
 def _previous(
-    program: SequenceProgram, state: SequenceState, found: Extracted, listed: Sequence[BindingTable]
+    program: SequenceProgram, state: SequenceState, found: Extracted, of_events: Ints, listed: Sequence[BindingTable]
 ) -> list[list[NDArray[np.int64]]]:
     """For each contiguity, of each row of each feed, the time with which it would be contiguous (Definition 12); only
-    where strict contiguity matters."""
+    where strict contiguity matters. `of_events` are the times, or moments, of all events."""
     if not (program.automaton.selection == STRICT).any():
         return [[rows.end for rows in listed] for _ in program.contiguous]
-    events = _from_origin_times(program, found.times)
+    if program.automaton.tumbling:
+        of_events = of_events[_clock(state.moments, of_events) >= program.automaton.origin]
     partitions = [found.tables[each.table].renamed(each.variables) for each in program.partitions]
     return [
-        contiguity.previous(events, partitions if contiguity.by else [], listed) for contiguity in state.contiguities
+        contiguity.previous(of_events, partitions if contiguity.by else [], listed) for contiguity in state.contiguities
     ]
 
 
@@ -341,20 +358,23 @@ def _with_recent(
     for number, (source, rows) in enumerate(zip(program.sources, by_source, strict=True)):
         together = concatenate_bindings([state.recent[number], rows], source.variables)
         joined.append(together)
+        if state.moments is not None:  # no more of its moments will come
+            continue
         kept = together.take(np.flatnonzero(together.end == state.latest)) if state.latest is not None else together
         state.recent[number] = replace(kept, fresh=np.zeros(len(kept), np.bool_))
     return joined
 
 
-def _from_origin(program: SequenceProgram, rows: BindingTable) -> BindingTable:
+def _clock(moments: Moments | None, ends: Ints) -> Ints:
+    """The times of ends, which may be moments."""
+    return ends if moments is None else moments.clock(ends)
+
+
+def _from_origin(program: SequenceProgram, moments: Moments | None, rows: BindingTable) -> BindingTable:
     """Events before the first tumbling window are ignored (SPAseQ, Definition 16)."""
     if not program.automaton.tumbling:
         return rows
-    return rows.take(np.flatnonzero(rows.end >= program.automaton.origin))
-
-
-def _from_origin_times(program: SequenceProgram, times: NDArray[np.int64]) -> NDArray[np.int64]:
-    return times[times >= program.automaton.origin] if program.automaton.tumbling else times
+    return rows.take(np.flatnonzero(_clock(moments, rows.end) >= program.automaton.origin))
 
 
 @dataclass(slots=True)
@@ -455,11 +475,11 @@ class _Runner:
         yield Matches(
             certain=certain,
             start=shown[0],
-            end=shown[1],
+            end=_clock(self.state.moments, shown[1]),
             tags=tags,
             bits=shown[2:].T,
             history=History(lambda: match_events(nodes, last_node)),
-            is_sorted=is_sorted,
+            is_sorted=is_sorted and self.state.moments is None,  # several moments may be of one time
         )
 
 
@@ -469,20 +489,38 @@ def forget(program: SequenceProgram, state: SequenceState) -> None:
     if watermark is None:
         return
     prune_dictionary(program, state)  # before the runs are put into buckets, which go by their terms
-    state.memory = evict_runs(program.image, state.memory, watermark)
+    moments = state.moments
+    moment = watermark if moments is None else moments.next
+    state.memory = evict_runs(program.image, state.memory, watermark, moment)
     if program.automaton.merges:
         prune_weights(program, state, state.totals)
     runs = region(state.memory, AT_RUNS)
     runs = runs[runs[:, STATE] >= 0]
     lasts = runs[:, LAST]
-    # negations that are judged on finished matches look at every event since a run began
-    oldest = _firsts(program, runs) if program.components.negations else lasts
-    least = int(oldest.min(initial=watermark))
     for contiguity in state.contiguities:
-        contiguity.forget(watermark, lasts)
+        contiguity.forget(moment, lasts)
+    # negations that are judged on finished matches look at every event since a run began
+    by_time = bool(program.components.negations)
+    oldest, bound = (_firsts(program, runs), watermark) if by_time else (lasts, moment)
+    least = int(oldest.min(initial=bound))
+    least -= by_time and moments is not None  # of one time, later moments may count
     for number, rows in state.negated.items():
-        state.negated[number] = rows.take(np.flatnonzero(rows.end > min(least, watermark - 1)))
+        ends = _clock(moments, rows.end) if by_time else rows.end
+        state.negated[number] = rows.take(np.flatnonzero(ends > min(least, bound - 1)))
+    if moments is not None:
+        moments.keep(_named_moments(program, state, runs))
     state.untidy = 0
+
+
+def _named_moments(program: SequenceProgram, state: SequenceState, runs: Table) -> Iterator[Ints]:
+    """The moments whose times may be asked for."""
+    yield runs[:, LAST]
+    if program.automaton.merges:
+        yield runs[:, -ABSORBED_WORDS + ABSORBED_TIME]
+    if program.components.negations:
+        yield region(state.memory, AT_NODES)[: state.memory[NODES], ITERATED + 2 * len(program.components.names) + 1]
+    for rows in state.negated.values():
+        yield rows.end
 
 
 def _firsts(program: SequenceProgram, runs: Table) -> NDArray[np.int64]:
@@ -515,7 +553,7 @@ def timed_out(program: SequenceProgram, state: SequenceState, watermark: int) ->
     matches = Matches(
         certain=runs[:, DEADLINE],
         start=runs[:, RUN_START],
-        end=runs[:, LAST],
+        end=_clock(state.moments, runs[:, LAST]),
         tags=slots[:, 0::2],
         bits=slots[:, 1::2],
         history=History(lambda: match_events(nodes, runs[:, NODE])),

@@ -68,11 +68,11 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, 
     """The run (-1: none yet) goes on: its successors are born, or its match is made. `code` is that of the row's key,
     `source` where the values are that the run has bound so far. If with this row it `ends`, the last of its
     successors takes its place."""
-    time = rows[row + TIME]
+    time, clock = rows[row + TIME], rows[row + image[layout.CLOCK]]
     if run >= 0:
         start, deadline, node = memory[at + RUN_START], memory[at + DEADLINE], memory[at + NODE]
     else:
-        start, deadline, node = rows[row + memory[ROW_START]], _deadline(image, time), np.int64(-1)
+        start, deadline, node = rows[row + memory[ROW_START]], _deadline(image, clock), np.int64(-1)
     node = _noted(image, memory, rows, row, edge, node)
     if image[edge + layout.ACCEPT]:
         if image[edge + layout.ENDS] < image[edge + layout.ENDS_END]:
@@ -82,7 +82,7 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, 
             memory[memory[AT_PENDING] + memory[PENDING]] = waiting
             memory[PENDING] += 1
         else:
-            slots = emit(memory, time, start, time, node)
+            slots = emit(memory, clock, start, time, node)
             copy(image, memory, slots, source)
             if source != memory[AT_FRAMES]:  # where it is bound already
                 bind(image, memory, rows, row, edge, slots, closures)
@@ -106,7 +106,8 @@ def extend_merged(image, memory, rows, row, code, edge, run, at, source):
     """`extend`, where runs that are alike become one: their histories are a graph, in which a node has several before
     it."""
     time = rows[row + TIME]
-    start, deadline, before = rows[row + memory[ROW_START]], _deadline(image, time), np.int64(-1)
+    clock = rows[row + image[layout.CLOCK]]
+    start, deadline, before = rows[row + memory[ROW_START]], _deadline(image, clock), np.int64(-1)
     if run >= 0:
         start, deadline, before = memory[at + RUN_START], memory[at + DEADLINE], memory[at + NODE]
         absorbed = at + SLOTS + image[layout.SLOT_WORDS]
@@ -185,11 +186,11 @@ def _unite(image, memory, rows, row, edge, at, before):
 @inlined
 def _count_in(image, memory, rows, row, edge, start, before, source):
     """A match; or another way to the one that was just made of the same event, in the same group."""
-    time = rows[row + TIME]
+    time, clock = rows[row + TIME], rows[row + image[layout.CLOCK]]
     if memory[MATCHES]:
         at = memory[AT_MATCHES] + (memory[MATCHES] - 1) * memory[MATCH_WIDTH]
         node = memory[at + MATCH_NODE]
-        same = memory[at + CERTAIN] == time
+        same = memory[at + CERTAIN] == clock
         same = same and memory[memory[AT_NODES] + node * memory[NODE_WIDTH] + REF] == rows[row + EVENTS]
         for k in range(image[layout.GROUPED]):
             same = same and memory[at + MATCH_SLOTS + k] == memory[source + k]
@@ -199,7 +200,7 @@ def _count_in(image, memory, rows, row, edge, start, before, source):
             return
     node = _noted(image, memory, rows, row, edge, np.int64(-1))
     _link_nodes(memory, node, before)
-    slots = emit(memory, time, start, time, node)
+    slots = emit(memory, clock, start, time, node)
     copy(image, memory, slots, source)
     if source != memory[AT_FRAMES]:
         bind(image, memory, rows, row, edge, slots, True)
@@ -326,7 +327,7 @@ def free(memory, run):
 
 @inlined
 def emit(memory, certain, start, end, node):
-    """A match, but for its values: where they are to be."""
+    """A match, but for its values: where they are to stand. `certain` and `start` are times, `end` is a moment."""
     at = memory[AT_MATCHES] + memory[MATCHES] * memory[MATCH_WIDTH]
     memory[at + CERTAIN] = certain
     memory[at + MATCH_START] = start

@@ -21,7 +21,7 @@ from thence.algebra.tef_sparql import (
 )
 from thence.engines.facts.kind_checks import Kinds, predicate_kinds
 from thence.engines.facts.program import FactsProgram
-from thence.explain.description import Arrow, Description, Node, key_text
+from thence.explain.description import Arrow, Description, Node, key_text, order_clauses
 from thence.interface.tables import OBJECT, SUBJECT
 from thence.rdf.terms import IRI
 
@@ -52,7 +52,11 @@ def describe(program: FactsProgram) -> Description:
             "one_shard": program.shard_key.reason,
         },
         sections={"Predicates": tuple(predicates), "Statements": tuple(map(Node, statements))},
-        clauses=("engine: events and facts, one event triple at a time", f"key: {_key(program)}"),
+        clauses=(
+            "engine: events and facts, one event triple at a time",
+            *order_clauses(program.order, "order"),
+            f"key: {_key(program)}",
+        ),
         boxes=tuple(boxes),
         arrows=tuple(arrows),
         end="rows" if program.file.selects else "facts and events",

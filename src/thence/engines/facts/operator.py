@@ -55,7 +55,7 @@ def snapshot(state: FactsState) -> tuple[dict[str, Any], list[NDArray[Any]]]:
         "times": [made.facts.now, made.facts.first, made.timer, made.idle_steps, made.keys, made.store.created],
         "begun": made.is_begun,
         "placed": state.placed,
-        "waiting": [[*each[:5], _triple(each.triple)] for each in state.waiting],
+        "waiting": [[*each[:6], _triple(each.triple)] for each in state.waiting],
         "ends": state.times,
         "facts": [_fact(fact) for fact in every],
         "stores": [[_instance(each, stored.layout) for each in stored.all()] for stored in made.stores()],
@@ -171,10 +171,10 @@ def _restored(program: FactsProgram, head: dict[str, Any], next_ref: int, enviro
     made.is_begun, state.placed = bool(head["begun"]), head["placed"]
     for *numbers, triple in head["waiting"]:
         _check_whole(*numbers)
-        require(len(numbers) == 5, "expected an integer")
-        require(0 <= numbers[2] < next_ref, "it refers to a missing event")
-        end, stream, ref, place, start = numbers
-        state.waiting.append(WaitingTriple(end, stream, ref, place, start, _read_triple(triple)))
+        require(len(numbers) == 6, "expected an integer")
+        end, rank, stream, ref, place, start = numbers
+        require(0 <= ref < next_ref, "it refers to a missing event")
+        state.waiting.append(WaitingTriple(end, rank, stream, ref, place, start, _read_triple(triple)))
     _check_whole(*head["ends"])
     state.times = sorted(head["ends"])
     known: dict[int, Fact] = {}

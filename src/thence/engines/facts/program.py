@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeVar, assert_never
 
@@ -37,7 +37,7 @@ from thence.algebra.tef_sparql import (
 from thence.algebra.traversal import nodes
 from thence.engines.facts.kind_checks import Kinds, StatementErrors
 from thence.errors import QueryError
-from thence.interface.operator import Feature, ShardKey, TieOrder
+from thence.interface.operator import Feature, Order, ShardKey, TieOrder
 from thence.interface.output import Output
 from thence.interface.tables import KeyPositions, Table
 from thence.rdf.terms import IRI, Term
@@ -261,6 +261,11 @@ class FactsProgram:
     shard_key: ShardKey
     output: Output
     key_positions: KeyPositions = ()
+    order: Order = ()
+
+    def ordered(self, order: Order) -> FactsProgram:
+        """The same file, whose steps at one time come in this order first (TEF-19)."""
+        return replace(self, order=order)
 
     @property
     def streams(self) -> tuple[Stream, ...]:
@@ -276,7 +281,7 @@ class FactsProgram:
 
     @property
     def features(self) -> frozenset[Feature]:
-        return frozenset({Feature.BACKGROUND, Feature.HISTORY})
+        return frozenset({Feature.BACKGROUND, Feature.HISTORY, Feature.ORDER})
 
     @property
     def waits_for_time(self) -> bool:
@@ -298,6 +303,11 @@ class FactsProgram:
         return TieOrder.COMPLETE
 
     @property
+    def ties_matter(self) -> bool:
+        """Ties come in a fixed order (TEF-19)."""
+        return False
+
+    @property
     def background_patterns(self) -> tuple[Pattern, ...]:
         return ()
 
@@ -307,4 +317,4 @@ class FactsProgram:
 
 @lru_cache(maxsize=16)
 def _fingerprint(program: FactsProgram) -> str:
-    return hashlib.sha256(repr((program.file, program.tables, program.shard_key)).encode()).hexdigest()
+    return hashlib.sha256(repr((program.file, program.tables, program.shard_key, program.order)).encode()).hexdigest()

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from thence.algebra.expressions import Expression, Variable
 from thence.algebra.tef_sparql import (
     Absent,
@@ -29,6 +31,7 @@ from thence.algebra.tef_sparql import (
 )
 from thence.algebra.traversal import nodes
 from thence.algebra.variables import mentioned
+from thence.columns.arrays import Ints
 from thence.columns.dictionary import Terms
 from thence.columns.value_columns import shard_of_term
 from thence.engines.facts.compiled_expressions import Attempt, Moment, attempted, compiled_head
@@ -272,8 +275,11 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
         state.machine.facts.domain = extracted.domain
     state.times = sorted({*state.times, *extracted.times.tolist()})
     arrived: list[WaitingTriple] = []
+    order = extracted.order
+    ranks = np.empty(0, np.int64) if order is None else order.ranks(state.terms)
     for stream, table in enumerate(extracted.tables):
-        arrived += _arrived(state, stream, table)
+        refs = table.refs[:, 0]
+        arrived += _arrived(state, stream, table, np.zeros_like(refs) if order is None else order.of(refs, ranks))
     state.waiting = in_order([*state.waiting, *arrived])
     if environment.max_runs < NO_LIMIT and state.stored > environment.max_runs:
         raise LimitError(
@@ -283,11 +289,11 @@ def take(program: FactsProgram, state: FactsState, extracted: Extracted, environ
 
 
 def in_order(waiting: list[WaitingTriple]) -> list[WaitingTriple]:
-    """Triples in the order in which they are taken: by end, stream, event, and place in the event (TEF-19, TEF-20)."""
+    """Triples in the order in which they are taken: by end, rank, stream, event and place in it (TEF-19, TEF-20)."""
     return sorted(waiting)  # no two have one place
 
 
-def _arrived(state: FactsState, stream: int, table: BindingTable) -> list[WaitingTriple]:
+def _arrived(state: FactsState, stream: int, table: BindingTable, ranks: Ints) -> list[WaitingTriple]:
     """The triples of a stream that some statement reads. Static triples on the stream are ignored (TEF-10)."""
     subjects, predicates, objects = (
         column_cells(table.columns[name], state.terms) for name in (SUBJECT, PREDICATE, OBJECT)
@@ -297,9 +303,9 @@ def _arrived(state: FactsState, stream: int, table: BindingTable) -> list[Waitin
     places = range(state.placed + 1, state.placed + 1 + len(ends))
     state.placed += len(ends)
     return [
-        WaitingTriple(end, stream, ref, place, start, (subject, predicate, target))
-        for end, ref, place, start, subject, predicate, target in zip(
-            ends, refs, places, starts, subjects, predicates, objects, strict=True
+        WaitingTriple(end, rank, stream, ref, place, start, (subject, predicate, target))
+        for end, rank, ref, place, start, subject, predicate, target in zip(
+            ends, ranks.tolist(), refs, places, starts, subjects, predicates, objects, strict=True
         )
         if looks[predicate]
     ]

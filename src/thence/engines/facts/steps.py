@@ -48,9 +48,11 @@ from thence.rdf.times import format_time
 
 
 class WaitingTriple(NamedTuple):
-    """An event triple, in the order in which it is taken: time, stream, event, place in the event (TEF-19, TEF-20)."""
+    """An event triple, in the order in which it is taken: time, rank by the option `order` (0 without it), stream,
+    event, place in the event (TEF-19, TEF-20)."""
 
     end: int
+    rank: int
     stream: int
     ref: int
     place: int
@@ -145,7 +147,7 @@ class Machine:
         due = self.timers.due(now) if is_due else _NOTHING_DUE
         if is_due:
             self._time_step(due, now)
-        for _, _, ref, _, start, triple in triples:
+        for _, _, _, ref, _, start, triple in triples:
             self.keys += 1
             self._step(CurrentTriple(self.keys, triple, start, now, (ref,)), now)
             if self.queue:

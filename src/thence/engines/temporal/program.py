@@ -14,7 +14,7 @@ from thence.algebra.expressions import Exists, Expression, Variable
 from thence.algebra.patterns import Graph, GroupKey, PathPattern, Pattern, Select, TriplePattern, Values
 from thence.algebra.streams import Stream
 from thence.algebra.variables import mentioned
-from thence.interface.operator import Feature, ShardKey, TieOrder
+from thence.interface.operator import Feature, Order, ShardKey, TieOrder
 from thence.interface.output import Output
 from thence.interface.tables import Table
 from thence.rdf.terms import Term
@@ -418,6 +418,11 @@ class TemporalProgram:
         """SOURCE: an occurrence lists (EP-81) and consumes (EP-72) its first event. Other rows do not wait for events
         that may come before those that are there."""
         return TieOrder.COMPLETE if self.takes_instants else TieOrder.SOURCE
+
+    @property
+    def order(self) -> Order:
+        """Its definitions compare intervals, which have an order of their own (C-12)."""
+        return ()
 
     @property
     def background_patterns(self) -> tuple[Pattern, ...]:

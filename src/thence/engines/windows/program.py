@@ -11,7 +11,7 @@ from thence.algebra.expressions import Aggregate, Variable
 from thence.algebra.patterns import Bgp, EventExpression, Graph, Pattern, PatternTerm, WindowPattern
 from thence.algebra.rsep_ql import StreamOperator, WindowFunction, WindowQuery, read_graphs
 from thence.algebra.streams import Report, Stream
-from thence.interface.operator import Feature, ShardKey, TieOrder
+from thence.interface.operator import Feature, Order, ShardKey, TieOrder
 from thence.interface.output import Output
 from thence.interface.tables import Table
 from thence.rdf.terms import IRI, BlankNode, Term
@@ -252,6 +252,11 @@ class WindowProgram:
     def tie_order(self) -> TieOrder:
         """LIMIT and aggregates such as SAMPLE take rows in the order of their events."""
         return TieOrder.COMPLETE
+
+    @property
+    def order(self) -> Order:
+        """Its definitions compare intervals, which have an order of their own (C-12)."""
+        return ()
 
     @property
     def background_patterns(self) -> tuple[Pattern, ...]:

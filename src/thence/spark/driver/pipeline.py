@@ -15,13 +15,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type, to_arrow_schema
 
 from thence.columns.value_types import Types, agreed, attribute_types, is_known, needs_data, read_attributes
-from thence.errors import InputError
+from thence.errors import InputError, listed
 from thence.extraction.attributes import predicates_read
 from thence.interface.dataflow import Dataflow, check_unions
-from thence.interface.operator import Environment, Program, TieOrder
+from thence.interface.operator import Environment, Program
 from thence.interface.output import Rows
+from thence.io.event_tables import OWN_COLUMNS
 from thence.match.background import Background
 from thence.match.context import Context
+from thence.rdf.events import predicate_term
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 from thence.runtime.results import RESERVED_COLUMNS, column_names
@@ -30,6 +32,7 @@ from thence.spark.driver.column_selection import narrowed_decoder, prefiltered, 
 from thence.spark.sources.parquet_scans import parquet_scan
 from thence.spark.sources.parquet_splits import ScanReader
 from thence.spark.sources.row_decoder import Decoder, RowKind, decoder
+from thence.spark.sources.row_ids import COLUMN
 from thence.spark.sources.split_reader import SplitReader
 from thence.spark.worker.gc_freeze import freeze_loaded_objects
 from thence.spark.worker.output_rows import HIDDEN, INNER, PROBLEM_COLUMNS, RowWriter, arrow_type, arrow_types
@@ -194,13 +197,14 @@ def stage_rows(
     decoders: dict[str, Decoder | SplitReader | ScanReader | DerivedReader] = {
         name: reader for name, reader in inputs.readers.items() if name in sent
     }
-    ordered_ties = program.tie_order is not TieOrder.ANY
+    ordered_ties = program.tie_order.by_source
     wholes = {
         name: _decoder(name, frame, settings, positions=ordered_ties and name in own)
         for name, frame in sent.items()
         if name not in decoders
     }
     for name, whole in wholes.items():
+        _check_order(name, whole, dict(program.order).get(name, ()))
         if name in dataflow.derived:
             decoders[name] = DerivedReader(whole, reports=dataflow.reporter(name) == number)
             continue
@@ -326,6 +330,18 @@ def _decoder(name: str, frame: DataFrame, settings: Settings, *, positions: bool
     columns = settings.columns.get(name, {})
     whole = decoder(name, schema, namespace=settings.namespaces.get(name, ""), columns=columns)
     return whole if positions else whole.without_positions()
+
+
+def _check_order(name: str, whole: Decoder, order: Sequence[IRI]) -> None:
+    """InputError if a stream of typed rows lacks a column of the option `order`."""
+    if whole.kind is not RowKind.TYPED:
+        return
+    columns = [ours for ours, _ in whole.names if ours not in (*OWN_COLUMNS, COLUMN)]
+    missing = set(order) - {predicate_term(ours, whole.namespace) for ours in columns}
+    for predicate in sorted(missing, key=str):
+        raise InputError(
+            f"The stream {name} has no column for {predicate}, which order names. Try: one of {listed(columns)}"
+        )
 
 
 def _typed_columns(frame: DataFrame, whole: Decoder) -> Types | None:

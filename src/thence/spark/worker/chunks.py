@@ -21,6 +21,7 @@ from thence.columns.dictionary import Terms
 from thence.columns.hashing import as_hexadecimal, from_hexadecimal
 from thence.columns.texts import Texts
 from thence.columns.value_columns import ValueColumn, holds_term_id, shards_of
+from thence.interface.event_order import EventOrder, concatenate_columns
 from thence.interface.extracted import BindingTable, Extracted, concatenate_bindings, times_at
 from thence.interface.operator import Program
 from thence.interface.saved_arrays import (
@@ -56,6 +57,7 @@ class Chunk:
     numbered: bool  # whether no event was given an id, so that all have digests of their rows
     lines: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     file: str = ""
+    order: tuple[ValueColumn, ...] = ()  # the events' values of the option `order`
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -85,6 +87,7 @@ class Chunk:
             others=self.others[other_first:other_last],
             tables=tables,
             lines=self.lines[first:last],
+            order=tuple(values.take(np.arange(first, last)) for values in self.order),
         )
 
     def pieces(self, most: int) -> Iterator[Chunk]:
@@ -133,6 +136,8 @@ def split_by_shard(
         here[belongs, rows.refs[: len(belongs), 0]] = True
     home = here.argmax(axis=0)  # the first of its shards, and shard 0 for what has none
     home[list(reported)] = -1
+    if found.order is not None:  # a bad event does not come between others
+        home[list(bad)] = -1
     everywhere = np.delete(found.times, list(bad)) if program.broadcasts_times else found.times[:0]
     points = starts is found.times or bool((starts == found.times).all())
     for shard in range(shards):
@@ -144,10 +149,13 @@ def split_by_shard(
             some = rows.take(np.flatnonzero(belongs == shard))
             tables.append(replace(some, refs=number[some.refs]))
         if len(own) or len(everywhere):
-            kept, names = _vocabulary(tables, terms)
+            values = () if found.order is None else found.order.take(own).columns
+            kept, order, names = _vocabulary(tables, values, terms)
             ends = found.times[own]
             began = ends if points else starts[own]
-            chunk = Chunk(stream, began, ends, ids.take(own), at_home[own], everywhere, kept, names, numbered)
+            chunk = Chunk(
+                stream, began, ends, ids.take(own), at_home[own], everywhere, kept, names, numbered, order=order
+            )
             yield shard, chunk if lines is None else replace(chunk, lines=lines[own], file=file)
 
 
@@ -160,15 +168,16 @@ def _shards(program: Program, table: int, rows: BindingTable, terms: Terms, shar
     return shards_of([columns[number] for number in route], len(rows), terms, shards)
 
 
-def _vocabulary(tables: Sequence[BindingTable], terms: Terms) -> tuple[tuple[BindingTable, ...], Texts]:
-    """Tables whose terms are named by their place among those that they use, and these."""
+def _vocabulary(
+    tables: Sequence[BindingTable], order: Sequence[ValueColumn], terms: Terms
+) -> tuple[tuple[BindingTable, ...], tuple[ValueColumn, ...], Texts]:
+    """Tables, and values of `order`, whose terms are named by their place among those that they use, and these."""
     used = np.zeros(len(terms) + 1, np.bool_)
-    for rows in tables:
-        for values in rows.columns.values():
-            named = _named(values)
-            used[values.bits[named]] = True
-    kept = np.flatnonzero(used)
-    return tuple(_renamed(rows, np.cumsum(used) - 1) for rows in tables), terms.joined.take(kept)
+    for values in (*order, *(values for rows in tables for values in rows.columns.values())):
+        used[values.bits[_named(values)]] = True
+    kept, places = np.flatnonzero(used), np.cumsum(used) - 1
+    renamed = tuple(_with_places(values, places) for values in order)
+    return tuple(_renamed(rows, places) for rows in tables), renamed, terms.joined.take(kept)
 
 
 def _named(values: ValueColumn) -> NDArray[np.bool_]:
@@ -179,17 +188,18 @@ def _named(values: ValueColumn) -> NDArray[np.bool_]:
 
 def _renamed(rows: BindingTable, places: Ints) -> BindingTable:
     """The same rows, whose terms have other numbers."""
-    columns = {}
-    for variable, values in rows.columns.items():
-        named = _named(values)
-        bits = values.bits
-        if named.all():
-            bits = places[bits]
-        elif named.any():
-            bits = bits.copy()
-            bits[named] = places[bits[named]]
-        columns[variable] = ValueColumn(values.tags, bits)
-    return replace(rows, columns=columns)
+    return replace(rows, columns={name: _with_places(values, places) for name, values in rows.columns.items()})
+
+
+def _with_places(values: ValueColumn, places: Ints) -> ValueColumn:
+    named = _named(values)
+    bits = values.bits
+    if named.all():
+        bits = places[bits]
+    elif named.any():
+        bits = bits.copy()
+        bits[named] = places[bits[named]]
+    return ValueColumn(values.tags, bits)
 
 
 def merge_chunks(
@@ -198,6 +208,7 @@ def merge_chunks(
     """The tables of some chunks together, with the terms of a state's dictionary and refs counted from `first_ref`, in
     the order of the chunks or the given one."""
     tables: list[list[BindingTable]] = [[] for _ in program.tables]
+    values: list[list[ValueColumn]] = []
     ref = 0
     for chunk in chunks:
         places = terms.add_joined(chunk.terms).astype(np.int64)
@@ -205,6 +216,7 @@ def merge_chunks(
             if len(rows):
                 named = _renamed(rows, places)
                 listed.append(replace(named, refs=named.refs + ref))
+        values.append([_with_places(each, places) for each in chunk.order])
         ref += len(chunk)
     together = tuple(
         _in_order(concatenate_bindings(listed, asked.variables), order, first_ref)
@@ -212,7 +224,27 @@ def merge_chunks(
     )
     of_all = program.broadcasts_times
     times = [chunk.others if of_all else chunk.ends for chunk in chunks]
-    return Extracted(together, np.concatenate(times) if times else np.empty(0, np.int64), ref)
+    found = Extracted(together, np.concatenate(times) if times else np.empty(0, np.int64), ref)
+    return replace(found, order=_order(program, chunks, values, order, first_ref)) if program.order else found
+
+
+def _order(
+    program: Program,
+    chunks: Sequence[Chunk],
+    values: Sequence[Sequence[ValueColumn]],
+    order: Ints | None,
+    first_ref: int,
+) -> EventOrder:
+    """The values of the option `order` of all events of some chunks."""
+    ends = np.concatenate([np.empty(0, np.int64), *(chunk.ends for chunk in chunks)])
+    refs = np.arange(len(ends))
+    if order is not None:
+        refs[order] = np.arange(len(ends))
+    return EventOrder(refs + first_ref, ends, concatenate_columns(values, _order_width(program)))
+
+
+def _order_width(program: Program) -> int:
+    return max((len(predicates) for _, predicates in program.order), default=0)
 
 
 def _in_order(rows: BindingTable, order: Ints | None, first_ref: int) -> BindingTable:
@@ -235,9 +267,15 @@ def pack_chunk(chunk: Chunk) -> bytes:
     for rows in chunk.tables:
         arrays.append(rows.refs.astype(np.int32))
         for values in rows.columns.values():
-            alike = len(values.tags) > 0 and (values.tags == values.tags[0]).all()
-            arrays += [values.tags[:1] if alike else values.tags, values.bits]
+            arrays += _packed_values(values)
+    for values in chunk.order:
+        arrays += _packed_values(values)
     return pack_arrays(head, arrays)
+
+
+def _packed_values(values: ValueColumn) -> list[NDArray[np.generic]]:
+    alike = len(values.tags) > 0 and (values.tags == values.tags[0]).all()
+    return [values.tags[:1] if alike else values.tags, values.bits]
 
 
 def _halves(words: NDArray[np.uint64], times: Ints) -> list[NDArray[np.generic]]:
@@ -264,7 +302,10 @@ def unpack_chunk(program: Program, content: bytes | memoryview) -> Chunk:
     _check_events(ends, ids, home, others)
     check_terms(terms)
     tables = tuple(_table(reader, asked.variables, (starts, ends), len(terms)) for asked in program.tables)
-    return Chunk(head["stream"], starts, ends, ids, home, others, tables, terms, head["numbered"], lines, head["file"])
+    order = tuple(_values(reader, len(ends), len(terms)) for _ in range(_order_width(program)))
+    return Chunk(
+        head["stream"], starts, ends, ids, home, others, tables, terms, head["numbered"], lines, head["file"], order
+    )
 
 
 def _hashes(high: NDArray[np.uint64], low: NDArray[np.uint64], times: Ints) -> Texts:
@@ -287,11 +328,14 @@ def _table(reader: ArrayReader, variables: Sequence[Variable], times: tuple[Ints
     refs = reader.next().astype(np.int64)
     check_array(refs, np.int64, -1, 1)
     check_within(refs, 0, len(times[1]), "the number of an event")
-    columns = {}
-    for variable in variables:
-        tags, bits = reader.next(), reader.next()
-        require(tags.shape in ((1,), (len(refs),)), "an array has the wrong shape")
-        columns[variable] = ValueColumn(np.broadcast_to(tags, len(refs)), bits)
-        check_column(columns[variable], len(refs))
-        check_values(columns[variable].tags, bits, terms)
+    columns = {variable: _values(reader, len(refs), terms) for variable in variables}
     return BindingTable(*times_at(times, refs[:, 0]), refs, columns, np.ones(len(refs), np.bool_))
+
+
+def _values(reader: ArrayReader, count: int, terms: int) -> ValueColumn:
+    tags, bits = reader.next(), reader.next()
+    require(tags.shape in ((1,), (count,)), "an array has the wrong shape")
+    values = ValueColumn(np.broadcast_to(tags, count), bits)
+    check_column(values, count)
+    check_values(values.tags, bits, terms)
+    return values

@@ -20,7 +20,7 @@ from thence.columns.value_columns import ValueColumn
 from thence.columns.value_kinds import BLANK
 from thence.interface.dataflow import Stage
 from thence.interface.extracted import BindingTable
-from thence.interface.operator import NEVER, Environment, Program, TieOrder
+from thence.interface.operator import NEVER, Environment, Program
 from thence.interface.saved_arrays import check_array, check_texts, require
 from thence.rdf.times import Domain
 from thence.runtime import saved_state
@@ -292,7 +292,7 @@ class Shard:
         terms = self.host.prepare()
         ready = self.ordinals.distinguished(ready)
         program, ids = self.stage.program, concatenate_texts([chunk.ids for chunk in ready])
-        order = None if program.tie_order is TieOrder.ANY else source_order(program, ready, ids)
+        order = source_order(program, ready, ids) if program.tie_order.by_source else None
         extracted = merge_chunks(program, ready, terms, self.log.next_ref, order)
         self.log.add(ids if order is None else ids.take(order))
         own = [self.watermark.latest.get(stream.name) for stream in program.streams]

@@ -18,7 +18,7 @@ from thence.columns.dictionary import Terms
 from thence.columns.texts import Texts
 from thence.extraction.extract import extract, rejected_by
 from thence.interface.extracted import ArrivedBatch
-from thence.interface.operator import NEVER, Environment, Program, TieOrder
+from thence.interface.operator import NEVER, Environment, Program
 from thence.interface.tables import Table
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
@@ -127,7 +127,7 @@ class Packing:
             elif isinstance(found, ProblemRow):
                 problems.append(found)
             elif isinstance(found, SourcedBatch):
-                ordered = self.program.tie_order is not TieOrder.ANY
+                ordered = self.program.tie_order.by_source
                 yield from self._rows(found.batch, problems, found.lines if ordered else None, found.file)
             else:
                 yield from self._rows(found, problems)
@@ -175,7 +175,8 @@ class Packing:
             _ids(events),
             shards=self.shards,
             numbered=self.numbered,
-            homes=self.streaming,
+            # in an order, events that match nothing may come between others
+            homes=self.streaming or bool(self.program.order and not self.program.shard_key.names),
             reported=tuple(refused),
             bad=bad,
             lines=lines,
@@ -329,7 +330,7 @@ class Answering:
             shard.watermark.see_all(heard)  # at once: no stream may be left out because others are seen first
         now = shard.watermark.now
         if now is not None:  # where ties are taken in order, more of this time may come
-            whole = self.writer.stage.program.tie_order is TieOrder.COMPLETE
+            whole = self.writer.stage.program.tie_order.is_whole
             yield from self._emitted(shard, now if whole else now + 1, now, times_before=now + 1)
 
     def _late(self, shard: Shard, chunk: Chunk) -> pa.RecordBatch:

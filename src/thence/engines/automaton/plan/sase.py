@@ -25,6 +25,7 @@ from thence.algebra.sase_column_types import ComponentTypes
 from thence.algebra.show_sase import key_text
 from thence.algebra.streams import Name
 from thence.engines.automaton.image import image
+from thence.engines.automaton.moments import TIME
 from thence.engines.automaton.operator import AutomatonOperator
 from thence.engines.automaton.plan.assembly import FeedShape, assemble
 from thence.engines.automaton.plan.sase_edges import (
@@ -45,15 +46,12 @@ from thence.engines.automaton.program import (
     as_compared,
 )
 from thence.interface.dataflow import Dataflow, Feed, Stage
-from thence.interface.operator import ShardKey, one_shard
+from thence.interface.operator import Feature, ShardKey, one_shard
 from thence.interface.output import Rows
 from thence.interface.tables import Attributes, Table, attribute
 
 FITS = Variable("fits")
 """The column with the bits that say what an event can be taken for."""
-
-TIME = Variable("time")
-"""The column of events' times, where the history must hold them."""
 
 WEIGHT = Variable("weight")
 """The further column of a node of the history that stands for many: its weight."""
@@ -127,7 +125,7 @@ class _SasePlan:
             outputs=tuple(self.slots.kept),
             shard_key=self._shard_key(len(streams)),
             output=Rows(query.columns, ComponentTypes(query), plain=True),
-            features=frozenset(),
+            features=frozenset({Feature.ORDER}),
             iterated=self.kept + (WEIGHT,) * self.merges,
             predicates=predicates,
             constants=tuple(self.conditions.code.constants),

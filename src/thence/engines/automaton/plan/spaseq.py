@@ -90,7 +90,7 @@ class _SpaseqPlan:
             outputs=self._outputs(),
             shard_key=routes_of(self.key, self.one_shard, self.tables.tables, self._read()),
             output=_output(self.written),
-            features=frozenset({Feature.BACKGROUND, Feature.TIMED_OUT}),
+            features=frozenset({Feature.BACKGROUND, Feature.TIMED_OUT, Feature.ORDER}),
             iterated=self.iterated,
             predicates=tuple(self.code.predicates),
             constants=tuple(self.code.constants),
