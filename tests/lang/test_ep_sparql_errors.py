@@ -175,6 +175,10 @@ REFUSED = {
         "1:41: WITHIN is not supported: a FILTER says how long a match may last. Try: FILTER (getDURATION()"
         ' < "PT10M"^^xsd:duration)'
     ),
+    "SELECT ?x WITHIN 10s WHERE {?x p ?y} SEQ {?x p ?z}": (
+        "1:11: WITHIN is not supported: a FILTER says how long a match may last. Try: FILTER (getDURATION()"
+        ' < "PT10M"^^xsd:duration)'
+    ),
     "SELECT ?x WHERE {?x p ?y} LIMT 5": '1:27: "LIMT" is not known here. Try: LIMIT',
     "SELECT ?x WHERE {?x p ?y} ORDRE BY ?x": '1:27: "ORDRE" is not known here. Try: ORDER',
     "SELECT ?x WHERE {?x p ?y} ORDER ?x": '1:33: Expected BY, found "?x". Try: BY',
@@ -260,6 +264,10 @@ REFUSED = {
     ),
     'SELECT ?x { ?x p ?y FILTER(getDURATION() < "10s") }': (
         '1:28: getDURATION() is a duration and can\'t be compared with "10s", which is a text. Try:'
+        ' "PT10S"^^xsd:duration'
+    ),
+    'SELECT ?x { ?x p ?y FILTER(getENDTIME() - getSTARTTIME() < "10s") }': (
+        '1:28: getENDTIME() - getSTARTTIME() is a duration and can\'t be compared with "10s", which is a text. Try:'
         ' "PT10S"^^xsd:duration'
     ),
     'SELECT ?x { ?x p ?y FILTER("1.5 h" > getDURATION()) }': (

@@ -32,6 +32,21 @@ REFUSED = {
         "2:96: WITHIN is not supported in MATCH: FILTER compares the times of EVENTs. Try: AS E1 END"
         ' ?s, AS E2 START ?t, and FILTER(?t - ?s <= "PT120S"^^xsd:dayTimeDuration) beside MATCH'
     ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { (EVENT :w { ?s ?p ?o }) SEQ E1 }": (
+        "2:78: MATCH names EVENTs, whose patterns come before WHERE. Try: EVENT ON :w { … } AS E1"
+    ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { E1 SEQ E1 }": (
+        '2:77: EVENTs follow each other in MATCH, found "E1". Try: MATCH { E1 SEQ … }'
+    ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { {E1} SEQ {E1} }": (
+        '2:78: EVENTs follow each other in MATCH, found "E1". Try: MATCH { E1 SEQ … }'
+    ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { LAST(E1) }": (
+        "2:77: LAST belongs in MATCH, before an EVENT's name. Try: MATCH { LAST E1 }"
+    ),
+    "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w COMPUTED EVERY 3 { WINDOW :w { ?s ?p ?o } }": (
+        "2:44: COMPUTED EVERY belongs between REGISTER QUERY name and AS. Try: REPORT EVERY, after FROM"
+    ),
     "SELECT * FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?s ?p ?o } AS E1 { MATCH { E1 SEQ E1 . } }": (
         '2:95: "." is not needed in MATCH, which holds names of EVENTs. Try: MATCH { E1 SEQ E2 }'
     ),

@@ -115,7 +115,7 @@ def test_rs_70_long_gaps_cost_nothing() -> None:
     ]
 
 
-# The times of EVENTs
+# The times of EVENTs (RS-72)
 
 GAP = """SELECT ?x ?s ?t FROM NAMED :S WIN [RANGE 100] AS :w REPORT AT {}
     EVENT ON :w {{ ?x :p 1 }} AS A END ?s
@@ -124,7 +124,7 @@ GAP = """SELECT ?x ?s ?t FROM NAMED :S WIN [RANGE 100] AS :w REPORT AT {}
 HOURS = '"PT1H"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>'
 
 
-def test_the_gap_between_two_events_is_bounded_by_their_times() -> None:
+def test_rs_72_the_gap_between_two_events_is_bounded_by_their_times() -> None:
     events = [event(1, ":a :p 1"), event((2, 4), ":a :p 1"), event((6, 8), ":a :p 2"), event(9, ":a :p 2")]
     expected = ["20 s=1 t=6 x=a", "20 s=4 t=6 x=a", "20 s=4 t=9 x=a"]
     for options in ({}, {"optimise": False}):
@@ -133,7 +133,7 @@ def test_the_gap_between_two_events_is_bounded_by_their_times() -> None:
     assert rows(GAP.format(20, " RECENT", 5), events) == ["20 s=4 t=9 x=a"]
 
 
-def test_times_of_dates_are_dates_and_their_difference_a_duration() -> None:
+def test_rs_72_times_of_dates_are_dates_and_their_difference_a_duration() -> None:
     day = "2024-05-06T0{}:00:00Z"
     events = [event(day.format(1), ":a :p 1"), event(day.format(5), ":a :p 1"), event(day.format(6), ":a :p 2")]
     text = GAP.format(day.format(7), "", HOURS).replace("[RANGE 100]", "[RANGE 1d]")

@@ -15,6 +15,7 @@ import thence
 from support.rsep_ql_figure import PREFIX, count, counted, event, happened
 from thence.cli import main
 from thence.engines.windows import state
+from thence.engines.windows.evaluation import Evaluation
 from thence.errors import InputError
 
 pytestmark = pytest.mark.numba
@@ -210,6 +211,26 @@ def test_consumed_events_are_dropped_in_push(monkeypatch: pytest.MonkeyPatch, po
         found += engine.push(event(time, f":a :{'pq'[time % 2]} {time}"))
         assert sum(map(len, host.state.logs)) + sum(map(len, host.state.consumed)) < 50
     assert len(found + engine.close()) == 100
+
+
+@pytest.mark.parametrize("policy", ["RECENT", "CHRONOLOGICAL"])
+def test_consumed_events_are_dropped_within_a_batch(monkeypatch: pytest.MonkeyPatch, policy: str) -> None:
+    """RS-46: all events come at once, and no evaluation still reads more than a few that were consumed."""
+    monkeypatch.setattr(state, "_FEW_ROWS", 8)
+    consumed, emitted = [], Evaluation.emitted
+
+    def watched(evaluation: Evaluation) -> Any:
+        consumed.append(sum(map(len, evaluation.state.consumed)))
+        return emitted(evaluation)
+
+    monkeypatch.setattr(Evaluation, "emitted", watched)
+    text = f"""SELECT ?x ?z FROM NAMED :S WIN [] AS :w EVENT ON :w {{ :a :p ?x }} AS A
+        EVENT ON :w {{ :a :q ?z }} AS B WHERE {{ MATCH {{ A SEQ {policy} B }} }}"""
+    events = [event(time, f":a :{'pq'[time % 2]} {time}") for time in range(200)]
+    found = list(thence.parse(PREFIX + text).match(events))
+    assert values(found, "x") == [str(time) for time in range(0, 200, 2)]
+    assert values(found, "z") == [str(time) for time in range(1, 200, 2)]
+    assert len(consumed) == 200 and max(consumed) < 10
 
 
 def test_an_event_that_another_match_still_sees_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

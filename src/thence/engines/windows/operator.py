@@ -20,7 +20,7 @@ from thence.columns.value_columns import values_of_ids
 from thence.engines.windows.content import LoggedRows, bounds
 from thence.engines.windows.evaluation import Evaluation, constructed
 from thence.engines.windows.program import WindowProgram
-from thence.engines.windows.state import Instants, WindowState, compacted, forget, initial_state, take
+from thence.engines.windows.state import Instants, WindowState, compacted, drop_consumed, forget, initial_state, take
 from thence.errors import ThenceWarning
 from thence.interface.extracted import Extracted
 from thence.interface.operator import NEVER, Environment
@@ -140,6 +140,7 @@ class WindowOperator:
                 yield rows
             if state.is_settled and (not program.asks_for_time or _is_empty_anyway(program, state, time)):
                 _skip(state, time, watermark, program.readers)
+            drop_consumed(program, state)
         forget(program, state, instants.earliest(program, watermark))
 
     def _evaluate(

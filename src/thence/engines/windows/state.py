@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thence.algebra.expressions import Variable
 from thence.algebra.patterns import PatternTerm
@@ -152,6 +153,7 @@ class WindowState:
     has_warned: bool = False
     compacted_at: int = 0  # how many terms the dictionary had, when it was last compacted
     cleared_at: dict[int, int] = field(default_factory=dict)  # how many rows each log had, when it was last cleared
+    consumed_at: int = 0  # how many events were consumed, when the logs were last cleared of them
     kept: KeptAnswer | None = None  # what is maintained; made of the logs, and never saved
     cache: dict[object, object] = field(default_factory=dict)  # what evaluations have made; never saved
 
@@ -224,16 +226,42 @@ def forget(program: WindowProgram, state: WindowState, earliest: int) -> None:
             after = max(bounds(function, earliest).after, MIN_TIME - 1)
             last = latest_content(function)
             useful |= (log.ends <= last) & ((log.ends > after) if after >= MIN_TIME else True)
-        if program.consumers[number]:
-            refs = log.refs[: len(log)]
-            useful &= np.any([~np.isin(refs, state.consumed[each]) for each in program.consumers[number]], axis=0)
+        useful &= _visible(program, state, number)
         if not useful.all():
             log.keep(useful)
             state.clear()
         state.cleared_at[number] = len(log)
+    _forget_consumed(state)
+
+
+def drop_consumed(program: WindowProgram, state: WindowState) -> None:
+    """Drop rows that no MATCH sees any more (RS-46), if many are consumed: within a batch, too."""
+    if sum(map(len, state.consumed)) < max(_FEW_ROWS, 2 * state.consumed_at):
+        return
+    for number, log in enumerate(state.logs):
+        visible = _visible(program, state, number)
+        if not visible.all():
+            log.keep(visible)
+            state.clear()
+    _forget_consumed(state)
+
+
+def _visible(program: WindowProgram, state: WindowState, number: int) -> NDArray[np.bool_]:
+    """Rows of a log that some MATCH or WINDOW sees."""
+    log, consumers = state.logs[number], program.consumers[number]
+    if not consumers:
+        return np.ones(len(log), np.bool_)
+    refs = log.refs[: len(log)]
+    visible: NDArray[np.bool_] = np.any([~np.isin(refs, state.consumed[each]) for each in consumers], axis=0)
+    return visible
+
+
+def _forget_consumed(state: WindowState) -> None:
+    """Drop consumed events that no log has."""
     if any(map(len, state.consumed)):
         held = np.concatenate([log.refs[: len(log)] for log in state.logs])
         state.consumed = [refs[np.isin(refs, held)] for refs in state.consumed]
+    state.consumed_at = sum(map(len, state.consumed))
 
 
 def compacted(state: WindowState) -> None:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from thence.algebra.ep_sparql import DURATION, END_TIME, START_TIME, Statement
-from thence.algebra.expressions import Call, Compare, Comparison, Expression, In
+from thence.algebra.expressions import Arithmetic, Call, Compare, Comparison, Expression, In, Operation
 from thence.algebra.patterns import (
     Bgp,
     ChainOperator,
@@ -66,7 +66,8 @@ class Draft(PlacedDraft):
     cautions: tuple[str, ...]  # warnings that were already clear when the text was read
 
 
-# Comparisons of time functions with constants: which kind of time each demands (EP-30), and which mean nothing.
+# Comparisons of time functions and of differences of two times with constants: which kind of time each demands (EP-30),
+# and which mean nothing.
 
 _FUNCTIONS = (DURATION, START_TIME, END_TIME)
 _DURATIONS = (XSD_DURATION, XSD_DAY_TIME_DURATION, XSD_YEAR_MONTH_DURATION)
@@ -76,9 +77,9 @@ _TIME = '"2024-05-06T07:00:00Z"^^xsd:dateTime'
 
 @dataclass(frozen=True, slots=True)
 class TimeComparison:
-    """A time function beside a constant, and the words for both."""
+    """A time function, or a difference of two times, beside a constant, and the words for both."""
 
-    function: Call
+    measured: Call | Arithmetic
     constant: Literal | IRI
     words: str
 
@@ -88,9 +89,9 @@ class TimeComparison:
         match self._value:
             case bool():
                 return None
-            case Duration() if self.function.function == DURATION:
+            case Duration() if self._is_duration:
                 return Domain.DATETIME
-            case DateTime() if self.function.function != DURATION:
+            case DateTime() if not self._is_duration:
                 return Domain.DATETIME
             case int() | float() | Decimal():
                 return Domain.TICKS
@@ -108,18 +109,21 @@ class TimeComparison:
         return value(self.constant) if isinstance(self.constant, Literal) else None
 
     @property
+    def _is_duration(self) -> bool:
+        return isinstance(self.measured, Arithmetic) or self.measured.function == DURATION
+
+    @property
     def mistake(self) -> Diagnosis:
-        """The reason why neither kind of time can make it true."""
-        name, constant, found = sparql_text(self.function), self.constant, self._value
-        is_duration = self.function.function == DURATION
-        own = "a duration" if is_duration else "a time"
+        """Why neither kind of time can make it true."""
+        name, constant, found = sparql_text(self.measured), self.constant, self._value
+        own = "a duration" if self._is_duration else "a time"
         written = _last_part(constant.value) if isinstance(constant, IRI) else constant.value
         shown = f'"{_shortened(written)}"'
         if found is None and isinstance(constant, Literal) and constant.datatype in (*_DURATIONS, XSD_DATE_TIME):
             kind = "a time" if constant.datatype == XSD_DATE_TIME else "a duration"
             return Diagnosis(f"{shown} is not {kind}.", _TIME if kind == "a time" else written_duration(written))
         kind = "a name" if isinstance(constant, IRI) else _kind(found)
-        if is_duration:
+        if self._is_duration:
             cure = written_duration(written)
         else:
             cure = f"{shown}^^xsd:dateTime" if value(Literal(written, XSD_DATE_TIME)) is not None else _TIME
@@ -144,7 +148,8 @@ def _last_part(iri: str) -> str:
 
 
 def comparisons(expression: Expression) -> Iterator[TimeComparison]:
-    """The time functions that this expression compares with constants, itself and not deeper down."""
+    """The time functions, and differences of two times, that this expression compares with constants, itself and not
+    deeper down."""
     match expression:
         case Compare(sign, left, right):
             yield from _pair(left, sign.value, right)
@@ -155,10 +160,20 @@ def comparisons(expression: Expression) -> Iterator[TimeComparison]:
 
 def _pair(left: Expression, sign: str, right: Expression) -> Iterator[TimeComparison]:
     match left, right:
-        case Call(name), Literal() | IRI() if name in _FUNCTIONS:
+        case Call() | Arithmetic(), Literal() | IRI() if _is_measured(left):
             yield TimeComparison(left, right, f"{sparql_text(left)} {sign} {_words(right)}")
-        case Literal() | IRI(), Call(name) if name in _FUNCTIONS:
+        case Literal() | IRI(), Call() | Arithmetic() if _is_measured(right):
             yield TimeComparison(right, left, f"{_words(left)} {sign} {sparql_text(right)}")
+
+
+def _is_measured(expression: Call | Arithmetic) -> bool:
+    match expression:
+        case Call(name):
+            return name in _FUNCTIONS
+        case Arithmetic(Operation.SUBTRACT, Call(end), Call(start)):
+            return {end, start} <= {START_TIME, END_TIME}
+        case _:
+            return False
 
 
 def _words(constant: Literal | IRI) -> str:

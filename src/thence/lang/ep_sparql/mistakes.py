@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from thence.lang.ep_sparql.chain_reader import SEQOPTIONAL
 from thence.lang.ep_sparql.checks import written_duration
@@ -36,6 +37,11 @@ def windowless(clause: str, at: int | None = None) -> Diagnosis:
     reason = f"{clause} is not supported for EP-SPARQL: it works without windows."
     return Diagnosis(reason, 'RSEP-QL: language="rsep-ql", or a file that ends in .rsepql', at)
 
+
+WITHIN = Diagnosis(
+    "WITHIN is not supported: a FILTER says how long a match may last.",
+    'FILTER (getDURATION() < "PT10M"^^xsd:duration)',
+)
 
 _STREAM_CLAUSE = re.compile(
     r"(?:\bSELECT\s+([RID]STREAM)|\b(FROM\s+(?:NAMED\s+)?(?:STREAM|WINDOW)))\s[^{}]*\Z", re.IGNORECASE
@@ -94,9 +100,7 @@ def _misread(failure: ParseFailure) -> Diagnosis | None:
     for form in (_CALLED, _FIRST_WORD):
         for first in failure.all_behind(form)[-1:]:
             if first[1].upper() == "WITHIN":
-                hint = 'FILTER (getDURATION() < "PT10M"^^xsd:duration)'
-                reason = "WITHIN is not supported: a FILTER says how long a match may last."
-                return Diagnosis(reason, hint, first.start(1))
+                return replace(WITHIN, at=first.start(1))
             if meant := _JOINED.get(first[1].upper(), "") or similar(first[1], KEYWORDS):
                 return Diagnosis(f'"{first[1]}" is not known here.', meant, first.start(1))
     return None

@@ -17,7 +17,7 @@ from thence.errors import QueryError, closest
 from thence.lang.draft import TimeDemand
 from thence.lang.ep_sparql.chain_reader import ChainReader
 from thence.lang.ep_sparql.checks import Draft, DraftColumn, DraftStatement, comparisons
-from thence.lang.ep_sparql.mistakes import KEYWORDS, STREAM_OPERATORS, TIME_FUNCTIONS, windowless
+from thence.lang.ep_sparql.mistakes import KEYWORDS, STREAM_OPERATORS, TIME_FUNCTIONS, WITHIN, windowless
 from thence.lang.mistakes import SPELLED_OUT, similar
 from thence.lang.sparql.checks import PlacedColumn
 from thence.lang.sparql.group_reader import FilterElement, SelectClause, SelectDraft
@@ -185,8 +185,8 @@ class RuleReader(ChainReader):
         if column.right is not None:
             return self.error("One side of AS must be a variable.", at=column.at, hint="… AS ?name")
         if bare := self._bare_at.get(column.at, ""):
-            if bare.upper() in STREAM_OPERATORS:
-                found = windowless(bare.upper())
+            if bare.upper() == "WITHIN" or bare.upper() in STREAM_OPERATORS:
+                found = WITHIN if bare.upper() == "WITHIN" else windowless(bare.upper())
                 return self.error(found.reason, at=column.at, hint=found.hint)
             if meant := SPELLED_OUT.get(bare.upper(), "") or similar(bare, KEYWORDS):
                 return self.error(f'"{bare[:40]}" is not known here.', at=column.at, hint=meant)

@@ -132,6 +132,9 @@ def _gap(failure: ParseFailure) -> Diagnosis | None:
 # fmt: off
 _OF_WHERE = ("_FILTER", "_BIND", "_OPTIONAL", "_MINUS", "_VALUES", "_GRAPH", "_WINDOW")
 _VARIABLE = re.compile(r"\s*(?P<variable>[?$]\w{1,40})")
+_NAME = re.compile(r"[\s(]*(?P<name>[^\W\d]\w{0,40})")
+_BEFORE_SEQ = re.compile(r"[\s)}]*SEQ\b", re.IGNORECASE)
+_BEFORE_A_PATTERN = re.compile(r"\s*(?:ON\b|:)", re.IGNORECASE)
 _NAMED = "MATCH names EVENTs, whose patterns come before WHERE. Try: EVENT ON :w { … } AS E1"
 _NOT = "NOT is not supported in MATCH. Try: FILTER NOT EXISTS { … } beside it"
 _TIMES_FIRST = "The times of an EVENT are bound where it is declared, before WHERE. Try: AS {last} {word} "
@@ -279,6 +282,12 @@ MISTAKES: Mistakes = (
     Mistake(word="GETDURATION GETSTARTTIME GETENDTIME", accepts="FUNCTION_1",
             says="{short}() is EP-SPARQL's: in RSEP-QL an EVENT binds its times. Try: AS E1 START ?s END ?t"),
     _gap,
+    Mistake(bare=True, opened=True, rejects="NAME", ahead=_BEFORE_SEQ,
+            says="EVENTs follow each other in MATCH, found {shown}. Try: MATCH { {short} SEQ … }"),
+    Mistake(kind="_COMPUTED",
+            says="COMPUTED EVERY belongs between REGISTER QUERY name and AS. Try: REPORT EVERY, after FROM"),
+    Mistake(kind="SELECTOR", opened=True, rejects="SEQ", ahead=_NAME,
+            says="{word} belongs in MATCH, before an EVENT's name. Try: MATCH { {word} {name} }"),
     Mistake(word="WITHIN", bare=True,
             says="WITHIN is not supported: a window says how far back the query looks. "
                  "Try: FROM NAMED :S WIN [RANGE 10m] AS :w"),
@@ -294,6 +303,7 @@ MISTAKES: Mistakes = (
     # before the row of SEQ outside MATCH
     Mistake(kind="_EVENT _REPORT _FROM", when=_is_late,
             says="{word} must come before WHERE. Try: {word} … WHERE { … }"),
+    Mistake(kind="_EVENT", within="(", ahead=_BEFORE_A_PATTERN, says=_NAMED),
     Mistake(kind="SEQ", within="{", says="SEQ belongs in MATCH, between the names of EVENTs. Try: MATCH { E1 SEQ E2 }"),
     *CLAUSES,
 )
