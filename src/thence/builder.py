@@ -390,7 +390,7 @@ class Many:
     def length(self) -> Value:
         """`a.LEN`, the number of events."""
         reader, variable = PatternReader([self._component]), self._component.variable
-        return reader.made(PatternReader.length, f"{variable}.LEN", ATOM, word(variable))
+        return reader.made(PatternReader.size, f"{variable}.LEN", ATOM, word(variable))
 
     @property
     def cut(self) -> Cut:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from numbers import Integral, Real
@@ -118,8 +118,11 @@ def value_term(column: str, value: object) -> Term:
             return Literal(format_time(*parse_time(value)), XSD + "dateTime")
         case date():
             return Literal(value.isoformat(), XSD + "date")
+        case timedelta():
+            return duration_literal(value // timedelta(microseconds=1))
         case _:
-            raise InputError(f"attribute {column!r:.80} is neither a number, text, a boolean, a date nor an RDF term")
+            reason = "neither a number, text, a boolean, a date, a duration nor an RDF term"
+            raise InputError(f"attribute {column!r:.80} is {reason}")
 
 
 def _digits(value: int) -> str:

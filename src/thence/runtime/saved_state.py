@@ -120,7 +120,7 @@ def _restored(found: Any) -> object:
 # A state is arrays behind a head that names the version, the query and the number of shards. A digest shows whether it
 # is whole; what compiled code will walk over is checked by its operator, since a digest can be forged.
 
-VERSION = 9
+VERSION = 10
 """The version of the format and of the meaning of its arrays, those of operators included. Every change of either
 raises it.
 """
