@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from oracle.sase_cases import Case
 from oracle.sase_conditions import ATTRIBUTES, LOOSE
 from oracle.sase_legal import problems
+from oracle.sase_static import mended
 from oracle.sase_query import (
     Aggregate,
     Arithmetic,
@@ -119,6 +120,7 @@ def asked(choices: Choices, query: Query, kind: Kind) -> Query:
     found = rewritten(query, change)
     if not query.aggregates:
         found = replace(found, returns=tuple(shown(choices, item, kind) for item in query.returns))
+    found = mended(found)
     assert not problems(found), problems(found)
     return found
 

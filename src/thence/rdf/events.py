@@ -18,7 +18,7 @@ from thence.rdf.documents import Format, parse
 from thence.rdf.limits import Limits
 from thence.rdf.numbers import shortest_text
 from thence.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term, Triple
-from thence.rdf.times import Domain, Instant, format_time, parse_time
+from thence.rdf.times import Domain, Instant, duration_literal, format_time, parse_time
 
 # Typed events as RDF: `S a ns:TYPE ; ns:column value`, S being the attribute `subject`, else a blank node.
 
