@@ -178,7 +178,7 @@ def calculate(sign: str, left: Value, right: Value) -> Value:
     kinds = kind_of(left), kind_of(right)
     one, other = _promoted(left, right) if kinds == ("number", "number") else (left, right)
     match sign, kinds:
-        case "+", ("number", "number") | ("time", "duration") | ("duration", "duration"):
+        case "+", ("number", "number") | ("time", "duration") | ("duration", "time") | ("duration", "duration"):
             return one + other  # type: ignore[no-any-return]
         case "-", ("number", "number") | ("time", "time") | ("time", "duration") | ("duration", "duration"):
             return one - other  # type: ignore[no-any-return]

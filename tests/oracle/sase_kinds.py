@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from oracle.sase_cases import Case
 from oracle.sase_conditions import ATTRIBUTES, LOOSE
 from oracle.sase_legal import problems
-from oracle.sase_static import mended
 from oracle.sase_query import (
     Aggregate,
     Arithmetic,
@@ -35,6 +34,7 @@ from oracle.sase_query import (
     Value,
     rewritten,
 )
+from oracle.sase_static import mended
 from strategies.choices import Choices, seeded
 
 LATE = datetime(2024, 2, 29, 23, 30, tzinfo=UTC)

@@ -23,8 +23,8 @@ DAWN = datetime(1970, 1, 1, tzinfo=UTC)
 @dataclass(frozen=True)
 class Event:
     """An event of Section 2.1. An attribute that it lacks is not among `attributes`; its own time is the attribute
-    `time`, and `end`, whatever else is called so (SA-51). That is when it ends; it `lasts` as long before that. Where it
-    is `dated`, its time is so many minutes after 1970 began."""
+    `time`, and `end`, whatever else is called so (SA-51). That is when it ends; it `lasts` as long before that. Where
+    it is `dated`, its time is so many minutes after 1970 began."""
 
     type: str
     time: int

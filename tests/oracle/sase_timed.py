@@ -50,8 +50,8 @@ LENGTHS = tuple(
         (timedelta(days=1), "P1D"),
     )
 )
-TICKS = tuple(Constant(value, f"{value} TICKS") for value in (1, 2, 2, 3, 0)) + (Constant(1, "1 tick"), Constant(2))
-TIMES: tuple[Given, ...] = tuple(DAWN + number * MINUTE for number in (0, 1, 2, 3, 4, 2, 1)) + (DAWN - 1.5 * MINUTE,)
+TICKS = (*(Constant(value, f"{value} TICKS") for value in (1, 2, 2, 3, 0)), Constant(1, "1 tick"), Constant(2))
+TIMES: tuple[Given, ...] = (*(DAWN + number * MINUTE for number in (0, 1, 2, 3, 4, 2, 1)), DAWN - 1.5 * MINUTE)
 SPANS: tuple[Given, ...] = (MINUTE, 2 * MINUTE, MINUTE, -MINUTE, 3 * MINUTE, MINUTE / 2, 0 * MINUTE)
 NOON = Constant(DAWN + 2 * MINUTE, "TIMESTAMP '1970-01-01T00:02:00Z'")
 

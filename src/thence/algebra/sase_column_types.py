@@ -66,10 +66,10 @@ class _ColumnTypes:
                 fields = Fields(tuple((str(name), self._attribute(name)) for name in names))
                 return Several(fields) if index is None else fields
         try:
-            is_one = isinstance(given, Variable)
-            return _shown(self.values.reference(given) if is_one else self.values.value(given))
+            found = self.values.reference(given) if isinstance(given, Variable) else self.values.value(given)
         except ImpossibleError:  # which is another's to tell
             return UNKNOWN
+        return _shown(found)
 
     def _attribute(self, name: Name) -> Type:
         return _shown(self.values.attribute(name))

@@ -226,14 +226,14 @@ class ValueTypes:
     def _compared(self, compared: Compare, left: Atom, right: Atom) -> None:
         if UNKNOWN in (left, right) or left == right:
             return
-        for kind, other in ((left, right), (right, left)):
-            if kind == EVENT_TIME and other == TIMESTAMP or kind == LAPSE and other == DURATION:
-                return self._demand(Domain.DATETIME, compared)
-            if kind in (EVENT_TIME, LAPSE) and (other.kind in _NUMBERS or other in (EVENT_TIME, LAPSE)):
-                return self._demand(Domain.TICKS, compared)
-        if _group(left) != _group(right):
+        sides = {left, right}
+        open_sides = sides & {EVENT_TIME, LAPSE}
+        if sides in ({EVENT_TIME, TIMESTAMP}, {LAPSE, DURATION}):
+            self._demand(Domain.DATETIME, compared)
+        elif open_sides and all(kind in open_sides or kind.kind in _NUMBERS for kind in sides):
+            self._demand(Domain.TICKS, compared)
+        elif _group(left) != _group(right):
             raise self._apart(compared.left, left, compared.right, right, "cannot be compared")
-        return None
 
     def _apart(self, left: Expression, one: Atom, right: Expression, other: Atom, which: str) -> ImpossibleError:
         hint = ""

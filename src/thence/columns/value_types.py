@@ -119,8 +119,8 @@ def derived_attributes(columns: Types) -> Types:
 @dataclass(frozen=True, slots=True)
 class TypedStage:
     """A part of a query whose rows have types: the streams it reads, the stream it feeds (None: it answers), and the
-    types of its columns as a function of those of the attributes it reads; None if it makes RDF events. `complaint` says
-    what it computes that values of such types cannot be asked."""
+    types of its columns as a function of those of the attributes it reads; None if it makes RDF events. `complaint`
+    says what it computes that values of such types cannot be asked."""
 
     reads: tuple[str, ...]
     feeds: str | None

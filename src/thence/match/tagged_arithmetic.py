@@ -287,7 +287,8 @@ def moved(operation, left_tag, left_bits, right_tag, right_bits):
 
 @inner
 def unary(function, tag, bits):
-    """(tag, bits) of a function of one number, or of a duration negated; NONE for an error, SLOW where the plain functions must decide."""
+    """(tag, bits) of a function of one number, or of a duration negated; NONE for an error, SLOW where the plain
+    functions must decide."""
     kind, scale = tag & KIND_MASK, np.int64(tag >> SCALE_SHIFT)
     if kind == INTEGER or kind == DECIMAL:
         return _unary_exact(function, kind, scale, bits)

@@ -60,8 +60,8 @@ _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
 
 
 def timed(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) -> ComposedQuery:
-    """The query, with the kind of time that its text demands: that of WITHIN, else of the first value that only one kind
-    goes with. It is an error if the text demands both, or computes what cannot be computed; `unions` are those of the
+    """The query, with the kind of time that its text demands: that of WITHIN, else of the first value that only one
+    kind goes with. It is an error if the text demands both, or computes what cannot be computed; `unions` are those of the
     query."""
     drafts = [block for union in unions for block in union]
     demands = [(Demand(Domain.TICKS, str(length.value)), length.at) for draft in drafts for length in draft.ticks]
@@ -78,7 +78,7 @@ def timed(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) -> Com
     if first is None:
         return query
     timed = [UnionQuery(tuple(replace(each, domain=first.domain) for each in union.blocks)) for union in query.queries]
-    found = replace(query, queries=tuple(timed), demand=tuple(first))
+    found = replace(query, queries=tuple(timed), demand=(first.domain, first.words))
     _demands(text, found, drafts)  # and refuses what cannot be computed of such times
     return found
 
@@ -118,7 +118,7 @@ def _placed(block: ComponentQuery, draft: DraftBlock) -> Iterator[tuple[Asked, i
 def hidden_columns(block: DraftBlock) -> tuple[str, ...]:
     """Warnings about columns of derived events that are called as their own times are."""
     return tuple(
-        f'The column "{item.text}" of the stream {block.stream.value} is hidden: the attribute "{item.text}" of an event '
+        f'The column "{item.text}" of the stream {block.stream.value} is hidden: "{item.text}" of an event '
         "is its own time. Try: another name after AS"
         for item in block.form.items
         if block.stream is not None and item.text in OWN_TIMES
