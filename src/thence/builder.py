@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
@@ -261,12 +262,22 @@ def value(given: object) -> Value:
             number = float(given)
         case float() | Decimal() if Decimal(given).is_finite():
             number = given if isinstance(given, Decimal) else Decimal(repr(float(given)))
+        case timedelta() | datetime() | date():
+            return _moment(given)
         case _:
             raise InputError(
-                f"{given!r:.80} is not a value. Try: an attribute (b.price), a number, text, True or False"
+                f"{given!r:.80} is not a value. Try: an attribute (b.price), a number, text, a timedelta, True or False"
             )
     term = value_term("", abs(number))
     return -_constant(term, term.value) if number < 0 else _constant(term, term.value)
+
+
+def _moment(given: timedelta | datetime | date) -> Value:
+    """A length of time, or a time."""
+    term = value_term("", abs(given) if isinstance(given, timedelta) else given)
+    if isinstance(given, timedelta):
+        return -_constant(term, term.value) if given < timedelta() else _constant(term, term.value)
+    return _constant(term, f"{'TIMESTAMP' if isinstance(given, datetime) else 'DATE'} '{term.value}'")
 
 
 def _constant(term: Any, text: str) -> Value:
@@ -390,7 +401,7 @@ class Many:
     def length(self) -> Value:
         """`a.LEN`, the number of events."""
         reader, variable = PatternReader([self._component]), self._component.variable
-        return reader.made(PatternReader.length, f"{variable}.LEN", ATOM, word(variable))
+        return reader.made(PatternReader.size, f"{variable}.LEN", ATOM, word(variable))
 
     @property
     def cut(self) -> Cut:

@@ -241,9 +241,14 @@ CONDITIONS = {
     "PATTERN A a WHERE a.x IS 1 RETURN a.x": (
         '1:26: IS asks whether something is missing, found "1". Try: IS NULL or IS NOT NULL; = for a value'
     ),
-    "PATTERN A a WHERE a.x = 5 MINUTES RETURN a.x": (
-        '1:27: A condition has no spans of time, found "MINUTES". Try: WITHIN … MINUTES'
+    "PATTERN A a WHERE a.x = a.y MINUTES RETURN a.x": (
+        '1:29: A unit of time follows a number, found "MINUTES". Try: 10 MINUTES'
     ),
+    "PATTERN A a WHERE a.x = 5 MINUTS RETURN a.x": '1:27: "MINUTS" is not known here. Try: MINUTES',
+    "PATTERN A a WHERE a.x = 5 FORTNIGHTS RETURN a.x": (
+        '1:27: "FORTNIGHTS" is not a unit of time. Try: SECONDS, MINUTES, HOURS, DAYS or TICKS'
+    ),
+    "PATTERN A a WHERE a.x > P1M RETURN a.x": ('1:25: "P1M" has no fixed length: years and months differ. Try: days'),
     "PATTERN A a WHERE a.x = ACME RETURN a.x": (
         "1:25: \"ACME\" alone is not a value. Try: a.ACME for an attribute, 'ACME' for a text"
     ),

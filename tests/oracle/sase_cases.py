@@ -37,6 +37,7 @@ from oracle.sase_query import (
     Strategy,
 )
 from oracle.sase_runs import has_end_condition
+from oracle.sase_static import mended
 from strategies.choices import seeded
 
 TYPES = "ABC"
@@ -112,11 +113,11 @@ def queries(draw: st.DrawFn) -> Query:
     tests = draw(equivalences(needed=any(group.strategy is Strategy.PARTITION for group in groups)))
     conditions: list[Condition] = [*tests, *draw(conjuncts(components))]
     groups, outside = _placed(draw, groups, conditions)
-    query = Query(components, groups, outside, draw(st.sampled_from([None, None, 6, 5, 4, 3, 2, 1])))
+    query = mended(Query(components, groups, outside, draw(st.sampled_from([None, None, 6, 5, 4, 3, 2, 1]))))
     query = draw(stops(query))
     if problems(query):  # only a window can be what is missing
         query = replace(query, within=draw(st.sampled_from([6, 5, 4, 3, 2])))
-    query = replace(query, having=draw(having(query)), returns=draw(items(query)))
+    query = mended(replace(query, having=draw(having(query)), returns=draw(items(query))))
     assert not problems(query), problems(query)
     return query
 
@@ -135,9 +136,9 @@ def unended_queries(draw: st.DrawFn) -> Query:
     groups = tuple(Group(way, (Chosen(each.variable),)) for way, each in zip(ways, components, strict=True))
     tests = draw(equivalences(needed=Strategy.PARTITION in ways))
     query = Query(components, groups, tuple(tests), None)
-    asked = replace(query, conditions=(*tests, *draw(conjuncts(components))))
+    asked = mended(replace(query, conditions=(*tests, *draw(conjuncts(components)))))
     query = query if has_end_condition(asked, components[-1]) else asked
-    query = replace(query, returns=draw(items(query)))
+    query = mended(replace(query, returns=draw(items(query))))
     assert not problems(query), problems(query)
     return query
 
@@ -156,7 +157,7 @@ def mixed_queries(draw: st.DrawFn) -> Query:
     needed = any(group.strategy is Strategy.PARTITION for group in groups)
     tests = draw(equivalences(needed=needed)) if needed or choices.number(1, 6) == 1 else []
     asked = draw(conjuncts(components)) if choices.number(1, 6) == 1 else []
-    query = Query(components, groups, (*tests, *asked), choices.pick([None, None, None, None, 5, 3]))
+    query = mended(Query(components, groups, (*tests, *asked), choices.pick([None, None, None, None, 5, 3])))
     query = draw(stops(query, always=True)) if choices.number(1, 4) > 1 else query
     if problems(query):  # only a window can be what is missing
         query = replace(query, within=choices.pick([5, 3]))

@@ -144,12 +144,12 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 def compare(sign: str, left: Value, right: Value) -> bool | None:
     """Neither true nor false if a value is missing, or the two are of different kinds."""
-    if _kind(left) is None or _kind(left) != _kind(right):
+    if kind_of(left) is None or kind_of(left) != kind_of(right):
         return None
     return COMPARISONS[sign](*_promoted(left, right))
 
 
-def _kind(value: Value) -> str | None:
+def kind_of(value: Value) -> str | None:
     match value:
         case None:
             return None
@@ -175,10 +175,10 @@ def _promoted(left: Any, right: Any) -> tuple[Any, Any]:
 def calculate(sign: str, left: Value, right: Value) -> Value:
     """Of numbers: integers and decimals are exact; `/` gives a float; `/` and `%` give nothing if the divisor is 0. Of
     times: what lies between two of them, and what is so much earlier or later."""
-    kinds = _kind(left), _kind(right)
+    kinds = kind_of(left), kind_of(right)
     one, other = _promoted(left, right) if kinds == ("number", "number") else (left, right)
     match sign, kinds:
-        case "+", ("number", "number") | ("time", "duration") | ("duration", "duration"):
+        case "+", ("number", "number") | ("time", "duration") | ("duration", "time") | ("duration", "duration"):
             return one + other  # type: ignore[no-any-return]
         case "-", ("number", "number") | ("time", "time") | ("time", "duration") | ("duration", "duration"):
             return one - other  # type: ignore[no-any-return]
@@ -186,9 +186,29 @@ def calculate(sign: str, left: Value, right: Value) -> Value:
             return one * other  # type: ignore[no-any-return]
         case "/", ("number", "number"):
             return float(one) / float(other) if other else None
+        case "*", ("duration", "number"):
+            return _stretched(one, other)
+        case "*", ("number", "duration"):
+            return _stretched(other, one)
+        case "/", ("duration", "number"):
+            return _stretched(one, other, divides=True)
+        case "/", ("duration", "duration"):
+            return float(Fraction(one // MICRO, other // MICRO)) if other else None
         case "%", ("number", "number"):
             return _remainder(one, other) if other else None
     return None
+
+
+MICRO = timedelta(microseconds=1)
+
+
+def _stretched(length: timedelta, by: Any, *, divides: bool = False) -> Value:
+    """A duration so many times as long, or as short: exact."""
+    if not math.isfinite(by) or (divides and not by):
+        return None
+    exact = Fraction(length // MICRO) / Fraction(by) if divides else Fraction(length // MICRO) * Fraction(by)
+    assert exact.denominator == 1, "Python has nothing shorter than a microsecond"
+    return int(exact) * MICRO
 
 
 def _remainder(left: Any, right: Any) -> Value:
@@ -208,6 +228,10 @@ def like(text: str, pattern: str) -> bool:
     if pattern[0] == "%":
         return any(like(text[start:], pattern[1:]) for start in range(len(text) + 1))
     return text != "" and pattern[0] in ("_", text[0]) and like(text[1:], pattern[1:])
+
+
+NUMERIC = ("abs", "ceil", "floor", "round")
+OF_TEXTS = ("lower", "upper", "length", "contains", "starts_with", "ends_with")
 
 
 def call(function: str, arguments: Sequence[Value]) -> Value:
@@ -251,7 +275,7 @@ def aggregate(function: str, values: Iterable[Value], k: int | None = None) -> V
     given = [value for value in values if value is not None]
     if function == "count":
         return len(given)
-    kinds = {_kind(value) for value in given}
+    kinds = {kind_of(value) for value in given}
     match function:
         case "first":
             return given[0] if given else None

@@ -34,6 +34,7 @@ from oracle.sase_query import (
     Value,
     rewritten,
 )
+from oracle.sase_static import mended
 from strategies.choices import Choices, seeded
 
 LATE = datetime(2024, 2, 29, 23, 30, tzinfo=UTC)
@@ -119,6 +120,7 @@ def asked(choices: Choices, query: Query, kind: Kind) -> Query:
     found = rewritten(query, change)
     if not query.aggregates:
         found = replace(found, returns=tuple(shown(choices, item, kind) for item in query.returns))
+    found = mended(found)
     assert not problems(found), problems(found)
     return found
 

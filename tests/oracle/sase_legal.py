@@ -23,6 +23,7 @@ from oracle.sase_query import (
     references,
 )
 from oracle.sase_runs import has_end_condition
+from oracle.sase_static import impossibilities
 
 
 def problems(query: Query) -> list[str]:
@@ -40,7 +41,7 @@ def problems(query: Query) -> list[str]:
     for conjunct in query.all_conditions():
         if not isinstance(conjunct, Equivalence | PartitionBy):
             found += [problem for clause in conjunctive(conjunct) for problem in _conjunct(query, clause)]
-    return [*found, *_output(query)]
+    return [*found, *_output(query), *impossibilities(query)]
 
 
 def _windows(query: Query) -> Iterator[str]:

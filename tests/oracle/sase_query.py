@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import reduce
@@ -19,11 +19,14 @@ Given: TypeAlias = int | float | Decimal | str | bool | datetime | timedelta
 Value: TypeAlias = Given | None
 """None: the attribute is missing, or nothing can be computed."""
 
+DAWN = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 @dataclass(frozen=True)
 class Event:
     """An event of Section 2.1. An attribute that it lacks is not among `attributes`; its own time is the attribute
-    `time`, if it has no other of that name. That is when it ends; it `lasts` as long before that."""
+    `time`, and `end`, whatever else is called so (SA-51). That is when it ends; it `lasts` as long before that. Where
+    it is `dated`, its time is so many minutes after 1970 began."""
 
     type: str
     time: int
@@ -31,6 +34,7 @@ class Event:
     id: str
     lasts: int = 0
     order: tuple[Ordinal, ...] = ()  # the values of the option `order`
+    dated: bool = False
 
     @property
     def start(self) -> int:
@@ -42,7 +46,9 @@ class Event:
         return self.time, self.order
 
     def __getitem__(self, name: str) -> Value:
-        return dict(self.attributes).get(name, self.time if name == "time" else None)
+        if name in ("time", "end"):
+            return DAWN + timedelta(minutes=self.time) if self.dated else self.time
+        return dict(self.attributes).get(name)
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -89,9 +95,11 @@ class Span(Enum):
 
 @dataclass(frozen=True)
 class Constant:
-    """In a text, a float has an exponent and a decimal has none; times can't be written."""
+    """In a text, a float has an exponent and a decimal has none. A length of time is as it is `written`, and so is a
+    time."""
 
-    value: int | float | Decimal | str | bool
+    value: int | float | Decimal | str | bool | datetime | timedelta
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -279,6 +287,7 @@ class Query:
     by: tuple[Key, ...] = ()
     streams: tuple[str, ...] = ()
     made: Made | None = None
+    dated: bool = False  # times are dates, and the window is in minutes
     positives: tuple[Component, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import assert_never
 
 from oracle.sase_query import (
@@ -22,6 +21,7 @@ from oracle.sase_query import (
     Constant,
     Equivalence,
     Expression,
+    Given,
     Group,
     In,
     Index,
@@ -54,7 +54,7 @@ def text(query: Query) -> str:
     lines.append(f"PATTERN SEQ({', '.join(map(_component, query.components))})")
     parts = [*(_group(query, group) for group in query.groups), *map(_condition, query.conditions)]
     lines += [f"WHERE {' AND '.join(parts)}"] if parts else []
-    lines += [] if query.within is None else [f"WITHIN {query.within} TICKS"]
+    lines += [] if query.within is None else [f"WITHIN {query.within} {'MINUTES' if query.dated else 'TICKS'}"]
     lines += [] if query.having is None else [f"HAVING {_expression(query.having)}"]
     return "\n".join([*lines, _output(query)])
 
@@ -134,8 +134,8 @@ def key_name(key: Key) -> str:
 
 def _expression(expression: Expression) -> str:
     match expression:
-        case Constant(value):
-            return _constant(value)
+        case Constant(value, written):
+            return written or _constant(value)
         case Attribute(variable, _, attribute) if variable == OWN:
             return _name(attribute)
         case Attribute(variable, Index.LAST, attribute):
@@ -180,7 +180,7 @@ def _name(name: str) -> str:
     return name if re.fullmatch(r"\w+", name) else f"`{name}`"
 
 
-def _constant(value: int | float | Decimal | str | bool) -> str:
+def _constant(value: Given) -> str:
     match value:
         case bool():
             return str(value).upper()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from functools import lru_cache
 
@@ -14,8 +15,8 @@ from oracle.sase import Row as OracleRow
 from oracle.sase import rows
 from oracle.sase import totals as totalled
 from oracle.sase_cases import Case
+from oracle.sase_query import DAWN, Query
 from oracle.sase_query import Event as OracleEvent
-from oracle.sase_query import Query
 from oracle.sase_text import text
 from support.flows import flow_of, program_of, restart
 from thence.algebra.sase import ComponentQuery
@@ -41,7 +42,7 @@ def agree(case: Case, cuts: list[int], order: tuple[str, ...] = ()) -> None:
 
     runner = flow_of(optimised)
     found = [comparable_row(row, runner) for row in runner.run({"events": [batch]})]
-    assert Counter(found) == Counter(map(comparable, expected))
+    assert Counter(found) == Counter(comparable(row, unit(case.query)) for row in expected)
     places = [(certain, end, start, sum(ids, ())) for start, end, certain, ids, _ in found]
     assert places == sorted(places)
 
@@ -49,9 +50,13 @@ def agree(case: Case, cuts: list[int], order: tuple[str, ...] = ()) -> None:
     assert Counter(comparable_row(row, unoptimised) for row in unoptimised.run({"events": [batch]})) == Counter(found)
 
     interrupted = flow_of(program_of(runner))
-    assert Counter(comparable_row(row, interrupted) for row in in_pieces(interrupted, batch, sorted(cuts))) == Counter(
-        found
-    )
+    bounds = [cut * unit(case.query) for cut in sorted(cuts)]
+    assert Counter(comparable_row(row, interrupted) for row in in_pieces(interrupted, batch, bounds)) == Counter(found)
+
+
+def unit(query: Query) -> int:
+    """What the engine has for one unit of the definitions' time: minutes are microseconds there."""
+    return 60_000_000 if query.dated else 1
 
 
 @lru_cache(maxsize=1)
@@ -79,7 +84,8 @@ def encoded(events: Sequence[OracleEvent]) -> EventBatch:
 
 
 def typed(event: OracleEvent) -> Event:
-    return Event(event.start, {"type": event.type, **dict(event.attributes)}, event.time, id=event.id)
+    start, end = ((DAWN + timedelta(minutes=time) if event.dated else time) for time in (event.start, event.time))
+    return Event(start, {"type": event.type, **dict(event.attributes)}, end, id=event.id)
 
 
 def in_pieces(runner: LocalFlow, batch: EventBatch, cuts: Sequence[int]) -> Iterator[Row]:
@@ -97,8 +103,9 @@ def _ints(numbers: list[int]) -> NDArray[np.int64]:
     return np.array(numbers, np.int64)
 
 
-def comparable(row: OracleRow) -> Comparable:
-    return row.start, row.end, row.certain, row.ids, tuple((name, plain(cell)) for name, cell in sorted(row.cells))
+def comparable(row: OracleRow, unit: int = 1) -> Comparable:
+    times = row.start * unit, row.end * unit, row.certain * unit
+    return *times, row.ids, tuple((name, plain(cell)) for name, cell in sorted(row.cells))
 
 
 def comparable_row(row: Row, runner: LocalFlow) -> Comparable:
@@ -140,13 +147,13 @@ def of_engine(cell: object) -> object:
 
 def agree_in_total(case: Case, cuts: list[int], order: tuple[str, ...] = ()) -> None:
     expected = Counter(
-        (start, end, tuple((name, plain(cell)) for name, cell in row))
+        (start * unit(case.query), end * unit(case.query), tuple((name, plain(cell)) for name, cell in row))
         for start, end, row in totalled(case.query, case.events)
     )
     optimised, plainly = (in_order(program, order) for program in programs_of(case.query))
     batch = encoded(case.events)
     assert totals(flow_of(plainly), batch, []) == expected
-    assert totals(flow_of(optimised), batch, cuts) == expected
+    assert totals(flow_of(optimised), batch, [cut * unit(case.query) for cut in cuts]) == expected
 
 
 def totals(runner: LocalFlow, batch: EventBatch, cuts: Sequence[int]) -> Counter[object]:

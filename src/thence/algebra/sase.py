@@ -241,6 +241,7 @@ class ComponentQuery:
     references: Mapping[Variable, Reference] = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default=(), compare=False)
     namespace: str = field(default=DEFAULT_NAMESPACE, compare=False)
+    domain: Domain | None = field(default=None, compare=False)  # the kind of time, where the text decides it
 
     @property
     def sources(self) -> tuple[Stream, ...]:
@@ -290,6 +291,8 @@ class ComposedQuery:
     """The queries of a text, each after those whose streams it reads; the last one's rows are the answer."""
 
     queries: tuple[UnionQuery, ...]
+    demand: tuple[Domain, str] | None = field(default=None, compare=False)
+    """The kind of time that its first condition or value with one needs, and the words that do."""
 
     @property
     def blocks(self) -> tuple[ComponentQuery, ...]:
@@ -305,9 +308,9 @@ class ComposedQuery:
 
     @property
     def time_kind(self) -> tuple[Domain, str] | None:
-        """The kind of time of the first block with WITHIN."""
+        """That of the first block with WITHIN, else what values demand."""
         window = next((Window(block.window) for block in self.blocks if block.window is not None), None)
-        return None if window is None else (window.span.domain, window_text(window))
+        return self.demand if window is None else (window.span.domain, window_text(window))
 
     @property
     def namespace(self) -> str:

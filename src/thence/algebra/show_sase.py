@@ -21,6 +21,7 @@ from thence.algebra.expressions import (
 from thence.algebra.sase import FUNCTIONS, Component, Key
 from thence.algebra.show_sparql import term_text
 from thence.algebra.streams import Name
+from thence.rdf.dates import XSD_DAY_TIME_DURATION
 from thence.rdf.terms import XSD, Literal
 
 _COMPARISONS = {Comparison.SAME: "=", Comparison.DIFFERENT: "!="}
@@ -138,6 +139,8 @@ def _written(expression: Expression) -> tuple[_ConditionPrecedence, str]:
 
 
 def _constant(literal: Literal) -> str:
+    if literal.datatype == XSD_DAY_TIME_DURATION:
+        return literal.value
     if literal.datatype not in _QUOTED:
         return term_text(literal)
     return _QUOTED[literal.datatype] + _quoted(literal.value)

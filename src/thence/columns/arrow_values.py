@@ -53,7 +53,7 @@ def has_values(kind: Any) -> bool:
     if types.is_dictionary(kind):
         return has_values(kind.value_type)
     known = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, is_text)
-    return any(test(kind) for test in (*known, types.is_date, types.is_timestamp))
+    return any(test(kind) for test in (*known, types.is_date, types.is_timestamp, types.is_duration))
 
 
 def is_text(kind: Any) -> bool:
@@ -112,6 +112,8 @@ def _tagged(column: AttributeColumn, shared: SharedTerms) -> Tagged:
         return _days(buffer_numbers(array.view(pa.int32())).astype(np.int64), shared.terms)
     if types.is_date64(kind):
         return _days(buffer_numbers(array.view(pa.int64())) // 86_400_000, shared.terms)
+    if types.is_duration(kind):
+        return constant(value_kinds.DURATION, microseconds(array).times)
     return _moments(microseconds(array).times, shared.terms)
 
 
@@ -205,7 +207,7 @@ def _moments(times: Ints, terms: Terms) -> Tagged:
 
 
 class Timestamps(NamedTuple):
-    """Timestamps in microseconds, and which of them are not: finer, or out of range."""
+    """Timestamps or durations in microseconds, and which of them are not: finer, or out of range."""
 
     times: Ints
     too_fine: NDArray[np.bool_]
@@ -213,7 +215,7 @@ class Timestamps(NamedTuple):
 
 
 def microseconds(array: Any) -> Timestamps:
-    """An Arrow array of timestamps; null rows have arbitrary values."""
+    """An Arrow array of timestamps or durations; what is null is anything."""
     ticks = buffer_numbers(array.view(pa.int64()))
     nothing = np.zeros(len(ticks), np.bool_)
     if array.type.unit == "ns":

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from thence.columns import value_kinds
 from thence.columns.dictionary import UNKNOWN, Terms
-from thence.columns.value_kinds import BOOLEAN, DECIMAL, DOUBLE, FLOAT, INTEGER, KIND_MASK, OTHER
+from thence.columns.value_kinds import BOOLEAN, DATETIME, DECIMAL, DOUBLE, DURATION, FLOAT, INTEGER, KIND_MASK, OTHER
 from thence.jit.compiled import inner, lazy_entry
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, Duration, date_time_at
 from thence.rdf.numbers import EXACT, Float, shortest_text
 from thence.rdf.terms import Literal
 from thence.rdf.values import XSD_DOUBLE, Value, literal, parse
@@ -23,14 +24,14 @@ SHORTEST = value_kinds.DOUBLE | 1 << value_kinds.SCALE_SHIFT
 term.
 """
 
-NON_CANONICAL = 12
+NON_CANONICAL = 13
 """The tag of a number whose text is not canonical (`01`): the bits are the term's id. It is higher than every kind of
 `value_kinds`.
 """
 
 
 def untag(tag: int, bits: int) -> Value:
-    """The number or boolean of a tag and 64 bits.
+    """The value of a tag and 64 bits: a number, a boolean, a time in UTC or a duration.
 
     >>> untag(value_kinds.DECIMAL | 2 << value_kinds.SCALE_SHIFT, 1999)
     Decimal('19.99')
@@ -42,13 +43,21 @@ def untag(tag: int, bits: int) -> Value:
         return EXACT.scaleb(Decimal(bits), -(tag >> value_kinds.SCALE_SHIFT))
     if kind == value_kinds.BOOLEAN:
         return bits != 0
+    if kind == DATETIME:
+        return date_time_at(_seconds(bits), 0)
+    if kind == DURATION:
+        return Duration(0, _seconds(bits), XSD_DAY_TIME_DURATION)
     (double,) = struct.unpack("d", struct.pack("q", bits))
-    assert kind in (value_kinds.DOUBLE, value_kinds.FLOAT), "a date is always a term of the dictionary"
+    assert kind in (value_kinds.DOUBLE, value_kinds.FLOAT)
     return Float(double) if kind == value_kinds.FLOAT else float(double)
 
 
+def _seconds(microseconds: int) -> Decimal:
+    return EXACT.scaleb(Decimal(microseconds), -6)
+
+
 def tagged_literal(tag: int, bits: int) -> Literal:
-    """The literal of a tagged number or boolean: canonical, except for SHORTEST doubles.
+    """The literal of a tagged value: canonical, except for SHORTEST doubles.
 
     >>> print(tagged_literal(SHORTEST, 0))
     "0.0"^^<http://www.w3.org/2001/XMLSchema#double>
@@ -121,7 +130,7 @@ def are_canonical(terms: Terms, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
     kinds = terms.tags[ids] & KIND_MASK
     canonical = np.zeros(len(ids), np.bool_)
     # floats and booleans are rare in streams, and the shortest digits of a float need more than a few lines
-    one_by_one = (kinds == DOUBLE) | (kinds == FLOAT) | (kinds == BOOLEAN)
+    one_by_one = (kinds == DOUBLE) | (kinds == FLOAT) | (kinds == BOOLEAN) | (kinds == DURATION)
     _mark_exact(terms.text, terms.ends, ids, kinds, canonical)
     for row in np.flatnonzero(one_by_one).tolist():
         index = int(ids[row])

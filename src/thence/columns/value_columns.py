@@ -14,10 +14,10 @@ from thence.columns.arrays import Ids, Ints
 from thence.columns.canonical_terms import NON_CANONICAL, SHORTEST, as_values, tagged_literal
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.row_order import gather
-from thence.columns.value_kinds import DATETIME, INTEGER, NONE, OTHER
+from thence.columns.value_kinds import INTEGER, NONE, OTHER
 from thence.jit.pointers import write_columns
-from thence.rdf.terms import XSD, Literal, Term
-from thence.rdf.times import XSD_INTEGER, Domain, format_time
+from thence.rdf.terms import Term
+from thence.rdf.times import XSD_INTEGER
 from thence.rdf.values import XSD_DOUBLE
 
 # Columns of values: a tag and 64 bits per row, as in `canonical_terms.as_values`.
@@ -122,8 +122,6 @@ def term_of(tag: int, bits: int, state: Terms) -> Term | None:
         return None
     if tag == NON_CANONICAL or tag <= OTHER:
         return state[bits]
-    if tag == DATETIME:  # of a slot of SASE+, where times are compared by value
-        return Literal(format_time(bits, Domain.DATETIME), XSD + "dateTime")
     return tagged_literal(tag, bits)
 
 

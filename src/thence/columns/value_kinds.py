@@ -8,6 +8,7 @@ Values that 64 bits cannot hold exactly are OTHER and take the slow path. A valu
 - DOUBLE: the bits of the double
 - BOOLEAN: 0 or 1
 - DATETIME: microseconds since 1970-01-01T00:00Z; no zone counts as UTC, as XPath's implicit time zone here
+- DURATION: microseconds of an xsd:dayTimeDuration
 - others: the term's id
 """
 
@@ -29,10 +30,11 @@ FLOAT = 8
 DOUBLE = 9
 BOOLEAN = 10
 DATETIME = 11
+DURATION = 12
 
 # named, since Numba compiles ord("…") as a call
 _LESS, _UNDERSCORE, _QUOTE, _AT, _MINUS, _PLUS, _DOT = b'<_"@-+.'
-_0, _1, _9, _LOWER_A, _LOWER_E, _E, _F, _I, _N, _T, _Z = b"019aeEFINTZ"
+_0, _1, _9, _LOWER_A, _LOWER_E, _D, _E, _F, _H, _I, _M, _N, _P, _S, _T, _Z = b"019aeDEFHIMNPSTZ"
 
 KIND_MASK = 0xFF
 SCALE_SHIFT = 8  # tag = kind | scale << 8; only a DECIMAL has a scale
@@ -54,13 +56,13 @@ _RANGED = (
     ("unsignedShort", 0, 2**16 - 1),
     ("unsignedByte", 0, 2**8 - 1),
 )
-_NAMES = [name for name, _, _ in _RANGED] + ["decimal", "float", "double", "boolean", "dateTime"]
+_NAMES = [name for name, _, _ in _RANGED] + ["decimal", "float", "double", "boolean", "dateTime", "dayTimeDuration"]
 _NAME_TEXT = np.frombuffer("".join(_NAMES).encode(), np.uint8)
 _NAME_ENDS = np.cumsum([len(name) for name in _NAMES]).astype(np.int64)
 _LOW = np.array([low for _, low, _ in _RANGED], np.int64)
 _HIGH = np.array([high for _, _, high in _RANGED], np.int64)
 _N_RANGED = len(_RANGED)
-_DECIMAL, _FLOAT, _DOUBLE, _BOOLEAN, _DATETIME = range(_N_RANGED, _N_RANGED + 5)
+_DECIMAL, _FLOAT, _DOUBLE, _BOOLEAN, _DATETIME, _DURATION = range(_N_RANGED, _N_RANGED + 6)
 
 _POWERS = np.array([10**k for k in range(19)], np.int64)
 _DOUBLE_POWERS = np.array([10.0**k for k in range(23)], np.float64)  # exact
@@ -108,7 +110,9 @@ def _classify_one(text, start, stop):
         return _float(text, begin, close)
     if datatype == _BOOLEAN:
         return _boolean(text, begin, close)
-    return _datetime(text, begin, close)
+    if datatype == _DATETIME:
+        return _datetime(text, begin, close)
+    return _duration(text, begin, close)
 
 
 @inner
@@ -371,3 +375,53 @@ def _datetime(text, i, stop):
             return OTHER, 0
     seconds = (days * 24 + hour) * 3600 + (minute - offset) * 60 + second
     return DATETIME, seconds * 1000000 + micros
+
+
+_SECOND = 1_000_000
+
+
+@inner
+def _duration(text, i, stop):
+    """`[-]PnDTnHnMn[.ffffff]S`; seconds finer than a microsecond and more than 292,000 years are OTHER."""
+    negative = i < stop and text[i] == _MINUS
+    i += negative
+    if i == stop or text[i] != _P:
+        return OTHER, 0
+    i += 1
+    total, rank, timed = np.int64(0), 0, False
+    while i < stop:
+        if text[i] == _T:
+            i += 1
+            if timed or i == stop:
+                return OTHER, 0
+            timed, rank = True, 1
+            continue
+        number, scale, end = _digits(text, i, stop)
+        if number < 0 or end == stop or text[end] == _DOT or text[i] == _DOT or text[end - 1] == _DOT:
+            return OTHER, 0
+        has_point = False
+        for k in range(i, end):
+            has_point = has_point or text[k] == _DOT
+        place, unit = _unit(text[end], timed)
+        if place < 0 or place < rank or scale > 6 or (has_point and place < 3):
+            return OTHER, 0
+        unit //= _POWERS[scale]
+        if number > (2**63 - 1 - total) // unit:
+            return OTHER, 0
+        total += number * unit
+        rank, i = place + 1, end + 1
+    if rank == 0 or (timed and rank == 1):
+        return OTHER, 0
+    return DURATION, -total if negative else total
+
+
+@inner
+def _unit(letter, timed):
+    """(the place of a unit among those of a duration, or -1; its microseconds)."""
+    if not timed:
+        return (0 if letter == _D else -1), 86_400 * _SECOND
+    if letter == _H:
+        return 1, 3600 * _SECOND
+    if letter == _M:
+        return 2, 60 * _SECOND
+    return (3 if letter == _S else -1), _SECOND

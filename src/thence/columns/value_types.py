@@ -26,7 +26,10 @@ class ValueKind(Enum):
     STRING = "string"
     TIMESTAMP = "timestamp"
     DATE = "date"
+    DURATION = "duration"
     UNKNOWN = "a single value"  # any of these; only events will tell
+    EVENT_TIME = "a time"  # an integer or a timestamp
+    LAPSE = "a difference of times"  # an integer or a duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,64 +79,85 @@ Types: TypeAlias = Mapping[str, Type]
 """Types of a stream's attributes, by name. No event has an attribute that is not listed."""
 
 INTEGER, DOUBLE, BOOLEAN, STRING = map(Atom, (ValueKind.INTEGER, ValueKind.DOUBLE, ValueKind.BOOLEAN, ValueKind.STRING))
-TIMESTAMP, DATE, LARGE, UNKNOWN = map(Atom, (ValueKind.TIMESTAMP, ValueKind.DATE, ValueKind.DECIMAL, ValueKind.UNKNOWN))
+TIMESTAMP, DATE, DURATION = map(Atom, (ValueKind.TIMESTAMP, ValueKind.DATE, ValueKind.DURATION))
+LARGE, UNKNOWN = map(Atom, (ValueKind.DECIMAL, ValueKind.UNKNOWN))
+EVENT_TIME, LAPSE = map(Atom, (ValueKind.EVENT_TIME, ValueKind.LAPSE))
+
+_OPEN = (UNKNOWN.kind, EVENT_TIME.kind, LAPSE.kind)
 
 
 # Streams
 
 
-def common_attributes(listed: Iterable[Types | None]) -> Types | None:
-    """The types of attributes in several streams together: text where they differ. None if the types of one stream are
-    unknown."""
+def common_attributes(listed: Iterable[Types | None], *, mixed: Atom = STRING) -> Types | None:
+    """The types of attributes in several streams together: `mixed` where they differ. None if the types of one stream
+    are unknown."""
     found: dict[str, Type] = {}
     for types in listed:
         if types is None:
             return None
         for name, kind in types.items():
-            found[name] = _mixed(found[name], kind) if name in found else kind
+            found[name] = _mixed(found[name], kind, mixed) if name in found else kind
     return found
 
 
-def _mixed(left: Type, right: Type) -> Type:
-    return (_both(left, right) or STRING) if is_known(left) and is_known(right) else UNKNOWN
+def _mixed(left: Type, right: Type, mixed: Atom) -> Type:
+    return (_both(left, right) or mixed) if is_known(left) and is_known(right) else UNKNOWN
 
 
 def derived_attributes(columns: Types) -> Types:
     """The types of attributes of rows as derived events (IN STREAM): those of a composite are `name.attribute`."""
-    found: dict[str, Type] = {"time": UNKNOWN}
+    found: dict[str, Type] = {}
     for name, kind in columns.items():
         if isinstance(kind, Fields):
             found |= {f"{name}.{inner}": of for inner, of in kind.fields}
         else:
             found[name] = kind
-    return found
+    return found | {"time": UNKNOWN, "end": UNKNOWN}  # its own (SA-51)
 
 
 @dataclass(frozen=True, slots=True)
 class TypedStage:
     """A part of a query whose rows have types: the streams it reads, the stream it feeds (None: it answers), and the
-    types of its columns as a function of those of the attributes it reads; None if it makes RDF events."""
+    types of its columns as a function of those of the attributes it reads; None if it makes RDF events. `complaint`
+    says what it computes that values of such types cannot be asked."""
 
     reads: tuple[str, ...]
     feeds: str | None
     columns: Callable[[Types | None], Types] | None
+    complaint: Callable[[Types | None], str | None] | None = None
 
 
 def read_attributes(
-    stages: Sequence[TypedStage], given: Mapping[str, Types | None], *, in_part: bool = True
+    stages: Sequence[TypedStage],
+    given: Mapping[str, Types | None],
+    *,
+    in_part: bool = True,
+    mixed: Atom = STRING,
 ) -> list[Types | None]:
     """The types of the attributes that each stage reads, in order: a stage comes after those that feed it. Types
-    derived from untyped events are known in part; without `in_part` they count as unknown."""
+    derived from untyped events are known in part; without `in_part` they count as unknown. Where streams differ, an
+    attribute is `mixed`."""
     found: list[Types | None] = []
     derived: dict[str, list[Types | None]] = {}
     for stage in stages:
-        types = common_attributes(each for name in stage.reads for each in derived.get(name, [given.get(name)]))
+        listed = (each for name in stage.reads for each in derived.get(name, [given.get(name)]))
+        types = common_attributes(listed, mixed=mixed)
         if stage.feeds is not None:
             known = stage.columns is not None and (in_part or types is not None)
             own = derived_attributes(stage.columns(types)) if known and stage.columns is not None else None
             derived.setdefault(stage.feeds, []).append(own)
         found.append(types)
     return found
+
+
+def complaint(stages: Sequence[TypedStage], given: Mapping[str, Types | None]) -> str | None:
+    """The first thing that a query computes and cannot, given the types of the streams that are read (BAD-3)."""
+    for stage, types in zip(stages, read_attributes(stages, given, mixed=UNKNOWN), strict=True):
+        found = None if stage.complaint is None else stage.complaint(types)
+        if found is not None:
+            return found
+    return None
 
 
 # Rows that come together
@@ -171,7 +195,9 @@ def disagreement(stages: Sequence[TypedStage], given: Mapping[str, Types | None]
 
 
 def needs_data(stages: Sequence[TypedStage]) -> bool:
-    """Whether the types of streams may decide if the types of columns agree."""
+    """Whether the types of streams may decide if the types of columns agree, or if something can be computed."""
+    if any(stage.complaint is not None for stage in stages):
+        return True
     columns = _columns(stages, {})
     for together in _together(stages):
         listed = [each for stage in together for each in columns[stage].items()]
@@ -198,7 +224,7 @@ def is_known(kind: Type) -> bool:
     """Whether a type is known in all its parts."""
     match kind:
         case Atom():
-            return kind.kind is not ValueKind.UNKNOWN
+            return kind.kind not in _OPEN
         case Several(of=of):
             return is_known(of)
         case Fields(fields=fields):
@@ -286,4 +312,6 @@ def atom_of(kind: Any) -> Atom:
         return BOOLEAN
     if types.is_timestamp(kind):
         return TIMESTAMP
+    if types.is_duration(kind):
+        return DURATION
     return DATE if types.is_date(kind) else STRING

@@ -32,7 +32,7 @@ from thence.match.star_patterns import imported, star_predicates
 from thence.rdf.events import RDF_TYPE, predicate_term
 from thence.rdf.numbers import canonical, to_double
 from thence.rdf.terms import IRI, XSD, Literal, Term
-from thence.rdf.times import Domain, format_time
+from thence.rdf.times import Domain
 from thence.rdf.values import is_number
 from thence.rdf.values import value as term_value
 
@@ -65,8 +65,8 @@ def _rows_of(
     else:
         found, types, repeated = _of_triples(pattern, batch, terms, namespace)
     refused.update((arrived.first_ref + event, reason) for event, reason in repeated.items())
-    if TIME in found:
-        found[TIME] = _or_else(found[TIME], _times(batch, terms))
+    own = _times(batch)
+    found = {name: own if name in OWN_TIMES else found[name] for name in pattern.names}
     compared = {}
     for column, key in pattern.keys:
         values = found[key] if isinstance(key, Name) else _computed(pattern, key, found, len(batch), terms, context)
@@ -90,24 +90,15 @@ def _rows_of(
 
 # The values of events
 
-TIME = Name("time")
-"""The attribute that means the event's time where the event has no attribute of that name."""
+OWN_TIMES = frozenset({Name("time"), Name("end")})
+"""The attributes that mean when an event is, whatever else is called so (SA-51)."""
 
 
-def _or_else(values: ValueColumn, others: ValueColumn) -> ValueColumn:
-    """Values, with others in place of missing ones."""
-    none = values.tags == value_kinds.NONE
-    return ValueColumn(np.where(none, others.tags, values.tags), np.where(none, others.bits, values.bits))
-
-
-def _times(batch: Batch, terms: Terms) -> ValueColumn:
-    """The times of events as values: integers, or dates."""
-    if not len(batch) or Domain(int(batch.domains[0])) is Domain.TICKS:
-        return ValueColumn(np.full(len(batch), value_kinds.INTEGER, np.uint16), batch.ends)
-    kinds, where = np.unique(batch.ends, return_inverse=True)
-    own = Terms()
-    dates = (Literal(format_time(time, Domain.DATETIME), XSD + "dateTime") for time in kinds.tolist())
-    return values_of(own.add_all(dates)[where], own, terms)
+def _times(batch: Batch) -> ValueColumn:
+    """When events are, by which they are ordered (C-23): integers, or dates."""
+    ticks = not len(batch) or Domain(int(batch.domains[0])) is Domain.TICKS
+    kind = value_kinds.INTEGER if ticks else value_kinds.DATETIME
+    return ValueColumn(np.full(len(batch), kind, np.uint16), batch.ends)
 
 
 _Read = tuple[dict[Name, ValueColumn], dict[Name, Mask], dict[int, str]]
@@ -115,7 +106,7 @@ _Read = tuple[dict[Name, ValueColumn], dict[Name, Mask], dict[int, str]]
 
 def _of_columns(pattern: Attributes, batch: ColumnBatch, terms: Terms, namespace: str) -> _Read:
     found = {}
-    for name in pattern.names:
+    for name in _read_names(pattern):
         column = batch.column(_own_predicate(name, namespace))
         found[name] = imported(column, len(batch), batch, terms)
     types = {}
@@ -132,7 +123,7 @@ def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace:
     events, of_subject = batch.event_of_triple, _of_subject(batch, numbers == _index(predicates, RDF_TYPE))
     found: dict[Name, ValueColumn] = {}
     repeated: dict[int, str] = {}
-    for name in pattern.names:
+    for name in _read_names(pattern):
         named = [number for number, each in enumerate(predicates) if _is_named(each, name, namespace)]
         rows = np.flatnonzero(np.isin(numbers, named) & of_subject)
         ids = np.full(len(batch), UNBOUND, np.int32)
@@ -161,8 +152,13 @@ def needed_predicates(table: Table) -> frozenset[IRI] | None:
         return None
     if not isinstance(table.pattern, Attributes):
         return star_predicates(table.pattern)
-    named = {_own_predicate(name, table.pattern.namespace) for name in table.pattern.names}
+    named = {_own_predicate(name, table.pattern.namespace) for name in _read_names(table.pattern)}
     return frozenset(named | {RDF_TYPE} if any(True for _ in _types(table.pattern)) else named)
+
+
+def _read_names(pattern: Attributes) -> Iterator[Name]:
+    """The attributes that events are read for."""
+    return (name for name in pattern.names if name not in OWN_TIMES)
 
 
 def _own_predicate(name: Name, namespace: str) -> IRI:

@@ -12,7 +12,7 @@ from thence.extraction import opcodes
 from thence.extraction.opcodes import AT_CODES, AT_CONSTANTS, BEYOND, FIRST, RANGE_WIDTH
 from thence.jit.compiled import inlined, inner
 from thence.match import tagged_arithmetic
-from thence.match.tagged_arithmetic import arithmetic, order, unary
+from thence.match.tagged_arithmetic import arithmetic, moved, order, unary
 
 TRUE, FALSE, ERROR, ASK = 1, 0, -1, 2
 
@@ -117,6 +117,8 @@ def _binary(operation, argument, left_tag, left_bits, right_tag, right_bits):
     """(tag, bits) of an operation on two values; SLOW for ASK."""
     if operation == opcodes.ARITHMETIC:
         tag, bits = arithmetic(argument, left_tag, left_bits, right_tag, right_bits)
+        if tag == tagged_arithmetic.SLOW:
+            tag, bits = moved(argument, left_tag, left_bits, right_tag, right_bits)
         return np.int64(tag), bits
     if operation == opcodes.COMPARE:
         truth = _compare(argument, left_tag, left_bits, right_tag, right_bits)
@@ -157,7 +159,9 @@ def _class(kind):
         return value_kinds.INTEGER
     if kind == value_kinds.BLANK:
         return value_kinds.IRI_
-    return kind if kind == value_kinds.STRING or kind == value_kinds.BOOLEAN or kind == value_kinds.IRI_ else _UNCLEAR
+    if kind >= value_kinds.BOOLEAN:  # and times and durations
+        return kind
+    return kind if kind == value_kinds.STRING or kind == value_kinds.IRI_ else _UNCLEAR
 
 
 @inner

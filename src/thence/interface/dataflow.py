@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from thence.algebra.streams import Stream
-from thence.columns.value_types import CURE, TypedStage, Types, disagreement
+from thence.columns.value_types import CURE, UNKNOWN, TypedStage, Types, common_attributes, complaint, disagreement
 from thence.errors import InputError
 from thence.interface.operator import Feature, Operator, Orderable, Program
 from thence.interface.output import DerivedTriples, Events, Rows, is_numbered
@@ -176,7 +176,8 @@ class Dataflow:
             output, feeds = stage.program.output, stage.feeds
             reads = tuple(stream.name for stream in stage.program.streams)
             columns = output.types.resolve if isinstance(output, Rows) else None
-            found.append(TypedStage(reads, None if feeds is None else feeds.stream, columns))
+            asks = output.types.complaint if isinstance(output, Rows) and output.types.asks else None
+            found.append(TypedStage(reads, None if feeds is None else feeds.stream, columns, asks))
         return tuple(found)
 
     def fingerprints(self) -> list[str]:
@@ -217,11 +218,17 @@ def connected(reader: Dataflow, sources: Mapping[str, Dataflow]) -> Dataflow:
     return found
 
 
-# Rejects rows of one column that have different types (SA-41).
+# Rejects rows of one column that have different types (SA-41), and what values of such types cannot be asked (BAD-3).
 
 
-def check_unions(dataflow: Dataflow, given: Mapping[str, Types | None]) -> None:
-    """InputError if a column of the rows of several stages would have several types, given the types of the streams."""
-    found = disagreement(dataflow.typed_stages, given)
+def check_types(dataflow: Dataflow, given: Mapping[str, Sequence[Types | None]]) -> None:
+    """InputError if a column of the rows of several stages would have several types, or something cannot be computed,
+    given the types of the streams' tables."""
+    open_types = {name: common_attributes(listed, mixed=UNKNOWN) for name, listed in given.items()}
+    asked = complaint(dataflow.typed_stages, open_types)
+    if asked is not None:
+        raise InputError(asked)
+    types = {name: common_attributes(listed) for name, listed in given.items()}
+    found = disagreement(dataflow.typed_stages, types)
     if found is not None:
         raise InputError(f"{found.reason} Try: {CURE}")

@@ -30,6 +30,15 @@ class ColumnTypes(Protocol):
         JSON lines)."""
         ...
 
+    def complaint(self, attributes: Types | None) -> str | None:
+        """What the query computes and attributes of such types do not allow; None if there is nothing."""
+        ...
+
+    @property
+    def asks(self) -> bool:
+        """Whether some types may make it impossible to compute something."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class TermColumns:
@@ -40,6 +49,13 @@ class TermColumns:
 
     def resolve(self, attributes: Types | None) -> Types:
         return {name: Several(UNKNOWN) if name in self.lists else UNKNOWN for name in self.names}
+
+    def complaint(self, attributes: Types | None) -> str | None:
+        return None
+
+    @property
+    def asks(self) -> bool:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

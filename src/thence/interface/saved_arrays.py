@@ -12,7 +12,7 @@ from thence.columns.canonical_terms import NON_CANONICAL, SHORTEST
 from thence.columns.dictionary import from_text
 from thence.columns.texts import Texts
 from thence.columns.value_columns import ValueColumn
-from thence.columns.value_kinds import DATETIME, DECIMAL, MAX_SCALE, NONE, OTHER, SCALE_SHIFT
+from thence.columns.value_kinds import DECIMAL, DURATION, MAX_SCALE, NONE, OTHER, SCALE_SHIFT
 from thence.errors import InputError
 from thence.match.tagged_arithmetic import SLOW
 from thence.rdf.terms import Term
@@ -30,7 +30,7 @@ def require(holds: Any, what: str) -> None:
 
 def _tags_by_number() -> NDArray[np.bool_]:
     is_tag = np.zeros(2**16, np.bool_)
-    is_tag[[*range(NONE, DATETIME + 1), NON_CANONICAL, SHORTEST, SLOW]] = True
+    is_tag[[*range(NONE, DURATION + 1), NON_CANONICAL, SHORTEST, SLOW]] = True
     is_tag[[DECIMAL | scale << SCALE_SHIFT for scale in range(MAX_SCALE + 1)]] = True
     return is_tag
 

@@ -13,7 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from thence.columns.arrow_values import AttributeColumn, dictionary_encoded, has_values, indices, is_text, is_valid
+from thence.columns.arrow_values import (
+    AttributeColumn,
+    dictionary_encoded,
+    has_values,
+    indices,
+    is_text,
+    is_valid,
+    microseconds,
+)
 from thence.columns.batches import ColumnBatch, RowPositions, TypedRows
 from thence.columns.shared_dictionary import Dictionaries
 from thence.columns.time_columns import Intervals, intervals, is_time, read_times
@@ -161,6 +169,11 @@ class _CheckedRows:
         for name, array in self.columns.items():
             if name not in OWN_COLUMNS and pa.types.is_timestamp(array.type):
                 _note(faults, read_times(array, integers_in_text=False).faults)
+            elif name not in OWN_COLUMNS and pa.types.is_duration(array.type):
+                found = microseconds(array)
+                for wrong, reason in ((found.too_fine, "finer than a microsecond"), (found.too_far, "too long")):
+                    rows = np.flatnonzero(wrong & is_valid(array)).tolist()
+                    _note(faults, dict.fromkeys(rows, f'the duration in column "{name:.80}" is {reason}'))
 
     def _judge_sizes(self, faults: dict[int, str]) -> None:
         """Rows whose names and texts are larger than an event may be; nearly always all texts together are smaller."""
@@ -215,7 +228,7 @@ def _may_be_bad(kind: Any) -> bool:
     """Whether a value of an Arrow type can be one that no event has: bytes that are not text, a time too fine or
     too far, a text that is too long."""
     types, values = pa.types, kind.value_type if pa.types.is_dictionary(kind) else kind
-    if types.is_timestamp(values):
+    if types.is_timestamp(values) or types.is_duration(values):
         return bool(values.unit != "us")
     plain = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_date)
     return not any(test(values) for test in plain)
@@ -235,7 +248,7 @@ def _cure(name: str) -> str:
         case "id" | "subject":
             return "Try: text, or integers"
         case _:
-            return "Try: numbers, text, booleans, dates or timestamps, or leave the column out"
+            return "Try: numbers, text, booleans, dates, timestamps or durations, or leave the column out"
 
 
 def check_indices(array: Any) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from thence.algebra.streams import Stream
 from thence.columns.batches import EventBatch, encode
-from thence.columns.value_types import Types, attribute_types, common_attributes, needs_data
+from thence.columns.value_types import Types, attribute_types, needs_data
 from thence.errors import InputError, LimitError, closest, listed
-from thence.interface.dataflow import Dataflow, check_unions
+from thence.interface.dataflow import Dataflow, check_types
 from thence.io.event_files import column_types, is_parquet, read_batches
 from thence.io.gunzip import open_input
 from thence.rdf.events import BadEvent, Event
@@ -179,10 +179,10 @@ def _batches(
 
 
 def check_inputs(dataflow: Dataflow, inputs: Mapping[str, Sequence[StreamInput]]) -> None:
-    """InputError if a column of a UNION would have several types. Only tables have types before they are read; a CSV
-    file is read to find them, so this is done only where types matter."""
+    """InputError if a column of a UNION would have several types, or something cannot be computed. Only tables have
+    types before they are read; a CSV file is read to find them, so this is done only where types matter."""
     if needs_data(dataflow.typed_stages):
-        check_unions(dataflow, {name: common_attributes(map(_types_of, listed)) for name, listed in inputs.items()})
+        check_types(dataflow, {name: [*map(_types_of, listed)] for name, listed in inputs.items()})
 
 
 def _types_of(given: StreamInput) -> Types | None:

@@ -1,4 +1,4 @@
-"""All matches as one Arrow table: numbers as numbers, anything else as its text."""
+"""All matches as one Arrow table: numbers and durations as such, anything else as its text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thence.columns.arrays import Ints
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.row_order import gather
 from thence.columns.value_columns import constant, holds_term_id, single_tag, term_of, values_of
-from thence.columns.value_kinds import BOOLEAN, DOUBLE, INTEGER, KIND_MASK, NONE
+from thence.columns.value_kinds import BOOLEAN, DOUBLE, DURATION, INTEGER, KIND_MASK, NONE
 from thence.interface.output import OPEN_END
 from thence.interface.solutions import AnswerValue, Row, Solutions
 from thence.jit.pointers import read_columns
@@ -201,7 +201,7 @@ class MatchTable:
 
 
 def _typed(chunks: Sequence[_Chunk], texts: _Texts) -> pa.ChunkedArray:
-    """Values as Arrow has them: numbers or booleans, if they are all of one such kind, else texts."""
+    """Values as Arrow has them: numbers, booleans or durations, if they are all of one such kind, else texts."""
     import pyarrow as pa
 
     kinds = set().union(*(chunk.kinds for chunk in chunks))
@@ -211,6 +211,8 @@ def _typed(chunks: Sequence[_Chunk], texts: _Texts) -> pa.ChunkedArray:
         return pa.chunked_array([_numbers(chunk, chunk.bits.view(np.float64)) for chunk in chunks])
     if kinds == {BOOLEAN}:
         return pa.chunked_array([_numbers(chunk, chunk.bits != 0) for chunk in chunks])
+    if kinds == {DURATION}:
+        return pa.chunked_array([_numbers(chunk, chunk.bits.view("m8[us]")) for chunk in chunks])
     return pa.chunked_array([texts.of(chunk) for chunk in chunks], pa.string())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 
 from thence.algebra.expressions import Operation
 from thence.match.context import ExpressionError
@@ -94,7 +95,7 @@ def compute(operation: Operation, left: Term, right: Term) -> Literal:
     try:
         if is_number(a) and is_number(b):
             return written(_ON_NUMBERS[operation](a, b))
-        return written(_on_time(Operation.DIVIDE if operation is Operation.QUOTIENT else operation, a, b))
+        return written(_on_time(operation, a, b))
     except ZeroDivisionError:
         raise ExpressionError(f"{left} is divided by zero") from None
 
@@ -114,12 +115,14 @@ def _on_time(operation: Operation, a: Value, b: Value) -> Value:
             return _sum(a, b)
         case Operation.SUBTRACT, Duration(), Duration():
             return _sum(a, _negated(b))
-        case ((Operation.MULTIPLY | Operation.DIVIDE), Duration(), _) if is_number(b):
-            return _scaled(a, b, divide=operation is Operation.DIVIDE)
+        case ((Operation.MULTIPLY | Operation.DIVIDE | Operation.QUOTIENT), Duration(), _) if is_number(b):
+            return _scaled(a, b, divide=operation is not Operation.MULTIPLY)
         case Operation.MULTIPLY, _, Duration() if is_number(a):
             return _scaled(b, a, divide=False)
         case Operation.DIVIDE, Duration(), Duration():
             return _ratio(a, b)
+        case Operation.QUOTIENT, Duration(datatype=kind), Duration() if kind == b.datatype == XSD_DAY_TIME_DURATION:
+            return float(Fraction(a.seconds) / Fraction(b.seconds))
     raise ExpressionError(f"there is no {operation.value} for these types")
 
 

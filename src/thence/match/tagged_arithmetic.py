@@ -14,6 +14,7 @@ from thence.columns.value_kinds import (
     DATETIME,
     DECIMAL,
     DOUBLE,
+    DURATION,
     FLOAT,
     INTEGER,
     IRI_,
@@ -103,7 +104,7 @@ def order(left_tag, left_bits, right_tag, right_bits):
             right_exact, d = as_single(right, right_scale, right_bits)
             return _order(c, d) if left_exact and right_exact else UNDECIDED
         return _order_decimals(left_bits, left_scale, right_bits, right_scale)
-    if left == right and (left == BOOLEAN or left == DATETIME):
+    if left == right and (left == BOOLEAN or left == DATETIME or left == DURATION):
         return _order(left_bits, right_bits)
     left_named, right_named = left == IRI_ or left == BLANK, right == IRI_ or right == BLANK
     if left_named or right_named or (left == STRING and right == STRING):
@@ -214,7 +215,7 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
     if left == NONE or right == NONE:
         return np.uint16(NONE), np.int64(0)
     if not (_is_number(left) and _is_number(right)):
-        return np.uint16(SLOW), np.int64(0)
+        return _duration(operation, left, left_bits, right, right_bits)
     left_scale, right_scale = np.int64(left_tag >> SCALE_SHIFT), np.int64(right_tag >> SCALE_SHIFT)
     widest = max(left, right)
     if widest == DOUBLE or operation == QUOTIENT:
@@ -237,13 +238,64 @@ def arithmetic(operation, left_tag, left_bits, right_tag, right_bits):
 
 
 @inner
+def _duration(operation, left, a, right, b):
+    """What gives a duration, or the ratio of two: all in microseconds."""
+    if left == right and (left == DATETIME or left == DURATION):
+        if operation == SUBTRACT:
+            fits, number = _minus(a, b)
+            return np.uint16(DURATION if fits else SLOW), number
+        if left == DURATION and operation == ADD:
+            fits, number = _plus(a, b)
+            return np.uint16(DURATION if fits else SLOW), number
+        if left == DURATION and operation == QUOTIENT:
+            if b == 0:
+                return np.uint16(NONE), np.int64(0)
+            exact = -(2**53) <= a <= 2**53 and -(2**53) <= b <= 2**53
+            return np.uint16(DOUBLE if exact else SLOW), double_bits(np.float64(a) / np.float64(b))
+    elif left == DURATION and right == INTEGER:
+        if operation == MULTIPLY:
+            fits, number = _times(a, b)
+            return np.uint16(DURATION if fits else SLOW), number
+        if (operation == QUOTIENT or operation == DIVIDE) and b != 0 and a != -_MAX - 1 and a % b == 0:
+            return np.uint16(DURATION), a // b
+    elif left == INTEGER and right == DURATION and operation == MULTIPLY:
+        fits, number = _times(a, b)
+        return np.uint16(DURATION if fits else SLOW), number
+    return np.uint16(SLOW), np.int64(0)
+
+
+@inner
+def _minus(left, right):
+    if right == -_MAX - 1:
+        return False, np.int64(0)
+    return _plus(left, -right)
+
+
+@inner
+def moved(operation, left_tag, left_bits, right_tag, right_bits):
+    """(tag, bits) of a time and a duration added or subtracted, in UTC: for whoever asks for the value alone, since the
+    literal has the zone of the one that is given."""
+    left, right = left_tag & KIND_MASK, right_tag & KIND_MASK
+    if operation == ADD and ((left == DATETIME and right == DURATION) or (left == DURATION and right == DATETIME)):
+        fits, number = _plus(left_bits, right_bits)
+        return np.uint16(DATETIME if fits else SLOW), number
+    if operation == SUBTRACT and left == DATETIME and right == DURATION:
+        fits, number = _minus(left_bits, right_bits)
+        return np.uint16(DATETIME if fits else SLOW), number
+    return np.uint16(SLOW), np.int64(0)
+
+
+@inner
 def unary(function, tag, bits):
-    """(tag, bits) of a function of one number; NONE for an error, SLOW where the plain functions must decide."""
+    """(tag, bits) of a function of one number, or of a duration negated; NONE for an error, SLOW where the plain
+    functions must decide."""
     kind, scale = tag & KIND_MASK, np.int64(tag >> SCALE_SHIFT)
     if kind == INTEGER or kind == DECIMAL:
         return _unary_exact(function, kind, scale, bits)
     if kind == DOUBLE or kind == FLOAT:
         return np.uint16(kind), double_bits(_unary_rounded(function, np.int64(bits).view(np.float64)))
+    if kind == DURATION and function == NEGATE and bits != -_MAX - 1:
+        return np.uint16(DURATION), -bits
     return np.uint16(NONE if kind == NONE else SLOW), np.int64(0)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from numbers import Integral, Real
@@ -18,7 +18,7 @@ from thence.rdf.documents import Format, parse
 from thence.rdf.limits import Limits
 from thence.rdf.numbers import shortest_text
 from thence.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term, Triple
-from thence.rdf.times import Domain, Instant, format_time, parse_time
+from thence.rdf.times import Domain, Instant, duration_literal, format_time, parse_time
 
 # Typed events as RDF: `S a ns:TYPE ; ns:column value`, S being the attribute `subject`, else a blank node.
 
@@ -118,8 +118,11 @@ def value_term(column: str, value: object) -> Term:
             return Literal(format_time(*parse_time(value)), XSD + "dateTime")
         case date():
             return Literal(value.isoformat(), XSD + "date")
+        case timedelta():
+            return duration_literal(value // timedelta(microseconds=1))
         case _:
-            raise InputError(f"attribute {column!r:.80} is neither a number, text, a boolean, a date nor an RDF term")
+            reason = "neither a number, text, a boolean, a date, a duration nor an RDF term"
+            raise InputError(f"attribute {column!r:.80} is {reason}")
 
 
 def _digits(value: int) -> str:

@@ -10,7 +10,8 @@ from numbers import Integral
 from typing import Final, NamedTuple
 
 from thence.errors import InputError
-from thence.rdf.dates import date_from_epoch, days_from_epoch, days_in_month
+from thence.rdf.dates import XSD_DAY_TIME_DURATION, date_from_epoch, days_from_epoch, days_in_month
+from thence.rdf.dates import Duration as XsdDuration
 from thence.rdf.dates import parse_duration as parse_xsd_duration
 from thence.rdf.terms import XSD, XSD_STRING, Literal
 
@@ -187,6 +188,16 @@ def format_time(time: int, domain: Domain) -> str:
 def time_literal(time: int, domain: Domain) -> Literal:
     """A time as a term: xsd:integer for ticks, else xsd:dateTime."""
     return Literal(format_time(time, domain), XSD_INTEGER if domain is Domain.TICKS else XSD_DATE_TIME)
+
+
+def duration_literal(microseconds: int) -> Literal:
+    """A length of time as a term.
+
+    >>> print(duration_literal(90_000_000))
+    "PT1M30S"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>
+    """
+    seconds = Decimal(microseconds).scaleb(-6)
+    return Literal(str(XsdDuration(0, seconds, XSD_DAY_TIME_DURATION)), XSD_DAY_TIME_DURATION)
 
 
 _UNITS = {

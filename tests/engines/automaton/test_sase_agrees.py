@@ -14,9 +14,10 @@ from oracle.sase_cases import Case, aggregate_cases, cases, tied_cases, unended_
 from oracle.sase_kinds import of_all_kinds
 from oracle.sase_notation import read as notation
 from oracle.sase_query import Event as OracleEvent
+from oracle.sase_timed import of_times
 from strategies import examples
 from support.flows import flow_of, restart
-from support.sase_runs import _ints, agree, agree_in_total, comparable, comparable_row, encoded, programs_of
+from support.sase_runs import _ints, agree, agree_in_total, comparable, comparable_row, encoded, programs_of, unit
 from thence.columns.batches import EventBatch, encode
 from thence.engines.automaton.memory import NEVER
 from thence.engines.automaton.plan.sase import plan
@@ -89,6 +90,22 @@ def test_the_kth_highest_and_lowest_are_those_of_the_definitions(case: Case, cut
 @given(of_all_kinds(cases()), st.lists(st.integers(0, 7), min_size=1, max_size=4))
 def test_rows_are_those_of_the_definitions_for_values_and_questions_of_all_kinds(case: Case, cuts: list[int]) -> None:
     agree(case, cuts)
+
+
+@examples(1.5)
+@given(of_times(cases()), st.lists(st.integers(0, 7), min_size=1, max_size=3))
+def test_times_and_durations_are_those_of_the_definitions(case: Case, cuts: list[int]) -> None:
+    """SA-26, SA-51: over dates and ticks, in conditions, HAVING and RETURN, one by one too."""
+    agree(case, cuts)
+    runner = flow_of(programs_of(case.query)[0])
+    found = Counter(comparable_row(row, runner) for row in one_by_one(runner, encoded(case.events)))
+    assert found == Counter(comparable(row, unit(case.query)) for row in rows(case.query, case.events))
+
+
+@examples(0.3)
+@given(of_times(aggregate_cases(plain=True)), st.lists(st.integers(0, 7), max_size=3))
+def test_totals_of_times_are_those_of_the_matches_one_by_one(case: Case, cuts: list[int]) -> None:
+    agree_in_total(case, cuts)
 
 
 def one_by_one(runner: LocalFlow, batch: EventBatch) -> Iterator[Row]:

@@ -30,10 +30,10 @@ from thence.engines.automaton.conditions import ChosenEvents, events_by_componen
 from thence.engines.automaton.memory import AT_LINKS, AT_NODES, ITERATED, LINKS, NODES, OPTIONAL, PARENT, PLACE, region
 from thence.engines.automaton.program import Components, SequenceProgram, as_compared
 from thence.errors import LimitError
-from thence.rdf.dates import DateTime
+from thence.rdf.dates import Date, DateTime, Duration, PartialDate, Time
 from thence.rdf.numbers import Float
 from thence.rdf.terms import IRI, BlankNode, Literal, Term
-from thence.rdf.values import literal, value
+from thence.rdf.values import less_values, literal, value
 from thence.relation.accumulators import SASE_TOTALS
 from thence.relation.exact_sums import BinarySum, ExactSum, binary_units
 
@@ -136,8 +136,21 @@ def _extremes(least: Objects, greatest: Objects, kinds: int) -> tuple[Any, Any, 
         return None, None, kinds | APART
 
 
-def _in_order(value: Any) -> Any:
-    return value.instant if isinstance(value, DateTime) else value
+@dataclass(frozen=True, slots=True)
+class _InOrder:
+    """A date, time or duration among others. TypeError if two have no order."""
+
+    value: Any
+
+    def __lt__(self, other: Any) -> bool:
+        found = less_values(self.value, other.value) if isinstance(other, _InOrder) else None
+        if found is None:
+            raise TypeError("two values have no order")
+        return found
+
+
+def _in_order(found: Any) -> Any:
+    return _InOrder(found) if isinstance(found, DateTime | Date | Time | PartialDate | Duration) else found
 
 
 def _pair(one: Any, other: Any) -> Objects:

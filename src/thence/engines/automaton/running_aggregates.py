@@ -176,7 +176,7 @@ def _rank(memory, slot, tag, bits, how):
     """Put a value in its place among the least or greatest, the first of which is in `slot`: behind those that it
     equals. The last of them is what is asked for, and is UNKNOWN if they are."""
     last = slot + 2 * (how >> RANKS)
-    if memory[last] == UNKNOWN or not _is_decidable(tag):
+    if memory[last] == UNKNOWN or not (_is_decidable(tag) or _is_timed(tag)):
         memory[last] = UNKNOWN
         return
     if order(tag, bits, tag, bits) == tagged_arithmetic.UNORDERED:
@@ -204,3 +204,9 @@ def _is_decidable(tag):
     """Whether tag and bits are a complete value, and it is a number."""
     kind = tag & value_kinds.KIND_MASK
     return tag != NON_CANONICAL and value_kinds.INTEGER <= kind <= value_kinds.DOUBLE
+
+
+@inlined
+def _is_timed(tag):
+    """Whether it is a time or a duration in microseconds: of one kind they have an order."""
+    return tag == value_kinds.DATETIME or tag == value_kinds.DURATION

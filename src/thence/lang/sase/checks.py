@@ -69,6 +69,7 @@ class WhereConditions:
     block: DraftBlock
     equal: dict[Name, None] = field(default_factory=dict)  # in order, each once
     partition: list[Key] = field(default_factory=list)
+    partition_at: int = 0
     conditions: list[PlacedItem] = field(default_factory=list)
     selected: dict[str, tuple[Strategy, SelectedVariable]] = field(default_factory=dict)
 
@@ -87,7 +88,7 @@ def read_where(block: DraftBlock) -> WhereConditions:
             case PartitionAttributes(keys=keys, at=at):
                 if where.partition:
                     raise block.error("PARTITION BY is given twice.", at, hint="one PARTITION BY")
-                where.partition = list(dict.fromkeys(keys))
+                where.partition, where.partition_at = list(dict.fromkeys(keys)), at
             case StrategyGroup(strategy=strategy, selected=chosen):
                 for each in chosen:
                     if each.variable in where.selected:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeAlias
 
-from thence.algebra.sase import UNNAMED, ComposedQuery, Composite
+from thence.algebra.sase import UNNAMED, ComponentQuery, ComposedQuery, Composite, Computed, UnionQuery
 from thence.algebra.sase import ValueSequence as Values
 from thence.algebra.sase_column_types import typed_stages
-from thence.columns.value_types import CURE, disagreement
+from thence.algebra.sase_types import OWN_TIMES, Asked, Demand, ImpossibleError, ValueTypes, asked_by
+from thence.columns.value_types import CURE, disagreement, read_attributes
 from thence.errors import closest
+from thence.lang.sase.checks import read_where
 from thence.lang.sase.draft import DraftBlock, DraftReturn, DraftTotals, PlacedItem
 from thence.lang.text import Text
+from thence.rdf.times import Domain
 
 DraftUnion: TypeAlias = tuple[DraftBlock, ...]
 
@@ -48,6 +52,77 @@ def check_types(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) 
         keys = form.by if isinstance(form, DraftTotals) else ()
         places = {str(key.value): key.at for key in keys} | {item.text: item.at for item in form.items}
         raise text.error(found.reason, places[found.column], hint=CURE)
+
+
+# What is computed of times (SA-51)
+
+_TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
+
+
+def timed(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) -> ComposedQuery:
+    """The query, with the kind of time that its text demands: that of WITHIN, else of the first value that only one
+    kind goes with. It is an error if the text demands both, or computes what cannot be computed; `unions` are those of the
+    query."""
+    drafts = [block for union in unions for block in union]
+    demands = [(Demand(Domain.TICKS, str(length.value)), length.at) for draft in drafts for length in draft.ticks]
+    if query.time_kind is None:
+        demands += _demands(text, query, drafts)
+    first = Demand(*query.time_kind) if query.time_kind is not None else demands[0][0] if demands else None
+    for demand, at in demands:
+        if first is not None and demand.domain is not first.domain:
+            reason = (
+                f"{demand.words} needs times that are {_TIMES[demand.domain]}, "
+                f"but {first.words} needs {_TIMES[first.domain]}."
+            )
+            raise text.error(reason, at, hint="20 MINUTES or 50 TICKS in both")
+    if first is None:
+        return query
+    timed = [UnionQuery(tuple(replace(each, domain=first.domain) for each in union.blocks)) for union in query.queries]
+    found = replace(query, queries=tuple(timed), demand=(first.domain, first.words))
+    _demands(text, found, drafts)  # and refuses what cannot be computed of such times
+    return found
+
+
+def _demands(text: Text, query: ComposedQuery, drafts: Sequence[DraftBlock]) -> list[tuple[Demand, int]]:
+    """What goes with one kind of time only, and where it stands. An error if something cannot be computed."""
+    found = []
+    for block, draft, types in zip(query.blocks, drafts, read_attributes(typed_stages(query), {}), strict=True):
+        for asked, at in _placed(block, draft):
+            known = ValueTypes(block, types, block.references)
+            _check(text, asked, known, at)
+            found += [(demand, at) for demand in known.demands]
+    return found
+
+
+def _check(text: Text, asked: Asked, types: ValueTypes, at: int) -> None:
+    try:
+        asked.check(types)
+    except ImpossibleError as error:
+        raise text.error(error.reason, at, hint=error.hint) from None
+
+
+def _placed(block: ComponentQuery, draft: DraftBlock) -> Iterator[tuple[Asked, int]]:
+    """All that a block computes, and where it stands."""
+    where = read_where(draft)
+    places = [condition.at for condition in where.conditions]
+    places += [where.partition_at for key in block.tested if isinstance(key, Computed)]
+    places += [] if draft.having is None else [draft.having.at]
+    given = (
+        draft.form.items
+        if isinstance(draft.form, DraftTotals)
+        else [item for item in draft.form.items if not isinstance(item.given, Values | Composite)]
+    )
+    return zip(asked_by(block), (*places, *(item.at for item in given)), strict=True)
+
+
+def hidden_columns(block: DraftBlock) -> tuple[str, ...]:
+    """Warnings about columns of derived events that are called as their own times are."""
+    return tuple(
+        f'The column "{item.text}" of the stream {block.stream.value} is hidden: "{item.text}" of an event '
+        "is its own time. Try: another name after AS"
+        for item in block.form.items
+        if block.stream is not None and item.text in OWN_TIMES
+    )
 
 
 def _streams(union: DraftUnion) -> list[PlacedItem]:

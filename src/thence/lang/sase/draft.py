@@ -123,6 +123,7 @@ class DraftBlock:
     form: DraftReturn | DraftTotals
     references: Mapping[Variable, Reference]
     places: Mapping[str, int]  # of components, by their variables
+    ticks: tuple[PlacedItem, ...] = ()  # the lengths in ticks among its conditions and values
 
     @property
     def stream(self) -> PlacedItem | None:

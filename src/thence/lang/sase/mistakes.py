@@ -231,7 +231,7 @@ def _joined(failure: ParseFailure) -> Diagnosis | None:
     if "_AND" not in failure.accepted or "_AS" in failure.accepted or failure.kind == "IRIREF":
         return None
     if failure.word.removesuffix("S") in _SPANS:
-        return Diagnosis(f"A condition has no spans of time, found {failure.shown}.", f"WITHIN … {failure.word}")
+        return Diagnosis(f"A unit of time follows a number, found {failure.shown}.", f"10 {failure.word}")
     if "EQUAL" in failure.accepted and failure.word:
         return _compared(failure)
     if failure.found == "|":

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 
 from thence.algebra.sase import ComponentQuery, ComposedQuery, UnionQuery
 from thence.lang.sase.checks import read_where, with_strategies
-from thence.lang.sase.composition import check_composition, check_types
+from thence.lang.sase.composition import check_composition, check_types, hidden_columns, timed
 from thence.lang.sase.draft import DraftBlock
 from thence.lang.sase.mistakes import MISTAKES
 from thence.lang.sase.reader import SaseReader, check_having, output
@@ -51,8 +51,9 @@ def compose(text: Text, unions: Iterable[Iterable[DraftBlock]], namespace: str) 
     made = [UnionQuery(tuple(_checked(block, namespace) for block in blocks)) for blocks in drafts]
     order = check_composition(text, drafts)
     query = ComposedQuery(tuple(made[number] for number in order))
-    check_types(text, query, [drafts[number] for number in order])
-    return query
+    in_order = [drafts[number] for number in order]
+    check_types(text, query, in_order)
+    return timed(text, query, in_order)
 
 
 def _checked(block: DraftBlock, namespace: str) -> ComponentQuery:
@@ -68,5 +69,6 @@ def _checked(block: DraftBlock, namespace: str) -> ComponentQuery:
         window=None if block.window is None else block.window.value,
         having=None if block.having is None else block.having.value,
         references=dict(block.references),
+        warnings=hidden_columns(block),
         namespace=namespace,
     )

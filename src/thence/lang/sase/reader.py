@@ -40,7 +40,7 @@ from thence.algebra.show_sase import key_text
 from thence.algebra.streams import Name
 from thence.algebra.traversal import DEPTH, chain, depth
 from thence.algebra.variables import mentioned
-from thence.errors import InputError, QueryError, listed
+from thence.errors import QueryError, listed
 from thence.lang.sase.checks import WhereConditions
 from thence.lang.sase.draft import (
     DraftBlock,
@@ -58,7 +58,7 @@ from thence.lang.sase.draft import (
 from thence.lang.sase.reference_reader import ConjunctionItems, FormulaPart, ReferenceReader, ResultEvent
 from thence.lang.syntax import offset
 from thence.rdf.terms import IRI, Literal
-from thence.rdf.times import Span, parse_duration
+from thence.rdf.times import Span
 
 # RETURN, HAVING and AGGREGATE of a SASE+ block.
 
@@ -204,8 +204,9 @@ class SaseReader(ReferenceReader):
             form=next(part for part in parts if isinstance(part, DraftReturn | DraftTotals)),
             references=self._references,
             places=self._places,
+            ticks=tuple(self._ticks),
         )
-        self._components, self._references, self._places = {}, {}, {}
+        self._components, self._references, self._places, self._ticks = {}, {}, {}, []
         return block
 
     def streams(self, *names: Token) -> list[PlacedItem]:
@@ -253,13 +254,6 @@ class SaseReader(ReferenceReader):
         if span.length == 0:
             raise self.error("A window must be longer than 0.", hint="WITHIN 10 MINUTES")
         return span
-
-    def duration(self, *parts: Token) -> Span:
-        try:
-            return parse_duration(" ".join(str(part) for part in parts))
-        except InputError as error:
-            reason, _, hint = str(error).partition(" Try: ")
-            raise self.error(reason if reason.endswith(".") else f"{reason}.", hint=hint) from None
 
     # WHERE and HAVING
 

@@ -36,6 +36,7 @@ from thence.lang.sase.draft import (
     DraftMatchAggregate,
     EquivalenceTest,
     PartitionAttributes,
+    PlacedItem,
     StrategyGroup,
     column_name,
 )
@@ -43,7 +44,7 @@ from thence.lang.sparql.term_reader import TermReader
 from thence.lang.syntax import offset
 from thence.lang.text import name
 from thence.rdf.terms import IRI, XSD, Literal
-from thence.rdf.times import Domain, format_time, parse_time
+from thence.rdf.times import Domain, Span, duration_literal, format_time, parse_duration, parse_time
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SUMMARIES = {summary.value: summary for summary in AggregateName}
@@ -89,6 +90,7 @@ class ReferenceReader(TermReader):
         self._components: dict[str, Component] = {}
         self._references: dict[Variable, Reference] = {}
         self._own: dict[Variable, Name] = {}  # attributes that have no variable
+        self._ticks: list[PlacedItem] = []  # lengths in ticks: nothing else tells them from integers
 
     # Constants
 
@@ -118,6 +120,25 @@ class ReferenceReader(TermReader):
         except (InputError, ValueError):
             hint = f"{kind} '2024-05-06{'T07:00:00Z' if len(kind) > 4 else ''}'"
             raise self.error(f"{text!r:.80} is not a {kind.lower()}.", at=offset(token), hint=hint) from None
+
+    def length(self, number: Token, unit: Token) -> Literal:
+        """`20 MINUTES`, a duration, or `50 TICKS`, which is 50."""
+        return self.iso_length(number, unit)
+
+    def iso_length(self, *parts: Token) -> Literal:
+        """`PT20M`."""
+        span = self.duration(*parts)
+        if span.domain is Domain.TICKS:
+            self._ticks.append(PlacedItem(" ".join(parts), offset(parts[0])))
+            return Literal(str(span.length), XSD + "integer")
+        return duration_literal(span.length)
+
+    def duration(self, *parts: Token) -> Span:
+        try:
+            return parse_duration(" ".join(str(part) for part in parts))
+        except InputError as error:
+            reason, _, hint = str(error).partition(" Try: ")
+            raise self.error(reason if reason.endswith(".") else f"{reason}.", at=offset(parts[0]), hint=hint) from None
 
     # References
 
@@ -153,14 +174,14 @@ class ReferenceReader(TermReader):
         """`a.x`, or `a.LEN`; in backquotes that is an attribute, too."""
         closure = self._known(written).closure
         if closure and named.upper() == "LEN":
-            return self.length(written)
+            return self.size(written)
         if not closure and named == "LEN":
             reason = f'"{written}" is not a closure and has no LEN.'
             hint = f"{written}.`LEN` for an attribute, STOCK+ {written}[] for a closure"
             raise self.error(reason, at=offset(written), hint=hint)
         return self.alone(written, self.attribute(named))
 
-    def length(self, written: Token) -> Variable:
+    def size(self, written: Token) -> Variable:
         return self._refer(f"{written}.LEN", Length(self._closure(written).variable))
 
     def alone(self, written: Token, attribute: Name) -> Variable:

@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type, to_arro
 from thence.columns.value_types import Types, agreed, attribute_types, is_known, needs_data, read_attributes
 from thence.errors import InputError, listed
 from thence.extraction.attributes import predicates_read
-from thence.interface.dataflow import Dataflow, check_unions
+from thence.interface.dataflow import Dataflow, check_types
 from thence.interface.operator import Environment, Program
 from thence.interface.output import Rows
 from thence.io.event_tables import OWN_COLUMNS
@@ -405,7 +405,8 @@ def dataflow_rows(
     inputs = Inputs(dict(frames), readers or {})
     given, stages = inputs.types(settings), dataflow.typed_stages
     if needs_data(stages):
-        check_unions(dataflow, given | {name: reader.types() for name, reader in inputs.readers.items()})
+        listed = {name: [types] for name, types in given.items()}
+        check_types(dataflow, listed | {name: reader.types() for name, reader in inputs.readers.items()})
     types = read_attributes(stages, given, in_part=False)
     union = _union_types(dataflow, types) if settings.terms == "text" else UnionTypes()
     if inputs.are_streaming:

@@ -183,8 +183,9 @@ def _numbers(array: Any) -> _Cells:
     elif types.is_floating(kind):
         doubles = buffer_numbers(array).astype(np.float64)
         name, values = "double", np.where(np.isnan(doubles), np.nan, doubles).view(np.int64)  # one NaN
-    elif types.is_timestamp(kind):
-        name, values = f"timestamp {kind.unit}", buffer_numbers(array.view(pa.int64()))
+    elif types.is_timestamp(kind) or types.is_duration(kind):
+        named = "timestamp" if types.is_timestamp(kind) else "duration"
+        name, values = f"{named} {kind.unit}", buffer_numbers(array.view(pa.int64()))
     elif types.is_date32(kind):
         name, values = "date", buffer_numbers(array.view(pa.int32())).astype(np.int64)
     elif types.is_integer(kind):

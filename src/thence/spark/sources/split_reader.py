@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thence.columns.batches import Batch, ColumnBatch
-from thence.columns.value_types import Types, attribute_types, common_attributes
+from thence.columns.value_types import Types, attribute_types
 from thence.io.event_files import column_types, read_batches
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
@@ -50,10 +50,10 @@ class SplitReader:
                     batch = _named(found) if isinstance(found, ColumnBatch) else found
                     yield SourcedBatch(batch, part.rank, batch.positions)
 
-    def types(self) -> Types | None:
-        """The types of attributes, if all files are tables; those of CSV are read for it."""
+    def types(self) -> list[Types | None]:
+        """The types of attributes of each file that is a table; those of CSV are read for it."""
         columns = [column_types(path) for path in dict.fromkeys(part.path for part in self.parts)]
-        return common_attributes(None if each is None else attribute_types(each) for each in columns)
+        return [None if each is None else attribute_types(each) for each in columns]
 
 
 def file_splits(path: str, *, label: str, split: int = SPLIT, number: int = 0) -> list[FileSplit]:

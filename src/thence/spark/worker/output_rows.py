@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from thence.columns.arrow_values import csv_text, lexical_column, struct_column, struct_type, term_struct
 from thence.columns.dictionary import Terms
 from thence.columns.value_columns import term_of
-from thence.columns.value_kinds import DOUBLE, INTEGER, KIND_MASK
+from thence.columns.value_kinds import DOUBLE, DURATION, INTEGER, KIND_MASK
 from thence.columns.value_types import Atom, Fields, Several, Type, Types, ValueKind
 from thence.errors import InputError
 from thence.interface.dataflow import Stage
@@ -33,6 +33,7 @@ _ARROW = {
     ValueKind.BOOLEAN: pa.bool_(),
     ValueKind.TIMESTAMP: pa.timestamp("us", "UTC"),
     ValueKind.DATE: pa.date32(),
+    ValueKind.DURATION: pa.duration("us"),
     ValueKind.STRING: pa.string(),
     ValueKind.UNKNOWN: pa.string(),
 }
@@ -107,6 +108,8 @@ def typed_array(tags: NDArray[Any], bits: NDArray[np.int64], terms: Terms, kind:
     if kinds == [DOUBLE] and pa.types.is_floating(kind):
         return pa.array(np.ascontiguousarray(bits).view(np.float64)).cast(kind)
     if kinds == [INTEGER] and pa.types.is_integer(kind):
+        return pa.array(np.ascontiguousarray(bits)).cast(kind)
+    if kinds == [DURATION] and pa.types.is_duration(kind):
         return pa.array(np.ascontiguousarray(bits)).cast(kind)
     if pa.types.is_string(kind):
         return lexical_column(tags, bits, terms)
