@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RISE = """PATTERN SEQ(Trade a, Trade b) WHERE {} {{ [symbol] ^ b.price > a.price }} WITHIN 3 RETURN a.price AS low"""
-QUERIES = [RISE.format("skip_till_next_match(a, b)"), RISE.format("strict_contiguity(a, b)")]
+BY_KEY, ALONE = RISE.format("skip_till_next_match(a, b)"), RISE.format("strict_contiguity(a, b)")
 LAST = 20
 
 
@@ -38,32 +38,30 @@ def matched(query: thence.Query, rows: list[dict[str, object]], **options: objec
     return sorted((match.start, match.end, match.bindings["low"].python) for match in found)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("text", QUERIES)
-@pytest.mark.filterwarnings("ignore:.* share their time")
-def test_batch_and_streaming_give_the_matches_of_one_process(spark: SparkSession, tmp_path: Path, text: str) -> None:
-    """C-9: a micro-batch may end in the midst of a time."""
-    query, rows = thence.parse(text), trades(7)
-    expected = matched(query, rows, order="seq")
-    assert expected != matched(query, rows)
-    Random(1).shuffle(rows)
-    frame = spark.createDataFrame(pa.Table.from_pylist(rows).to_pandas())
-    made = query.dataframe(frame, order="seq", shards=3).select("start", "end", "low")
-    assert sorted(map(tuple, made.collect())) == expected
-
-    rows.sort(key=lambda row: row["time"])  # type: ignore[arg-type, return-value]
-    for number, first in enumerate(range(0, len(rows), 43)):
-        write(tmp_path / "trades" / f"{number}.parquet", pa.Table.from_pylist(rows[first : first + 43]), number)
+def test_batch_and_streaming_give_the_matches_of_one_process(spark: SparkSession, tmp_path: Path) -> None:
+    """C-9: a micro-batch may end in the midst of a time. Under strict contiguity all events meet in one shard."""
+    rows = trades(7)
+    frame = spark.createDataFrame(pa.Table.from_pylist(Random(1).sample(rows, len(rows))).to_pandas())
+    for text in (BY_KEY, ALONE):
+        query = thence.parse(text)
+        expected = matched(query, rows, order="seq")
+        assert expected != matched(query, rows)
+        made = query.dataframe(frame, order="seq", shards=3).select("start", "end", "low")
+        assert sorted(map(tuple, made.collect())) == expected
+    for number, first in enumerate(range(0, len(rows), 63)):
+        write(tmp_path / "trades" / f"{number}.parquet", pa.Table.from_pylist(rows[first : first + 63]), number)
     stream = spark.readStream.schema(frame.schema).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "trades"))
-    streamed = query.dataframe(stream, order={"events": ("seq",)}, shards=3).select("start", "end", "low")
-    assert sorted(map(tuple, taken(streamed, tmp_path / "checkpoint"))) == [each for each in expected if each[1] < LAST]
+    query = thence.parse(BY_KEY)
+    streamed = query.dataframe(stream, order={"events": ("seq",)}, shards=2).select("start", "end", "low")
+    found = sorted(map(tuple, taken(streamed, tmp_path / "checkpoint")))
+    assert found == [each for each in matched(query, rows, order="seq") if each[1] < LAST]
 
 
 def test_a_column_that_the_dataframe_lacks_is_refused_before_the_job(spark: SparkSession) -> None:
-    frame = spark.createDataFrame(
-        [("Trade", 1, "A", 2, 3)], "type string, time long, symbol string, price int, seq int"
-    )
+    schema = "type string, time long, symbol string, price int, seq int"
+    frame = spark.createDataFrame([("Trade", 1, "A", 2, 3)], schema)
     with pytest.raises(thence.InputError) as refused:
-        thence.parse(QUERIES[0]).dataframe(frame, order="sequ")
+        thence.parse(BY_KEY).dataframe(frame, order="sequ")
     assert str(refused.value) == (
         "The stream events has no column for <http://example.org/sequ>, which order names. "
         "Try: one of symbol, price or seq"
