@@ -22,7 +22,7 @@ from thence.interface.tables import SUBJECT
 from thence.io.background_data import load_background
 from thence.match.background import NO_BACKGROUND, Background
 from thence.query.languages import CompileOptions
-from thence.query.options import event_order
+from thence.query.options import order_names
 
 RESERVED = ("start", "end", "match_id", "events", "certain", "problem", "reason", "event", "stream", "query")
 
@@ -124,7 +124,7 @@ def tef_pipeline(
     order: tuple[str, ...] = (),
 ) -> tuple[thence.Query, Pipeline]:
     query = thence.parse(text(case.program), language="tef-sparql")
-    (stage,) = query.dataflow(CompileOptions(order=event_order(order or None))).stages
+    (stage,) = query.dataflow(CompileOptions(order=order_names(order or None))).stages
     placed = tuple(case.events.index(each) for each in events) if positions else None
     background = Background(load_background(store_of(case.background))) if case.background else NO_BACKGROUND
     given = [(stream_of(query, each), engine_event(each)) for each in events]

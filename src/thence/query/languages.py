@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from thence.algebra.streams import Report
 from thence.errors import InputError, closest, listed
@@ -20,8 +20,14 @@ if TYPE_CHECKING:
     from thence.interface.dataflow import Dataflow
 
 
-EventOrder: TypeAlias = tuple[tuple[str | None, tuple[str, ...]], ...]
-"""The option `order` as a caller names things: the columns or predicates of a stream; under None, those of all."""
+@dataclass(frozen=True, slots=True)
+class OrderNames:
+    """The option `order` as a caller names things: the columns or predicates of each stream; under None, of all."""
+
+    by_stream: tuple[tuple[str | None, tuple[str, ...]], ...] = ()
+
+
+NO_ORDER = OrderNames()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,7 @@ class CompileOptions:
     reasoning: str | None = None
     policy: str | None = None
     report: Report | None = None
-    order: EventOrder = ()
+    order: OrderNames = NO_ORDER
 
 
 @dataclass(frozen=True, slots=True)

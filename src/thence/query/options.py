@@ -16,7 +16,7 @@ from thence.interface.tables import AllTriples, Attributes, EntailedTriples
 from thence.io.background_data import load_background
 from thence.local.inputs import stream_name
 from thence.match.background import NO_BACKGROUND, Background
-from thence.query.languages import POLICIES, CompileOptions, EventOrder, Language
+from thence.query.languages import NO_ORDER, POLICIES, CompileOptions, Language, OrderNames
 from thence.rdf.terms import IRI, is_absolute
 from thence.rdf.times import MAX_TIME, Domain, Span, evaluation_time, parse_duration, parse_time
 from thence.runtime.watermark import TimeDomain, Watermark
@@ -149,17 +149,19 @@ def report_span(report: Report | None) -> dict[str, Span]:
             return {}
 
 
-def event_order(given: object) -> EventOrder:
+def order_names(given: object) -> OrderNames:
     """`order`: a name, several names, or such for each stream; under None those of every stream.
 
-    >>> event_order("seq"), event_order({"trades": ["seq", "line"]})
-    (((None, ('seq',)),), (('trades', ('seq', 'line')),))
+    >>> order_names({"trades": ["seq", "line"]}).by_stream, order_names("seq").by_stream
+    ((('trades', ('seq', 'line')),), ((None, ('seq',)),))
     """
     if given is None:
-        return ()
+        return NO_ORDER
+    if isinstance(given, OrderNames):
+        return given
     if isinstance(given, Mapping):
-        return tuple((str(stream), _names(names, given)) for stream, names in given.items())
-    return ((None, _names(given, given)),)
+        return OrderNames(tuple((str(stream), _names(names, given)) for stream, names in given.items()))
+    return OrderNames(((None, _names(given, given)),))
 
 
 def _names(names: object, given: object) -> tuple[str, ...]:
@@ -254,7 +256,7 @@ class Options:
     max_steps: Checked[int | None, int] = Checked(_limit(_DEFAULTS.max_steps, "10_000"), None)
     problems: bool = False
     timed_out: Checked[bool, bool] = Checked(lambda _, given: bool(given), False)
-    order: Checked[Any, EventOrder] = Checked(lambda _, given: event_order(given), None)
+    order: Checked[Any, OrderNames] = Checked(lambda _, given: order_names(given), None)
     optimise: bool = True
     history: bool = False  # of `engine` alone
     # of `dataframe` alone
@@ -282,7 +284,7 @@ class Options:
         check_choice("policy", self.policy, (None, *(language.policies or POLICIES)))
         for feature in Feature:
             given = getattr(self, feature.value)
-            if given is None or given is False or given == ():
+            if given is None or given is False or given == NO_ORDER:
                 continue
             stages = [stage.program.features for stage in dataflow.stages]
             every = feature is Feature.ORDER  # else some stage would take events of one time in another order

@@ -17,7 +17,7 @@ from thence.local.engine import Engine
 from thence.local.finite_run import Matching
 from thence.local.flow import Answers, LocalFlow
 from thence.local.inputs import check_inputs, inputs_by_stream, stream_inputs, stream_name
-from thence.query.languages import CompileOptions, EventOrder, Language, language_named, recognised
+from thence.query.languages import NO_ORDER, CompileOptions, Language, OrderNames, language_named, recognised
 from thence.query.options import Duration, Options, absolute_namespace
 from thence.rdf.events import predicate_term
 from thence.rdf.terms import IRI, is_absolute
@@ -120,8 +120,8 @@ class Query:
     def dataflow(self, options: CompileOptions = DEFAULT_OPTIONS) -> Dataflow:
         """The query compiled: its stages, each a program with its operator."""
         if options not in self._compiled:
-            if options.order:
-                whole = self.dataflow(replace(options, order=()))
+            if options.order != NO_ORDER:
+                whole = self.dataflow(replace(options, order=NO_ORDER))
                 self._compiled[options] = whole.ordered(self._order(options.order, whole))
                 return self._compiled[options]
             partial = options.timed_out and Feature.TIMED_OUT in self.language.options
@@ -130,10 +130,10 @@ class Query:
             self._compiled[options] = connected(own, others) if others else own
         return self._compiled[options]
 
-    def _order(self, given: EventOrder, dataflow: Dataflow) -> dict[str, tuple[IRI, ...]]:
+    def _order(self, given: OrderNames, dataflow: Dataflow) -> dict[str, tuple[IRI, ...]]:
         """The predicates by which the events of each stream from outside are ordered within a time."""
         found: dict[str, tuple[IRI, ...]] = {}
-        for called, names in given:
+        for called, names in given.by_stream:
             streams = dataflow.streams
             wanted = [each.name for each in streams] if called is None else [stream_name(called, streams)]
             for stream in wanted:
