@@ -16,9 +16,10 @@ from thence.interface.operator import Feature
 from thence.local.engine import Engine
 from thence.local.finite_run import Matching
 from thence.local.flow import Answers, LocalFlow
-from thence.local.inputs import check_inputs, inputs_by_stream, stream_inputs
+from thence.local.inputs import check_inputs, input_types, inputs_by_stream, stream_inputs
 from thence.query.languages import CompileOptions, Language, language_named, recognised
 from thence.query.options import Duration, Options, absolute_namespace
+from thence.query.schema_checks import check_input
 from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
     found = language_named(language) if language is not None else recognised(written, path)
     source = "query" if path is None else path.name
     algebra = found.parse(written, source=source, namespace=namespace)
-    query = Query(algebra, found, source, prefixes_of(written))
+    query = Query(algebra, found, source, prefixes_of(written), text=written)
     query.dataflow()  # rejects what cannot be run: now, not when it runs
     return query
 
@@ -100,6 +101,8 @@ class Query:
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     feeders: Mapping[str, Query] = field(default_factory=dict, repr=False)
     """The queries that feed some of its streams."""
+    text: str = field(default="", compare=False, repr=False)
+    """As it was written, for the places in errors that only the input shows; empty if it was built."""
     _compiled: dict[CompileOptions, Dataflow] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def dataflow(self, options: CompileOptions = DEFAULT_OPTIONS) -> Dataflow:
@@ -202,7 +205,8 @@ class Query:
         _, domain = options.timing(dataflow.streams, self.time_kind())
         answers = Answers(LocalFlow(dataflow, options.environment(dataflow), domain))
         check_inputs(dataflow, inputs)
-        return Matching(answers, inputs, options.gives_problems)
+        expected = check_input(self, input_types(inputs), answers.flow.environment.background)
+        return Matching(answers, inputs, options.gives_problems, expected)
 
     def engine(
         self,
