@@ -161,7 +161,9 @@ def test_constructed_events_are_an_event_file(format: str) -> None:
         "http://example.org/became",
         "http://example.org/value",
     ]  # ?other is unbound: that triple is left out
-    assert said(result) == "6 events, 1 match, 0 bad, 0 late\n"
+    warning, counts = said(result).splitlines()  # BAD-4: `:other` is optional, and nothing has it
+    assert warning.endswith("construct.spaseq:7:48: No event has the attribute :other. There were: :is, :value.")
+    assert counts == "6 events, 1 match, 0 bad, 0 late"
 
 
 def test_ttl_drops_the_times() -> None:
@@ -194,7 +196,8 @@ def test_bad_events_are_counted_and_written_on_request() -> None:
     result = select("--format", "csv", "--problems", "problems.jsonl")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 3
-    first = """the first of them: S1, odd: its time is a date, the query's are ticks\n"""
+    first = "thence: warning: 2 of 5 events are bad or late\n"
+    first += """the first of them: S1, odd: its time is a date, the query's are ticks\n"""
     assert said(result) == "3 events, 2 matches, 2 bad, 0 late\n" + first
     found = [json.loads(line) for line in Path("problems.jsonl").read_text().splitlines()]
     assert sorted(found, key=lambda row: row["event"]) == [
@@ -221,8 +224,9 @@ def test_the_first_bad_event_is_told_with_its_place_and_where_to_see_them_all() 
     result = select("--format", "csv")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 3
-    counts, first = said(result).splitlines()
+    counts, many, first = said(result).splitlines()
     assert counts == "3 events, 2 matches, 2 bad, 0 late"
+    assert many == "thence: warning: 2 of 5 events are bad or late"
     assert first.startswith('the first of them: S1, line 4: "x\\u001b[2J" is not a time.')
     assert first.endswith(". To see them all: --problems PATH")
 

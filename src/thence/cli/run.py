@@ -16,7 +16,7 @@ import click
 from thence.cli.arguments import are_small, background_paths, read_query, stream_paths, takes_a_query, takes_meaning
 from thence.cli.result_formats import FORMATS, problem_line
 from thence.cli.text_tables import escape_controls
-from thence.errors import InputError, LimitError
+from thence.errors import AllBadError, InputError, LimitError
 
 if TYPE_CHECKING:
     from thence.cli.result_formats import Answer, Writer
@@ -55,8 +55,13 @@ def compile_notice() -> Iterator[None]:
 
 
 def report_counts(counts: Counts, problems: Problems) -> None:
-    """The counts, and the first problem if there is one, on stderr."""
+    """The counts, and the first problem if there is one, on stderr; a warning where there are many (BAD-8)."""
+    from thence.runtime.input_tally import is_many
+
     click.echo(counts_sentence(counts), err=True)
+    read, wrong = counts.events + counts.bad, counts.bad + counts.late
+    if is_many(wrong, read):
+        click.echo(f"thence: warning: {wrong:,} of {read:,} events are bad or late", err=True)
     if first := problems.told():
         click.echo(first, err=True)
 
@@ -334,6 +339,9 @@ def run_here(run: Run) -> None:
             write(chain(first, found), writer(run.format, out, run.query, events=run.events))
     except LimitError:  # it failed while running: the counts are printed in any case
         report_counts(counts, noted)
+        raise
+    except AllBadError:  # which has the first reason
+        click.echo(counts_sentence(counts), err=True)
         raise
     report_counts(counts, noted)
 

@@ -10,7 +10,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
+import click
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -31,15 +33,19 @@ from thence.cli.run import (
 )
 from thence.cli.spark_files import StreamFiles, finite_input, settle_time_domain
 from thence.columns.id_order import id_key
-from thence.errors import InputError, ThenceError
+from thence.errors import AllBadError, InputError, ThenceError, ThenceWarning
+from thence.local.expected_names import missing_names
+from thence.local.inputs import input_types
 from thence.query.dataframes import spark_settings
+from thence.query.schema_checks import check_input
 from thence.rdf.documents import Format, parse
 from thence.rdf.events import Event
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from thence.rdf.times import Domain
+from thence.runtime.input_tally import InputTally
 from thence.runtime.results import Counts, Problem
 from thence.runtime.watermark import TimeDomain
-from thence.spark.driver.pipeline import Settings, dataflow_rows
+from thence.spark.driver.pipeline import Settings, dataflow_rows, events_metric
 from thence.spark.driver.spool import in_order, spooled
 from thence.spark.session.session import Launch, NoJavaError
 
@@ -239,7 +245,9 @@ def prepared(run: Run) -> Prepared:
     return Prepared(run, dataflow, domain, spark_settings(dataflow, run.options, watermark))
 
 
-def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator[SparkMatch | Problem]:
+def counted(
+    answers: Iterable[SparkMatch | Problem], counts: Counts, tally: InputTally | None = None
+) -> Iterator[SparkMatch | Problem]:
     """The same answers, each counted as it passes. Bad events were counted with the others."""
     for each in answers:
         if not isinstance(each, Problem):
@@ -248,14 +256,18 @@ def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator
             kind = each.problem
             setattr(counts, kind, getattr(counts, kind) + 1)
             counts.events -= kind == "bad"
+            if tally is not None:
+                tally.note(each)
         yield each
 
 
 def _run_to_the_end(run: Run, launch: Launch) -> None:
     files = [StreamFiles.of(name, paths) for name, paths in run.streams.items()]
     doing = prepared(run)
+    inputs = {each.stream: each.inputs(doing.dataflow.namespace_of(each.stream)) for each in files}
+    expected = check_input(run.query, input_types(inputs), doing.settings.background)
     domains = settle_time_domain(doing.domain, files, doing.dataflow.namespace)
-    counts, noted = Counts(), Problems(run.problems)
+    counts, noted, tally = Counts(), Problems(run.problems), InputTally()
     begun, started = time.monotonic(), list[SparkSession]()
     with ExitStack() as opened:
         shown = lambda: _how_far(started, counts, begun)  # noqa: E731
@@ -269,12 +281,26 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
         made = spooled(rows, folder, by=layout.order)
         counts.events = sum(read.get["events"] for read in doing.read)
+        for place, stream in enumerate(doing.dataflow.streams):
+            tally.read[stream.name] = sum(read.get[events_metric(place)] for read in doing.read)
         opened.callback(noted.close)
-        found = noted.matches_of(counted(layout.answers(in_order(made, by=layout.order)), counts))
-        first = list(islice(found, 1))
+        found = noted.matches_of(counted(layout.answers(in_order(made, by=layout.order)), counts, tally))
+        first = list(islice(found, 1))  # problems come before all matches
+        _check(tally, counts)
         out = opened.enter_context(output_file(run.output))
         write(chain(first, found), writer(run.format, out, run.query, events=run.events))
+    for text in missing_names(expected, inputs):
+        warn(text, ThenceWarning, stacklevel=2)
     report_counts(counts, noted)
+
+
+def _check(tally: InputTally, counts: Counts) -> None:
+    """AllBadError if all events of a stream are bad; the counts are printed in any case."""
+    try:
+        tally.check(list(tally.read))
+    except AllBadError:
+        click.echo(counts_sentence(counts), err=True)
+        raise
 
 
 def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,12 @@ from thence.columns.batches import ColumnBatch
 from thence.columns.dictionary import Terms
 from thence.errors import closest
 from thence.extraction.attributes import is_named, local_name
-from thence.rdf.events import RDF_TYPE
+from thence.rdf.events import RDF_TYPE, BadEvent
 from thence.rdf.terms import IRI
 
 if TYPE_CHECKING:
     from thence.columns.batches import Batch
+    from thence.local.inputs import StreamInput
 
 _MOST_LISTED = 12
 
@@ -116,3 +117,28 @@ def _counted(ids: NDArray[np.generic], terms: Terms) -> dict[IRI, int]:
     counts = np.bincount(ids.astype(np.int64, copy=False))
     found = ((terms[number], int(counts[number])) for number in np.flatnonzero(counts).tolist())
     return {term: count for term, count in found if isinstance(term, IRI)}
+
+
+MOST_SOUGHT = 1_000_000
+"""The most events of a stream in which names are sought again, where another process has read them."""
+
+
+def missing_names(expected: Expected, inputs: Mapping[str, Sequence[StreamInput]]) -> list[str]:
+    """Warnings for the names that no event of some inputs has; only as much of them is read as it takes to see all
+    names, and no more than MOST_SOUGHT events of a stream."""
+    whole = True
+    for name, listed in inputs.items():
+        if not any(name in each.streams for each in expected.missing):
+            continue
+        seen = 0
+        for found in (found for source in listed for found in source.read()):
+            if isinstance(found, BadEvent):
+                continue
+            expected.see(name, found[0])
+            seen += len(found[0])
+            if not any(name in each.streams for each in expected.missing):
+                break
+            if seen >= MOST_SOUGHT:
+                whole = False
+                break
+    return list(expected.warnings(first="" if whole else f" among the first {MOST_SOUGHT:,}"))

@@ -25,6 +25,9 @@ from thence.rdf.times import Domain
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
 
+    from thence.columns.value_types import Types
+    from thence.match.background import Background
+
 
 DEFAULT_OPTIONS = CompileOptions()
 
@@ -273,7 +276,11 @@ class Query:
         options = Options.among(locals())
         dataflow = self.supported(options)
         frames = frames_of(streams, options.columns, dataflow.streams)
-        return frames.answers(dataflow, options, self.time_kind())
+
+        def check(types: Mapping[str, Types | None], background: Background) -> None:
+            check_input(self, {name: None if own is None else [own] for name, own in types.items()}, background)
+
+        return frames.answers(dataflow, options, self.time_kind(), check)
 
     def explain(
         self,

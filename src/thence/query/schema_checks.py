@@ -26,6 +26,7 @@ from thence.algebra.traversal import nodes
 from thence.columns.dictionary import UNBOUND
 from thence.columns.value_types import UNKNOWN, Type, TypedStage, Types, derived_attributes
 from thence.errors import QueryError, ThenceWarning, closest
+from thence.lang.text import Text
 from thence.lang.text import text as read_text
 from thence.local.expected_names import Expected, ExpectedName
 from thence.match.background import Background
@@ -57,14 +58,41 @@ class QueryText:
     def error(self, reason: str, name: Name, *, hint: str = "", beside: str = "") -> QueryError:
         """An error at the first place of a name; without a place if there is no text, or the name is not in it.
         `beside` is a pattern of what follows it, if some place has that."""
-        offset = self._offset(name, beside)
-        if offset is None:
-            return QueryError(reason, hint=hint)
-        return read_text(self.query.text, self.query.source).error(reason, offset, hint=hint)
+        text, blank = self._texts()
+        for pattern in self._patterns(name):
+            # what is beside a name may be a string
+            found = re.search(pattern + beside, text.read) if beside else None
+            if found is None or blank[found.start(1) : found.end(1)].isspace():
+                found = re.search(pattern, blank)
+            if found:
+                return text.error(reason, found.start(1), hint=hint)
+        return QueryError(reason, hint=hint)
+
+    def compared(self, reason: str, variables: Sequence[Variable], *, hint: str) -> QueryError | None:
+        """An error where one of some variables is compared; None if the text has no such place."""
+        text, blank = self._texts()
+        for variable in variables:
+            name = rf"([?$]{re.escape(variable.name)})\b"
+            for pattern in (rf"{name}\s*(?:[=<>]|!=|IN\b|NOT\s+IN\b)", rf"[=<>]\s*{name}"):
+                found = re.search(pattern, blank, re.IGNORECASE)
+                if found:
+                    return text.error(reason, found.start(1), hint=hint)
+        return None
+
+    def _texts(self) -> tuple[Text, str]:
+        """The text, and the same with blanks for strings and comments."""
+        text = read_text(self.query.text, self.query.source)
+        return text, _BLANKED.sub(lambda found: " " * len(found[0]) if found[1] else found[0], text.read)
 
     def placed(self, reason: str, name: Name) -> str:
         """The text of a warning about a name."""
         return str(self.error(reason, name))
+
+    def quoted(self, value: str) -> str:
+        """A text as the query writes it: with the quotes that it uses first, if it uses any."""
+        found = re.search("['\"]", self.query.text)
+        quote = found[0] if found else '"'
+        return f"{quote}{value}{quote}"
 
     def written(self, name: Name) -> str:
         """A name as the query writes it."""
@@ -79,17 +107,6 @@ class QueryText:
         yield from sorted(self.query.prefixes.items(), key=lambda item: -len(item[1]))
         if "" not in self.query.prefixes:
             yield "", self.query.algebra.namespace
-
-    def _offset(self, name: Name, beside: str) -> int | None:
-        text = read_text(self.query.text, self.query.source).read
-        blank = _BLANKED.sub(lambda found: " " * len(found[0]) if found[1] else found[0], text)
-        for pattern in self._patterns(name):
-            for each in [pattern + beside, pattern] if beside else [pattern]:
-                # strings are blank, so what is beside a name is looked for in the text itself
-                for found in re.finditer(each, text if each is not pattern else blank):
-                    if not blank[found.start(1) : found.end(1)].isspace():
-                        return found.start(1)
-        return None
 
     def _patterns(self, name: Name) -> Iterator[str]:
         if name.iri is None:
@@ -215,8 +232,9 @@ class _Schema:
         named = [name for side, _ in sides for name in self._names(side, reading)]
         text = self._shortened(compared.text)
         reason = f"{text} is never true: {phrases[0]}, and {' and '.join(dict.fromkeys(phrases[1:]))}."
-        name = named[0]
-        return self.text.error(reason, name, hint=self._cure(sides, left), beside=self._beside(sides))
+        variables = [side for side, _ in sides if isinstance(side, Variable)]
+        error = self.text.compared(reason, variables, hint=self._cure(sides, left))
+        return error or self.text.error(reason, named[0], hint=self._cure(sides, left), beside=self._beside(sides))
 
     def _names(self, side: Expression, reading: Reading) -> Iterator[Name]:
         for part in _variables(side):
@@ -248,10 +266,8 @@ class _Schema:
         if sort is Sort.NUMBER:
             return constant.value if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", constant.value) else "a number"
         if sort is Sort.TEXT:
-            if isinstance(constant, IRI):
-                return f'"{re.split(r"[#/:]", constant.value)[-1]}"'
-            quote = "'" if self.text.query.language.name == "sase+" else '"'
-            return f"{quote}{constant.value}{quote}"
+            local = re.split(r"[#/:]", constant.value)[-1] if isinstance(constant, IRI) else constant.value
+            return self.text.quoted(local)
         return "true or false" if sort is Sort.TRUTH else "a time, such as xsd:dateTime"
 
     def _beside(self, sides: Sequence[tuple[Expression, Sorts]]) -> str:
@@ -269,7 +285,7 @@ def _variables(side: Expression) -> Iterator[Variable]:
 def _constant(term: IRI | Literal, text: QueryText) -> str:
     if isinstance(term, IRI):
         return text.written(Name(term.value, term))
-    return f'"{term.value}"' if sort_of_term(term) is Sort.TEXT else term.value
+    return text.quoted(term.value) if sort_of_term(term) is Sort.TEXT else term.value
 
 
 def _is_column(name: Name, types: Types, columns: Mapping[IRI, str]) -> bool:

@@ -1,5 +1,5 @@
-"""How many events of each stream came, and how many of them are bad or late: too many are a warning, a stream of nothing
-but bad ones is an error (BAD-8)."""
+"""How many events of each stream came, and how many are bad or late: many are a warning, a stream of nothing but bad
+ones is an error (BAD-8)."""
 
 from __future__ import annotations
 
@@ -43,10 +43,15 @@ class InputTally:
     def warning(self) -> str | None:
         """A sentence where more than a hundredth of all events are bad or late, with the first reason."""
         bad, read = self.bad.total(), self.read.total()
-        if bad * _SHARE <= read:
+        if not is_many(bad, read):
             return None
         first = next(iter(self.first.values()))
         return f"{bad:,} of {read:,} events are bad or late. The first, {described(first)}."
+
+
+def is_many(bad: int, read: int) -> bool:
+    """Whether more than a hundredth of the events are bad."""
+    return bad * _SHARE > read
 
 
 def described(problem: Problem) -> str:
