@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -15,6 +15,7 @@ from thence.errors import InputError, LimitError, ThenceWarning
 from thence.extraction.attributes import predicates_read
 from thence.local.expected_names import Expected
 from thence.local.flow import Answers, OutOfOrderError, check_order, merge_streams, sort_stream
+from thence.local.funnel import CompiledStep, Funnel, check_readable, count_funnel
 from thence.local.inputs import StreamInput
 from thence.local.match_table import MatchTable
 from thence.rdf.events import BadEvent, Event
@@ -39,6 +40,8 @@ class Matching(Iterator[Match | Problem]):
     problems: bool = False
     expected: Expected = field(default_factory=Expected, repr=False)
     tally: InputTally = field(default_factory=InputTally, repr=False)
+    steps: Callable[[], Iterable[CompiledStep]] | None = field(default=None, repr=False)
+    """The steps of the query, where it has a funnel."""
     _made: Iterator[Match | Problem] | None = field(default=None, repr=False)
 
     def __next__(self) -> Match | Problem:
@@ -53,6 +56,20 @@ class Matching(Iterator[Match | Problem]):
     @property
     def domain(self) -> TimeDomain:
         return self.answers.flow.domain
+
+    def funnel(self) -> Funnel:
+        """How many events begin a match of the query's first component, of its first two, and so on, condition by
+        condition: how far partial matches come (SASE+ and SPAseQ). The input is read once more: of each stream the
+        first 100,000 events."""
+        if self.steps is None:
+            raise InputError("funnel() is for SASE+ and SPAseQ. Try: query.explain()")
+        for name, sources in self.streams.items():
+            for source in sources:
+                check_readable(name, source.value)
+        flow = self.answers.flow
+        again = Matching(Answers(flow.fresh(TimeDomain(self.domain.domain, self.domain.settled_by))), self.streams)
+        streams = {name: again._good(name, [], None) for name in self.streams}
+        return count_funnel(self.steps(), streams, lambda: again.domain, flow.environment)
 
     def table(self) -> pa.Table:
         """All matches of a SELECT as an Arrow table: `start`, `end` and a column for each variable, numeric if all of

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import merge
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from thence.columns.arrays import Ints
 from thence.columns.batches import EventBatch, encode
 from thence.columns.id_order import id_key
 from thence.interface.dataflow import Dataflow
 from thence.interface.extracted import ArrivedBatch
 from thence.interface.operator import NEVER, Environment
-from thence.interface.solutions import Row
-from thence.local.match_table import MatchTable
+from thence.interface.solutions import Row, Solutions
 from thence.rdf.events import Event
 from thence.rdf.times import MIN_TIME, Domain
 from thence.runtime.event_log import BatchLog
@@ -128,6 +128,14 @@ def _from(batches: Iterable[Batch], time: int) -> list[Batch]:
     ]
 
 
+class Collects(Protocol):
+    """Takes rows as columns, or one by one."""
+
+    def add(self, solutions: Solutions, order: Ints | None) -> None: ...
+
+    def add_rows(self, rows: Iterable[Row]) -> None: ...
+
+
 @dataclass(slots=True)
 class LocalFlow:
     """The hosts of a dataflow's stages, which know each event by one ref. `domain` is the kind of time, as far as it is
@@ -185,7 +193,7 @@ class LocalFlow:
         yield from found[0] if len(found) == 1 else merge(*map(list, found), key=self._place)
         self._after(reached)
 
-    def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: MatchTable) -> None:
+    def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collects) -> None:
         """All rows of streams in the order of time, as columns, in the order of `feed`."""
         if len(self.hosts) > 1:
             into.add_rows(row for batches, watermark in stretches for row in self.feed(batches, watermark))

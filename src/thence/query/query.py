@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from thence.interface.operator import Feature
 from thence.local.engine import Engine
 from thence.local.finite_run import Matching
 from thence.local.flow import Answers, LocalFlow
+from thence.local.funnel import CompiledStep
 from thence.local.inputs import check_inputs, input_types, inputs_by_stream, stream_inputs
 from thence.query.languages import CompileOptions, Language, language_named, recognised
 from thence.query.options import Duration, Options, absolute_namespace
@@ -209,7 +210,13 @@ class Query:
         answers = Answers(LocalFlow(dataflow, options.environment(dataflow), domain))
         check_inputs(dataflow, inputs)
         expected = check_input(self, input_types(inputs), answers.flow.environment.background)
-        return Matching(answers, inputs, options.gives_problems, expected)
+        steps = self._steps if self.language.funnel and not self.feeders else None
+        return Matching(answers, inputs, options.gives_problems, expected, steps=steps)
+
+    def _steps(self) -> Iterator[CompiledStep]:
+        """The steps of its funnel, each compiled."""
+        for step in self.language.steps(self.algebra):
+            yield CompiledStep(step.text, self.language.compile(step.algebra, DEFAULT_OPTIONS), step.begins)
 
     def engine(
         self,
