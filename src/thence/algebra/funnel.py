@@ -20,7 +20,7 @@ from thence.algebra.sase import (
     acts_at,
 )
 from thence.algebra.show import show
-from thence.algebra.show_sase import component_text, condition_text, key_text
+from thence.algebra.show_sase import condition_text, key_text
 from thence.algebra.spaseq import (
     Gpm,
     Occurrence,
@@ -66,24 +66,27 @@ _BEGIN = "could begin "
 def _of_block(block: ComponentQuery) -> Iterator[tuple[str, ComponentQuery]]:
     taken: list[Component] = []
     asked: list[Expression] = []
-    needs_keys = any(component.strategy is Strategy.PARTITION for component in block.components)
-    keyed, within = needs_keys, False
+    # without keys and window the partial matches of closures may be far too many
+    closures = any(component.closure for component in block.positive)
+    keyed = closures or any(component.strategy is Strategy.PARTITION for component in block.components)
+    within = closures
     last = block.positive[-1]
     for component in block.positive:
         first, plain = not taken, _plain(component)
         before = taken[:]
         asking = [each for each in block.conditions if acts_at(block, each) is component]
         alone = [each for each in asking if _is_plain(block, each, component)] if component.closure else asking
-        verb = _BEGIN if first else "met "
+        verb = _BEGIN if first else "met a "
         yield verb + _called(component), _cut(block, (*before, plain), asked, keyed=keyed, within=within)
         if len(before) == 1:
             if block.tested and not keyed:
                 keyed = True
                 keys = ", ".join(map(key_text, block.tested))
                 yield f"had the same {keys}", _cut(block, (*before, plain), asked, keyed=True, within=within)
-            if block.window is not None:
+            if block.window is not None and not within:
                 within = True
-                yield window_text(Window(block.window)), _cut(block, (*before, plain), asked, keyed=keyed, within=True)
+                text = f"met it {window_text(Window(block.window))}"
+                yield text, _cut(block, (*before, plain), asked, keyed=keyed, within=True)
         for condition in alone:
             asked = [*asked, condition]
             yield (
@@ -175,7 +178,7 @@ def _is_plain(block: ComponentQuery, condition: Expression, component: Component
 
 
 def _called(component: Component) -> str:
-    return component_text(replace(component, negated=False)).replace("`", "")
+    return f"{component.variable}[]" if component.closure else component.variable
 
 
 # SPAseQ
@@ -202,12 +205,12 @@ def spaseq_steps(query: SequenceQuery) -> Iterator[FunnelStep]:
         gpms |= {name: replace(whole[name], filters=()) for name in names}
         now = [*taken, _plain_part(part)]
         called = _operand(part.operand)
-        text = _BEGIN + called if first else f"met {called}"
+        text = _BEGIN + called if first else f"met a {called}"
         yield FunnelStep(text, _cut_sequence(query, now, gpms, within=within), begins=first)
         if not first and not within:
             within = True
             assert query.window is not None
-            yield FunnelStep(window_text(query.window), _cut_sequence(query, now, gpms, within=True))
+            yield FunnelStep(f"met it {window_text(query.window)}", _cut_sequence(query, now, gpms, within=True))
         for name in names:
             for number, condition in enumerate(whole[name].filters, start=1):
                 gpms[name] = replace(whole[name], filters=whole[name].filters[:number])
@@ -215,7 +218,8 @@ def spaseq_steps(query: SequenceQuery) -> Iterator[FunnelStep]:
         for negated in waiting:
             taken.append(negated)
             text = f"had no {_operand(negated.operand)} in between"
-            yield FunnelStep(text, _cut_sequence(query, [*taken, _plain_part(part)], gpms, within=within))
+            once = replace(part, quantifier=Quantifier.ONE)  # a later one may be of another variable's value
+            yield FunnelStep(text, _cut_sequence(query, [*taken, once], gpms, within=within))
         waiting = []
         taken.append(part)
     if waiting:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any
-from warnings import warn
+from warnings import catch_warnings, simplefilter, warn
 
 import click
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -28,6 +28,7 @@ from thence.cli.run import (
     output_file,
     progress,
     report_counts,
+    report_funnel,
     starting,
     write,
 )
@@ -292,6 +293,10 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
     for text in missing_names(expected, inputs):
         warn(text, ThenceWarning, stacklevel=2)
     report_counts(counts, noted)
+    with catch_warnings():
+        simplefilter("ignore", ThenceWarning)  # they were given above
+        here = run.query.matching({each.stream: list(each.labels) for each in files}, run.options)
+    report_funnel(run, counts, here)
 
 
 def _check(tally: InputTally, counts: Counts) -> None:

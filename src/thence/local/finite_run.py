@@ -15,7 +15,7 @@ from thence.errors import InputError, LimitError, ThenceWarning
 from thence.extraction.attributes import predicates_read
 from thence.local.expected_names import Expected
 from thence.local.flow import Answers, OutOfOrderError, check_order, merge_streams, sort_stream
-from thence.local.funnel import CompiledStep, Funnel, check_readable, count_funnel
+from thence.local.funnel import MOST_SECONDS, CompiledStep, Funnel, check_readable, count_funnel
 from thence.local.inputs import StreamInput
 from thence.local.match_table import MatchTable
 from thence.rdf.events import BadEvent, Event
@@ -57,10 +57,10 @@ class Matching(Iterator[Match | Problem]):
     def domain(self) -> TimeDomain:
         return self.answers.flow.domain
 
-    def funnel(self) -> Funnel:
+    def funnel(self, *, seconds: float = MOST_SECONDS) -> Funnel:
         """How many events begin a match of the query's first component, of its first two, and so on, condition by
         condition: how far partial matches come (SASE+ and SPAseQ). The input is read once more: of each stream the
-        first 100,000 events."""
+        first 100,000 events. Steps for which there is no time are not counted."""
         if self.steps is None:
             raise InputError("funnel() is for SASE+ and SPAseQ. Try: query.explain()")
         for name, sources in self.streams.items():
@@ -69,7 +69,7 @@ class Matching(Iterator[Match | Problem]):
         flow = self.answers.flow
         again = Matching(Answers(flow.fresh(TimeDomain(self.domain.domain, self.domain.settled_by))), self.streams)
         streams = {name: again._good(name, [], None) for name in self.streams}
-        return count_funnel(self.steps(), streams, lambda: again.domain, flow.environment)
+        return count_funnel(self.steps(), streams, lambda: again.domain, flow.environment, seconds=seconds)
 
     def table(self) -> pa.Table:
         """All matches of a SELECT as an Arrow table: `start`, `end` and a column for each variable, numeric if all of

@@ -3,8 +3,9 @@ come and what stops them. Counted over the input once more, and only on request.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from thence.errors import InputError, LimitError
 from thence.interface.dataflow import Dataflow
 from thence.interface.operator import Environment
 from thence.interface.solutions import Row, Solutions
-from thence.local.flow import LocalFlow, in_time_order
+from thence.local.flow import LocalFlow, merge_streams, sort_stream
 
 if TYPE_CHECKING:
     from thence.columns.batches import Batch
@@ -23,8 +24,14 @@ if TYPE_CHECKING:
 MOST_EVENTS = 100_000
 """The most events of each stream that a funnel counts."""
 
-MOST_RUNS = 200_000
+MOST_RUNS = 50_000
 """The most partial matches at once; a step with more is not counted, nor are those behind it."""
+
+MOST_SECONDS = 60
+"""Nor is a step counted for which this time does not suffice."""
+
+_TOGETHER = 512
+"""Events between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +46,10 @@ class CompiledStep:
 
 @dataclass(frozen=True, slots=True)
 class FunnelRow:
-    """A step, and the number of events that begin a match of it; None if there are too many partial matches to count.
+    """A step, and the number of events that begin a match of it; None if counting them would take too long.
 
-    >>> print(FunnelRow("met B b", 1640), FunnelRow("passed b.x > 1", 0), sep="; ")
-    1,640 met B b; none passed b.x > 1
+    >>> print(FunnelRow("met a b", 1640), FunnelRow("passed b.x > 1", 0), sep="; ")
+    1,640 met a b; none passed b.x > 1
     """
 
     step: str
@@ -51,23 +58,21 @@ class FunnelRow:
 
     def __str__(self) -> str:
         if self.count is None:
-            return f"too many to count {self.step}"
+            return f"it would take too long to count how many {self.step}"
         if not self.begins:
-            return f"{self.count or 'none':,} {self.step}" if self.count else f"none {self.step}"
-        return (
-            f"{self.count:,} {'event' if self.count == 1 else 'events'} {self.step}"
-            if self.count
-            else (f"no event {self.step}")
-        )
+            return f"{self.count:,} {self.step}" if self.count else f"none {self.step}"
+        if not self.count:
+            return f"no event {self.step}"
+        return f"{self.count:,} {'event' if self.count == 1 else 'events'} {self.step}"
 
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
     """The steps of a query, in order, each with its count. `partial`: the input has more events than were counted.
 
-    >>> rows = FunnelRow("could begin A a", 812, begins=True), FunnelRow("met B b", 640), FunnelRow("passed b.x > 1", 0)
+    >>> rows = FunnelRow("could begin a", 812, begins=True), FunnelRow("met a b", 640), FunnelRow("passed b.x > 1", 0)
     >>> print(Funnel(rows).sentence)
-    812 events could begin A a, 640 of these met B b, none passed b.x > 1
+    812 events could begin a, 640 of these met a b, none passed b.x > 1
     """
 
     rows: tuple[FunnelRow, ...]
@@ -81,10 +86,11 @@ class Funnel:
         for row in self.rows:
             if row.begins:
                 sentences.append([str(row)])
+                stopped = not row.count
             elif not stopped:
-                first = len(sentences[-1]) == 1 and row.count
-                sentences[-1].append(str(row).replace(" ", " of these ", 1) if first else str(row))
-            stopped = not row.count if row.begins else stopped or not row.count
+                of_these = len(sentences[-1]) == 1 and row.count
+                sentences[-1].append(str(row).replace(" ", " of these ", 1) if of_these else str(row))
+                stopped = not row.count
         return "; ".join(", ".join(each) for each in sentences) + self._scope
 
     def __str__(self) -> str:
@@ -105,8 +111,11 @@ def count_funnel(
     streams: Mapping[str, Iterator[Batch]],
     domain: Callable[[], TimeDomain],
     environment: Environment,
+    *,
+    seconds: float = MOST_SECONDS,
 ) -> Funnel:
-    """The funnel of the events of some streams, as far as MOST_EVENTS allows."""
+    """The funnel of the events of some streams, as far as MOST_EVENTS, MOST_RUNS and the time allow."""
+    until = monotonic() + seconds
     held: dict[str, list[Batch]] = {}
     partial = False
     for name, batches in streams.items():
@@ -122,12 +131,20 @@ def count_funnel(
         flow = LocalFlow(step.dataflow, environment, replace(domain()))
         needed = {stream.name: held[stream.name] for stream in step.dataflow.streams}
         try:
-            flow.collect(in_time_order(needed), found)
-        except LimitError:
+            flow.collect(_until(until, needed), found)
+        except (LimitError, TimeoutError):
             rows.append(FunnelRow(step.text, None, step.begins))
         else:
             rows.append(FunnelRow(step.text, len(found), step.begins))
     return Funnel(tuple(rows), partial)
+
+
+def _until(end: float, streams: Mapping[str, Sequence[Batch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:
+    """Finite streams in the order of time; a TimeoutError once it is past a time."""
+    for found in merge_streams({name: sort_stream(held, together=_TOGETHER) for name, held in streams.items()}):
+        if monotonic() > end:
+            raise TimeoutError
+        yield found
 
 
 def check_readable(name: str, value: object) -> None:
