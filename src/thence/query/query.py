@@ -20,7 +20,7 @@ from thence.local.funnel import CompiledStep
 from thence.local.inputs import check_inputs, input_types, inputs_by_stream, stream_inputs
 from thence.query.languages import CompileOptions, Language, language_named, recognised
 from thence.query.options import Duration, Options, absolute_namespace
-from thence.query.schema_checks import check_input
+from thence.query.schema_checks import check_background, check_input
 from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
@@ -244,7 +244,9 @@ class Query:
         options = Options.among(locals())
         dataflow = self.supported(options)
         watermark, domain = options.timing(dataflow.streams, self.time_kind())
-        answers = Answers(LocalFlow(dataflow, options.environment(dataflow, running=True), domain))
+        environment = options.environment(dataflow, running=True)
+        check_background(self, environment.background)
+        answers = Answers(LocalFlow(dataflow, environment, domain))
         return Engine(answers, dataflow.streams, watermark, options.gives_problems, dataflow.namespace_of)
 
     def dataframe(

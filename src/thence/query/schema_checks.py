@@ -138,7 +138,7 @@ def check_input(query: Query, given: Given, background: Background) -> Expected:
     expected = Expected()
     for each in (query, *_feeding(query)):
         _Schema(each, given, background).check(expected)
-    _check_background(query, background)
+    check_background(query, background)
     return expected
 
 
@@ -337,7 +337,7 @@ def _united(listed: Sequence[list[Types] | None]) -> Types | None:
 # The graphs of the background (BAD-11)
 
 
-def _check_background(query: Query, background: Background) -> None:
+def check_background(query: Query, background: Background) -> None:
     """A warning for each graph of the background that nothing reads."""
     data = background.data
     read = [graphs_read(each.algebra) for each in (query, *_feeding(query))]
