@@ -246,9 +246,20 @@ def prepared(run: Run) -> Prepared:
     return Prepared(run, dataflow, domain, spark_settings(dataflow, run.options, watermark))
 
 
-def counted(
-    answers: Iterable[SparkMatch | Problem], counts: Counts, tally: InputTally | None = None
-) -> Iterator[SparkMatch | Problem]:
+def judged(answers: Iterable[SparkMatch | Problem], tally: InputTally) -> Iterator[SparkMatch | Problem]:
+    """The same answers, of which problems come first; an AllBadError in place of the others (BAD-8)."""
+    is_checked = False
+    for each in answers:
+        if isinstance(each, Problem):
+            tally.note(each)
+        elif not is_checked:
+            tally.check(list(tally.read))
+            is_checked = True
+        yield each
+    tally.check(list(tally.read))
+
+
+def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator[SparkMatch | Problem]:
     """The same answers, each counted as it passes. Bad events were counted with the others."""
     for each in answers:
         if not isinstance(each, Problem):
@@ -257,8 +268,6 @@ def counted(
             kind = each.problem
             setattr(counts, kind, getattr(counts, kind) + 1)
             counts.events -= kind == "bad"
-            if tally is not None:
-                tally.note(each)
         yield each
 
 
@@ -285,9 +294,13 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
         for place, stream in enumerate(doing.dataflow.streams):
             tally.read[stream.name] = sum(read.get[events_metric(place)] for read in doing.read)
         opened.callback(noted.close)
-        found = noted.matches_of(counted(layout.answers(in_order(made, by=layout.order)), counts, tally))
-        first = list(islice(found, 1))  # problems come before all matches
-        _check(tally, counts)
+        answers = judged(layout.answers(in_order(made, by=layout.order)), tally)
+        found = noted.matches_of(counted(answers, counts))
+        try:
+            first = list(islice(found, 1))
+        except AllBadError:  # the counts are printed in any case
+            click.echo(counts_sentence(counts), err=True)
+            raise
         out = opened.enter_context(output_file(run.output))
         write(chain(first, found), writer(run.format, out, run.query, events=run.events))
     for text in missing_names(expected, inputs):
@@ -297,15 +310,6 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
         simplefilter("ignore", ThenceWarning)  # they were given above
         here = run.query.matching({each.stream: list(each.labels) for each in files}, run.options)
     report_funnel(run, counts, here)
-
-
-def _check(tally: InputTally, counts: Counts) -> None:
-    """AllBadError if all events of a stream are bad; the counts are printed in any case."""
-    try:
-        tally.check(list(tally.read))
-    except AllBadError:
-        click.echo(counts_sentence(counts), err=True)
-        raise
 
 
 def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> str:
