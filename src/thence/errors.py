@@ -12,6 +12,7 @@ from difflib import get_close_matches
 # ├── QueryError      the query can't be read, or means nothing
 # ├── RdfError        a document is not RDF, or RDF that we refuse
 # ├── InputError      a file, a stream's name or an option is wrong
+# │   └── AllBadError all events of a stream are bad
 # └── LimitError      something is larger or deeper than the limits allow
 
 
@@ -90,6 +91,10 @@ class RdfError(ThenceError):
 
 class InputError(ThenceError):
     """A missing file, an unknown stream name, a wrong option."""
+
+
+class AllBadError(InputError):
+    """All events of a stream of finite input are bad: found while it is read."""
 
 
 class LimitError(ThenceError):

@@ -161,7 +161,9 @@ def test_constructed_events_are_an_event_file(format: str) -> None:
         "http://example.org/became",
         "http://example.org/value",
     ]  # ?other is unbound: that triple is left out
-    assert said(result) == "6 events, 1 match, 0 bad, 0 late\n"
+    warning, counts = said(result).splitlines()  # BAD-4: `:other` is optional, and nothing has it
+    assert warning.endswith("construct.spaseq:7:48: No event has the attribute :other. There were: :is, :value.")
+    assert counts == "6 events, 1 match, 0 bad, 0 late"
 
 
 def test_ttl_drops_the_times() -> None:
@@ -194,7 +196,8 @@ def test_bad_events_are_counted_and_written_on_request() -> None:
     result = select("--format", "csv", "--problems", "problems.jsonl")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 3
-    first = """the first of them: S1, odd: its time is a date, the query's are ticks\n"""
+    first = "thence: warning: 2 of 5 events are bad or late\n"
+    first += """the first of them: S1, odd: its time is a date, the query's are ticks\n"""
     assert said(result) == "3 events, 2 matches, 2 bad, 0 late\n" + first
     found = [json.loads(line) for line in Path("problems.jsonl").read_text().splitlines()]
     assert sorted(found, key=lambda row: row["event"]) == [
@@ -221,8 +224,9 @@ def test_the_first_bad_event_is_told_with_its_place_and_where_to_see_them_all() 
     result = select("--format", "csv")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 3
-    counts, first = said(result).splitlines()
+    counts, many, first = said(result).splitlines()
     assert counts == "3 events, 2 matches, 2 bad, 0 late"
+    assert many == "thence: warning: 2 of 5 events are bad or late"
     assert first.startswith('the first of them: S1, line 4: "x\\u001b[2J" is not a time.')
     assert first.endswith(". To see them all: --problems PATH")
 
@@ -292,6 +296,95 @@ def test_background_is_named_or_answers_for_every_graph(background: str) -> None
         Path(name).write_text("@prefix : <http://example.org/> . :h :owner :ann .")
     assert select("--format", "csv", "--background", background).stdout == (
         "start,end,x,owner\n1,1,http://example.org/h,http://example.org/ann\n"
+    )
+
+
+# Nothing ends in a silent zero
+
+PAYMENTS = "type,time,CUSTOMER_ID,TX_AMOUNT\nTX,1,7,10\nTX,2,7,20\nTX,3,8,5\n"
+
+
+def payments(query: str, *arguments: str) -> Result:
+    Path("payments.csv").write_text(PAYMENTS)
+    Path("query.sase").write_text(query)
+    chosen = ("--stream", "payments.csv", "--engine", "local", "--format", "csv")
+    return thence_("run", "query.sase", *chosen, *arguments)
+
+
+def test_a_name_that_the_schema_lacks_is_shown_with_its_place_and_the_nearest_name() -> None:
+    """BAD-2."""
+    result = payments("PATTERN SEQ(TX a, TX b)\nWHERE b.TX_AMOUNTT > 3 WITHIN 10 RETURN a.time")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said(result).splitlines() == [
+        "thence: query.sase:2:9: No stream has the attribute TX_AMOUNTT. Did you mean TX_AMOUNT? "
+        "There are: CUSTOMER_ID, TX_AMOUNT.",
+        "WHERE b.TX_AMOUNTT > 3 WITHIN 10 RETURN a.time",
+        "        ^",
+    ]
+
+
+def test_a_run_without_a_match_says_how_far_partial_matches_came() -> None:
+    query = "PATTERN SEQ(TX a, TX b) WHERE [CUSTOMER_ID] ^ b.TX_AMOUNT > a.TX_AMOUNT + 50 WITHIN 10 RETURN a.time"
+    result = payments(query)
+    assert result.exit_code == 0
+    assert said(result).splitlines() == [
+        "3 events, 0 matches, 0 bad, 0 late",
+        "0 matches; 3 events could begin a, 2 of these met a b, 1 had the same CUSTOMER_ID, "
+        "1 met it WITHIN 10 TICKS, none passed b.TX_AMOUNT > a.TX_AMOUNT + 50",
+    ]
+    assert said(payments(query.replace("+ 50", ""))) == "3 events, 1 match, 0 bad, 0 late\n"
+
+
+def test_the_whole_funnel_is_shown_on_request() -> None:
+    result = payments("PATTERN SEQ(TX a, TX b) WITHIN 10 RETURN a.time", "--funnel")
+    counts = ["3  could begin a", "2  met a b", "2  met it WITHIN 10 TICKS"]
+    assert said(result).splitlines() == ["3 events, 2 matches, 0 bad, 0 late", *counts]
+    assert len(result.stdout.splitlines()) == 3
+
+
+def test_a_type_that_no_event_has_is_named_with_those_there_were() -> None:
+    """BAD-5."""
+    warning, *_, last = said(payments("PATTERN SEQ(tx a, TX b) WITHIN 10 RETURN a.time")).splitlines()
+    expected = "query.sase:1:13: No event has the type tx. Did you mean TX? There were: TX (3)."
+    assert warning == f"thence: warning: {expected}"
+    assert last == "0 matches; no event could begin a"
+
+
+def test_a_funnel_is_for_what_has_one() -> None:
+    Path("query.epsparql").write_text("SELECT ?a { ?a <x:p> ?b }")
+    result = thence_("run", "query.epsparql", "--stream", "events.jsonl", "--engine", "local", "--funnel")
+    assert result.exit_code == 2
+    expected = "thence: --funnel is for SASE+ and SPAseQ, not for EP-SPARQL. Try: thence explain"
+    assert said(result).splitlines()[-1] == expected
+
+
+def test_a_file_of_nothing_but_bad_events_fails_with_the_first_reason() -> None:
+    """BAD-8."""
+    Path("bad.jsonl").write_text('{"time": "x", "graph": ""}\n' * 2)
+    result = thence_(
+        "run", "select.spaseq", "--stream", "bad.jsonl", "--engine", "local", "--problems", "problems.jsonl"
+    )
+    assert (result.exit_code, result.stdout) == (1, "")
+    counts, reason = said(result).splitlines()
+    assert counts == "0 events, 0 matches, 2 bad, 0 late"
+    assert reason.startswith('thence: All 2 events of the stream S1 are bad. The first, S1, line 1: "x" is not a time.')
+    assert len(Path("problems.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_background_under_another_name_than_the_querys_is_refused_with_both() -> None:
+    """BAD-11: `--background kb=F`, and the query reads <http://example.org/kb>."""
+    Path("select.spaseq").write_text(BACKGROUND)
+    Path("kb.ttl").write_text("@prefix : <http://example.org/> . :h :owner :ann .")
+    result = select("--background", "kb=kb.ttl")
+    assert result.exit_code == 2
+    assert "The query reads the graph <http://example.org/kb>, but no background data has it (it has: <kb>). " in said(
+        result
+    )
+    assert "Did you mean it by <kb>? Supply it with" in said(result)
+    Path("select.spaseq").write_text(SELECT)
+    found = said(select("--background", "kb=kb.ttl", "--format", "csv"))
+    assert found.startswith(
+        "thence: warning: Nothing reads the graph <kb> of the background: the query reads no graph."
     )
 
 

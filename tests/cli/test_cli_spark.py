@@ -156,6 +156,27 @@ def test_bad_events_are_counted_and_written() -> None:
     assert (found["problem"], found["event"], found["stream"]) == ("bad", "rubbish", "S1")
 
 
+def test_nothing_ends_in_a_silent_zero_on_spark_either() -> None:
+    """BAD-2, BAD-4, BAD-5, BAD-8, and how far partial matches came."""
+    Path("in.csv").write_text("type,time,watts\nReading,1,5\nReading,2,7\n")
+    Path("query.sase").write_text("PATTERN SEQ(reading a, Reading b) WITHIN 9 RETURN a.watts")
+    spark, local = both("query.sase", "--stream", "in.csv", "--format", "csv")
+    assert (spark.stdout, said(spark), spark.exit_code) == (local.stdout, said(local), 0)
+    assert "No event has the type reading. Did you mean Reading? There were: Reading (2)." in said(spark)
+    assert "0 matches; no event could begin a\n" in said(spark)
+    Path("query.sase").write_text("PATTERN SEQ(Reading a, Reading b) WHERE b.wats > 1 WITHIN 9 RETURN a.watts")
+    spark, local = both("query.sase", "--stream", "in.csv", "--format", "csv")
+    assert (spark.stdout, said(spark), spark.exit_code) == (local.stdout, said(local), 2)
+    assert "No stream has the attribute wats. Did you mean watts?" in said(spark)
+    Path("bad.jsonl").write_text('{"time": "x", "type": "Reading"}\n' * 2)
+    Path("two.sase").write_text("FROM S, R PATTERN SEQ(Reading a, Reading b) WITHIN 9 RETURN a.watts")
+    streams = ("--stream", "S=bad.jsonl", "--stream", "R=in.csv")
+    spark, local = both("two.sase", *streams, "--format", "csv")
+    assert (spark.stdout, spark.exit_code) == (local.stdout, local.exit_code) == ("", 1)
+    assert said(spark).splitlines()[0] == said(local).splitlines()[0] == "2 events, 0 matches, 2 bad, 0 late"
+    assert 'All 2 events of the stream S are bad. The first, S: "x" is not a time.' in said(spark)
+
+
 def test_an_empty_file_has_no_matches() -> None:
     Path("in.jsonl").write_text("")
     spark, local = both("rises.spaseq", "--stream", "in.jsonl", "--format", "csv")

@@ -67,3 +67,16 @@ def _as(kind: str) -> Column:
     from pyspark.sql import functions as F
 
     return F.col("time").cast(kind)
+
+
+def test_a_dataframe_is_checked_before_there_is_a_job(spark: SparkSession) -> None:
+    """BAD-2, BAD-3: its schema is known, whatever its columns are called."""
+    frame = spark.createDataFrame([("TX", 1, 1, 1.0)], "kind string, ts long, CUSTOMER_ID long, TX_AMOUNT double")
+    text = "PATTERN SEQ(TX a, TX b) WHERE {} WITHIN 10 RETURN a.TX_AMOUNT"
+    for where, expected in (
+        ("b.TX_AMOUNTT > 1", r"query:1:33: .* TX_AMOUNTT\. Did you mean TX_AMOUNT\?"),
+        ("[CUSTOMER]", r"Did you mean CUSTOMER_ID\?"),
+        ("a.CUSTOMER_ID = '1'", "is never true: CUSTOMER_ID is a number"),
+    ):
+        with pytest.raises(thence.QueryError, match=expected):
+            thence.parse(text.format(where)).dataframe(frame, columns={"time": "ts", "type": "kind"})

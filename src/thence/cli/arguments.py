@@ -185,4 +185,6 @@ def _graph(argument: str) -> tuple[str | None, str]:
         return None, argument
     splits = [(argument[:at], argument[at + 1 :]) for at, sign in enumerate(argument) if sign == "="]
     named = [(name.strip("<>"), path) for name, path in splits if ":" in name]
-    return next((each for each in named if os.path.exists(each[1])), named[0] if named else (None, argument))
+    bare = [(name, path) for name, path in splits if ":" not in name and os.path.exists(path)]
+    there = (each for each in (*named, *bare) if os.path.exists(each[1]))
+    return next(there, named[0] if named else (None, argument))

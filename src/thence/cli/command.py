@@ -14,7 +14,7 @@ from typing import IO, Any
 import click
 
 from thence import __version__
-from thence.errors import InputError, QueryError, RdfError, ThenceError, ThenceWarning
+from thence.errors import AllBadError, InputError, QueryError, RdfError, ThenceError, ThenceWarning
 
 
 class CommandFailure(click.ClickException):
@@ -45,6 +45,8 @@ def failure(error: Exception) -> CommandFailure:
     match error:
         case QueryError():
             return WrongCall(str(error), caret=error.caret)
+        case AllBadError():
+            return CommandFailure(str(error))
         case InputError() | RdfError():
             return WrongCall(str(error))
         case ThenceError():

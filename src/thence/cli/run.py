@@ -24,10 +24,11 @@ from thence.cli.arguments import (
 )
 from thence.cli.result_formats import FORMATS, problem_line
 from thence.cli.text_tables import escape_controls
-from thence.errors import InputError, LimitError
+from thence.errors import AllBadError, InputError, LimitError
 
 if TYPE_CHECKING:
     from thence.cli.result_formats import Answer, Writer
+    from thence.local.finite_run import Matching
     from thence.query.options import Options
     from thence.query.query import Query
     from thence.runtime.results import Counts, Problem
@@ -63,8 +64,13 @@ def compile_notice() -> Iterator[None]:
 
 
 def report_counts(counts: Counts, problems: Problems) -> None:
-    """The counts, and the first problem if there is one, on stderr."""
+    """The counts, and the first problem if there is one, on stderr; a warning where there are many (BAD-8)."""
+    from thence.runtime.input_tally import is_many
+
     click.echo(counts_sentence(counts), err=True)
+    read, wrong = counts.events + counts.bad, counts.bad + counts.late
+    if is_many(wrong, read):
+        click.echo(f"thence: warning: {wrong:,} of {read:,} events are bad or late", err=True)
     if first := problems.told():
         click.echo(first, err=True)
 
@@ -196,6 +202,7 @@ class Run:
     problems: Path | None = None
     watch: bool = False
     checkpoint: Path | None = None
+    funnel: bool = False
 
     @property
     def ends(self) -> bool:
@@ -271,6 +278,11 @@ def command_options(**chosen: Any) -> Options:
     metavar="DIR",
     help="Save the progress in this folder, and continue from it with new input.",
 )
+@click.option(
+    "--funnel",
+    is_flag=True,
+    help="Show how far partial matches came, condition by condition (SASE+, SPAseQ); of the first 100,000 events.",
+)
 @click.option("--shards", type=int, metavar="N", help="The number of shards on Spark: each runs a part of the keys.")
 @click.option("--optimise/--no-optimise", default=True, help="Whether to optimise; the answers are the same.")
 def run(
@@ -287,6 +299,7 @@ def run(
     watch: bool,
     checkpoint: Path | None,
     order: tuple[str, ...],
+    funnel: bool,
     **chosen: Any,
 ) -> None:
     """Run a query over event files and print its matches."""
@@ -306,7 +319,9 @@ def run(
             problems=problems,
             watch=watch,
             checkpoint=checkpoint,
+            funnel=funnel,
         )
+        check_funnel(call)
         if launch is None:
             run_here(call)
         else:
@@ -344,7 +359,32 @@ def run_here(run: Run) -> None:
     except LimitError:  # it failed while running: the counts are printed in any case
         report_counts(counts, noted)
         raise
+    except AllBadError:  # which has the first reason
+        click.echo(counts_sentence(counts), err=True)
+        raise
     report_counts(counts, noted)
+    report_funnel(run, counts, matching)
+
+
+_AT_ONCE = 10
+"""Seconds that a funnel takes which nobody asked for."""
+
+
+def check_funnel(run: Run) -> None:
+    """InputError for --funnel where there is none."""
+    if run.funnel and not run.query.language.funnel:
+        raise InputError(f"--funnel is for SASE+ and SPAseQ, not for {run.query.language.title}. Try: thence explain")
+    if run.funnel and not run.ends:
+        raise InputError("--funnel is for input that ends. Try: no --watch and no --checkpoint")
+
+
+def report_funnel(run: Run, counts: Counts, matching: Matching) -> None:
+    """How far partial matches came, on stderr: all of it on request, a sentence where there is no match."""
+    if run.funnel:
+        for line in str(matching.funnel()).splitlines():
+            click.echo(escape_controls(line), err=True)
+    elif not counts.matches and counts.events and run.query.language.funnel:
+        click.echo(escape_controls(f"0 matches; {matching.funnel(seconds=_AT_ONCE).sentence}"), err=True)
 
 
 def write(matches: Iterable[Answer], writer: Writer) -> None:

@@ -41,6 +41,10 @@ class StreamFiles:
         found = stream_inputs(stream, [each for path in paths for each in _in(path)], namespace="")
         return cls(stream, {_path(source): source.label for source in found})
 
+    def inputs(self, namespace: str) -> list[StreamInput]:
+        """The files as one process reads them."""
+        return [StreamInput(label, path, namespace) for path, label in self.labels.items()]
+
     @property
     def are_tables_of_spark(self) -> bool:
         """Whether Spark itself reads them, and as they are: Parquet files of one schema, of types that it has."""

@@ -10,7 +10,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter, warn
 
+import click
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -26,20 +28,25 @@ from thence.cli.run import (
     output_file,
     progress,
     report_counts,
+    report_funnel,
     starting,
     write,
 )
 from thence.cli.spark_files import StreamFiles, finite_input, settle_time_domain
 from thence.columns.id_order import id_key
-from thence.errors import InputError, ThenceError
+from thence.errors import AllBadError, InputError, ThenceError, ThenceWarning
+from thence.local.expected_names import missing_names
+from thence.local.inputs import input_types
 from thence.query.dataframes import spark_settings
+from thence.query.schema_checks import check_input
 from thence.rdf.documents import Format, parse
 from thence.rdf.events import Event
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from thence.rdf.times import Domain
+from thence.runtime.input_tally import InputTally
 from thence.runtime.results import Counts, Problem
 from thence.runtime.watermark import TimeDomain
-from thence.spark.driver.pipeline import Settings, dataflow_rows
+from thence.spark.driver.pipeline import Settings, dataflow_rows, events_metric
 from thence.spark.driver.spool import in_order, spooled
 from thence.spark.session.session import Launch, NoJavaError
 
@@ -239,6 +246,19 @@ def prepared(run: Run) -> Prepared:
     return Prepared(run, dataflow, domain, spark_settings(dataflow, run.options, watermark))
 
 
+def judged(answers: Iterable[SparkMatch | Problem], tally: InputTally) -> Iterator[SparkMatch | Problem]:
+    """The same answers, of which problems come first; an AllBadError in place of the others (BAD-8)."""
+    is_checked = False
+    for each in answers:
+        if isinstance(each, Problem):
+            tally.note(each)
+        elif not is_checked:
+            tally.check(list(tally.read))
+            is_checked = True
+        yield each
+    tally.check(list(tally.read))
+
+
 def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator[SparkMatch | Problem]:
     """The same answers, each counted as it passes. Bad events were counted with the others."""
     for each in answers:
@@ -254,8 +274,10 @@ def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator
 def _run_to_the_end(run: Run, launch: Launch) -> None:
     files = [StreamFiles.of(name, paths) for name, paths in run.streams.items()]
     doing = prepared(run)
+    inputs = {each.stream: each.inputs(doing.dataflow.namespace_of(each.stream)) for each in files}
+    expected = check_input(run.query, input_types(inputs), doing.settings.background)
     domains = settle_time_domain(doing.domain, files, doing.dataflow.namespace)
-    counts, noted = Counts(), Problems(run.problems)
+    counts, noted, tally = Counts(), Problems(run.problems), InputTally()
     begun, started = time.monotonic(), list[SparkSession]()
     with ExitStack() as opened:
         shown = lambda: _how_far(started, counts, begun)  # noqa: E731
@@ -269,12 +291,25 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
         folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="thence-"))
         made = spooled(rows, folder, by=layout.order)
         counts.events = sum(read.get["events"] for read in doing.read)
+        for place, stream in enumerate(doing.dataflow.streams):
+            tally.read[stream.name] = sum(read.get[events_metric(place)] for read in doing.read)
         opened.callback(noted.close)
-        found = noted.matches_of(counted(layout.answers(in_order(made, by=layout.order)), counts))
-        first = list(islice(found, 1))
+        answers = judged(layout.answers(in_order(made, by=layout.order)), tally)
+        found = noted.matches_of(counted(answers, counts))
+        try:
+            first = list(islice(found, 1))
+        except AllBadError:  # the counts are printed in any case
+            click.echo(counts_sentence(counts), err=True)
+            raise
         out = opened.enter_context(output_file(run.output))
         write(chain(first, found), writer(run.format, out, run.query, events=run.events))
+    for text in missing_names(expected, inputs):
+        warn(text, ThenceWarning, stacklevel=2)
     report_counts(counts, noted)
+    with catch_warnings():
+        simplefilter("ignore", ThenceWarning)  # they were given above
+        here = run.query.matching({each.stream: list(each.labels) for each in files}, run.options)
+    report_funnel(run, counts, here)
 
 
 def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> str:

@@ -124,7 +124,7 @@ def _of_triples(pattern: Attributes, batch: EventBatch, terms: Terms, namespace:
     found: dict[Name, ValueColumn] = {}
     repeated: dict[int, str] = {}
     for name in _read_names(pattern):
-        named = [number for number, each in enumerate(predicates) if _is_named(each, name, namespace)]
+        named = [number for number, each in enumerate(predicates) if is_named(each, name, namespace)]
         rows = np.flatnonzero(np.isin(numbers, named) & of_subject)
         ids = np.full(len(batch), UNBOUND, np.int32)
         ids[events[rows]] = batch.objects[rows]
@@ -183,7 +183,7 @@ def _of_subject(batch: EventBatch, types: Mask) -> Mask:
     return found
 
 
-def _is_named(predicate: IRI, name: Name, namespace: str) -> bool:
+def is_named(predicate: IRI, name: Name, namespace: str) -> bool:
     """Whether a predicate is an attribute: of the query's namespace, or of another by its local name."""
     if predicate == RDF_TYPE or name.iri is not None:
         return predicate == name.iri

@@ -6,6 +6,8 @@ import csv
 import io
 import os
 import re
+import stat
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -206,7 +208,37 @@ def csv_types(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> dict
 
 
 def _seen(table: EventTable) -> tuple[list[str], dict[str, _Contents]]:
-    """The columns of a file, and what those that are attributes may be."""
+    """The columns of a file, and what those that are attributes may be. A file that has just been looked through, and
+    has not changed, is not looked through again."""
+    key = _identity(table)
+    found = _seen_before.get(key) or _looked_through(table)
+    if key is not None:
+        _seen_before[key] = found
+        for oldest in list(_seen_before)[:-_MOST_SEEN]:
+            del _seen_before[oldest]
+    return found
+
+
+_MOST_SEEN = 64
+_SETTLED = 100_000_000
+"""Nanoseconds: of a file that was written in so short a time before, its times may not tell whether it has changed."""
+
+_seen_before: dict[object, tuple[list[str], dict[str, _Contents]]] = {}
+"""What the latest files have, by their identity: types are asked for before a file is read."""
+
+
+def _identity(table: EventTable) -> object:
+    """A file as it is now: what changes with it. None if that cannot be told."""
+    try:
+        found = os.stat(table.name)
+    except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode) or time.time_ns() - found.st_mtime_ns < _SETTLED:
+        return None
+    return os.path.abspath(table.name), found.st_ino, found.st_size, found.st_mtime_ns, table.limits
+
+
+def _looked_through(table: EventTable) -> tuple[list[str], dict[str, _Contents]]:
     with open_input(table.name, limits=table.limits) as file:
         blocks = CsvBlocks(file, table.limits)
         names = _header(table.name, blocks)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,11 +13,14 @@ import numpy as np
 
 from thence.errors import InputError, LimitError, ThenceWarning
 from thence.extraction.attributes import predicates_read
+from thence.local.expected_names import Expected
 from thence.local.flow import Answers, OutOfOrderError, check_order, merge_streams, sort_stream
+from thence.local.funnel import MOST_SECONDS, CompiledStep, Funnel, check_readable, count_funnel
 from thence.local.inputs import StreamInput
 from thence.local.match_table import MatchTable
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
+from thence.runtime.input_tally import InputTally
 from thence.runtime.results import Counts, Match, Problem
 from thence.runtime.watermark import TimeDomain
 
@@ -34,6 +38,10 @@ class Matching(Iterator[Match | Problem]):
     answers: Answers
     streams: Mapping[str, Sequence[StreamInput]]
     problems: bool = False
+    expected: Expected = field(default_factory=Expected, repr=False)
+    tally: InputTally = field(default_factory=InputTally, repr=False)
+    steps: Callable[[], Iterable[CompiledStep]] | None = field(default=None, repr=False)
+    """The steps of the query, where it has a funnel."""
     _made: Iterator[Match | Problem] | None = field(default=None, repr=False)
 
     def __next__(self) -> Match | Problem:
@@ -48,6 +56,20 @@ class Matching(Iterator[Match | Problem]):
     @property
     def domain(self) -> TimeDomain:
         return self.answers.flow.domain
+
+    def funnel(self, *, seconds: float = MOST_SECONDS) -> Funnel:
+        """How many events begin a match of the query's first component, of its first two, and so on, condition by
+        condition: how far partial matches come (SASE+ and SPAseQ). The input is read once more: of each stream the
+        first 100,000 events. Steps for which there is no time are not counted."""
+        if self.steps is None:
+            raise InputError("funnel() is for SASE+ and SPAseQ. Try: query.explain()")
+        for name, sources in self.streams.items():
+            for source in sources:
+                check_readable(name, source.value)
+        flow = self.answers.flow
+        again = Matching(Answers(flow.fresh(TimeDomain(self.domain.domain, self.domain.settled_by))), self.streams)
+        streams = {name: again._good(name, [], None) for name in self.streams}
+        return count_funnel(self.steps(), streams, lambda: again.domain, flow.environment, seconds=seconds)
 
     def table(self) -> pa.Table:
         """All matches of a SELECT as an Arrow table: `start`, `end` and a column for each variable, numeric if all of
@@ -65,20 +87,26 @@ class Matching(Iterator[Match | Problem]):
         for name, sources in self.streams.items():
             if not all(source.is_parquet for source in sources):
                 held[name] = list(self._good(name, [], narrow.get(name)))
-        so_far, domain = replace(self.counts), replace(self.domain)
+        self.tally.check(held)
+        so_far, domain, tally = replace(self.counts), replace(self.domain), deepcopy(self.tally)
         try:
             return self._collected(held, narrow)
         except (OutOfOrderError, LimitError):  # the limit may not be reached in the right order
             self.answers = Answers(self.answers.flow.fresh(domain), so_far, self.answers.objects)
-        held |= {name: list(self._good(name, [], narrow.get(name))) for name in self.streams if name not in held}
+            self.tally = tally
+        for name in self.streams:
+            if name not in held:
+                self.expected.again(name)
+                held[name] = list(self._good(name, [], narrow.get(name)))
         return self._collected(held, narrow)
 
     def _collected(self, held: Mapping[str, Sequence[Batch]], narrow: Mapping[str, Collection[IRI]]) -> pa.Table:
         dataflow = self.answers.flow.dataflow
         collected = MatchTable(dataflow.columns, plain=dataflow.is_plain, numbered=dataflow.numbers_queries)
         self.answers.flow.collect(self._stretches(held, [], narrow), collected)
-        for _ in self.answers.problems(self.domain.known):  # counts them
+        for _ in self._refused():  # counts them
             pass
+        self._end()
         made = collected.table(self.domain.known)
         self.counts.matches += len(made)
         self._warn()
@@ -98,17 +126,33 @@ class Matching(Iterator[Match | Problem]):
                         held[name].append(found)
                     elif self.problems:
                         yield found
+        self.tally.check(held)
         problems: list[Problem] = []
         try:
             for some, watermark in self._stretches(held, problems):
                 yield from problems
                 problems.clear()
                 yield from self.answers.of(self.answers.flow.feed(some, watermark), self.domain.known)
-                wrong = list(self.answers.problems(self.domain.known))
+                wrong = list(self._refused())
                 yield from wrong if self.problems else ()
             self._warn()
         except OutOfOrderError:
             raise InputError("A file has changed while it was read. Try: again, once it is complete") from None
+        self._end()
+
+    def _refused(self) -> Iterator[Problem]:
+        """What extraction refused, and partial matches that timed out, since the last call."""
+        for problem in self.answers.problems(self.domain.known):
+            self.tally.note(problem)
+            yield problem
+
+    def _end(self) -> None:
+        """All is read: what was hardly meant is a warning (BAD-4, BAD-5, BAD-8). Who gets the problems one by one needs
+        none of them."""
+        self.tally.check(self.streams)
+        share = None if self.problems else self.tally.warning()
+        for text in (*self.expected.warnings(), *([] if share is None else [share])):
+            warn(text, ThenceWarning, stacklevel=2)
 
     def _comes_in_order(self, name: str) -> bool:
         """Whether a stream can be read bit by bit: if it is of Parquet files, in the order of time from the first row
@@ -152,8 +196,7 @@ class Matching(Iterator[Match | Problem]):
                 begun = True
             for found in source.read(wanted):
                 if isinstance(found, BadEvent):
-                    self.counts.bad += 1
-                    yield Problem("bad", found.reason, name, line=found.line, text=found.text)
+                    yield self._bad(Problem("bad", found.reason, name, line=found.line, text=found.text))
                     continue
                 batch, given = found
                 if not len(batch):
@@ -169,8 +212,17 @@ class Matching(Iterator[Match | Problem]):
         """The events whose time is one of the query's; the others are bad."""
         fits = self.domain.fits(batch)
         for index in np.flatnonzero(~fits).tolist():
-            self.counts.bad += 1
             event = batch.event(index) if given is None else given[index]
-            yield Problem("bad", self.domain.objection(event) or "", name, event=event)
-        self.counts.events += int(fits.sum())
-        yield batch if fits.all() else batch.take(np.flatnonzero(fits))
+            yield self._bad(Problem("bad", self.domain.objection(event) or "", name, event=event))
+        good = int(fits.sum())
+        self.counts.events += good
+        self.tally.read[name] += good
+        batch = batch if good == len(batch) else batch.take(np.flatnonzero(fits))
+        self.expected.see(name, batch)
+        yield batch
+
+    def _bad(self, problem: Problem) -> Problem:
+        self.counts.bad += 1
+        self.tally.read[problem.stream] += 1
+        self.tally.note(problem)
+        return problem

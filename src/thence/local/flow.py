@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import merge
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from thence.columns.arrays import Ints
 from thence.columns.batches import EventBatch, encode
 from thence.columns.id_order import id_key
 from thence.interface.dataflow import Dataflow
 from thence.interface.extracted import ArrivedBatch
 from thence.interface.operator import NEVER, Environment
-from thence.interface.solutions import Row
-from thence.local.match_table import MatchTable
+from thence.interface.solutions import Row, Solutions
 from thence.rdf.events import Event
 from thence.rdf.times import MIN_TIME, Domain
 from thence.runtime.event_log import BatchLog
@@ -73,14 +73,14 @@ def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[di
     yield waiting, NEVER
 
 
-def sort_stream(batches: Sequence[Batch]) -> Iterator[Stretch]:
-    """All events of a stream, in whatever order they are."""
+def sort_stream(batches: Sequence[Batch], *, together: int = _TOGETHER) -> Iterator[Stretch]:
+    """All events of a stream, in whatever order they stand, about so many at once."""
     ordered = [_by_time(batch) for batch in batches if len(batch)]
     if not ordered:
         return
     times = np.concatenate([batch.ends for batch in ordered])
     times = times if _ascends(times) else np.sort(times)
-    for low in np.unique(times[::_TOGETHER]).tolist()[1:]:
+    for low in np.unique(times[::together]).tolist()[1:]:
         yield _before(ordered, low), low
         ordered = _from(ordered, low)
     yield ordered, None
@@ -126,6 +126,14 @@ def _from(batches: Iterable[Batch], time: int) -> list[Batch]:
     return [
         batch if not size else batch.take(np.arange(size, len(batch))) for batch, size in counted if size < len(batch)
     ]
+
+
+class Collects(Protocol):
+    """Takes rows as columns, or one by one."""
+
+    def add(self, solutions: Solutions, order: Ints | None) -> None: ...
+
+    def add_rows(self, rows: Iterable[Row]) -> None: ...
 
 
 @dataclass(slots=True)
@@ -185,7 +193,7 @@ class LocalFlow:
         yield from found[0] if len(found) == 1 else merge(*map(list, found), key=self._place)
         self._after(reached)
 
-    def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: MatchTable) -> None:
+    def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collects) -> None:
         """All rows of streams in the order of time, as columns, in the order of `feed`."""
         if len(self.hosts) > 1:
             into.add_rows(row for batches, watermark in stretches for row in self.feed(batches, watermark))

@@ -185,6 +185,15 @@ def check_inputs(dataflow: Dataflow, inputs: Mapping[str, Sequence[StreamInput]]
         check_types(dataflow, {name: [*map(_types_of, listed)] for name, listed in inputs.items()})
 
 
+def input_types(inputs: Mapping[str, Sequence[StreamInput]]) -> dict[str, list[Types] | None]:
+    """The types of the attributes of each stream, input by input; None where some input is not a table."""
+    found = {name: [_types_of(each) for each in listed] for name, listed in inputs.items()}
+    return {
+        name: None if any(each is None for each in listed) else [each for each in listed if each is not None]
+        for name, listed in found.items()
+    }
+
+
 def _types_of(given: StreamInput) -> Types | None:
     columns = given.columns()
     return None if columns is None else attribute_types(columns)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,10 +109,17 @@ class Background:
         for node in nodes(pattern):
             if isinstance(node, Graph) and isinstance(node.name, IRI) and not self.data.has(node.name):
                 known = ", ".join(sorted(str(name) for name in self.data.named)) or "none"
+                near = self._meant(node.name)
                 raise InputError(
-                    f"The query reads the graph {node.name}, but no background data has it (it has: {known}). "
+                    f"The query reads the graph {node.name}, but no background data has it (it has: {known}).{near} "
                     f"Supply it with background={{{node.name.value!r}: PATH}} or --background {node.name.value}=PATH."
                 )
+
+    def _meant(self, name: IRI) -> str:
+        """A graph whose name is the end of the one that a query reads, as a file's name often is."""
+        found = (each for each in self.data.named if isinstance(each, IRI))
+        near = next((each for each in found if re.search(rf"[/#:]{re.escape(each.value)}$", name.value)), None)
+        return "" if near is None else f" Did you mean it by {near}?"
 
     def solutions(self, block: Graph, context: Context, evaluate: Evaluate) -> ForeignSolutions:
         """`GRAPH name { pattern }` over the background; evaluated once, unless it reads the time."""

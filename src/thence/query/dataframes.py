@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, Observation
 
 from thence.algebra.streams import Stream
+from thence.columns.value_types import Types
 from thence.errors import InputError
 from thence.interface.dataflow import Dataflow
 from thence.local.inputs import inputs_by_stream, stream_name
+from thence.match.background import Background
 from thence.query.options import Options
 from thence.rdf.times import Domain
 from thence.runtime.watermark import Watermark
-from thence.spark.driver.pipeline import Settings, counted_answers, counts_beside, dataflow_rows, is_streaming
+from thence.spark.driver.pipeline import Inputs, Settings, counted_answers, counts_beside, dataflow_rows, is_streaming
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +27,19 @@ class Frames:
     by_name: Mapping[str, DataFrame]
     columns: Mapping[str, Mapping[str, str]]
 
-    def answers(self, dataflow: Dataflow, options: Options, kind: tuple[Domain, str] | None) -> DataFrame:
+    def answers(
+        self,
+        dataflow: Dataflow,
+        options: Options,
+        kind: tuple[Domain, str] | None,
+        check: Callable[[Mapping[str, Types | None], Background], object],
+    ) -> DataFrame:
+        """The matches. `check` judges the types of the streams' attributes and the background before there is a job."""
         watermark, domain = options.timing(dataflow.streams, kind)
         settings = spark_settings(
             dataflow, options, watermark, columns=self.columns, counts=self._counts(options.counts)
         )
+        check(Inputs(dict(self.by_name)).types(settings), settings.background)
         rows = dataflow_rows(dataflow, self.by_name, domain, settings, ordered=False)
         return counted_answers(rows, settings)
 

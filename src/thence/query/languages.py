@@ -6,6 +6,7 @@ Adding a language adds one line here; nothing else in `query`, `runtime`, `local
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from pkgutil import resolve_name
@@ -16,6 +17,7 @@ from thence.errors import InputError, closest, listed
 from thence.interface.operator import Feature
 
 if TYPE_CHECKING:
+    from thence.algebra.funnel import FunnelStep
     from thence.algebra.streams import QueryAlgebra
     from thence.interface.dataflow import Dataflow
 
@@ -57,6 +59,12 @@ class Language:
     compiler: str
     options: frozenset[Feature] = frozenset()
     policies: tuple[str, ...] = ()  # what `policy` can be
+    funnel: str = ""  # the function that cuts an algebra into the steps of a funnel, by module and name
+
+    def steps(self, algebra: QueryAlgebra) -> Iterator[FunnelStep]:
+        """The steps of the funnel of a query."""
+        found: Iterator[FunnelStep] = resolve_name(self.funnel)(algebra)
+        return found
 
     def parse(self, text: str, *, source: str, namespace: str | None) -> QueryAlgebra:
         algebra: QueryAlgebra = resolve_name(self.parser)(text, source=source, namespace=namespace)
@@ -97,6 +105,7 @@ LANGUAGES: tuple[Language, ...] = (
         "thence.lang.spaseq.parser:parse",
         "thence.engines.automaton.plan.spaseq:compile_query",
         frozenset({_BACKGROUND, _TIMED_OUT, _ORDER}),
+        funnel="thence.algebra.funnel:spaseq_steps",
     ),
     Language(
         "sase+",
@@ -106,6 +115,7 @@ LANGUAGES: tuple[Language, ...] = (
         "thence.lang.sase.parser:parse",
         "thence.engines.automaton.plan.sase:compile_query",
         frozenset({_ORDER}),
+        funnel="thence.algebra.funnel:sase_steps",
     ),
     Language(
         "rsep-ql",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,20 @@ from thence.interface.operator import Feature
 from thence.local.engine import Engine
 from thence.local.finite_run import Matching
 from thence.local.flow import Answers, LocalFlow
-from thence.local.inputs import check_inputs, inputs_by_stream, stream_inputs, stream_name
+from thence.local.funnel import CompiledStep
+from thence.local.inputs import check_inputs, input_types, inputs_by_stream, stream_inputs, stream_name
 from thence.query.languages import NO_ORDER, CompileOptions, Language, OrderNames, language_named, recognised
 from thence.query.options import Duration, Options, absolute_namespace
+from thence.query.schema_checks import check_background, check_input
 from thence.rdf.events import predicate_term
 from thence.rdf.terms import IRI, is_absolute
 from thence.rdf.times import Domain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
+
+    from thence.columns.value_types import Types
+    from thence.match.background import Background
 
 
 DEFAULT_OPTIONS = CompileOptions()
@@ -61,7 +66,7 @@ def parse(text: str | Path, *, language: str | None = None, namespace: str | Non
     found = language_named(language) if language is not None else recognised(written, path)
     source = "query" if path is None else path.name
     algebra = found.parse(written, source=source, namespace=namespace)
-    query = Query(algebra, found, source, prefixes_of(written))
+    query = Query(algebra, found, source, prefixes_of(written), text=written)
     query.dataflow()  # rejects what cannot be run: now, not when it runs
     return query
 
@@ -115,6 +120,8 @@ class Query:
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     feeders: Mapping[str, Query] = field(default_factory=dict, repr=False)
     """The queries that feed some of its streams."""
+    text: str = field(default="", compare=False, repr=False)
+    """As it was written, for the places in errors that only the input shows; empty if it was built."""
     _compiled: dict[CompileOptions, Dataflow] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def dataflow(self, options: CompileOptions = DEFAULT_OPTIONS) -> Dataflow:
@@ -233,7 +240,14 @@ class Query:
         _, domain = options.timing(dataflow.streams, self.time_kind())
         answers = Answers(LocalFlow(dataflow, options.environment(dataflow), domain))
         check_inputs(dataflow, inputs)
-        return Matching(answers, inputs, options.gives_problems)
+        expected = check_input(self, input_types(inputs), answers.flow.environment.background)
+        steps = self._steps if self.language.funnel and not self.feeders else None
+        return Matching(answers, inputs, options.gives_problems, expected, steps=steps)
+
+    def _steps(self) -> Iterator[CompiledStep]:
+        """The steps of its funnel, each compiled."""
+        for step in self.language.steps(self.algebra):
+            yield CompiledStep(step.text, self.language.compile(step.algebra, DEFAULT_OPTIONS), step.begins)
 
     def engine(
         self,
@@ -262,7 +276,9 @@ class Query:
         options = Options.among(locals())
         dataflow = self.supported(options)
         watermark, domain = options.timing(dataflow.streams, self.time_kind())
-        answers = Answers(LocalFlow(dataflow, options.environment(dataflow, running=True), domain))
+        environment = options.environment(dataflow, running=True)
+        check_background(self, environment.background)
+        answers = Answers(LocalFlow(dataflow, environment, domain))
         return Engine(answers, dataflow.streams, watermark, options.gives_problems, dataflow.namespace_of)
 
     def dataframe(
@@ -302,7 +318,11 @@ class Query:
         options = Options.among(locals())
         dataflow = self.supported(options)
         frames = frames_of(streams, options.columns, dataflow.streams)
-        return frames.answers(dataflow, options, self.time_kind())
+
+        def check(types: Mapping[str, Types | None], background: Background) -> None:
+            check_input(self, {name: None if own is None else [own] for name, own in types.items()}, background)
+
+        return frames.answers(dataflow, options, self.time_kind(), check)
 
     def explain(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type, to_arrow_schema
 
@@ -239,7 +239,9 @@ def stage_rows(
     packed = reduce(DataFrame.union, (sent[name].mapInArrow(_called(packing[name]), schema) for name in sent))
     if read is not None or streaming:
         observer = read or _numbered(settings.named(READ), number)
-        packed = packed.observe(observer, F.expr("coalesce(sum(events), 0) AS events"))
+        outside = [] if read is None else [stream.name for stream in dataflow.streams]
+        by_stream = [_events_of(name).alias(events_metric(place)) for place, name in enumerate(outside)]
+        packed = packed.observe(observer, F.expr("coalesce(sum(events), 0) AS events"), *by_stream)
     writer = RowWriter(stage, domain.known, settings.terms, settings.problems or ordered, ordered, types, texts)
     environment = replace(settings.environment, context=Context(), running=streaming)
     # a query that the background makes illegal is an error here, not in a worker (BAD-1, EP-53)
@@ -268,6 +270,15 @@ def stage_rows(
     metric = _numbered(settings.named(STATE), number)
     stateful = stateful.observe(metric, F.expr("coalesce(sum(state), 0) AS bytes"))
     return stateful.mapInArrow(unpacked_answers, made)
+
+
+def events_metric(place: int) -> str:
+    """The metric for the number of events read of a stream: the one at this place in the dataflow, from 0."""
+    return f"events {place}"
+
+
+def _events_of(stream: str) -> Column:
+    return F.coalesce(F.sum(F.when(F.col("stream") == F.lit(stream), F.col("events"))), F.lit(0))
 
 
 def _numbered(metric: str, number: int) -> str:
