@@ -252,8 +252,8 @@ def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator
 
 
 def _run_to_the_end(run: Run, launch: Launch) -> None:
-    files = [StreamFiles.of(name, paths) for name, paths in run.streams.items()]
     doing = prepared(run)
+    files = [StreamFiles.of(name, paths, doing.settings.layout(name)) for name, paths in run.streams.items()]
     domains = settle_time_domain(doing.domain, files, doing.dataflow.namespace)
     counts, noted = Counts(), Problems(run.problems)
     begun, started = time.monotonic(), list[SparkSession]()

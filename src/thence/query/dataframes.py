@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, Observation
 from thence.algebra.streams import Stream
 from thence.errors import InputError
 from thence.interface.dataflow import Dataflow
-from thence.local.inputs import inputs_by_stream, stream_name
+from thence.local.inputs import inputs_by_stream
 from thence.query.options import Options
 from thence.rdf.times import Domain
 from thence.runtime.watermark import Watermark
@@ -20,16 +20,13 @@ from thence.spark.driver.pipeline import Settings, counted_answers, counts_besid
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """A DataFrame for each stream, and what its columns are called."""
+    """A DataFrame for each stream."""
 
     by_name: Mapping[str, DataFrame]
-    columns: Mapping[str, Mapping[str, str]]
 
     def answers(self, dataflow: Dataflow, options: Options, kind: tuple[Domain, str] | None) -> DataFrame:
         watermark, domain = options.timing(dataflow.streams, kind)
-        settings = spark_settings(
-            dataflow, options, watermark, columns=self.columns, counts=self._counts(options.counts)
-        )
+        settings = spark_settings(dataflow, options, watermark, counts=self._counts(options.counts))
         rows = dataflow_rows(dataflow, self.by_name, domain, settings, ordered=False)
         return counted_answers(rows, settings)
 
@@ -55,12 +52,13 @@ def spark_settings(dataflow: Dataflow, options: Options, watermark: Watermark, *
         shards=options.shards,
         problems=options.gives_problems,
         terms=options.terms,
+        layouts=options.layouts(dataflow),
         namespaces={stream.name: dataflow.namespace_of(stream.name) for stream in dataflow.streams},
         **named,
     )
 
 
-def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Frames:
+def frames_of(given: object, streams: Sequence[Stream]) -> Frames:
     """The DataFrames of a query's streams, by name."""
     found: dict[str, DataFrame] = {}
     for name, value in inputs_by_stream(given, streams).items():
@@ -70,19 +68,8 @@ def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Fram
                 'Try: spark.read.format("thence").load(path); or query.match(…), which reads paths in one process'
             )
         found[name] = value  # type: ignore[assignment]
-    return Frames(found, _columns(columns, streams))
+    return Frames(found)
 
 
 def _is_dataframe(value: object) -> bool:
     return isinstance(value, DataFrame)
-
-
-def _columns(given: object, streams: Sequence[Stream]) -> dict[str, Mapping[str, str]]:
-    """What the columns are called, by stream: one mapping for all of them, or one for each."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise InputError(f'columns can\'t be {type(given).__name__}. Try: columns={{"time": "ts"}}')
-    if all(isinstance(value, str) for value in given.values()):
-        return {stream.name: dict(given) for stream in streams}
-    return {stream_name(name, streams): mapping for name, mapping in given.items()}

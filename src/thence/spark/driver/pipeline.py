@@ -14,12 +14,14 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type, to_arrow_schema
 
-from thence.columns.value_types import Types, agreed, attribute_types, is_known, needs_data, read_attributes
+from thence.columns.value_types import Types, agreed, is_known, needs_data, read_attributes
 from thence.errors import InputError
 from thence.extraction.attributes import predicates_read
 from thence.interface.dataflow import Dataflow, check_unions
 from thence.interface.operator import Environment, Program, TieOrder
 from thence.interface.output import Rows
+from thence.io.table_columns import attribute_types
+from thence.io.table_layout import TableLayout
 from thence.match.background import Background
 from thence.match.context import Context
 from thence.rdf.terms import IRI
@@ -29,7 +31,7 @@ from thence.runtime.watermark import TimeDomain, Watermark
 from thence.spark.driver.column_selection import narrowed_decoder, prefiltered, quoted, selected_columns
 from thence.spark.sources.parquet_scans import parquet_scan
 from thence.spark.sources.parquet_splits import ScanReader
-from thence.spark.sources.row_decoder import Decoder, RowKind, decoder
+from thence.spark.sources.row_decoder import Decoder, decoder
 from thence.spark.sources.split_reader import SplitReader
 from thence.spark.worker.gc_freeze import freeze_loaded_objects
 from thence.spark.worker.output_rows import HIDDEN, INNER, PROBLEM_COLUMNS, RowWriter, arrow_type, arrow_types
@@ -124,13 +126,16 @@ class Settings:
     shards: int | None = None
     problems: bool = False
     terms: str = "text"
-    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # the columns' names, by stream
+    layouts: Mapping[str, TableLayout] = field(default_factory=dict)  # what the columns of each stream are
     namespaces: Mapping[str, str] = field(default_factory=dict)  # of the streams from outside
     counts: str | Observation = COUNTS
 
     @property
     def background(self) -> Background:
         return self.environment.background
+
+    def layout(self, stream: str) -> TableLayout:
+        return self.layouts.get(stream) or TableLayout(stream)
 
     def named(self, metric: str) -> str:
         return f"{self.counts}.{metric}"
@@ -295,7 +300,7 @@ class Inputs:
     def types(self, settings: Settings) -> dict[str, Types | None]:
         """The types of the attributes of each stream from outside; None for RDF and for file splits."""
         return {
-            name: None if name in self.readers else _typed_columns(frame, _decoder(name, frame, settings))
+            name: None if name in self.readers else _typed_columns(name, frame, settings)
             for name, frame in self.frames.items()
         }
 
@@ -322,17 +327,17 @@ def is_streaming(frames: Mapping[str, DataFrame]) -> bool:
 
 
 def _decoder(name: str, frame: DataFrame, settings: Settings, *, positions: bool = False) -> Decoder:
-    schema = to_arrow_schema(frame.schema, timezone="UTC")
-    columns = settings.columns.get(name, {})
-    whole = decoder(name, schema, namespace=settings.namespaces.get(name, ""), columns=columns)
+    namespace, layout = settings.namespaces.get(name, ""), settings.layout(name)
+    whole = decoder(name, _arrow_schema(frame), namespace=namespace, layout=layout)
     return whole if positions else whole.without_positions()
 
 
-def _typed_columns(frame: DataFrame, whole: Decoder) -> Types | None:
-    if whole.kind is not RowKind.TYPED:
-        return None
-    schema = to_arrow_schema(frame.schema, timezone="UTC")
-    return attribute_types({ours: schema.field(theirs).type for ours, theirs in whole.names})
+def _typed_columns(name: str, frame: DataFrame, settings: Settings) -> Types | None:
+    return attribute_types(settings.layout(name), f"stream {name}", _arrow_schema(frame))
+
+
+def _arrow_schema(frame: DataFrame) -> Any:
+    return to_arrow_schema(frame.schema, timezone="UTC")
 
 
 def _sent(frame: DataFrame, whole: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder | ScanReader]:

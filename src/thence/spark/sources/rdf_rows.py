@@ -19,6 +19,7 @@ from thence.columns.batches import EventBatch, name_blank_nodes
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.hashing import without_duplicates
 from thence.columns.time_columns import Intervals, intervals, read_times
+from thence.columns.time_reading import IN_TEXT, TimeReading
 from thence.errors import RdfError, ThenceError
 from thence.io.jsonl import jsonld_as_nquads, load_object
 from thence.io.nquads_lines import scan_quads
@@ -40,15 +41,6 @@ _POSITIONS = {
 }
 """What each field of a triple is called, what it may look like, and how one writes it. What looks so is one term,
 wherever it is written: it can't end a line, or begin a comment."""
-
-
-def are_triples(kind: Any) -> bool:
-    """Whether an Arrow type is that of an array of triples."""
-    types = pa.types
-    if not (types.is_list(kind) or types.is_large_list(kind)) or not types.is_struct(kind.value_type):
-        return False
-    fields = {field.name: field.type for field in kind.value_type}
-    return all(name in fields and is_text(fields[name]) for name in _POSITIONS)
 
 
 def triples_as_documents(array: Any, faults: dict[int, str]) -> Any:
@@ -252,6 +244,7 @@ class RdfRows:
     namespace: str
     limits: Limits
     columns: Mapping[str, Any]
+    reading: TimeReading = IN_TEXT
     hashed: bool = False
     """Whether ids are digests of what rows hold."""
 
@@ -295,8 +288,8 @@ class RdfRows:
         return texts
 
     def _times(self, faults: Faults) -> Intervals:
-        start = read_times(self._readable("time", faults), integers_in_text=True)
-        end = read_times(self._readable("end", faults), integers_in_text=True) if "end" in self.columns else None
+        start = read_times(self._readable("time", faults), self.reading)
+        end = read_times(self._readable("end", faults), self.reading) if "end" in self.columns else None
         times, wrong = intervals(start, end)
         for row, reason in wrong.items():
             faults.setdefault(row, reason)
