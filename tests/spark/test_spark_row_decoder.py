@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from thence.errors import InputError
+from thence.io import rdf_rows as spark_documents
 from thence.io.event_files import read_events
+from thence.io.rdf_rows import FORMATS
+from thence.io.row_ids import row_ids
 from thence.io.table_layout import TableLayout
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources import rdf_rows as spark_documents
-from thence.spark.sources.rdf_rows import FORMATS
 from thence.spark.sources.row_decoder import decoder
-from thence.spark.sources.row_ids import row_ids
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("however_many")]
 

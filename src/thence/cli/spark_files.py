@@ -20,7 +20,7 @@ from thence.local.inputs import StreamInput, stream_inputs
 from thence.rdf.times import Domain
 from thence.spark.driver.column_selection import quoted
 from thence.spark.driver.pipeline import Settings
-from thence.spark.sources.row_ids import BESIDE_ATTRIBUTES, file_rank
+from thence.spark.sources.row_positions import BESIDE_ATTRIBUTES, file_rank
 from thence.spark.sources.split_reader import SplitReader, domain_of, file_splits
 
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ def _since_1970(number: int, unit: str) -> int:
 def _check_zone(zone: str) -> None:
     try:
         ZoneInfo(zone)
-    except (ValueError, OSError, ImportError, TypeError):  # a name that it lacks is one of these, too
+    except (KeyError, ValueError, OSError, ImportError, TypeError):
         near = closest(str(zone), available_timezones())
         cure = f"Did you mean {near}?" if near else "Try: time_zone='America/New_York'"
         raise InputError(f"time_zone can't be {zone!r:.80}. {cure}") from None

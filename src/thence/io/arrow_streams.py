@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from thence.columns.batches import ColumnBatch, RowPositions
+from thence.columns.batches import Batch, RowPositions
 from thence.errors import InputError
-from thence.io.event_tables import EventTable
+from thence.io.event_tables import EventTable, rdf_events
 from thence.io.table_columns import event_columns
-from thence.io.table_layout import TableLayout
+from thence.io.table_layout import RowKind, TableLayout
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 
@@ -69,14 +69,17 @@ def _cast(array: Any, kind: Any) -> Any:
     return array if array.type == kind else array.cast(kind)
 
 
-def read_arrow(
-    given: ArrowStream, *, stream: str, namespace: str, layout: TableLayout
-) -> Iterator[ColumnBatch | BadEvent]:
+def read_arrow(given: ArrowStream, *, stream: str, namespace: str, layout: TableLayout) -> Iterator[Batch | BadEvent]:
     """The events of a table in batches, and the bad rows."""
     limits = Limits()
     columns = event_columns(layout, given.place, given.schema)
-    table = EventTable(given.place, stream, namespace, limits, columns, layout.times)
     first = 0
+    if columns.kind is not RowKind.TYPED:
+        for record in given.batches():
+            yield from rdf_events(record, columns, layout, stream, namespace, limits, first)
+            first += record.num_rows
+        return
+    table = EventTable(given.place, stream, namespace, limits, columns, layout.times)
     for record in given.batches():
         yield from table.of_record(record, RowPositions(first, record.num_rows))
         first += record.num_rows

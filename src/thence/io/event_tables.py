@@ -14,13 +14,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from thence.columns.arrow_values import AttributeColumn, dictionary_encoded, indices, is_text, is_valid
-from thence.columns.batches import ColumnBatch, RowPositions, TypedRows
+from thence.columns.batches import Batch, ColumnBatch, EventBatch, RowPositions, TypedRows
 from thence.columns.shared_dictionary import Dictionaries
 from thence.columns.time_columns import Intervals, intervals, read_times
 from thence.columns.time_reading import PLAINLY, TimeReading
 from thence.errors import InputError, LimitError, ThenceError
+from thence.io.rdf_rows import RdfRows
 from thence.io.table_columns import event_columns
-from thence.io.table_layout import EventColumns, TableLayout
+from thence.io.table_layout import EventColumns, RowKind, TableLayout
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, predicate_term
 from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI
@@ -258,13 +259,16 @@ def read_parquet(
     namespace: str = DEFAULT_NAMESPACE,
     wanted: Collection[IRI] | None = None,
     layout: TableLayout = _LAYOUT,
-) -> Iterator[ColumnBatch | BadEvent]:
+) -> Iterator[Batch | BadEvent]:
     """The events of a file in batches, in the file's order, and the bad rows; constant memory. With `wanted`, events
     may lack other predicates; events and bad rows stay the same."""
     name = os.fspath(path)
     file = _opened(name, limits)
     schema = file.schema_arrow
-    columns = event_columns(layout, name, schema, rdf=False)
+    columns = event_columns(layout, name, schema)
+    if columns.kind is not RowKind.TYPED:
+        yield from _rdf_rows(file, columns, layout, stream, namespace, limits)
+        return
     types = columns.parts.get("type")
     alike = {} if types is None else _alike_in_all(file, types)
     attributes = [schema.field(each) for each in columns.attributes]
@@ -286,6 +290,29 @@ def read_parquet(
         yield BadEvent(stream, first + 1, f"the file is damaged: {_reason(error)}", "")
     finally:
         file.close()
+
+
+def _rdf_rows(
+    file: Any, columns: EventColumns, layout: TableLayout, stream: str, namespace: str, limits: Limits
+) -> Iterator[EventBatch | BadEvent]:
+    first = 0
+    try:
+        for record in file.iter_batches(batch_size=_TOGETHER, columns=list(columns.names), use_threads=False):
+            yield from rdf_events(record, columns, layout, stream, namespace, limits, first)
+            first += record.num_rows
+    except (pa.ArrowException, OSError) as error:
+        yield BadEvent(stream, first + 1, f"the file is damaged: {_reason(error)}", "")
+    finally:
+        file.close()
+
+
+def rdf_events(
+    record: Any, columns: EventColumns, layout: TableLayout, stream: str, namespace: str, limits: Limits, first: int
+) -> Iterator[EventBatch | BadEvent]:
+    """The events of rows that have a graph each. `first` is the number of the first one in its table."""
+    parts = {ours: record.column(theirs) for ours, theirs in columns.parts.items()}
+    if record.num_rows:
+        yield from RdfRows(stream, namespace, limits, parts, layout.in_text, first=first).read()
 
 
 def parquet_schema(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> Any:

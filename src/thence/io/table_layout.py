@@ -85,13 +85,15 @@ class TableLayout:
         times = self.times
         return TimeReading(times.unit, times.format, times.zone, integers_in_text=True)
 
-    def type_of_rows(self, place: str) -> str | None:
-        """The type of rows that say none. InputError if the query names several."""
+    def type_of_rows(self, place: str = "") -> str | None:
+        """The type of rows that say none, of a table in some place, or of a single one. InputError if the query names
+        several."""
         if self.type is not None or self.named_types is None or not self.named_types:
             return self.type
         if len(self.named_types) > 1:
+            lacking = f"{place}: no column has the type of an event" if place else 'no "type"'
             raise InputError(
-                f"{place}: no column has the type of an event, and the query names several types: "
+                f"{lacking}, and the query names several: "
                 f'{", ".join(self.named_types)}. Try: types={{"{self.stream}": "{self.named_types[0]}"}}, or '
                 'columns={"type": …}'
             )

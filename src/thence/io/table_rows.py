@@ -27,7 +27,7 @@ def row_event(
     start, end, domain = interval(*event_times(row, layout))
     called = {ours: layout.columns.get(ours, ours) for ours in ("type", "time", "subject", "id")}
     said = layout.type is None and called["type"] in row
-    kind = checked_type(row[called["type"]]) if said else layout.type_of_rows("the row")
+    kind = checked_type(row[called["type"]]) if said else layout.type_of_rows()
     hidden = {"time", "subject"} | ({"type"} if said else set())
     attributes = {name: row[name] for name in row if name not in hidden or called[name] != name}
     subject = row.get(called["subject"])

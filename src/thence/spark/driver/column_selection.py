@@ -16,13 +16,14 @@ from pyspark.sql.types import DoubleType, FloatType
 from thence.algebra.expressions import Compare, Comparison, Expression
 from thence.extraction.attributes import SUBJECT, TIME, TYPE, local_name
 from thence.interface.tables import Attributes, EventVariable, Fit, Table
+from thence.io.row_ids import id_prefix
 from thence.io.table_layout import ID, EventColumns, RowKind
 from thence.rdf.events import RDF_TYPE, predicate_term
 from thence.rdf.terms import IRI, Literal
 from thence.rdf.values import is_number, value
 from thence.spark.sources.row_decoder import HIGH, LOW, Decoder
 from thence.spark.sources.row_hashes import MINUS, NULL
-from thence.spark.sources.row_ids import COLUMN, id_prefix
+from thence.spark.sources.row_positions import COLUMN
 
 # Selects what of a DataFrame is sent to the workers: the columns that the query needs, and an id for each row. Each
 # column is costly.

@@ -29,7 +29,7 @@ from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.sources.file_splits import FileSplit, ending, first_domain, read_split, split_file
-from thence.spark.sources.row_ids import COLUMN, POSITION, file_rank
+from thence.spark.sources.row_positions import COLUMN, POSITION, file_rank
 
 if TYPE_CHECKING:
     from thence.rdf.limits import Limits

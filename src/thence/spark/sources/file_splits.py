@@ -29,7 +29,7 @@ from thence.io.trig import trig_chunks
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources.row_ids import file_rank
+from thence.spark.sources.row_positions import file_rank
 
 if TYPE_CHECKING:
     from thence.columns.batches import Batch

@@ -18,12 +18,13 @@ from thence.columns.batches import Batch
 from thence.columns.hashing import as_hexadecimal
 from thence.errors import InputError
 from thence.io.event_tables import check_indices
+from thence.io.row_ids import prefixed_ids
 from thence.io.table_layout import ID
 from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.spark.sources.row_decoder import HIGH, LOW, Decoder
 from thence.spark.sources.row_hashes import row_hashes
-from thence.spark.sources.row_ids import SourcedBatch, prefixed_ids
+from thence.spark.sources.row_positions import SourcedBatch
 
 TOGETHER = 131_072
 """Rows that become events together, if row groups are small: files may have a few rows each."""

@@ -21,13 +21,14 @@ from thence.columns.batches import Batch, ColumnBatch, RowPositions, TypedRows
 from thence.columns.hashing import as_hexadecimal
 from thence.columns.time_reading import TimeReading
 from thence.io.event_tables import EventTable
+from thence.io.rdf_rows import RdfRows
+from thence.io.row_ids import owner_labels, row_ids, with_ids
 from thence.io.table_columns import event_columns
 from thence.io.table_layout import EventColumns, RowKind, TableLayout
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources.rdf_rows import RdfRows
-from thence.spark.sources.row_ids import SourcedBatch, by_file, owner_labels, position_column, row_ids, with_ids
+from thence.spark.sources.row_positions import SourcedBatch, by_file, position_column
 
 HIGH, LOW = "thence_high", "thence_low"
 """Columns with the halves of a row's id, of which the second may be its time."""

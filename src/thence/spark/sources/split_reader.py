@@ -21,7 +21,7 @@ from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.sources.file_splits import FileSplit, read_split, split_file
-from thence.spark.sources.row_ids import SourcedBatch, file_rank
+from thence.spark.sources.row_positions import SourcedBatch, file_rank
 
 SPLIT = 32 << 20
 """Bytes of a file that a task reads."""
