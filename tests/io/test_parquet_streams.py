@@ -139,17 +139,17 @@ def test_a_table_reads_only_what_it_needs(tmp_path: Path, monkeypatch: pytest.Mo
     read: list[tuple[str, ...]] = []
     whole = event_tables.EventTable.read
 
-    def reading(self: Any, record: Any, *rest: Any) -> Iterator[Any]:
-        read.append(tuple(record.schema.names))
-        yield from whole(self, record, *rest)
+    def reading(self: Any, parts: Any, attributes: Any, *rest: Any) -> Iterator[Any]:
+        read.append((*parts, *attributes))
+        yield from whole(self, parts, attributes, *rest)
 
     monkeypatch.setattr(event_tables.EventTable, "read", reading)
     path = written(tmp_path / "s.parquet", ticks(20))
     thence.parse(QUERY).match(path).table()
-    assert set(read) == {("time", "subject", "price", "note")}
+    assert set(read) == {("type", "time", "subject", "price", "note")}
     read.clear()
     thence.parse(QUERY).match(path, timed_out=True).table()
-    assert set(read) == {("time", "subject", "price", "volume", "note")}
+    assert set(read) == {("type", "time", "subject", "price", "volume", "note")}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -95,7 +95,7 @@ def test_the_command_reads_tables_and_tells_bad_rows(files: list[Path], tmp_path
 def test_the_command_refuses_a_table_without_events(files: list[Path], tmp_path: Path) -> None:
     query = tmp_path / "q.spaseq"
     query.write_text(STAR)
-    files[2].write_text("time,price\n1,2\n")
+    files[2].write_text("type,price\nA,2\n")
     result = CliRunner().invoke(main, ["run", str(query), "--engine", "local", "--stream", str(files[2])])
     assert result.exit_code == 2
-    assert 's.csv: no column is called "type", and a typed event needs one.' in result.stderr
+    assert 's.csv: no column is called "time", and an event needs one.' in result.stderr

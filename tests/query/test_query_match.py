@@ -100,10 +100,15 @@ WRONG: list[tuple[Any, str]] = [
         "The stream S1 is given twice, by its name and by its IRI. Try: a list of both",
     ),
     ({"S1": [A], "S2": "missing.nq"}, "missing.nq: no such file"),
-    ({"S1": [A], "S2": 7}, "The stream S2 can't be read from int. Try: a path, or an iterable of thence.Event"),
+    (
+        {"S1": [A], "S2": 7},
+        "The stream S2 can't be read from int. Try: a path, a DataFrame of pandas, Polars or Arrow, or an iterable of "
+        "dicts or of thence.Event",
+    ),
     (
         {"S1": [A], "S2": {"time": 1}},
-        "The stream S2 can't be read from dict. Try: a path, or an iterable of thence.Event",
+        "The stream S2 can't be read from dict. Try: a path, a DataFrame of pandas, Polars or Arrow, or an iterable of "
+        "dicts or of thence.Event",
     ),
 ]
 

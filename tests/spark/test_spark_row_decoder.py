@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from thence.errors import InputError
+from thence.io import rdf_rows as spark_documents
 from thence.io.event_files import read_events
+from thence.io.rdf_rows import FORMATS
+from thence.io.row_ids import row_ids
+from thence.io.table_layout import TableLayout
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources import rdf_rows as spark_documents
-from thence.spark.sources.rdf_rows import FORMATS
 from thence.spark.sources.row_decoder import decoder
-from thence.spark.sources.row_ids import row_ids
 
 pytestmark = [pytest.mark.numba, pytest.mark.usefixtures("however_many")]
 
@@ -418,34 +419,36 @@ def test_columns_have_other_names_by_a_mapping() -> None:
     record = pa.RecordBatch.from_pydict(
         {"key": [b""], "value": [b"<a:s> <a:p> <a:o> ."], "timestamp": [7], "topic": ["t"]}
     )
-    found = decoder("S1", record.schema, namespace=X, columns={"time": "timestamp"})
+    found = decoder("S1", record.schema, namespace=X, layout=TableLayout("S1", {"time": "timestamp"}))
     assert set(found.columns) == {"timestamp", "value"}
-    assert [event.start for event in good(record.select(found.columns), columns={"time": "timestamp"})] == [7]
+    assert [
+        event.start for event in good(record.select(found.columns), layout=TableLayout("S1", {"time": "timestamp"}))
+    ] == [7]
     typed = pa.RecordBatch.from_pydict({"kind": ["A"], "ts": [7], "value": ["on"]})
-    [event] = good(typed, columns={"type": "kind", "time": "ts"})
-    assert [str(triple.predicate) for triple in event.triples][1:] == [f"<{X}value>"]
+    [event] = good(typed, layout=TableLayout("S1", {"type": "kind", "time": "ts"}))
+    assert [str(triple.predicate) for triple in event.triples][1:] == [
+        f"<{X}{name}>" for name in ("kind", "ts", "value")
+    ]
 
 
 def test_beside_a_type_a_value_is_an_attribute_unless_it_was_named() -> None:
     record = pa.RecordBatch.from_pydict({"type": ["A"], "time": [7], "value": ["<a:s> <a:p> <a:o> ."]})
     assert len(good(record)[0].triples) == 2
-    assert len(good(record, columns={"value": "value"})[0].triples) == 1
+    assert len(good(record, layout=TableLayout("S1", {"value": "value"}))[0].triples) == 1
 
 
 @pytest.mark.parametrize(
     ("columns", "mapping", "reason"),
     [
-        (["time"], {}, "stream S1: the DataFrame has no column that can be an event"),
         (["type"], {}, 'stream S1: no column is called "time"'),
-        (["value"], {}, 'stream S1: the DataFrame lacks a column "time"'),
+        (["value"], {}, 'stream S1: no column is called "time"'),
         (["value", "graph", "time"], {}, "stream S1: an event comes from one of the columns value and graph"),
         (
             ["value", "moment"],
             {"time": "momnet"},
-            'stream S1: the DataFrame has no column "momnet". Did you mean moment?',
+            'stream S1: no column is called "momnet". Did you mean moment?',
         ),
-        (["value", "ts"], {"tiem": "ts"}, 'stream S1: "tiem" is not part of an event. Try: type'),
-        (["type", "time", "ts"], {"time": "ts"}, 'stream S1: "ts" was given as the events\' time, and'),
+        (["value", "ts"], {"tiem": "ts"}, 'stream S1: an event from the column value has no "tiem". Try: time'),
         (["type", "time", "ts"], {"format": "ts"}, "stream S1: an event from the column type has no"),
     ],
 )
@@ -453,7 +456,9 @@ def test_columns_that_are_no_events_are_refused_with_a_cure(
     columns: list[str], mapping: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(InputError) as error:
-        decoder("S1", pa.schema([(name, pa.string()) for name in columns]), namespace=X, columns=mapping)
+        decoder(
+            "S1", pa.schema([(name, pa.string()) for name in columns]), namespace=X, layout=TableLayout(columns=mapping)
+        )
     assert str(error.value).startswith(reason)
     assert "Try: " in str(error.value) or "Did you mean" in str(error.value)
 
@@ -469,6 +474,13 @@ def test_columns_that_are_no_events_are_refused_with_a_cure(
     ],
 )
 def test_a_column_of_a_type_that_cant_be_is_refused(name: str, kind: Any) -> None:
-    fields = {"time": pa.int64(), "graph" if name == "graph" else "value": pa.string()} | {name: kind}
+    rdf = "graph" if name == "graph" else "value"
+    fields = {"time": pa.int64(), rdf: pa.string()} | {name: kind}
     with pytest.raises(InputError, match=f'column "{name}" is of type'):
-        decoder("S1", pa.schema(fields), namespace=X)
+        decoder("S1", pa.schema(fields), namespace=X, layout=TableLayout("S1", {rdf: rdf}))
+
+
+def test_a_value_that_is_no_document_is_an_attribute_of_a_row_without_a_type() -> None:
+    record = pa.RecordBatch.from_pydict({"time": [7], "value": [2.5]})
+    (event,) = good(record, layout=TableLayout("S1", named_types=("Reading",)))
+    assert [str(triple.object).partition("^")[0] for triple in event.triples] == [f"<{X}Reading>", '"2.5"']

@@ -18,7 +18,7 @@ from thence.match.background import NO_BACKGROUND, Background
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.times import Domain
 from thence.runtime.watermark import TimeDomain
-from thence.spark.sources.row_ids import SourcedBatch
+from thence.spark.sources.row_positions import SourcedBatch
 from thence.spark.worker.output_rows import HIDDEN, RowWriter
 from thence.spark.worker.stages import Answering, Packing
 

@@ -15,9 +15,12 @@ from pyspark.sql import functions as F
 
 from thence.errors import InputError
 from thence.io.event_files import is_parquet
+from thence.io.table_layout import ID, TableLayout
 from thence.local.inputs import StreamInput, stream_inputs
 from thence.rdf.times import Domain
-from thence.spark.sources.row_ids import BESIDE_ATTRIBUTES, file_rank
+from thence.spark.driver.column_selection import quoted
+from thence.spark.driver.pipeline import Settings
+from thence.spark.sources.row_positions import BESIDE_ATTRIBUTES, file_rank
 from thence.spark.sources.split_reader import SplitReader, domain_of, file_splits
 
 if TYPE_CHECKING:
@@ -34,12 +37,15 @@ class StreamFiles:
 
     stream: str
     labels: Mapping[str, str]
+    layout: TableLayout
 
     @classmethod
-    def of(cls, stream: str, paths: Sequence[str]) -> StreamFiles:
-        """Files, and all files of folders; an InputError for one that can't be read."""
-        found = stream_inputs(stream, [each for path in paths for each in _in(path)], namespace="")
-        return cls(stream, {_path(source): source.label for source in found})
+    def of(cls, stream: str, paths: Sequence[str], layout: TableLayout) -> StreamFiles:
+        """Files, and all files of folders and patterns; an InputError for one that can't be read."""
+        found = stream_inputs(stream, list(paths), namespace="", layout=layout)
+        for source in found:
+            source.check()
+        return cls(stream, {_path(source): source.label for source in found}, layout)
 
     def inputs(self, namespace: str) -> list[StreamInput]:
         """The files as one process reads them."""
@@ -109,7 +115,7 @@ def finite_input(
         if each.are_tables_of_spark:
             found.frames[each.stream] = _united(
                 [
-                    _with_ids(spark.read.parquet(_full(path)), F.lit(label), F.lit(file_rank(number)))
+                    _with_ids(spark.read.parquet(_full(path)), F.lit(label), F.lit(file_rank(number)), each.layout)
                     for number, (path, label) in enumerate(each.labels.items())
                 ]
             )
@@ -119,7 +125,7 @@ def finite_input(
             for number, (path, label) in enumerate(each.labels.items())
             for part in file_splits(_full(path), label=label, number=number)
         )
-        found.readers[each.stream] = SplitReader(parts, namespace, domains.get(each.stream))
+        found.readers[each.stream] = SplitReader(parts, namespace, domains.get(each.stream), each.layout)
         rows = max(1, len(parts))  # of an empty DataFrame, Spark would leave out all that follows, and report no counts
         found.frames[each.stream] = spark.range(0, rows, 1, rows)
     return found
@@ -129,7 +135,7 @@ def settle_time_domain(domain: TimeDomain, files: Sequence[StreamFiles], namespa
     """Set the query's kind of time from the first events of the streams. InputError if they differ."""
     found = {}
     for each in files:
-        kind = domain_of(list(each.labels.items()), namespace=namespace)
+        kind = domain_of(list(each.labels.items()), namespace=namespace, layout=each.layout)
         if kind is not None:
             domain.begin(each.stream, kind)
             found[each.stream] = kind
@@ -137,15 +143,15 @@ def settle_time_domain(domain: TimeDomain, files: Sequence[StreamFiles], namespa
 
 
 def growing_input(
-    spark: SparkSession, streams: Mapping[str, Sequence[str]], namespace: str, domain: TimeDomain
+    spark: SparkSession, streams: Mapping[str, Sequence[str]], namespace: str, settings: Settings, domain: TimeDomain
 ) -> SparkInput:
     """Files and folders that are read as they grow."""
     return SparkInput(
         {
             name: _united(
                 [
-                    _growing(
-                        spark, name, path, several=len(paths) > 1, namespace=namespace, domain=domain, number=number
+                    _Growing(spark, name, settings.layout(name), namespace, domain).frame(
+                        path, several=len(paths) > 1, number=number
                     )
                     for number, path in enumerate(paths)
                 ]
@@ -155,37 +161,45 @@ def growing_input(
     )
 
 
-def _growing(
-    spark: SparkSession, stream: str, path: str, *, several: bool, namespace: str, domain: TimeDomain, number: int
-) -> DataFrame:
-    if not os.path.exists(path):
-        raise InputError(f"{path}: no such file or folder")
-    label = f"{stream}/{os.path.basename(os.path.abspath(path))}" if several else stream
-    now = _in(path) if not os.path.isdir(path) or _has_files(path) else []
-    if any(each.lower().removesuffix(".gz").endswith(".csv") for each in now):
-        raise InputError(
-            f"{path} has CSV files: the type of a CSV column depends on all of its values, and more may still come. "
-            "Try: .parquet or .jsonl; or no --watch and no --checkpoint"
-        )
-    if now and all(map(is_parquet, now)):
-        frame = spark.readStream.schema(spark.read.parquet(_full(path)).schema).parquet(_full(path))
-        name = F.element_at(F.split(F.col("_metadata.file_path"), "/"), -1)
-        if not os.path.isdir(path):
-            return _with_ids(frame, F.lit(label), F.lit(file_rank(number)))
-        return _with_ids(frame, F.concat(F.lit(f"{label}/"), name), F.concat(F.lit(file_rank(number)), name))
-    if any(map(is_parquet, now)):
-        raise InputError(f"{path} mixes Parquet files with others. Try: a folder for each, and --stream for both")
-    kind = domain_of([(each, label) for each in now], namespace=namespace)
-    if kind is not None:
-        domain.begin(stream, kind)
-    if domain.domain is None:
-        raise InputError(
-            f"{path} has no event yet that shows whether times are ticks or dates. Try: WITHIN in the query; or "
-            "start when it has one"
-        )
-    source = spark.readStream.format("thence").option("stream", label).option("namespace", namespace)
-    source = source.option("rank", str(number + 1))
-    return source.option("time", _TIMES[domain.domain]).load(_full(path))
+@dataclass(frozen=True, slots=True)
+class _Growing:
+    spark: SparkSession
+    stream: str
+    layout: TableLayout
+    namespace: str
+    domain: TimeDomain
+
+    def frame(self, path: str, *, several: bool, number: int) -> DataFrame:
+        if not os.path.exists(path):
+            raise InputError(f"{path}: no such file or folder")
+        label = f"{self.stream}/{os.path.basename(os.path.abspath(path))}" if several else self.stream
+        now = _in(path) if not os.path.isdir(path) or _has_files(path) else []
+        if any(each.lower().removesuffix(".gz").endswith(".csv") for each in now):
+            raise InputError(
+                f"{path} has CSV files: the type of a CSV column depends on all of its values, and more may still "
+                "come. Try: .parquet or .jsonl; or no --watch and no --checkpoint"
+            )
+        if now and all(map(is_parquet, now)):
+            frame = self.spark.readStream.schema(self.spark.read.parquet(_full(path)).schema).parquet(_full(path))
+            name = F.element_at(F.split(F.col("_metadata.file_path"), "/"), -1)
+            if not os.path.isdir(path):
+                return _with_ids(frame, F.lit(label), F.lit(file_rank(number)), self.layout)
+            return _with_ids(
+                frame, F.concat(F.lit(f"{label}/"), name), F.concat(F.lit(file_rank(number)), name), self.layout
+            )
+        if any(map(is_parquet, now)):
+            raise InputError(f"{path} mixes Parquet files with others. Try: a folder for each, and --stream for both")
+        kind = domain_of([(each, label) for each in now], namespace=self.namespace, layout=self.layout)
+        if kind is not None:
+            self.domain.begin(self.stream, kind)
+        if self.domain.domain is None:
+            raise InputError(
+                f"{path} has no event yet that shows whether times are ticks or dates. Try: WITHIN in the query; or "
+                "start when it has one"
+            )
+        source = self.spark.readStream.format("thence").option("stream", label).option("namespace", self.namespace)
+        source = source.option("rank", str(number + 1)).option("layout", self.layout.as_json())
+        return source.option("time", _TIMES[self.domain.domain]).load(_full(path))
 
 
 def _has_files(path: str) -> bool:
@@ -196,16 +210,17 @@ def _united(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(DataFrame.unionByName, frames)
 
 
-def _with_ids(frame: DataFrame, label: Any, rank: Any) -> DataFrame:
+def _with_ids(frame: DataFrame, label: Any, rank: Any, layout: TableLayout) -> DataFrame:
     """A table of a file whose rows have ids: their own, or what is before their number in the file. `rank` orders the
     files of the stream."""
     line = F.col("_metadata.row_index")
     frame = frame.withColumn(BESIDE_ATTRIBUTES, F.struct(rank.alias("file"), line.alias("line")))
     number = F.concat(label, F.lit(":"), (F.col("_metadata.row_index") + 1).cast("string"))
-    if "id" not in frame.columns:
-        return frame.withColumn("id", number)
-    own = F.col("id").cast("string")
-    return frame.withColumn("id", F.when(own.isNotNull() & (own != ""), own).otherwise(number))
+    name = layout.columns.get("id", "id")
+    if name not in frame.columns:
+        return frame.withColumn(ID, number)
+    own = F.col(quoted(name)).cast("string")
+    return frame.withColumn(ID, F.when(own.isNotNull() & (own != ""), own).otherwise(number))
 
 
 def _full(path: str) -> str:

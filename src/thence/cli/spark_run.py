@@ -272,8 +272,8 @@ def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator
 
 
 def _run_to_the_end(run: Run, launch: Launch) -> None:
-    files = [StreamFiles.of(name, paths) for name, paths in run.streams.items()]
     doing = prepared(run)
+    files = [StreamFiles.of(name, paths, doing.settings.layout(name)) for name, paths in run.streams.items()]
     inputs = {each.stream: each.inputs(doing.dataflow.namespace_of(each.stream)) for each in files}
     expected = check_input(run.query, input_types(inputs), doing.settings.background)
     domains = settle_time_domain(doing.domain, files, doing.dataflow.namespace)

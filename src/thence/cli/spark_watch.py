@@ -167,7 +167,7 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         kept.enter_context(progress(shown, output=run.output, format=run.format))
         spark = session(launch)
         kept.enter_context(raised_as_ours())
-        given = growing_input(spark, run.streams, doing.dataflow.namespace, doing.domain)
+        given = growing_input(spark, run.streams, doing.dataflow.namespace, doing.settings, doing.domain)
         rows = doing.rows(given.frames)
         outlet = MicroBatchWriter(run, RowLayout(run.query, doing.domain.known), folder, journal)
         outlet.open()

@@ -211,7 +211,7 @@ class TypedRows:
 
     stream: str
     namespace: str
-    types: Any  # an Arrow array, as the next two
+    types: Any | None  # an Arrow array, as the next two
     subjects: Any | None
     ids: Any | None
     attributes: Mapping[IRI, AttributeColumn]
@@ -229,7 +229,7 @@ class TypedRows:
     def column(self, predicate: IRI) -> Tagged | None:
         """The values of a predicate; None if no row has one."""
         if predicate not in self._values:
-            if predicate == RDF_TYPE:
+            if predicate == RDF_TYPE and self.types is not None:
                 self._values[predicate] = self._named("type", self.types, lambda name: name_term(name, self.namespace))
             elif predicate in self.attributes:
                 from thence.columns.arrow_values import tagged_column  # heavy, and only tables need it
@@ -306,7 +306,7 @@ class ColumnBatch:
     @property
     def predicates(self) -> tuple[IRI, ...]:
         """The predicates, in the order of an event's triples."""
-        return (RDF_TYPE, *self.table.attributes)
+        return (*(() if self.table.types is None else (RDF_TYPE,)), *self.table.attributes)
 
     def column(self, predicate: IRI) -> Tagged | None:
         """The object of each event for a predicate, in the form of `canonical_terms.as_values`; None if no event has
@@ -373,7 +373,8 @@ class ColumnBatch:
     def _events(self) -> EventBatch:
         terms = Terms()  # of its own: with a blank node and an id for each event, a shared one would grow for ever
         columns = [self.column(predicate) for predicate in self.predicates]
-        objects = np.column_stack([_entered(values, self.terms, terms) for values in columns if values is not None])
+        entered = [_entered(values, self.terms, terms) for values in columns if values is not None]
+        objects = np.column_stack(entered) if entered else np.empty((len(self), 0), np.int32)
         has = objects != UNBOUND
         offsets = np.zeros(len(self) + 1, np.int64)
         np.cumsum(has.sum(axis=1), out=offsets[1:])

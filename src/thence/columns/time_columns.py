@@ -1,7 +1,10 @@
-"""Columns of times: integers are ticks, timestamps and ISO 8601 text are dates (`times.parse_time`, many at once)."""
+"""Columns of times: integers are ticks, timestamps and ISO 8601 text are dates (`times.parse_time`, many at once),
+unless a `TimeReading` says otherwise."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +14,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from thence.columns.arrow_values import buffer_numbers, dictionary_encoded, indices, is_text, is_valid, microseconds
+from thence.columns.time_reading import PLAINLY, TimeReading, from_zone
 from thence.errors import InputError
-from thence.rdf.terms import Literal
-from thence.rdf.times import XSD_INTEGER, Domain, parse_time
+from thence.rdf.times import Domain, parse_time
 
 _TICKS, _DATES = np.uint8(Domain.TICKS.value), np.uint8(Domain.DATETIME.value)
 _INTEGER = r"^[+-]?[0-9]+$"
@@ -71,17 +74,20 @@ def is_time(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_timestamp(kind) or types.is_null(kind) or is_text(kind))
 
 
-def read_times(array: Any, *, integers_in_text: bool) -> TimeColumn:
-    """The times of a column. In CSV, where all is text, integers are ticks."""
+def read_times(array: Any, reading: TimeReading = PLAINLY) -> TimeColumn:
+    """The times of a column."""
     array = dictionary_encoded(array)
+    if reading.format is not None and pa.types.is_integer(array.type):
+        array = array.cast(pa.string()).dictionary_encode()  # 20240506
     given = is_valid(array) if array.null_count else np.ones(len(array), np.bool_)
     if pa.types.is_dictionary(array.type):
-        return _from_texts(array, given, integers_in_text)
+        return _from_texts(array, given, reading)
     if pa.types.is_timestamp(array.type):
-        return _from_timestamps(array, given)
+        return _from_timestamps(array, given, reading.zone)
     if pa.types.is_null(array.type):
         return TimeColumn(np.zeros(len(array), np.int64), np.full(len(array), _TICKS), given)
-    return _from_integers(buffer_numbers(array), given)
+    found = _from_integers(buffer_numbers(array), given)
+    return found if reading.unit is None else _since_1970(found, reading.unit)
 
 
 def _from_integers(numbers: NDArray[Any], given: NDArray[np.bool_]) -> TimeColumn:
@@ -93,33 +99,67 @@ def _from_integers(numbers: NDArray[Any], given: NDArray[np.bool_]) -> TimeColum
     return _without(TimeColumn(times, domains, given), {int(row): _fault(int(numbers[row])) for row in far})
 
 
-def _from_timestamps(array: Any, given: NDArray[np.bool_]) -> TimeColumn:
+def _since_1970(numbers: TimeColumn, unit: str) -> TimeColumn:
+    """Integers as instants."""
+    found = microseconds(pa.array(numbers.times).view(pa.timestamp(unit)))
+    dates = TimeColumn(found.times, np.full(len(found.times), _DATES), numbers.given, numbers.faults)
+    wrong = np.flatnonzero((found.too_fine | found.too_far) & numbers.given).tolist()
+    return _without(dates, {row: _reason(str(numbers.times[row]), bool(found.too_fine[row])) for row in wrong})
+
+
+def _reason(shown: str, too_fine: bool) -> str:
+    return f'"{shown}" ' + ("is finer than a microsecond" if too_fine else "is out of range: times have 64 bits")
+
+
+def _from_timestamps(array: Any, given: NDArray[np.bool_], zone: str | None) -> TimeColumn:
     found = microseconds(array)
     times = TimeColumn(found.times, np.full(len(found.times), _DATES), given)
     wrong = np.flatnonzero((found.too_fine | found.too_far) & given)
-    if not len(wrong):
-        return times
-    shown = dict(zip(wrong.tolist(), array.take(pa.array(wrong)).cast(pa.string()).to_pylist(), strict=True))
-    reasons = {True: "is finer than a microsecond", False: "is out of range: times have 64 bits"}
-    return _without(times, {row: f'"{text}" {reasons[bool(found.too_fine[row])]}' for row, text in shown.items()})
+    if len(wrong):
+        shown = dict(zip(wrong.tolist(), array.take(pa.array(wrong)).cast(pa.string()).to_pylist(), strict=True))
+        times = _without(times, {row: _reason(text, bool(found.too_fine[row])) for row, text in shown.items()})
+    return times if zone is None or array.type.tz is not None else _in_zone(times, zone, lambda row: str(array[row]))
 
 
-def _from_texts(array: Any, given: NDArray[np.bool_], integers: bool) -> TimeColumn:
+def _in_zone(times: TimeColumn, zone: str, shown: Callable[[int], str]) -> TimeColumn:
+    rows = np.flatnonzero(times.given)
+    found = from_zone(times.times[rows], zone, lambda row: shown(int(rows[row])))
+    moved = np.array(times.times)
+    moved[rows] = found.times
+    faults = {int(rows[row]): reason for row, reason in found.faults.items()}
+    return _without(TimeColumn(moved, times.domains, times.given, times.faults), faults)
+
+
+def _from_texts(array: Any, given: NDArray[np.bool_], reading: TimeReading) -> TimeColumn:
     """The times of texts, parsed in bulk if all have the common form, else one distinct text at a time. With one time
     per event, every text is distinct."""
     values = array.dictionary
-    bulk = _ticks_in_bulk(values) if integers else None
-    if bulk is None:
-        bulk = _dates_in_bulk(values)
-    distinct = _one_by_one(values.to_pylist(), integers) if bulk is None else bulk
     if not len(values):
         return TimeColumn(np.zeros(len(array), np.int64), np.full(len(array), _TICKS), given)
+    distinct = _in_bulk(values, reading)
+    if distinct is None:
+        distinct = _one_by_one(values.to_pylist(), reading)
     where = indices(array)
     times = TimeColumn(distinct.times[where], distinct.domains[where], given)
     if not distinct.faults:
         return times
     rows = np.flatnonzero(given & np.isin(where, list(distinct.faults)))
     return _without(times, {row: distinct.faults[int(where[row])] for row in rows.tolist()})
+
+
+def _in_bulk(values: Any, reading: TimeReading) -> TimeColumn | None:
+    if reading.format is not None:
+        return _formatted_in_bulk(values, reading)
+    ticks = _ticks_in_bulk(values) if reading.integers_in_text or reading.unit is not None else None
+    if ticks is not None:
+        return ticks if reading.unit is None else _since_1970(ticks, reading.unit)
+    dates = _dates_in_bulk(values)
+    if dates is None or reading.zone is None:
+        return dates
+    with_zone = pc.ends_with(values, "Z").to_numpy(zero_copy_only=False)
+    if not with_zone.any():
+        return _in_zone(dates, reading.zone, lambda row: str(values[row]))
+    return dates if with_zone.all() else None
 
 
 def _ticks_in_bulk(values: Any) -> TimeColumn | None:
@@ -140,6 +180,33 @@ def _dates_in_bulk(values: Any) -> TimeColumn | None:
     return _all_given(buffer_numbers(stamps.view(pa.int64())), _DATES)
 
 
+_FRACTION = r"^(?P<rest>.*[0-9])(?P<point>[.,])(?P<digits>[0-9]{1,6})$"
+
+
+def _formatted_in_bulk(values: Any, reading: TimeReading) -> TimeColumn | None:
+    """Texts of a format, where Arrow surely reads them as Python does: where it writes the same texts again, since it
+    takes the 31st of February for a day."""
+    format = reading.format or ""
+    micros = np.zeros(len(values), np.int64)
+    if format.endswith(("%S.%f", "%S,%f")):
+        parts = pc.extract_regex(values, _FRACTION)
+        point = format[-3]
+        if parts.null_count or not _all(pc.struct_field(parts, "point"), re.escape(point)):
+            return None
+        digits = pc.utf8_rpad(pc.struct_field(parts, "digits"), 6, "0")
+        values, format, micros = pc.struct_field(parts, "rest"), format[:-3], buffer_numbers(digits.cast(pa.int64()))
+    if "%z" in format.lower():
+        return None
+    try:
+        stamps = pc.strptime(values, format, "s")
+        if not pc.all(pc.equal(pc.strftime(stamps, format), values)).as_py():
+            return None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    found = _all_given(buffer_numbers(stamps.view(pa.int64())) * 1_000_000 + micros, _DATES)
+    return found if reading.zone is None else _in_zone(found, reading.zone, lambda row: str(values[row]))
+
+
 def _all(values: Any, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
 
@@ -148,13 +215,12 @@ def _all_given(times: NDArray[np.int64], domain: np.uint8) -> TimeColumn:
     return TimeColumn(times, np.full(len(times), domain), np.ones(len(times), np.bool_))
 
 
-def _one_by_one(texts: list[str], integers: bool) -> TimeColumn:
+def _one_by_one(texts: list[str], reading: TimeReading) -> TimeColumn:
     times, domains = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.uint8)
     faults = {}
     for row, text in enumerate(texts):
         try:
-            plain = integers and text.lstrip("+-").isdecimal() and text.isascii()
-            instant = parse_time(Literal(text, XSD_INTEGER) if plain else text)
+            instant = reading.instant(text)
         except InputError as error:
             faults[row] = str(error)
         else:
@@ -163,9 +229,11 @@ def _one_by_one(texts: list[str], integers: bool) -> TimeColumn:
 
 
 def _without(times: TimeColumn, faults: dict[int, str]) -> TimeColumn:
+    if not faults:
+        return times
     given = times.given.copy()
     given[list(faults)] = False
-    return TimeColumn(times.times, times.domains, given, faults)
+    return TimeColumn(times.times, times.domains, given, times.faults | faults)
 
 
 def _fault(time: int) -> str:

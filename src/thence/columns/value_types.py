@@ -284,15 +284,6 @@ def _both_fields(left: Fields, right: Fields) -> Fields | None:
     return Fields(tuple(found))
 
 
-# The types of a table's attributes, by Arrow's types.
-
-
-def attribute_types(columns: Mapping[str, Any]) -> Types:
-    """The types of a table's attributes, from Arrow's types. A time given as text is a time, not text."""
-    found = {name: atom_of(kind) for name, kind in columns.items()}
-    return {name: UNKNOWN if name in ("time", "end") and kind == STRING else kind for name, kind in found.items()}
-
-
 def atom_of(kind: Any) -> Atom:
     """The type of an Arrow type; text if its values are of no known type."""
     import pyarrow as pa

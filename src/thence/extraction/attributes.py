@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from sys import float_info
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,9 @@ def _rows_of(
     refused.update((arrived.first_ref + event, reason) for event, reason in repeated.items())
     own = _times(batch)
     found = {name: own if name in OWN_TIMES else found[name] for name in pattern.names}
+    for name, read in ((TYPE, _types_of), (SUBJECT, _subjects_of)):
+        if name in found and (found[name].tags == value_kinds.NONE).any():
+            found[name] = _or_else(found[name], _names(read(batch), batch.terms, terms, namespace))
     compared = {}
     for column, key in pattern.keys:
         values = found[key] if isinstance(key, Name) else _computed(pattern, key, found, len(batch), terms, context)
@@ -92,6 +96,53 @@ def _rows_of(
 
 OWN_TIMES = frozenset({Name("time"), Name("end")})
 """The attributes that mean when an event is, whatever else is called so (SA-51)."""
+TYPE, SUBJECT = Name("type"), Name("subject")
+"""The attributes that mean the names of an event's type and its subject where it has no attribute of that name."""
+
+
+def _types_of(batch: Batch) -> ValueColumn:
+    """The first type of each event."""
+    if isinstance(batch, ColumnBatch):
+        found = batch.column(RDF_TYPE)
+        none = np.zeros(len(batch), np.int64)
+        return ValueColumn(none.astype(np.uint16), none) if found is None else ValueColumn(*found)
+    rows = np.flatnonzero(batch.predicates == batch.terms.find(RDF_TYPE))
+    return _firsts(batch, rows, batch.objects)
+
+
+def _subjects_of(batch: Batch) -> ValueColumn:
+    """The subject of each event."""
+    if isinstance(batch, ColumnBatch):
+        return ValueColumn(*batch.subjects)
+    rows = np.flatnonzero(_of_subject(batch, batch.predicates == batch.terms.find(RDF_TYPE)))
+    return _firsts(batch, rows, batch.subjects)
+
+
+def _firsts(batch: EventBatch, rows: NDArray[np.int64], column: NDArray[np.int32]) -> ValueColumn:
+    """The term in the first of some rows of each event."""
+    ids = np.full(len(batch), UNBOUND, np.int64)
+    ids[batch.event_of_triple[rows[::-1]]] = column[rows[::-1]]  # the first one is written last
+    tags = np.full(len(batch), value_kinds.NONE, np.uint16)
+    named = np.flatnonzero(ids != UNBOUND)
+    tags[named] = batch.terms.tags[ids[named]]
+    return ValueColumn(tags, ids)
+
+
+def _names(found: ValueColumn, own: Terms, terms: Terms, namespace: str) -> ValueColumn:
+    """IRIs as texts, as a table has them: those of the namespace without it. Other terms have no name."""
+    rows = np.flatnonzero(found.tags == value_kinds.IRI_)
+    distinct, where = np.unique(found.bits[rows], return_inverse=True)
+    iris = (own[int(each)].value for each in distinct.tolist())
+    made = Terms()
+    ids = np.full(len(found.tags), UNBOUND, np.int32)
+    ids[rows] = made.add_all(Literal(unquote(iri.removeprefix(namespace))) for iri in iris)[where]
+    return values_of(ids, made, terms)
+
+
+def _or_else(values: ValueColumn, others: ValueColumn) -> ValueColumn:
+    """Values, with others in place of missing ones."""
+    none = values.tags == value_kinds.NONE
+    return ValueColumn(np.where(none, others.tags, values.tags), np.where(none, others.bits, values.bits))
 
 
 def _times(batch: Batch) -> ValueColumn:
@@ -112,8 +163,10 @@ def _of_columns(pattern: Attributes, batch: ColumnBatch, terms: Terms, namespace
     types = {}
     for name in _types(pattern):
         of = batch.column(RDF_TYPE)
-        assert of is not None
-        types[name] = _is_of_type(name, of.bits, of.tags != value_kinds.NONE, batch.terms, namespace)
+        if of is None:
+            types[name] = np.zeros(len(batch), np.bool_)
+        else:
+            types[name] = _is_of_type(name, of.bits, of.tags != value_kinds.NONE, batch.terms, namespace)
     return found, types, {}
 
 
@@ -153,7 +206,8 @@ def needed_predicates(table: Table) -> frozenset[IRI] | None:
     if not isinstance(table.pattern, Attributes):
         return star_predicates(table.pattern)
     named = {_own_predicate(name, table.pattern.namespace) for name in _read_names(table.pattern)}
-    return frozenset(named | {RDF_TYPE} if any(True for _ in _types(table.pattern)) else named)
+    needs_types = TYPE in table.pattern.names or any(True for _ in _types(table.pattern))
+    return frozenset(named | {RDF_TYPE} if needs_types else named)
 
 
 def _read_names(pattern: Attributes) -> Iterator[Name]:

@@ -6,8 +6,6 @@ import csv
 import io
 import os
 import re
-import stat
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,8 +19,10 @@ from numpy.typing import NDArray
 from thence.columns.batches import ColumnBatch, RowPositions
 from thence.errors import InputError
 from thence.io.csv_records import find_records
-from thence.io.event_tables import OWN_COLUMNS, EventTable
+from thence.io.event_tables import EventTable
 from thence.io.gunzip import READ_FAILURES, open_input
+from thence.io.table_columns import event_columns
+from thence.io.table_layout import EventColumns, TableLayout
 from thence.rdf.documents import BOM
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent
 from thence.rdf.limits import Limits, size
@@ -184,72 +184,46 @@ _DECIMAL = r"^-?((0|[1-9][0-9]*)(\.[0-9]+)?|\.[0-9]+)$"
 _BOOLEAN = r"^(?i:true|false)$"
 
 
+_LAYOUT = TableLayout()
+
+
 def read_csv(
     path: str | os.PathLike[str],
     *,
     stream: str = "stream",
     limits: Limits = _LIMITS,
     namespace: str = DEFAULT_NAMESPACE,
+    layout: TableLayout = _LAYOUT,
 ) -> Iterator[ColumnBatch | BadEvent]:
     """The events of a file in batches, in the file's order, and its bad records; constant memory."""
     name = os.fspath(path)
-    names, contents = _seen(EventTable(name, stream, namespace, limits))
+    names, columns, contents = _seen(name, layout, limits)
     reads = {each: content.reader() for each, content in contents.items()}
-    table = EventTable(name, stream, namespace, limits, integers_in_text=True, reads=reads)
+    table = EventTable(name, stream, namespace, limits, columns, layout.in_text, reads)
     with open_input(path, limits=limits) as file:
         yield from _events(table, names, contents, CsvBlocks(file, limits))
 
 
-def csv_types(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> dict[str, Any]:
-    """The type of each column by all of its values: null, if it has none. The whole file is read."""
-    name = os.fspath(path)
-    names, contents = _seen(EventTable(name, name, DEFAULT_NAMESPACE, limits))
-    return {each: contents[each].arrow_type() if each in contents else pa.string() for each in names}
+def csv_schema(path: str | os.PathLike[str], *, layout: TableLayout = _LAYOUT, limits: Limits = _LIMITS) -> Any:
+    """The columns of a file with the type of each by all of its values: null, if it has none. The whole file is
+    read."""
+    names, _, contents = _seen(os.fspath(path), layout, limits)
+    return pa.schema([(each, contents[each].arrow_type() if each in contents else pa.string()) for each in names])
 
 
-def _seen(table: EventTable) -> tuple[list[str], dict[str, _Contents]]:
-    """The columns of a file, and what those that are attributes may be. A file that has just been looked through, and
-    has not changed, is not looked through again."""
-    key = _identity(table)
-    found = _seen_before.get(key) or _looked_through(table)
-    if key is not None:
-        _seen_before[key] = found
-        for oldest in list(_seen_before)[:-_MOST_SEEN]:
-            del _seen_before[oldest]
-    return found
-
-
-_MOST_SEEN = 64
-_SETTLED = 100_000_000
-"""Nanoseconds: of a file that was written in so short a time before, its times may not tell whether it has changed."""
-
-_seen_before: dict[object, tuple[list[str], dict[str, _Contents]]] = {}
-"""What the latest files have, by their identity: types are asked for before a file is read."""
-
-
-def _identity(table: EventTable) -> object:
-    """A file as it is now: what changes with it. None if that cannot be told."""
-    try:
-        found = os.stat(table.name)
-    except OSError:
-        return None
-    if not stat.S_ISREG(found.st_mode) or time.time_ns() - found.st_mtime_ns < _SETTLED:
-        return None
-    return os.path.abspath(table.name), found.st_ino, found.st_size, found.st_mtime_ns, table.limits
-
-
-def _looked_through(table: EventTable) -> tuple[list[str], dict[str, _Contents]]:
-    with open_input(table.name, limits=table.limits) as file:
-        blocks = CsvBlocks(file, table.limits)
-        names = _header(table.name, blocks)
-        table.check(pa.schema([(each, pa.string()) for each in names]))
-        contents = {each: _Contents() for each in names if each not in OWN_COLUMNS}
+def _seen(name: str, layout: TableLayout, limits: Limits) -> tuple[list[str], EventColumns, dict[str, _Contents]]:
+    """The columns of a file, what they are, and what those that are attributes may be."""
+    with open_input(name, limits=limits) as file:
+        blocks = CsvBlocks(file, limits)
+        names = _header(name, blocks)
+        columns = event_columns(layout, name, pa.schema([(each, pa.string()) for each in names]), rdf=False)
+        contents = {each: _Contents() for each in columns.attributes}
         for found in blocks:
             if isinstance(found, CsvBlock):
                 record = _parsed(found, names)
                 for each, content in contents.items():
                     content.see(record.column(each))
-    return names, contents
+    return names, columns, contents
 
 
 def _events(
@@ -262,12 +236,12 @@ def _events(
         if isinstance(found, CsvBlock):
             record = _parsed(found, names)
             try:
-                columns = [contents[n].typed(record.column(n)) if n in contents else record.column(n) for n in names]
+                typed = {each: content.typed(record.column(each)) for each, content in contents.items()}
             except pa.ArrowInvalid:
                 raise _changed(table) from None
-            typed = pa.record_batch(columns, names=names)
-            yield from table.read(typed, RowPositions(first, typed.num_rows, lines=found.lines))
-            first += typed.num_rows
+            parts = {ours: record.column(theirs) for ours, theirs in table.columns.parts.items()}
+            yield from table.read(parts, typed, RowPositions(first, record.num_rows, lines=found.lines))
+            first += record.num_rows
         else:
             yield BadEvent(table.stream, found.line, found.reason, found.text)
 

@@ -13,16 +13,19 @@ from thence.errors import InputError
 from thence.io.gunzip import open_input
 from thence.io.jsonl import read_jsonl
 from thence.io.nquads import events_of, read_nquads
+from thence.io.table_layout import TableLayout
 from thence.io.trig import trig_chunks
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, Event
 from thence.rdf.limits import Limits
 
 if TYPE_CHECKING:
     from thence.columns.batches import Batch
+    from thence.columns.value_types import Types
     from thence.rdf.terms import IRI
 
 _TOGETHER = 4096
 """Events of a `.jsonl` file that become one batch."""
+_LAYOUT = TableLayout()
 
 
 def read_batches(
@@ -32,11 +35,12 @@ def read_batches(
     limits: Limits | None = None,
     namespace: str = DEFAULT_NAMESPACE,
     wanted: Collection[IRI] | None = None,
+    layout: TableLayout = _LAYOUT,
 ) -> Iterator[Batch | BadEvent]:
     """The events of a file in batches, in the file's order, with what could not be read between them. Memory stays
     constant, however large the file. `stream` names the stream in ids and problems; by default it is the file's name.
-    `namespace` is that of the names in typed events. With `wanted`, their triples may be left out, but for those with
-    one of these predicates.
+    `namespace` is that of the names in typed events, `layout` says what the columns of tables are. With `wanted`, their
+    triples may be left out, but for those with one of these predicates.
     """
     limits = limits or Limits()
     name = os.path.basename(os.fspath(path))
@@ -45,12 +49,12 @@ def read_batches(
         from thence.io.event_tables import read_parquet  # heavy
 
         open_input(path).close()  # a missing file is reported at once
-        yield from read_parquet(path, stream=stream, limits=limits, namespace=namespace, wanted=wanted)
+        yield from read_parquet(path, stream=stream, limits=limits, namespace=namespace, wanted=wanted, layout=layout)
         return
-    if name.lower().removesuffix(".gz").endswith(".csv"):
+    if is_csv(path):
         from thence.io.csv_files import read_csv  # heavy
 
-        yield from read_csv(path, stream=stream, limits=limits, namespace=namespace)
+        yield from read_csv(path, stream=stream, limits=limits, namespace=namespace, layout=layout)
         return
     with open_input(path, limits=limits) as source:
         match name.lower().removesuffix(".gz").rpartition(".")[2]:
@@ -59,7 +63,7 @@ def read_batches(
             case "trig":
                 yield from _trig(source, stream, limits)
             case "jsonl":
-                found = read_jsonl(source, stream_name=stream, limits=limits, namespace=namespace)
+                found = read_jsonl(source, stream_name=stream, limits=limits, namespace=namespace, layout=layout)
                 yield from batches(found, stream=stream)
             case _:
                 raise InputError(
@@ -68,18 +72,32 @@ def read_batches(
                 )
 
 
-def column_types(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """The Arrow types of a table's columns; None if the file is not a table. In CSV they depend on all values, so the
-    whole file is read."""
+def table_schema(path: str | os.PathLike[str], layout: TableLayout = _LAYOUT) -> Any | None:
+    """The columns of a table with their Arrow types; None if the file is not a table. In CSV they depend on all values,
+    so the whole file is read."""
     if is_parquet(path):
-        from thence.io.event_tables import parquet_types  # heavy
+        from thence.io.event_tables import parquet_schema  # heavy
 
-        return parquet_types(path)
-    if os.fspath(path).lower().removesuffix(".gz").endswith(".csv"):
-        from thence.io.csv_files import csv_types  # heavy
+        return parquet_schema(path)
+    if is_csv(path):
+        from thence.io.csv_files import csv_schema  # heavy
 
-        return csv_types(path)
+        return csv_schema(path, layout=layout)
     return None
+
+
+def table_types(path: str | os.PathLike[str], layout: TableLayout) -> Types | None:
+    """The types of the attributes of a table; None if the file is not one, or one of RDF."""
+    schema = table_schema(path, layout)
+    if schema is None:
+        return None
+    from thence.io.table_columns import attribute_types  # heavy
+
+    return attribute_types(layout, os.fspath(path), schema, rdf=not is_csv(path))
+
+
+def is_csv(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).lower().removesuffix(".gz").endswith(".csv")
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,102 +13,94 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from thence.columns.arrow_values import (
-    AttributeColumn,
-    dictionary_encoded,
-    has_values,
-    indices,
-    is_text,
-    is_valid,
-    microseconds,
-)
-from thence.columns.batches import ColumnBatch, RowPositions, TypedRows
+from thence.columns.arrow_values import AttributeColumn, dictionary_encoded, indices, is_text, is_valid, microseconds
+from thence.columns.batches import Batch, ColumnBatch, EventBatch, RowPositions, TypedRows
 from thence.columns.shared_dictionary import Dictionaries
-from thence.columns.time_columns import Intervals, intervals, is_time, read_times
+from thence.columns.time_columns import Intervals, intervals, read_times
+from thence.columns.time_reading import PLAINLY, TimeReading
 from thence.errors import InputError, LimitError, ThenceError
+from thence.io.rdf_rows import RdfRows
+from thence.io.table_columns import event_columns
+from thence.io.table_layout import EventColumns, RowKind, TableLayout
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, predicate_term
 from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI
 from thence.rdf.times import MIN_TIME
-
-OWN_COLUMNS = ("type", "time", "end", "id", "subject")
-"""Columns that are not attributes."""
 
 _NO_TYPE = 'a typed event needs a "type", which is text'
 
 
 @dataclass(frozen=True, slots=True)
 class EventTable:
-    """Where the rows of a table come from. `name` is the file's, for errors; in CSV all is text: `integers_in_text` are
-    ticks, and `reads` has the meaning of the texts of some columns. Two kinds of columns are not in the rows: `alike`,
-    columns with the same text in all rows, as long as the largest batch; and `unread`, attributes that nothing
-    reads."""
+    """Where the rows of a table come from, and what its columns are. `name` is the file's, for errors; `reads` has the
+    meaning of the texts of some attributes. Attributes that nobody asks for are `unread`."""
 
     name: str
     stream: str
     namespace: str
     limits: Limits
-    integers_in_text: bool = False
+    columns: EventColumns
+    times: TimeReading = PLAINLY
     reads: Mapping[str, Any] = field(default_factory=dict)
-    alike: Mapping[str, Any] = field(default_factory=dict)
     unread: Collection[str] = ()
     dictionaries: Dictionaries = field(default_factory=Dictionaries)
 
-    def check(self, schema: Any) -> None:
-        """Checks that the columns that an event needs exist and have the right types."""
-        twice = [name for name in schema.names if schema.names.count(name) > 1] if _repeats(schema.names) else []
-        if twice:
-            raise InputError(f'{self.name}: two columns are called "{twice[0]:.80}". Try: a name for each')
-        for needed, cure in (("type", "a column with the events' type"), ("time", "a column with the events' time")):
-            if needed not in schema.names:
-                raise InputError(
-                    f'{self.name}: no column is called "{needed}", and a typed event needs one. Try: {cure}'
-                )
-        if len(schema) - 1 > self.limits.event_triples:
+    def __post_init__(self) -> None:
+        if len(self.columns.attributes) + 2 > self.limits.event_triples:
             raise LimitError(f"{self.name}: an event of this table is {self.limits.describe_event()}")
-        for column in schema:
-            if not _is_possible(column.name, column.type):
-                raise InputError(
-                    f'{self.name}: column "{column.name:.80}" is of type {column.type}. {_cure(column.name)}'
-                )
+
+    def of_record(self, record: Any, places: RowPositions) -> Iterator[ColumnBatch | BadEvent]:
+        """The events of the rows of a record batch that has all columns but those that are unread."""
+        parts = {ours: record.column(theirs) for ours, theirs in self.columns.parts.items()}
+        attributes = {name: record.column(name) for name in self.columns.attributes if name not in self.unread}
+        yield from self.read(parts, attributes, places)
 
     def read(
-        self, record: Any, places: RowPositions, names: Sequence[str] | None = None
+        self, parts: Mapping[str, Any], attributes: Mapping[str, Any], places: RowPositions
     ) -> Iterator[ColumnBatch | BadEvent]:
-        """The events of some rows, and the bad rows. `names` are the columns in their order, by default those that are
-        given."""
-        given = {name: record.column(name) for name in (names or record.schema.names) if name not in self.alike}
-        for array in given.values():
-            check_indices(array)
-        columns = {
-            name: self.alike[name].slice(0, record.num_rows) if name in self.alike else given[name]
-            for name in (names or record.schema.names)
-        }
-        rows = _CheckedRows(self, {name: dictionary_encoded(array) for name, array in columns.items()}, record.num_rows)
+        """The events of some rows, and the bad rows: Arrow arrays of the parts of events by our names, and of
+        attributes."""
+        encoded: dict[int, Any] = {}
+        for array in (*parts.values(), *attributes.values()):
+            if id(array) not in encoded:
+                check_indices(array)
+                encoded[id(array)] = dictionary_encoded(array)
+        rows = _CheckedRows(
+            self,
+            {name: encoded[id(array)] for name, array in parts.items()},
+            {name: encoded[id(array)] for name, array in attributes.items()},
+            len(places),
+        )
         times, faults = rows.judged()
         if not faults:
-            yield self._batch(rows.columns, places, times)
+            yield self._batch(rows.parts, rows.attributes, places, times)
             return
-        good = np.ones(record.num_rows, np.bool_)
+        good = np.ones(len(places), np.bool_)
         good[list(faults)] = False
         kept = np.flatnonzero(good)
         if len(kept):
-            columns = {name: array.take(pa.array(kept)) for name, array in rows.columns.items()}
-            yield self._batch(columns, places.take(kept), times.take(kept))
+            taken = pa.array(kept)
+            parts, attributes = (
+                {name: array.take(taken) for name, array in columns.items()}
+                for columns in (rows.parts, rows.attributes)
+            )
+            yield self._batch(parts, attributes, places.take(kept), times.take(kept))
         for row in sorted(faults):
             yield BadEvent(self.stream, places.line(row), faults[row], rows.text(row))
 
-    def _batch(self, columns: Mapping[str, Any], places: RowPositions, times: Intervals) -> ColumnBatch:
+    def _batch(
+        self, parts: Mapping[str, Any], attributes: Mapping[str, Any], places: RowPositions, times: Intervals
+    ) -> ColumnBatch:
+        alike = None if self.columns.type is None else repeated_text(self.columns.type, len(places))
         rows = TypedRows(
             stream=self.stream,
             namespace=self.namespace,
-            types=columns["type"],
-            subjects=columns.get("subject"),
-            ids=columns.get("id"),
+            types=parts.get("type", alike),
+            subjects=parts.get("subject"),
+            ids=parts.get("id"),
             attributes={
                 predicate_term(name, self.namespace): AttributeColumn(name, array, self.reads.get(name))
-                for name, array in columns.items()
-                if name not in OWN_COLUMNS
+                for name, array in attributes.items()
             },
             places=places,
             dictionaries=self.dictionaries,
@@ -121,17 +113,16 @@ class _CheckedRows:
     """Rows that are being judged."""
 
     table: EventTable
-    columns: dict[str, Any]
+    parts: dict[str, Any]  # by our names
+    attributes: dict[str, Any]
     count: int
 
     def judged(self) -> tuple[Intervals, dict[int, str]]:
         """The times of all rows, and why some are not events: the first reason of each."""
         faults = self._no_text()
-        start = read_times(self.columns["time"], integers_in_text=self.table.integers_in_text)
-        end = self.columns.get("end")
-        interval, wrong = intervals(
-            start, None if end is None else read_times(end, integers_in_text=self.table.integers_in_text)
-        )
+        start = read_times(self.parts["time"], self.table.times)
+        end = self.parts.get("end")
+        interval, wrong = intervals(start, None if end is None else read_times(end, self.table.times))
         _note(faults, wrong)
         self._judge_types(faults)
         self._judge_moments(faults)
@@ -141,22 +132,30 @@ class _CheckedRows:
     def _no_text(self) -> dict[int, str]:
         """Rows with bytes that are not UTF-8. Their columns are rewritten without them."""
         faults: dict[int, str] = {}
-        for name, array in self.columns.items():
-            if not pa.types.is_dictionary(array.type):
-                continue
-            try:
-                array.dictionary.validate(full=True)
-            except pa.ArrowInvalid:
-                written = array.dictionary.cast(pa.binary()).to_pylist()
-                texts = [each.decode("utf-8", "replace") for each in written]
-                wrong = np.array([text.encode() != each for text, each in zip(texts, written, strict=True)])
-                rows = np.flatnonzero(wrong[indices(array)] & is_valid(array))
-                _note(faults, dict.fromkeys(rows.tolist(), f'column "{name:.80}" is not UTF-8'))
-                self.columns[name] = pa.DictionaryArray.from_arrays(array.indices, pa.array(texts, pa.string()))
+        called = self.table.columns.parts
+        for columns in (self.parts, self.attributes):
+            for name, array in columns.items():
+                if not pa.types.is_dictionary(array.type):
+                    continue
+                try:
+                    array.dictionary.validate(full=True)
+                except pa.ArrowInvalid:
+                    theirs = called[name] if columns is self.parts else name
+                    columns[name] = self._with_text(theirs, array, faults)
         return faults
 
+    def _with_text(self, name: str, array: Any, faults: dict[int, str]) -> Any:
+        written = array.dictionary.cast(pa.binary()).to_pylist()
+        texts = [each.decode("utf-8", "replace") for each in written]
+        wrong = np.array([text.encode() != each for text, each in zip(texts, written, strict=True)])
+        rows = np.flatnonzero(wrong[indices(array)] & is_valid(array))
+        _note(faults, dict.fromkeys(rows.tolist(), f'column "{name:.80}" is not UTF-8'))
+        return pa.DictionaryArray.from_arrays(array.indices, pa.array(texts, pa.string()))
+
     def _judge_types(self, faults: dict[int, str]) -> None:
-        types = self.columns["type"]
+        types = self.parts.get("type")
+        if types is None:
+            return
         if types.null_count:
             _note(faults, dict.fromkeys(np.flatnonzero(~is_valid(types)).tolist(), _NO_TYPE))
         if pa.types.is_dictionary(types.type) and len(types.dictionary):
@@ -166,22 +165,27 @@ class _CheckedRows:
                 _note(faults, dict.fromkeys(np.flatnonzero(empty).tolist(), _NO_TYPE))
 
     def _judge_moments(self, faults: dict[int, str]) -> None:
-        for name, array in self.columns.items():
-            if name not in OWN_COLUMNS and pa.types.is_timestamp(array.type):
-                _note(faults, read_times(array, integers_in_text=False).faults)
-            elif name not in OWN_COLUMNS and pa.types.is_duration(array.type):
-                found = microseconds(array)
-                for wrong, reason in ((found.too_fine, "finer than a microsecond"), (found.too_far, "too long")):
+        zone = self.table.times.zone
+        for name, array in self.attributes.items():
+            if pa.types.is_timestamp(array.type):
+                found = read_times(array, TimeReading(zone=zone))
+                _note(faults, found.faults)
+                if zone is not None and array.type.tz is None:
+                    utc = pa.array(found.times, mask=~found.given)
+                    self.attributes[name] = utc.cast(pa.timestamp("us", "UTC"))
+            elif pa.types.is_duration(array.type):
+                lengths = microseconds(array)
+                for wrong, reason in ((lengths.too_fine, "finer than a microsecond"), (lengths.too_far, "too long")):
                     rows = np.flatnonzero(wrong & is_valid(array)).tolist()
                     _note(faults, dict.fromkeys(rows, f'the duration in column "{name:.80}" is {reason}'))
 
     def _judge_sizes(self, faults: dict[int, str]) -> None:
         """Rows whose names and texts are larger than an event may be; nearly always all texts together are smaller."""
         most = self.table.limits.event_bytes
-        names = [name for name in self.columns if name not in OWN_COLUMNS[1:4]]
-        all_names = (*names, *self.table.unread)
+        own = {name: array for name, array in self.parts.items() if name in ("type", "subject")}
+        all_names = (*own, *self.attributes, *self.table.unread)
         least = sum(len(predicate_term(name, self.table.namespace).value) for name in all_names)
-        texts = [self.columns[name] for name in names if pa.types.is_dictionary(self.columns[name].type)]
+        texts = [each for each in (*own.values(), *self.attributes.values()) if pa.types.is_dictionary(each.type)]
         if least + sum(array.dictionary.nbytes for array in texts) <= most:
             return
         sizes = np.full(self.count, least, np.int64)
@@ -192,7 +196,8 @@ class _CheckedRows:
 
     def text(self, row: int) -> str:
         """A row as one would write it down."""
-        cells = {name: _shown(array, row) for name, array in self.columns.items()}
+        columns = {theirs: self.parts[ours] for ours, theirs in self.table.columns.parts.items()} | self.attributes
+        cells = {name: _shown(array, row) for name, array in columns.items()}
         return json.dumps({name: cell for name, cell in cells.items() if cell is not None}, ensure_ascii=False)
 
 
@@ -201,34 +206,20 @@ def _note(faults: dict[int, str], more: Mapping[int, str]) -> None:
         faults.setdefault(row, reason)
 
 
-def _repeats(names: Sequence[str]) -> bool:
-    return len(set(names)) < len(names)
-
-
-def _is_possible(name: str, kind: Any) -> bool:
-    values = kind.value_type if pa.types.is_dictionary(kind) else kind
-    match name:
-        case "time" | "end":
-            return is_time(kind)
-        case "type":
-            return is_text(values) or pa.types.is_null(values)
-        case "id" | "subject":
-            return is_text(values) or pa.types.is_null(values) or pa.types.is_integer(values)
-        case _:
-            return has_values(kind)
-
-
-def is_needed(column: Any, wanted: Collection[IRI], namespace: str) -> bool:
-    """Whether a column must be read, because it has values of one of these predicates, or because its values decide
-    whether a row is an event, as texts and times do."""
-    return column.name in OWN_COLUMNS or predicate_term(column.name, namespace) in wanted or _may_be_bad(column.type)
+def is_needed(column: Any, columns: EventColumns, wanted: Collection[IRI], namespace: str) -> bool:
+    """Whether a column must be read: if it is part of an event or tells of one of these predicates, or may tell that a
+    row is not an event, as texts do and times."""
+    is_part = column.name in columns.parts.values()
+    return is_part or predicate_term(column.name, namespace) in wanted or _may_be_bad(column.type)
 
 
 def _may_be_bad(kind: Any) -> bool:
     """Whether a value of an Arrow type can be one that no event has: bytes that are not text, a time too fine or
     too far, a text that is too long."""
     types, values = pa.types, kind.value_type if pa.types.is_dictionary(kind) else kind
-    if types.is_timestamp(values) or types.is_duration(values):
+    if types.is_timestamp(values):
+        return values.unit != "us" or values.tz is None  # which a zone may lack
+    if types.is_duration(values):
         return bool(values.unit != "us")
     plain = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_date)
     return not any(test(values) for test in plain)
@@ -237,18 +228,6 @@ def _may_be_bad(kind: Any) -> bool:
 def repeated_text(text: str, count: int) -> Any:
     """A column that has one and the same text in all rows."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([text], pa.string()))
-
-
-def _cure(name: str) -> str:
-    match name:
-        case "time" | "end":
-            return "Try: integers, timestamps, or ISO 8601 text"
-        case "type":
-            return "Try: text"
-        case "id" | "subject":
-            return "Try: text, or integers"
-        case _:
-            return "Try: numbers, text, booleans, dates, timestamps or durations, or leave the column out"
 
 
 def check_indices(array: Any) -> None:
@@ -276,6 +255,7 @@ _TOGETHER = 65_536
 _AHEAD = 1 << 20
 """Bytes of a column that are read from the disk at a time."""
 _LIMITS = Limits()
+_LAYOUT = TableLayout()
 
 
 def read_parquet(
@@ -285,22 +265,47 @@ def read_parquet(
     limits: Limits = _LIMITS,
     namespace: str = DEFAULT_NAMESPACE,
     wanted: Collection[IRI] | None = None,
-) -> Iterator[ColumnBatch | BadEvent]:
+    layout: TableLayout = _LAYOUT,
+) -> Iterator[Batch | BadEvent]:
     """The events of a file in batches, in the file's order, and the bad rows; constant memory. With `wanted`, events
     may lack other predicates; events and bad rows stay the same."""
     name = os.fspath(path)
     file = _opened(name, limits)
     schema = file.schema_arrow
-    alike = _alike_in_all(file, "type")
-    unread = [] if wanted is None else [each.name for each in schema if not is_needed(each, wanted, namespace)]
-    names = [each for each in schema.names if each not in unread]
-    table = EventTable(name, stream, namespace, limits, alike=alike, unread=unread)
-    table.check(schema)
+    columns = event_columns(layout, name, schema)
+    if columns.kind is not RowKind.TYPED:
+        yield from _rdf_rows(file, columns, layout, stream, namespace, limits)
+        return
+    types = columns.parts.get("type")
+    alike = {} if types is None else _alike_in_all(file, types)
+    attributes = [schema.field(each) for each in columns.attributes]
+    unread = (
+        [] if wanted is None else [each.name for each in attributes if not is_needed(each, columns, wanted, namespace)]
+    )
+    table = EventTable(name, stream, namespace, limits, columns, layout.times, unread=unread)
+    names = [each for each in columns.names if each not in unread and (each not in alike or each in columns.attributes)]
     first = 0
     try:
-        columns = [each for each in names if each not in alike]
-        for record in file.iter_batches(batch_size=_TOGETHER, columns=columns, use_threads=False):
-            yield from table.read(record, RowPositions(first, record.num_rows), names)
+        for record in file.iter_batches(batch_size=_TOGETHER, columns=names, use_threads=False):
+            count = record.num_rows
+            for each, array in alike.items():
+                if each not in names:
+                    record = record.append_column(each, array.slice(0, count))
+            yield from table.of_record(record, RowPositions(first, count))
+            first += count
+    except (pa.ArrowException, OSError) as error:
+        yield BadEvent(stream, first + 1, f"the file is damaged: {_reason(error)}", "")
+    finally:
+        file.close()
+
+
+def _rdf_rows(
+    file: Any, columns: EventColumns, layout: TableLayout, stream: str, namespace: str, limits: Limits
+) -> Iterator[EventBatch | BadEvent]:
+    first = 0
+    try:
+        for record in file.iter_batches(batch_size=_TOGETHER, columns=list(columns.names), use_threads=False):
+            yield from rdf_events(record, columns, layout, stream, namespace, limits, first)
             first += record.num_rows
     except (pa.ArrowException, OSError) as error:
         yield BadEvent(stream, first + 1, f"the file is damaged: {_reason(error)}", "")
@@ -308,31 +313,40 @@ def read_parquet(
         file.close()
 
 
-def parquet_types(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> dict[str, Any]:
-    """The types of a file's columns."""
+def rdf_events(
+    record: Any, columns: EventColumns, layout: TableLayout, stream: str, namespace: str, limits: Limits, first: int
+) -> Iterator[EventBatch | BadEvent]:
+    """The events of rows that have a graph each. `first` is the number of the first one in its table."""
+    parts = {ours: record.column(theirs) for ours, theirs in columns.parts.items()}
+    if record.num_rows:
+        yield from RdfRows(stream, namespace, limits, parts, layout.in_text, first=first).read()
+
+
+def parquet_schema(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> Any:
+    """The columns of a file with their Arrow types."""
     with _opened(os.fspath(path), limits) as file:
-        return {column.name: column.type for column in file.schema_arrow}
+        return file.schema_arrow
 
 
-def times_between(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> tuple[int, int] | None:
-    """The first and the last end of an event if the rows of a file are in the order of time. None if they are not, if
-    there are no rows, or on an error, which reading the file will report. Only times are read."""
+def times_between(
+    path: str | os.PathLike[str], layout: TableLayout = _LAYOUT, *, limits: Limits = _LIMITS
+) -> tuple[int, int] | None:
+    """The first time and the last, at which events end, if all rows of a file stand in the order of time; None if they
+    do not, if there are no rows, or if something is wrong: whoever reads the file will see. Only times are read."""
     try:
         file = _opened(os.fspath(path), limits)
         with file:
-            return _first_and_last(file)
+            columns = event_columns(layout, os.fspath(path), file.schema_arrow)
+            return _first_and_last(file, {ours: columns.parts.get(ours) for ours in ("time", "end")}, layout.times)
     except (ThenceError, pa.ArrowException, OSError, KeyError):
         return None
 
 
-def _first_and_last(file: Any) -> tuple[int, int] | None:
-    columns = [column for column in file.schema_arrow if column.name in ("time", "end")]
-    if not all(is_time(column.type) for column in columns):
-        return None
+def _first_and_last(file: Any, parts: Mapping[str, str | None], reading: TimeReading) -> tuple[int, int] | None:
     first, last, known = None, MIN_TIME, None
-    names = [column.name for column in columns]
+    names = [name for name in parts.values() if name is not None]
     for record in file.iter_batches(batch_size=_TOGETHER, columns=names, use_threads=False):
-        ends, domains = _ends(record)
+        ends, domains = _ends(record, parts, reading)
         if len(ends):
             known = domains[0] if known is None else known
             if ends[0] < last or (ends[1:] < ends[:-1]).any() or (domains != known).any():
@@ -341,10 +355,12 @@ def _first_and_last(file: Any) -> tuple[int, int] | None:
     return None if first is None else (first, last)
 
 
-def _ends(record: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def _ends(
+    record: Any, parts: Mapping[str, str | None], reading: TimeReading
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """When the events of some rows end, and in what kind of time; rows without a time are left out."""
-    start = read_times(record.column("time"), integers_in_text=False)
-    end = read_times(record.column("end"), integers_in_text=False) if "end" in record.schema.names else None
+    start, end = (None if name is None else read_times(record.column(name), reading) for name in parts.values())
+    assert start is not None
     found, _ = intervals(start, end)
     return (found.ends, found.domains) if start.given.all() else (found.ends[start.given], found.domains[start.given])
 

@@ -13,6 +13,8 @@ from typing import Any, BinaryIO
 
 from thence.errors import InputError, LimitError, ThenceError
 from thence.io.gunzip import READ_FAILURES
+from thence.io.table_layout import TableLayout
+from thence.io.table_rows import event_id, event_times, row_event
 from thence.rdf.documents import BOM, Format, JsonNesting, as_nquads, parse
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, Event, distinct, interval
 from thence.rdf.limits import Limits, size
@@ -72,17 +74,6 @@ def _event(quads: list[Quad], root: Term | None, envelope: Mapping[str, Any], de
     name = next((term.value for term in (graph, root) if isinstance(term, IRI)), default_id)
     triples = distinct((Triple(*quad[:3]) for quad in quads), limits)
     return Event.from_columns(start, end, domain, event_id(envelope.get("id")) or name, triples)
-
-
-def event_id(value: object) -> str | None:
-    """An id as JSON has it: text, or a number."""
-    match value:
-        case None | str():
-            return value or None
-        case int() if not isinstance(value, bool):
-            return str(value)
-        case _:
-            raise InputError(f'"id" is {json.dumps(value, default=str):.80}, but an id is text')
 
 
 def _timed(quads: list[Quad]) -> set[Term | None]:
@@ -177,6 +168,7 @@ _LIMITS = Limits()
 _SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _MOST_DIGITS = 3000  # Python itself refuses to read and write much longer integers
+_LAYOUT = TableLayout()
 _RDF_KEYS = ("time", "end", "id", "graph")
 _NUMBER = "query"
 """Beside them, where a query with several CONSTRUCTs wrote the file: which of them made it. It is not part of the
@@ -190,9 +182,10 @@ def read_jsonl(
     limits: Limits = _LIMITS,
     namespace: str = DEFAULT_NAMESPACE,
     first_line: int = 1,
+    layout: TableLayout = _LAYOUT,
 ) -> Iterator[Event | BadEvent]:
     """The events of a file, in order, and what could not be read between them; constant memory. `first_line` is the
-    number of its first line, if it is a part of a file.
+    number of its first line, if it is a part of a file; `layout` says what the keys of typed events are.
 
     >>> import io
     >>> lines = b'{"time": 1, "type": "Reading", "watts": 7}\\n{"time": 2, "typ": "Reading"}\\n'
@@ -201,13 +194,13 @@ def read_jsonl(
     power:1
     expected "graph", "type" or JSON-LD
     """
-    reader = _LineReader(stream_name, limits, namespace)
+    reader = ObjectReader(stream_name, limits, namespace, layout)
     for line in _lines(stream, limits, first_line):
         if line.fault:
             yield BadEvent(stream_name, line.number, line.fault, _shown(line.text))
         elif line.text.strip():
             try:
-                yield reader.event(line)
+                yield reader.event(load_object(line.text, limits), f"{stream_name}:{line.number}")
             except ThenceError as error:
                 yield BadEvent(stream_name, line.number, str(error), _shown(line.text))
 
@@ -244,44 +237,50 @@ def _line(number: int, text: bytes, limits: Limits) -> _Line:
     return _Line(number, text.removeprefix(BOM) if number == 1 else text)
 
 
-class _LineReader:
-    def __init__(self, stream: str, limits: Limits, namespace: str) -> None:
-        self._stream = stream
-        self._limits = limits
-        self._namespace = namespace
+@dataclass(frozen=True, slots=True)
+class ObjectReader:
+    """Makes events of JSON objects, and of rows as Python has them."""
 
-    def event(self, line: _Line) -> Event:
-        value = load_object(line.text, self._limits)
-        default_id = f"{self._stream}:{line.number}"
+    stream: str
+    limits: Limits
+    namespace: str
+    layout: TableLayout = _LAYOUT
+
+    def event(self, value: dict[str, Any], default_id: str | None) -> Event:
+        """The event that an object is. ThenceError if it is none."""
         if any(key.startswith("@") for key in value):
-            return self._jsonld(value, default_id)
-        if "type" in value:
+            return self._jsonld(value, default_id or "")
+        if self.layout.type is not None or self._called("type") in value:
             return self._typed(value, default_id)
-        if "graph" in value:
+        if self._called("graph") in value:
             return self._rdf(value, default_id)
         if any(":" in key for key in value):
-            return self._jsonld(value, default_id)
+            return self._jsonld(value, default_id or "")
+        if self.layout.named_types is not None:
+            return self._typed(value, default_id)
         raise InputError('expected "graph", "type" or JSON-LD')
 
+    def _called(self, name: str) -> str:
+        return self.layout.columns.get(name, name)
+
     def _jsonld(self, value: dict[str, Any], default_id: str) -> Event:
-        return jsonld_event(value, default_id=default_id, namespace=self._namespace, limits=self._limits)
+        return jsonld_event(value, default_id=default_id, namespace=self.namespace, limits=self.limits)
 
-    def _rdf(self, value: dict[str, Any], default_id: str) -> Event:
-        unknown = [key for key in value if key not in (*_RDF_KEYS, _NUMBER)]
+    def _rdf(self, value: dict[str, Any], default_id: str | None) -> Event:
+        keys = [self._called(key) for key in _RDF_KEYS]
+        unknown = [key for key in value if key not in (*keys, _NUMBER)]
         if unknown:
-            raise InputError(f'"{unknown[0]:.80}" is not one of {", ".join(_RDF_KEYS)}')
-        if not isinstance(value["graph"], str):
+            raise InputError(f'"{unknown[0]:.80}" is not one of {", ".join(keys)}')
+        graph = value[keys[3]]
+        if not isinstance(graph, str):
             raise InputError('"graph" must be Turtle, in a string')
-        return self._make(value, value["graph"], default_id)
+        time, end = event_times(value, self.layout)
+        name = event_id(value.get(keys[2])) or default_id
+        found = Event(0, graph, id=name, namespace=self.namespace, limits=self.limits)
+        return Event.from_columns(*interval(time, end), name, found.triples)
 
-    def _typed(self, value: dict[str, Any], default_id: str) -> Event:
-        return self._make(value, {key: each for key, each in value.items() if key not in _RDF_KEYS[:3]}, default_id)
-
-    def _make(self, value: dict[str, Any], graph: str | dict[str, Any], default_id: str) -> Event:
-        if "time" not in value:
-            raise InputError('no time: "time" is missing')
-        name = event_id(value.get("id")) or default_id
-        return Event(value["time"], graph, value.get("end"), name, namespace=self._namespace, limits=self._limits)
+    def _typed(self, value: dict[str, Any], default_id: str | None) -> Event:
+        return row_event(value, self.layout, default_id=default_id, namespace=self.namespace, limits=self.limits)
 
 
 def load_object(text: bytes, limits: Limits) -> dict[str, Any]:

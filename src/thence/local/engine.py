@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import heappop, heappush
-from typing import overload
+from typing import Any, TypeAlias, overload
 
 from thence.algebra.streams import Stream
 from thence.columns.batches import EventBatch, encode
-from thence.errors import InputError, LimitError
+from thence.errors import InputError, LimitError, ThenceError
 from thence.interface.operator import NEVER
+from thence.io.jsonl import ObjectReader
+from thence.io.table_layout import TableLayout
 from thence.local.flow import Answers
 from thence.local.inputs import stream_name
 from thence.local.saved_engine import restore_engine, save_engine, unsealed_engine
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, Event
+from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI, Triple
 from thence.rdf.times import parse_time
 from thence.runtime.results import Counts, Match, Problem, python_time, with_id
 from thence.runtime.watermark import TimeDomain, Watermark, late_reason
 
+Pushed: TypeAlias = Event | BadEvent | Mapping[str, Any]
 _CLOSED = "is closed. Try: query.engine(…)"
 
 
@@ -38,6 +42,7 @@ class Engine:
     watermark: Watermark
     problems: bool = False
     namespace_of: Callable[[str], str] = lambda _: DEFAULT_NAMESPACE
+    layouts: Mapping[str, TableLayout] = field(default_factory=dict, repr=False)
     waiting: list[tuple[int, int, str, Event]] = field(default_factory=list, repr=False)  # a heap by time
     order: int = 0  # of the next event
     pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
@@ -55,16 +60,17 @@ class Engine:
         return self.answers.flow.domain
 
     @overload
-    def push(self, stream: str | IRI, event: Event | BadEvent, /) -> list[Match | Problem]: ...
+    def push(self, stream: str | IRI, event: Pushed, /) -> list[Match | Problem]: ...
 
     @overload
-    def push(self, event: Event | BadEvent, /) -> list[Match | Problem]: ...
+    def push(self, event: Pushed, /) -> list[Match | Problem]: ...
 
     def push(self, *call: object) -> list[Match | Problem]:
-        """Push an event: `push(stream, event)`, or `push(event)` for a query over one stream. Returns the rows that
-        became certain."""
+        """Push an event: `push(stream, event)`, or `push(event)` for a query over one stream. A dict is an event as a
+        row of a table is. Returns the rows that became certain."""
         self._check_running("push()")
-        name, event = self._called(call)
+        name, given = self._called(call)
+        event = self._of_row(name, given) if isinstance(given, Mapping) else given
         if isinstance(event, BadEvent):
             return self._bad(Problem("bad", event.reason, name, line=event.line, text=event.text))
         if self.domain.domain is None or (not self.counts.events and event.domain is not self.domain.domain):
@@ -150,17 +156,26 @@ class Engine:
         if self._ended:
             raise InputError(f"{call} needs an engine that runs, and this one {self._ended}")
 
-    def _called(self, call: tuple[object, ...]) -> tuple[str, Event | BadEvent]:
+    def _of_row(self, name: str, row: Mapping[str, Any]) -> Event | BadEvent:
+        layout = self.layouts.get(name) or TableLayout(name)
+        try:
+            return ObjectReader(name, Limits(), self.namespace_of(name), layout).event(dict(row), None)
+        except ThenceError as error:
+            return BadEvent(name, 0, str(error), repr(row))
+
+    def _called(self, call: tuple[object, ...]) -> tuple[str, Pushed]:
         match call:
-            case (stream, Event() | BadEvent() as event):
+            case (stream, (Event() | BadEvent() | Mapping()) as event):
                 return stream_name(stream, self.streams), event
-            case (Event() | BadEvent() as event,) if len(self.streams) == 1:
+            case ((Event() | BadEvent() | Mapping()) as event,) if len(self.streams) == 1:
                 return self.streams[0].name, event
-            case (Event() | BadEvent(),):
+            case (Event() | BadEvent() | Mapping(),):
                 names = " or ".join(f'push("{stream.name}", event)' for stream in self.streams)
                 raise InputError(f"The query reads {len(self.streams)} streams, so name the event's. Try: {names}")
             case _:
-                raise InputError("push() needs an event. Try: push(stream, thence.Event(time, graph))")
+                raise InputError(
+                    'push() needs an event. Try: push(stream, thence.Event(time, graph)), or a dict with "time"'
+                )
 
     def _bad(self, problem: Problem) -> list[Match | Problem]:
         self.counts.bad += 1

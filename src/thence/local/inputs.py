@@ -1,20 +1,25 @@
-"""The inputs of a query's streams: checks their names and reads files and objects into batches."""
+"""The inputs of a query's streams: checks their names and reads files, tables and objects into batches."""
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from thence.algebra.streams import Stream
 from thence.columns.batches import EventBatch, encode
-from thence.columns.value_types import Types, attribute_types, needs_data
-from thence.errors import InputError, LimitError, closest, listed
+from thence.columns.value_types import Types, needs_data
+from thence.errors import InputError, LimitError, ThenceError, closest, listed
 from thence.interface.dataflow import Dataflow, check_types
-from thence.io.event_files import column_types, is_parquet, read_batches
+from thence.io.event_files import is_parquet, read_batches, table_types
 from thence.io.gunzip import open_input
+from thence.io.jsonl import ObjectReader
+from thence.io.table_layout import TableLayout
 from thence.rdf.events import BadEvent, Event
+from thence.rdf.limits import Limits
 from thence.rdf.terms import IRI
 from thence.rdf.times import Domain
 
@@ -71,6 +76,7 @@ class StreamInput:
     label: str
     value: object
     namespace: str
+    layout: TableLayout = field(default_factory=TableLayout)
 
     @property
     def is_parquet(self) -> bool:
@@ -81,51 +87,107 @@ class StreamInput:
         from thence.io.event_tables import times_between  # heavy
 
         assert isinstance(self.value, str | os.PathLike)
-        return times_between(self.value)
+        return times_between(self.value, self.layout)
 
     def time_kind(self) -> Domain | None:
-        """The kind of time of a Parquet file, as far as the type of its column says: before any event (C-32)."""
-        if not self.is_parquet:
+        """The kind of time of a table, as far as the type of its column says: before any event (C-32)."""
+        schema = self._schema()
+        if schema is None:
             return None
-        import pyarrow as pa  # heavy
+        name = self.layout.columns.get("time", "time")
+        return self.layout.times.domain(schema.field(name).type) if name in schema.names else None
 
-        kind = (self.columns() or {}).get("time")
-        if kind is None or pa.types.is_integer(kind):
-            return None if kind is None else Domain.TICKS
-        return Domain.DATETIME if pa.types.is_timestamp(kind) else None
+    def _schema(self) -> Any | None:
+        """The columns of a table that says their types."""
+        if self.is_parquet:
+            from thence.io.event_tables import parquet_schema  # heavy
 
-    def columns(self) -> dict[str, Any] | None:
-        """The Arrow types of a table's columns; None if the input is not a table."""
-        return column_types(self.value) if isinstance(self.value, str | os.PathLike) else None
+            assert isinstance(self.value, str | os.PathLike)
+            return parquet_schema(self.value)
+        return self.value.schema if _is_arrow(self.value) else None  # type: ignore[attr-defined]
+
+    def types(self) -> Types | None:
+        """The types of a table's attributes; None if the input is not a table of typed events."""
+        if isinstance(self.value, str | os.PathLike):
+            return table_types(self.value, self.layout)
+        if not _is_arrow(self.value):
+            return None
+        from thence.io.table_columns import attribute_types  # heavy
+
+        return attribute_types(self.layout, f"stream {self.label}", self._schema())
+
+    def check(self) -> None:
+        """InputError if the columns of a table can't be events."""
+        schema = self._schema()
+        if schema is not None:
+            from thence.io.table_columns import event_columns  # heavy
+
+            event_columns(self.layout, os.fspath(self.value) if self.is_parquet else f"stream {self.label}", schema)  # type: ignore[call-overload]
 
     def read(self, wanted: Collection[IRI] | None = None) -> Iterator[tuple[Batch, Sequence[Event] | None] | BadEvent]:
         """The input's events in batches, each with the objects that it came from, if any; and its bad events. With
         `wanted`, triples with other predicates may be left out."""
-        if isinstance(self.value, str | os.PathLike):
-            for found in read_batches(self.value, stream=self.label, namespace=self.namespace, wanted=wanted):
-                yield found if isinstance(found, BadEvent) else (found, None)
-        elif isinstance(self.value, EventBatch):
+        if isinstance(self.value, EventBatch):
             yield self.value, None
+            return
+        if isinstance(self.value, str | os.PathLike):
+            options = {"namespace": self.namespace, "wanted": wanted, "layout": self.layout}
+            found: Iterator[Batch | BadEvent] = read_batches(self.value, stream=self.label, **options)  # type: ignore[arg-type]
+        elif _is_arrow(self.value):
+            from thence.io.arrow_streams import ArrowStream, read_arrow  # heavy
+
+            assert isinstance(self.value, ArrowStream)
+            found = read_arrow(self.value, stream=self.label, namespace=self.namespace, layout=self.layout)
         else:
             assert isinstance(self.value, Iterable)
-            yield from _batches(self.value, self.label, self.namespace)
+            yield from _batches(self.value, ObjectReader(self.label, Limits(), self.namespace, self.layout))
+            return
+        for each in found:
+            yield each if isinstance(each, BadEvent) else (each, None)
 
 
-def stream_inputs(name: str, value: object, *, namespace: str) -> list[StreamInput]:
+def stream_inputs(name: str, value: object, *, namespace: str, layout: TableLayout | None = None) -> list[StreamInput]:
     """The inputs of a stream. Missing files are reported at once. `namespace` is the namespace of the names in typed
-    events."""
+    events, `layout` says what the columns of tables are."""
     several = value if isinstance(value, list | tuple) and _has_sources(value) else [value]
+    several = [each for one in several for each in _files(one)]
     found = []
     for number, each in enumerate(several):
         label = name if len(several) == 1 else f"{name}/{_called(each, number)}"
-        found.append(StreamInput(label, _checked(name, each), namespace))
+        found.append(StreamInput(label, _checked(name, each), namespace, layout or TableLayout(name)))
     if len({source.label for source in found}) < len(found):  # files of one name, from different folders
         found = [replace(source, label=f"{name}/{number}") for number, source in enumerate(found, start=1)]
     return found
 
 
+_PATTERN = re.compile(r"[*?\[]")
+
+
+def _files(value: object) -> list[object]:
+    """A path as the files that it means: those of a folder or of a pattern, in the order of their names."""
+    if not isinstance(value, str | os.PathLike):
+        return [value]
+    path = os.fspath(value)
+    if os.path.isdir(path):
+        names = [name for name in sorted(os.listdir(path)) if not name.startswith((".", "_"))]
+        if not names:
+            raise InputError(f"{path} is an empty folder. Try: a folder with event files")
+        return [os.path.join(path, name) for name in names]
+    if os.path.exists(path) or not _PATTERN.search(path):
+        return [value]
+    found = sorted(glob.glob(path, recursive=True))
+    if not found:
+        raise InputError(f"{path}: no file has such a name. Try: the name of a file, or of a folder")
+    return list(found)
+
+
+def _is_arrow(value: object) -> bool:
+    return type(value).__name__ == "ArrowStream"  # whose module is heavy
+
+
 def _has_sources(values: Sequence[object]) -> bool:
-    return any(isinstance(each, str | os.PathLike | EventBatch | list | tuple) for each in values)
+    kinds = (str, os.PathLike, EventBatch, list, tuple)
+    return any(isinstance(each, kinds) or hasattr(each, "__arrow_c_stream__") for each in values)
 
 
 def _called(value: object, number: int) -> str:
@@ -137,6 +199,10 @@ def _checked(name: str, value: object) -> object:
         case str() | os.PathLike():
             open_input(value).close()
             return value
+        case _ if hasattr(value, "__arrow_c_stream__"):
+            from thence.io.arrow_streams import ArrowStream  # heavy
+
+            return ArrowStream.of(value, f"stream {name}")
         case Event() | BadEvent():
             return [value]
         case EventBatch():
@@ -146,54 +212,62 @@ def _checked(name: str, value: object) -> object:
         case Iterable():
             return value
     raise InputError(
-        f"The stream {name} can't be read from {type(value).__name__}. Try: a path, or an iterable of thence.Event"
+        f"The stream {name} can't be read from {type(value).__name__}. Try: a path, a DataFrame of pandas, Polars or "
+        "Arrow, or an iterable of dicts or of thence.Event"
     )
 
 
 def _batches(
-    values: Iterable[object], label: str, namespace: str
+    values: Iterable[object], reader: ObjectReader
 ) -> Iterator[tuple[EventBatch, Sequence[Event] | None] | BadEvent]:
     waiting: list[Event] = []
     first = 0
-    for value in values:
+    for number, value in enumerate(values, start=1):
         match value:
             case Event():
                 try:
-                    waiting.append(value.in_namespace(namespace))
+                    waiting.append(value.in_namespace(reader.namespace))
                 except LimitError as error:
-                    yield BadEvent(label, 0, str(error), repr(value.attributes))
+                    yield BadEvent(reader.stream, 0, str(error), repr(value.attributes))
             case BadEvent():
                 yield value
             case EventBatch():
                 yield value, None
+            case Mapping():
+                try:
+                    waiting.append(reader.event(dict(value), f"{reader.stream}:{number}"))
+                except ThenceError as error:
+                    yield BadEvent(reader.stream, number, str(error), repr(value))
             case _:
-                raise InputError(f"{value!r:.80} in the stream {label} is not an event. Try: thence.Event(time, graph)")
+                raise InputError(
+                    f"{value!r:.80} in the stream {reader.stream} is not an event. Try: thence.Event(time, graph), or "
+                    'a dict with "time"'
+                )
         if len(waiting) == _TOGETHER:
-            yield encode(waiting, stream=label, first=first), waiting
+            yield encode(waiting, stream=reader.stream, first=first), waiting
             first, waiting = first + len(waiting), []
     if waiting:
-        yield encode(waiting, stream=label, first=first), waiting
+        yield encode(waiting, stream=reader.stream, first=first), waiting
 
 
 # The types of inputs that are tables, as far as a query's answer depends on them.
 
 
 def check_inputs(dataflow: Dataflow, inputs: Mapping[str, Sequence[StreamInput]]) -> None:
-    """InputError if a column of a UNION would have several types, or something cannot be computed. Only tables have
-    types before they are read; a CSV file is read to find them, so this is done only where types matter."""
+    """InputError if a table's columns can't be events, if a column of a UNION would have several types, or if something
+    cannot be computed. Only tables have types before they are read; a CSV file is read to find them, so this is done
+    only where types matter."""
+    for listed_inputs in inputs.values():
+        for each in listed_inputs:
+            each.check()
     if needs_data(dataflow.typed_stages):
-        check_types(dataflow, {name: [*map(_types_of, listed)] for name, listed in inputs.items()})
+        check_types(dataflow, {name: [each.types() for each in listed] for name, listed in inputs.items()})
 
 
 def input_types(inputs: Mapping[str, Sequence[StreamInput]]) -> dict[str, list[Types] | None]:
     """The types of the attributes of each stream, input by input; None where some input is not a table."""
-    found = {name: [_types_of(each) for each in listed] for name, listed in inputs.items()}
+    found = {name: [each.types() for each in listed] for name, listed in inputs.items()}
     return {
         name: None if any(each is None for each in listed) else [each for each in listed if each is not None]
         for name, listed in found.items()
     }
-
-
-def _types_of(given: StreamInput) -> Types | None:
-    columns = given.columns()
-    return None if columns is None else attribute_types(columns)

@@ -12,7 +12,7 @@ from thence.algebra.streams import Stream
 from thence.columns.value_types import Types
 from thence.errors import InputError
 from thence.interface.dataflow import Dataflow
-from thence.local.inputs import inputs_by_stream, stream_name
+from thence.local.inputs import inputs_by_stream
 from thence.match.background import Background
 from thence.query.options import Options
 from thence.rdf.times import Domain
@@ -22,10 +22,9 @@ from thence.spark.driver.pipeline import Inputs, Settings, counted_answers, coun
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """A DataFrame for each stream, and what its columns are called."""
+    """A DataFrame for each stream."""
 
     by_name: Mapping[str, DataFrame]
-    columns: Mapping[str, Mapping[str, str]]
 
     def answers(
         self,
@@ -36,9 +35,7 @@ class Frames:
     ) -> DataFrame:
         """The matches. `check` judges the types of the streams' attributes and the background before there is a job."""
         watermark, domain = options.timing(dataflow.streams, kind)
-        settings = spark_settings(
-            dataflow, options, watermark, columns=self.columns, counts=self._counts(options.counts)
-        )
+        settings = spark_settings(dataflow, options, watermark, counts=self._counts(options.counts))
         check(Inputs(dict(self.by_name)).types(settings), settings.background)
         rows = dataflow_rows(dataflow, self.by_name, domain, settings, ordered=False)
         return counted_answers(rows, settings)
@@ -65,12 +62,13 @@ def spark_settings(dataflow: Dataflow, options: Options, watermark: Watermark, *
         shards=options.shards,
         problems=options.gives_problems,
         terms=options.terms,
+        layouts=options.layouts(dataflow),
         namespaces={stream.name: dataflow.namespace_of(stream.name) for stream in dataflow.streams},
         **named,
     )
 
 
-def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Frames:
+def frames_of(given: object, streams: Sequence[Stream]) -> Frames:
     """The DataFrames of a query's streams, by name."""
     found: dict[str, DataFrame] = {}
     for name, value in inputs_by_stream(given, streams).items():
@@ -80,19 +78,8 @@ def frames_of(given: object, columns: object, streams: Sequence[Stream]) -> Fram
                 'Try: spark.read.format("thence").load(path); or query.match(…), which reads paths in one process'
             )
         found[name] = value  # type: ignore[assignment]
-    return Frames(found, _columns(columns, streams))
+    return Frames(found)
 
 
 def _is_dataframe(value: object) -> bool:
     return isinstance(value, DataFrame)
-
-
-def _columns(given: object, streams: Sequence[Stream]) -> dict[str, Mapping[str, str]]:
-    """The column names of each stream: one mapping for all streams, or one for each."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise InputError(f'columns can\'t be {type(given).__name__}. Try: columns={{"time": "ts"}}')
-    if all(isinstance(value, str) for value in given.values()):
-        return {stream.name: dict(given) for stream in streams}
-    return {stream_name(name, streams): mapping for name, mapping in given.items()}

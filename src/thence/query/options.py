@@ -9,14 +9,17 @@ from datetime import timedelta
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from thence.algebra.streams import At, Every, OnClose, OnContent, OnNonEmpty, Report, Stream
+from thence.columns.time_reading import TimeReading
 from thence.errors import InputError
 from thence.interface.dataflow import Dataflow
 from thence.interface.operator import NO_LIMIT, Environment, Feature
 from thence.interface.tables import AllTriples, Attributes, EntailedTriples
 from thence.io.background_data import load_background
+from thence.io.table_layout import TableLayout
 from thence.local.inputs import stream_name
 from thence.match.background import NO_BACKGROUND, Background
 from thence.query.languages import NO_ORDER, POLICIES, CompileOptions, Language, OrderNames
+from thence.query.tables import table_layouts
 from thence.rdf.terms import IRI, is_absolute
 from thence.rdf.times import MAX_TIME, Domain, Span, evaluation_time, parse_duration, parse_time
 from thence.runtime.watermark import TimeDomain, Watermark
@@ -258,11 +261,16 @@ class Options:
     timed_out: Checked[bool, bool] = Checked(lambda _, given: bool(given), False)
     order: Checked[Any, OrderNames] = Checked(lambda _, given: order_names(given), None)
     optimise: bool = True
+    # what the columns of tables are
+    columns: Any = None
+    types: Any = None
+    time_unit: str | None = None
+    time_zone: str | None = None
+    time_format: str | None = None
     history: bool = False  # of `engine` alone
     # of `dataframe` alone
     shards: Checked[int | None, int | None] = Checked(_shards, None)
     terms: Checked[str, str] = Checked(_choice("text", "struct"), "text")
-    columns: Any = None
     counts: Any = "thence"
 
     @classmethod
@@ -301,6 +309,11 @@ class Options:
         longest = None if after is None else after.length
         called = tuple(stream.name for stream in streams)
         return Watermark(called, min(self.lateness.length, MAX_TIME), names, longest), domain
+
+    def layouts(self, dataflow: Dataflow) -> dict[str, TableLayout]:
+        """What the columns of each stream's tables are."""
+        times = TimeReading(self.time_unit, self.time_format, self.time_zone)
+        return table_layouts(dataflow, self.columns, self.types, times)
 
     def environment(self, dataflow: Dataflow, *, running: bool = False) -> Environment:
         """The options that the steps of a query use, with the background data loaded."""

@@ -213,6 +213,11 @@ class Query:
         timed_out: bool = False,
         order: Any = None,
         optimise: bool = True,
+        columns: Any = None,
+        types: Any = None,
+        time_unit: str | None = None,
+        time_zone: str | None = None,
+        time_format: str | None = None,
     ) -> Matching:
         """The matches in finite streams, in order of certainty, then end, start and ids.
 
@@ -233,8 +238,9 @@ class Query:
     def matching(self, streams: Any, options: Options) -> Matching:
         """`match`, with options that are checked."""
         dataflow = self.supported(options)
+        layouts = options.layouts(dataflow)
         inputs = {
-            name: stream_inputs(name, value, namespace=dataflow.namespace_of(name))
+            name: stream_inputs(name, value, namespace=dataflow.namespace_of(name), layout=layouts[name])
             for name, value in inputs_by_stream(streams, dataflow.streams).items()
         }
         _, domain = options.timing(dataflow.streams, self.time_kind())
@@ -265,6 +271,11 @@ class Query:
         timed_out: bool = False,
         order: Any = None,
         optimise: bool = True,
+        columns: Any = None,
+        types: Any = None,
+        time_unit: str | None = None,
+        time_zone: str | None = None,
+        time_format: str | None = None,
         history: bool = False,
     ) -> Engine:
         """The query, ready to have events pushed into it: `push`, `advance`, `close`.
@@ -279,7 +290,8 @@ class Query:
         environment = options.environment(dataflow, running=True)
         check_background(self, environment.background)
         answers = Answers(LocalFlow(dataflow, environment, domain))
-        return Engine(answers, dataflow.streams, watermark, options.gives_problems, dataflow.namespace_of)
+        layouts = options.layouts(dataflow)
+        return Engine(answers, dataflow.streams, watermark, options.gives_problems, dataflow.namespace_of, layouts)
 
     def dataframe(
         self,
@@ -299,8 +311,12 @@ class Query:
         timed_out: bool = False,
         order: Any = None,
         optimise: bool = True,
-        terms: str = "text",
         columns: Any = None,
+        types: Any = None,
+        time_unit: str | None = None,
+        time_zone: str | None = None,
+        time_format: str | None = None,
+        terms: str = "text",
         counts: str | Observation = "thence",
     ) -> DataFrame:
         """The query on Spark: event DataFrames in, a DataFrame of matches out; streaming ones in, a streaming one out.
@@ -317,7 +333,7 @@ class Query:
 
         options = Options.among(locals())
         dataflow = self.supported(options)
-        frames = frames_of(streams, options.columns, dataflow.streams)
+        frames = frames_of(streams, dataflow.streams)
 
         def check(types: Mapping[str, Types | None], background: Background) -> None:
             check_input(self, {name: None if own is None else [own] for name, own in types.items()}, background)

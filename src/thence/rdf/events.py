@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -40,16 +40,28 @@ def typed_triples(attributes: Mapping[str, Any], *, namespace: str = DEFAULT_NAM
     <http://example.org/house1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/Reading>
     <http://example.org/house1> <http://example.org/watts> "2150"^^<http://www.w3.org/2001/XMLSchema#integer>
     """
-    kind = attributes.get("type")
-    if not isinstance(kind, str | IRI) or not kind:
+    others = {name: value for name, value in attributes.items() if name not in ("type", "subject")}
+    return row_triples(checked_type(attributes.get("type")), attributes.get("subject"), others, namespace)
+
+
+def checked_type(given: object) -> str | IRI:
+    """The type of a typed event. InputError if it is none."""
+    if not isinstance(given, str | IRI) or not given:
         raise InputError('a typed event needs a "type", which is text')
-    subject = subject_term(attributes.get("subject"), namespace)
-    triples = [Triple(subject, RDF_TYPE, name_term(kind, namespace))]
+    return given
+
+
+def row_triples(
+    kind: str | IRI | None, subject: object, attributes: Mapping[str, Any], namespace: str
+) -> tuple[Triple, ...]:
+    """The triples of a row of a table, which need not have a type."""
+    owner = subject_term(subject, namespace)
+    triples = [] if kind is None else [Triple(owner, RDF_TYPE, name_term(kind, namespace))]
     for column, value in attributes.items():
         if not isinstance(column, str):
             raise InputError(f"{column!r:.80} is not an attribute's name")
-        if value is not None and column not in ("type", "subject"):
-            triples.append(Triple(subject, predicate_term(column, namespace), value_term(column, value)))
+        if value is not None:
+            triples.append(Triple(owner, predicate_term(column, namespace), value_term(column, value)))
     return tuple(triples)
 
 
@@ -256,12 +268,18 @@ def distinct(triples: Iterable[Triple], limits: Limits = _LIMITS) -> tuple[Tripl
 
 
 def _typed(attributes: Mapping[str, Any], namespace: str, limits: Limits) -> tuple[Triple, ...]:
+    return within_limits(attributes, namespace, limits, lambda: typed_triples(attributes, namespace=namespace))
+
+
+def within_limits(
+    attributes: Mapping[str, Any], namespace: str, limits: Limits, made: Callable[[], tuple[Triple, ...]]
+) -> tuple[Triple, ...]:
     """The triples of a typed event. Every attribute's IRI contains the namespace, so the length is checked before they
     are built."""
     given_values = sum(value is not None for name, value in attributes.items() if name not in ("type", "subject"))
     if len(attributes) > limits.event_triples or given_values * len(namespace) > limits.event_bytes:
         raise LimitError(limits.describe_event())
-    triples = typed_triples(attributes, namespace=namespace)
+    triples = made()
     if sum(len(triple.predicate.value) + len(triple.object.value) for triple in triples) > limits.event_bytes:
         raise LimitError(limits.describe_event())
     return triples

@@ -139,6 +139,16 @@ def _from_text(text: str) -> int:
     return _in_range(seconds * _SECOND + micro, text)
 
 
+def has_zone(text: str) -> bool:
+    """Whether a text that is a time says its zone.
+
+    >>> has_zone("2024-05-06T07:00Z"), has_zone("2024-05-06 07:00")
+    (True, False)
+    """
+    found = _TEXT.fullmatch(text)
+    return found is not None and found[8] is not None
+
+
 def _zone(zone: str | None, text: str) -> int:
     """The offset of a zone from UTC, in seconds."""
     if zone is None or zone == "Z":

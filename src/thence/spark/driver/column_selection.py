@@ -14,15 +14,16 @@ from pyspark.sql import types as T
 from pyspark.sql.types import DoubleType, FloatType
 
 from thence.algebra.expressions import Compare, Comparison, Expression
-from thence.extraction.attributes import local_name
+from thence.extraction.attributes import OWN_TIMES, SUBJECT, TYPE, local_name
 from thence.interface.tables import Attributes, EventVariable, Fit, Table
-from thence.io.event_tables import OWN_COLUMNS
+from thence.io.row_ids import id_prefix
+from thence.io.table_layout import ID, EventColumns, RowKind
 from thence.rdf.events import RDF_TYPE, predicate_term
 from thence.rdf.terms import IRI, Literal
 from thence.rdf.values import is_number, value
-from thence.spark.sources.row_decoder import HIGH, LOW, Decoder, RowKind
+from thence.spark.sources.row_decoder import HIGH, LOW, Decoder
 from thence.spark.sources.row_hashes import MINUS, NULL
-from thence.spark.sources.row_ids import COLUMN, id_prefix
+from thence.spark.sources.row_positions import COLUMN
 
 # Selects what of a DataFrame is sent to the workers: the columns that the query needs, and an id for each row. Each
 # column is costly.
@@ -35,40 +36,39 @@ from thence.spark.sources.row_ids import COLUMN, id_prefix
 def narrowed_decoder(decoder: Decoder, asked: frozenset[IRI] | None) -> Decoder:
     """The decoder of rows reduced to the columns that are needed. `asked` are the predicates that the query reads;
     None: all."""
-    names = dict(decoder.names)
-    given = names.pop("id", None)
-    kept = {ours: theirs for ours, theirs in names.items() if _is_asked(ours, decoder, asked, given)}
+    whole = decoder.parts
+    parts = dict(whole.parts)
+    given = parts.pop("id", None)
+    if decoder.kind is RowKind.TYPED and asked is not None and given is None and RDF_TYPE not in asked:
+        parts.pop("type", None)  # where rows have ids of their own, these say nothing of their types
     if given is not None:
-        return replace(decoder, names=(*kept.items(), ("id", given)))
-    untyped = decoder.kind is RowKind.TYPED and "type" not in kept
-    return replace(decoder, names=tuple(kept.items()), hashed=True, untyped=untyped)
+        parts["id"] = ID
+    kept = [
+        name
+        for name in whole.attributes
+        if asked is None or name == COLUMN or predicate_term(name, decoder.namespace) in asked
+    ]
+    untyped = "type" in whole.parts and "type" not in parts
+    found = replace(whole, parts=parts, attributes=tuple(kept))
+    return replace(decoder, parts=found, hashed=given is None, untyped=untyped)
 
 
 def selected_columns(frame: DataFrame, decoder: Decoder, narrow: Decoder) -> DataFrame:
     """The part of a DataFrame that is sent, selected in one SQL text: column by column, there would be hundreds of
     calls to Java."""
-    names = dict(narrow.names)
     high, low = _halves(frame, decoder.without_positions())
-    given = names.pop("id", None)
-    columns = [quoted(theirs) for theirs in dict.fromkeys(names.values())]
-    if given is not None:
-        text = f"cast({quoted(given)} AS string)"
+    columns = [quoted(theirs) for theirs in narrow.columns if theirs != ID]
+    own = decoder.parts.parts
+    if not narrow.hashed:
+        text = f"cast({quoted(own['id'])} AS string)"
         made = f"cast({_binary(id_prefix(decoder.stream))} AS string) || {_hexadecimal(high)} || {_hexadecimal(low)}"
-        columns.append(f"coalesce(nullif({text}, ''), {made}) AS {quoted(given)}")
+        columns.append(f"coalesce(nullif({text}, ''), {made}) AS {ID}")
         return frame.selectExpr(*columns)
-    kind = quoted(dict(decoder.names)["type"]) if narrow.untyped else ""
+    kind = quoted(own["type"]) if narrow.untyped else ""
     columns.append(f"if({kind} <> '', {high}, NULL) AS {HIGH}" if narrow.untyped else f"{high} AS {HIGH}")
-    if decoder.domain is None:
+    if not decoder.numbered:
         columns.append(f"{low} AS {LOW}")
     return frame.selectExpr(*columns)
-
-
-def _is_asked(ours: str, decoder: Decoder, asked: frozenset[IRI] | None, given: str | None) -> bool:
-    if asked is None or decoder.kind is not RowKind.TYPED:
-        return True
-    if ours == "type":  # where rows have ids of their own, these say nothing of their types
-        return RDF_TYPE in asked or given is not None
-    return ours in (*OWN_COLUMNS, COLUMN) or predicate_term(ours, decoder.namespace) in asked
 
 
 def _halves(frame: DataFrame, decoder: Decoder) -> tuple[str, str]:
@@ -102,6 +102,9 @@ def quoted(name: str) -> str:
 # What Spark would judge otherwise than the language is left out of it. A row that it rejects is not looked at further,
 # so that a text of it which is too long is not a bad event.
 
+_ALSO_WITHOUT = frozenset(map(str, (*OWN_TIMES, TYPE, SUBJECT)))
+"""Attributes that events have without such a column."""
+
 _TURNED = {
     Comparison.LESS: Comparison.GREATER,
     Comparison.GREATER: Comparison.LESS,
@@ -117,10 +120,10 @@ def prefiltered(frame: DataFrame, tables: Sequence[Table], whole: Decoder) -> Da
     pattern = tables[0].pattern if len(tables) == 1 else None
     if not isinstance(pattern, Attributes) or pattern.all_count or whole.kind is not RowKind.TYPED or frame.isStreaming:
         return frame
+    if not whole.numbered or whole.times.unit is not None or whole.times.zone is not None:
+        return frame  # a time that is text may be none at all, as may be one that is to be computed
     names = dict(whole.names)
-    if whole.domain is None:
-        return frame  # a time that is text may be none at all
-    found = [_fitting(pattern, fit, frame, names) for fit in pattern.fits]
+    found = [_fitting(pattern, fit, frame, whole.parts) for fit in pattern.fits]
     wanted = [each for each in found if each is not None]
     if len(wanted) < len(found):
         return frame  # something may be any event
@@ -130,39 +133,42 @@ def prefiltered(frame: DataFrame, tables: Sequence[Table], whole: Decoder) -> Da
 def _bad(names: dict[str, str]) -> list[Column]:
     """The rows that are not events."""
     columns = {ours: F.col(quoted(names[ours])) for ours in ("time", "type", "end") if ours in names}
-    found = [columns["time"].isNull(), columns["type"].isNull(), columns["type"] == ""]
+    found = [columns["time"].isNull()]
+    found += [columns["type"].isNull(), columns["type"] == ""] if "type" in columns else []
     return [*found, columns["end"] < columns["time"]] if "end" in columns else found
 
 
-def _fitting(pattern: Attributes, fit: Fit, frame: DataFrame, names: dict[str, str]) -> Column | None:
+def _fitting(pattern: Attributes, fit: Fit, frame: DataFrame, columns: EventColumns) -> Column | None:
     """The test that a row must pass, as far as Spark can check it; None if no value is tested."""
-    tests = [_compared(pattern.predicates[number], frame, names) for number in fit.predicates]
+    tests = [_compared(pattern.predicates[number], frame, columns) for number in fit.predicates]
     found = [test for test in tests if test is not None]
     if not found:
         return None
-    if fit.type is not None:
+    if fit.type is not None and "type" in columns.parts:
         local = fit.type.local if fit.type.iri is None else local_name(fit.type.iri)
         if "%" not in local:  # else it may be written otherwise in a table
-            found.append(F.col(quoted(names["type"])).endswith(local))  # by its local name or whole: looked at again
+            found.append(
+                F.col(quoted(columns.parts["type"])).endswith(local)
+            )  # by its local name or whole: looked at again
     return reduce(and_, found)
 
 
-def _compared(condition: Expression, frame: DataFrame, names: dict[str, str]) -> Column | None:
+def _compared(condition: Expression, frame: DataFrame, columns: EventColumns) -> Column | None:
     match condition:
         case Compare(comparison, EventVariable() as variable, Literal() as constant) if comparison in _TURNED:
-            return _comparison(comparison, variable, constant, frame, names)
+            return _comparison(comparison, variable, constant, frame, columns)
         case Compare(comparison, Literal() as constant, EventVariable() as variable) if comparison in _TURNED:
-            return _comparison(_TURNED[comparison], variable, constant, frame, names)
+            return _comparison(_TURNED[comparison], variable, constant, frame, columns)
         case _:
             return None
 
 
 def _comparison(
-    comparison: Comparison, variable: EventVariable, constant: Literal, frame: DataFrame, names: dict[str, str]
+    comparison: Comparison, variable: EventVariable, constant: Literal, frame: DataFrame, columns: EventColumns
 ) -> Column | None:
-    theirs = names.get(str(variable.attribute))
+    theirs = str(variable.attribute)
     found: Any = value(constant)
-    if theirs is None or isinstance(found, bool):
+    if theirs not in columns.attributes or theirs in _ALSO_WITHOUT or isinstance(found, bool):
         return None
     kind, column = frame.schema[theirs].dataType, F.col(quoted(theirs))
     if isinstance(kind, T.StringType):

@@ -14,13 +14,14 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type, to_arrow_schema
 
-from thence.columns.value_types import Types, agreed, attribute_types, is_known, needs_data, read_attributes
+from thence.columns.value_types import Types, agreed, is_known, needs_data, read_attributes
 from thence.errors import InputError, listed
 from thence.extraction.attributes import predicates_read
 from thence.interface.dataflow import Dataflow, check_types
 from thence.interface.operator import Environment, Program
 from thence.interface.output import Rows
-from thence.io.event_tables import OWN_COLUMNS
+from thence.io.table_columns import attribute_types
+from thence.io.table_layout import RowKind, TableLayout
 from thence.match.background import Background
 from thence.match.context import Context
 from thence.rdf.events import predicate_term
@@ -31,8 +32,7 @@ from thence.runtime.watermark import TimeDomain, Watermark
 from thence.spark.driver.column_selection import narrowed_decoder, prefiltered, quoted, selected_columns
 from thence.spark.sources.parquet_scans import parquet_scan
 from thence.spark.sources.parquet_splits import ScanReader
-from thence.spark.sources.row_decoder import Decoder, RowKind, decoder
-from thence.spark.sources.row_ids import COLUMN
+from thence.spark.sources.row_decoder import Decoder, decoder
 from thence.spark.sources.split_reader import SplitReader
 from thence.spark.worker.gc_freeze import freeze_loaded_objects
 from thence.spark.worker.output_rows import HIDDEN, INNER, PROBLEM_COLUMNS, RowWriter, arrow_type, arrow_types
@@ -127,13 +127,16 @@ class Settings:
     shards: int | None = None
     problems: bool = False
     terms: str = "text"
-    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # the columns' names, by stream
+    layouts: Mapping[str, TableLayout] = field(default_factory=dict)  # what the columns of each stream are
     namespaces: Mapping[str, str] = field(default_factory=dict)  # of the streams from outside
     counts: str | Observation = COUNTS
 
     @property
     def background(self) -> Background:
         return self.environment.background
+
+    def layout(self, stream: str) -> TableLayout:
+        return self.layouts.get(stream) or TableLayout(stream)
 
     def named(self, metric: str) -> str:
         return f"{self.counts}.{metric}"
@@ -310,7 +313,7 @@ class Inputs:
     def types(self, settings: Settings) -> dict[str, Types | None]:
         """The types of the attributes of each stream from outside; None for RDF and for file splits."""
         return {
-            name: None if name in self.readers else _typed_columns(frame, _decoder(name, frame, settings))
+            name: None if name in self.readers else _typed_columns(name, frame, settings)
             for name, frame in self.frames.items()
         }
 
@@ -337,9 +340,8 @@ def is_streaming(frames: Mapping[str, DataFrame]) -> bool:
 
 
 def _decoder(name: str, frame: DataFrame, settings: Settings, *, positions: bool = False) -> Decoder:
-    schema = to_arrow_schema(frame.schema, timezone="UTC")
-    columns = settings.columns.get(name, {})
-    whole = decoder(name, schema, namespace=settings.namespaces.get(name, ""), columns=columns)
+    namespace, layout = settings.namespaces.get(name, ""), settings.layout(name)
+    whole = decoder(name, _arrow_schema(frame), namespace=namespace, layout=layout)
     return whole if positions else whole.without_positions()
 
 
@@ -347,19 +349,20 @@ def _check_order(name: str, whole: Decoder, order: Sequence[IRI]) -> None:
     """InputError if a stream of typed rows lacks a column of the option `order`."""
     if whole.kind is not RowKind.TYPED:
         return
-    columns = [ours for ours, _ in whole.names if ours not in (*OWN_COLUMNS, COLUMN)]
-    missing = set(order) - {predicate_term(ours, whole.namespace) for ours in columns}
+    columns = whole.parts.attributes
+    missing = set(order) - {predicate_term(column, whole.namespace) for column in columns}
     for predicate in sorted(missing, key=str):
         raise InputError(
             f"The stream {name} has no column for {predicate}, which order names. Try: one of {listed(columns)}"
         )
 
 
-def _typed_columns(frame: DataFrame, whole: Decoder) -> Types | None:
-    if whole.kind is not RowKind.TYPED:
-        return None
-    schema = to_arrow_schema(frame.schema, timezone="UTC")
-    return attribute_types({ours: schema.field(theirs).type for ours, theirs in whole.names})
+def _typed_columns(name: str, frame: DataFrame, settings: Settings) -> Types | None:
+    return attribute_types(settings.layout(name), f"stream {name}", _arrow_schema(frame))
+
+
+def _arrow_schema(frame: DataFrame) -> Any:
+    return to_arrow_schema(frame.schema, timezone="UTC")
 
 
 def _sent(frame: DataFrame, whole: Decoder, asked: frozenset[IRI] | None) -> tuple[DataFrame, Decoder | ScanReader]:

@@ -10,7 +10,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +24,12 @@ from pyspark.sql.types import DataType, LongType, StringType, StructField, Struc
 from thence.columns.batches import EventBatch
 from thence.columns.dictionary import Terms
 from thence.errors import InputError
+from thence.io.table_layout import TableLayout
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.sources.file_splits import FileSplit, ending, first_domain, read_split, split_file
-from thence.spark.sources.row_ids import COLUMN, POSITION, file_rank
+from thence.spark.sources.row_positions import COLUMN, POSITION, file_rank
 
 if TYPE_CHECKING:
     from thence.rdf.limits import Limits
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _BAD = pa.struct([("file", pa.string()), ("line", pa.int64()), ("reason", pa.string()), ("text", pa.string())])
+_LAYOUT = TableLayout()
 _TOGETHER = 1000  # bad events that become one record batch
 _A_TIME = {Domain.TICKS: "a tick", Domain.DATETIME: "a date"}
 _TIME_FIELDS = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
@@ -51,10 +53,12 @@ def arrow_schema(domain: Domain) -> Any:
     return pa.schema([("time", time), ("end", time), *texts, (COLUMN, POSITION), ("bad", _BAD)])
 
 
-def split_rows(part: FileSplit, domain: Domain, *, namespace: str, limits: Limits) -> Iterator[Any]:
+def split_rows(
+    part: FileSplit, domain: Domain, *, namespace: str, limits: Limits, layout: TableLayout = _LAYOUT
+) -> Iterator[Any]:
     """The rows of a part of a file, as record batches."""
     bad: list[BadEvent] = []
-    for found in read_split(part, namespace=namespace, limits=limits):
+    for found in read_split(part, namespace=namespace, limits=limits, layout=layout):
         if isinstance(found, BadEvent):
             bad.append(found)
         else:
@@ -146,7 +150,7 @@ _SPLIT = 64 << 20
 _DOMAINS = {"ticks": Domain.TICKS, "datetime": Domain.DATETIME}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _PATTERN = re.compile(r"[*?\[]")
-_KNOWN = ("path", "paths", "stream", "time", "namespace", "split", "files_per_batch", "rank")
+_KNOWN = ("path", "paths", "stream", "time", "namespace", "split", "files_per_batch", "rank", "layout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,7 @@ class SourceOptions:
     split: int = _SPLIT
     files_per_batch: int | None = None
     rank: int = 0  # of the first path
+    layout: TableLayout = field(default_factory=TableLayout)
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> SourceOptions:
@@ -180,7 +185,7 @@ class SourceOptions:
         """
         unknown = next((name for name in given if name.lower() not in _KNOWN), None)
         if unknown is not None:
-            raise InputError(f'There is no option "{unknown:.80}". Try: {", ".join(_KNOWN[2:])}')
+            raise InputError(f'There is no option "{unknown:.80}". Try: {", ".join(_KNOWN[2:-1])}')
         time = given.get("time")
         if time is not None and time.lower() not in _DOMAINS:
             raise InputError(f'Option time is "{time:.80}". Try: ticks or datetime')
@@ -193,6 +198,7 @@ class SourceOptions:
             split=_positive("split", given.get("split", str(_SPLIT))),
             files_per_batch=None if files is None else _positive("files_per_batch", files),
             rank=_positive("rank", given.get("rank", "1")) - 1,
+            layout=TableLayout.from_json(given["layout"]) if "layout" in given else TableLayout(),
         )
 
     def files(self) -> list[SourceFile]:
@@ -351,7 +357,7 @@ class _BatchReader(DataSourceReader):
 def _rows(partition: InputPartition, options: SourceOptions, domain: Domain) -> Iterator[Any]:
     if not isinstance(partition, _TaskSplits):  # Spark's own, where there is no file
         return iter(())
-    return split_rows(partition.part, domain, namespace=options.namespace, limits=_LIMITS)
+    return split_rows(partition.part, domain, namespace=options.namespace, limits=_LIMITS, layout=options.layout)
 
 
 class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):

@@ -24,11 +24,12 @@ from thence.io.gunzip import open_input
 from thence.io.jsonl import read_jsonl
 from thence.io.nquads import events_of, read_nquads
 from thence.io.nquads_lines import SMALL, scan_quads
+from thence.io.table_layout import TableLayout
 from thence.io.trig import trig_chunks
 from thence.rdf.events import BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources.row_ids import file_rank
+from thence.spark.sources.row_positions import file_rank
 
 if TYPE_CHECKING:
     from thence.columns.batches import Batch
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 _WINDOW = SMALL  # bytes in which an event's beginning is looked for at a time: few, for which nothing is compiled
 _HEAD = 1 << 18  # bytes in which a file's first event is looked for at a time
+_LAYOUT = TableLayout()
 _TABLES = {"parquet": "parquet", "csv": "csv"}
 
 
@@ -85,7 +87,9 @@ def split_file(path: str, *, stream: str, split: int, rank: str = file_rank(0)) 
     return found
 
 
-def read_split(part: FileSplit, *, namespace: str, limits: Limits) -> Iterator[Batch | BadEvent]:
+def read_split(
+    part: FileSplit, *, namespace: str, limits: Limits, layout: TableLayout = _LAYOUT
+) -> Iterator[Batch | BadEvent]:
     """The events of a part in batches, and what could not be read between them."""
     with open_input(part.path, limits=limits) as file:
         source = file if part.end is None else _stretch(file, part.begin, part.end)
@@ -103,6 +107,7 @@ def read_split(part: FileSplit, *, namespace: str, limits: Limits) -> Iterator[B
                     limits=limits,
                     namespace=namespace,
                     first_line=part.first_line,
+                    layout=layout,
                 )
                 # a line has one event at most, so that no other part has these positions
                 yield from batches(found, stream=part.stream, first=part.first_line)

@@ -23,8 +23,9 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from thence.columns.arrow_values import is_text
+from thence.io.table_layout import RowKind
 from thence.spark.sources.parquet_splits import RowGroups, ScanReader
-from thence.spark.sources.row_decoder import Decoder, RowKind
+from thence.spark.sources.row_decoder import Decoder
 
 _FILES = 1_000
 """Files whose ends are checked before anything is read; of more, that would take seconds."""

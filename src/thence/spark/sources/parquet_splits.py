@@ -18,11 +18,13 @@ from thence.columns.batches import Batch
 from thence.columns.hashing import as_hexadecimal
 from thence.errors import InputError
 from thence.io.event_tables import check_indices
+from thence.io.row_ids import prefixed_ids
+from thence.io.table_layout import ID
 from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.spark.sources.row_decoder import HIGH, LOW, Decoder
 from thence.spark.sources.row_hashes import row_hashes
-from thence.spark.sources.row_ids import SourcedBatch, prefixed_ids
+from thence.spark.sources.row_positions import SourcedBatch
 
 TOGETHER = 131_072
 """Rows that become events together, if row groups are small: files may have a few rows each."""
@@ -82,14 +84,13 @@ class ScanReader:
     def sent(self, record: Any) -> Any:
         """The columns that Spark would send for these rows (`column_selection`)."""
         given = dict(zip(record.schema.names, record.columns, strict=True))
-        columns = {theirs: given[theirs] for _, theirs in self.decoder.names}
+        columns = {theirs: given[theirs] for theirs in self.decoder.columns if theirs != ID}
         if self.decoder.hashed:
             columns[HIGH] = pa.array(self._half(1, given), mask=self._untyped(given))
-            if self.domain is None:
+            if not self.decoder.numbered:
                 columns[LOW] = pa.array(self._half(2, given))
         else:
-            name = dict(self.decoder.names)["id"]
-            columns[name] = self._ids(given[name], given)
+            columns[ID] = self._ids(given[dict(self.whole.names)["id"]], given)
         return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
     def _half(self, number: int, given: Mapping[str, Any]) -> NDArray[np.int64]:

@@ -7,20 +7,21 @@ what a worker makes of it are the events, ids and blank nodes that `query.match`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from thence.columns.batches import Batch, ColumnBatch
-from thence.columns.value_types import Types, attribute_types
-from thence.io.event_files import column_types, read_batches
+from thence.columns.value_types import Types
+from thence.io.event_files import read_batches, table_types
+from thence.io.table_layout import TableLayout
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
 from thence.spark.sources.file_splits import FileSplit, read_split, split_file
-from thence.spark.sources.row_ids import SourcedBatch, file_rank
+from thence.spark.sources.row_positions import SourcedBatch, file_rank
 
 SPLIT = 32 << 20
 """Bytes of a file that a task reads."""
@@ -36,6 +37,7 @@ class SplitReader:
     namespace: str
     domain: Domain | None
     """The kind of the times, if there is an event."""
+    layout: TableLayout = field(default_factory=TableLayout)
 
     columns: ClassVar[tuple[str, ...]] = ("id",)
     names: ClassVar[tuple[tuple[str, str], ...]] = (("id", "id"),)  # which says that every event has one
@@ -43,7 +45,7 @@ class SplitReader:
     def read(self, record: Any) -> Iterator[SourcedBatch | BadEvent]:
         for number in record.column("id").to_pylist():
             for part in self.parts[number : number + 1]:  # of empty files there is a row, and no part
-                for found in _read(part, self.namespace):
+                for found in _read(part, self.namespace, self.layout):
                     if isinstance(found, BadEvent):
                         yield found
                         continue
@@ -52,8 +54,7 @@ class SplitReader:
 
     def types(self) -> list[Types | None]:
         """The types of attributes of each file that is a table; those of CSV are read for it."""
-        columns = [column_types(path) for path in dict.fromkeys(part.path for part in self.parts)]
-        return [None if each is None else attribute_types(each) for each in columns]
+        return [table_types(path, self.layout) for path in dict.fromkeys(part.path for part in self.parts)]
 
 
 def file_splits(path: str, *, label: str, split: int = SPLIT, number: int = 0) -> list[FileSplit]:
@@ -65,24 +66,24 @@ def file_splits(path: str, *, label: str, split: int = SPLIT, number: int = 0) -
     return split_file(path, stream=label, split=split, rank=rank)
 
 
-def first_domain(path: str, *, label: str, namespace: str) -> Domain | None:
+def first_domain(path: str, *, label: str, namespace: str, layout: TableLayout) -> Domain | None:
     """The kind of time of a file's first event; None if it has no event."""
-    for found in _read(FileSplit(path, label), namespace):
+    for found in _read(FileSplit(path, label), namespace, layout):
         if not isinstance(found, BadEvent) and len(found):
             return Domain(int(found.domains[0]))
     return None
 
 
-def domain_of(files: Sequence[tuple[str, str]], *, namespace: str) -> Domain | None:
+def domain_of(files: Sequence[tuple[str, str]], *, namespace: str, layout: TableLayout) -> Domain | None:
     """The kind of time of a stream's files, each given with its label."""
-    found = (first_domain(path, label=label, namespace=namespace) for path, label in files)
+    found = (first_domain(path, label=label, namespace=namespace, layout=layout) for path, label in files)
     return next((domain for domain in found if domain is not None), None)
 
 
-def _read(part: FileSplit, namespace: str) -> Iterator[Batch | BadEvent]:
+def _read(part: FileSplit, namespace: str, layout: TableLayout) -> Iterator[Batch | BadEvent]:
     if _is_table(part.path):
-        return read_batches(part.path, stream=part.stream, namespace=namespace)
-    return read_split(part, namespace=namespace, limits=Limits())
+        return read_batches(part.path, stream=part.stream, namespace=namespace, layout=layout)
+    return read_split(part, namespace=namespace, limits=Limits(), layout=layout)
 
 
 def _is_table(path: str) -> bool:

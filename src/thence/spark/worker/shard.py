@@ -22,13 +22,13 @@ from thence.interface.dataflow import Stage
 from thence.interface.extracted import BindingTable
 from thence.interface.operator import NEVER, Environment, Program
 from thence.interface.saved_arrays import check_array, check_texts, require
+from thence.io.row_ids import id_prefix
 from thence.rdf.times import Domain
 from thence.runtime import saved_state
 from thence.runtime.event_log import IdLog
 from thence.runtime.host import Host
 from thence.runtime.ordering import Ordered
 from thence.runtime.watermark import Watermark
-from thence.spark.sources.row_ids import id_prefix
 from thence.spark.worker.chunks import Chunk, merge_chunks, pack_chunk, unpack_chunk
 
 # Distinguishes equal events. Tasks know nothing of each other's rows, so events of equal rows come with one id, if they

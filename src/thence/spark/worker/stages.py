@@ -26,7 +26,7 @@ from thence.rdf.events import BadEvent
 from thence.rdf.times import Domain
 from thence.runtime.watermark import TimeDomain, Watermark, late_reason
 from thence.spark.sources.row_decoder import Decoder
-from thence.spark.sources.row_ids import SourcedBatch
+from thence.spark.sources.row_positions import SourcedBatch
 from thence.spark.worker.chunks import MOST, Chunk, pack_chunk, split_by_shard, unpack_chunk
 from thence.spark.worker.output_rows import INNER, ProblemRow, RowWriter, timed_out_rows
 from thence.spark.worker.shard import Shard

@@ -1,9 +1,8 @@
-"""Generated ids of rows, the same on any machine and in any partitioning; and their positions at the source (C-5)."""
+"""Generated ids of rows, the same on any machine and in any partitioning."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -13,62 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from thence.columns.arrow_values import buffer_numbers, dictionary_encoded, indices, is_text, is_valid
-from thence.columns.batches import Batch, label_of
-
-# Positions at the source: the file and the line of each event, which order events of one time (C-5).
-#
-# A DataFrame's rows have them in a column `position`, as `format("thence")` gives it; rows of other DataFrames have
-# none.
-# No Spark in here.
-
-COLUMN = "position"
-BESIDE_ATTRIBUTES = "thence_position"
-"""The column's name in a table of typed events, whose own columns may be called anything."""
-POSITION = pa.struct([("file", pa.string()), ("line", pa.int64())])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SourcedBatch:
-    """Events of one file, each with its line. `file` is a text by which the files of a stream are ordered."""
-
-    batch: Batch
-    file: str
-    lines: NDArray[np.int64]
-
-
-def file_rank(number: int, name: str = "") -> str:
-    """The sort key of a file: its number among the given paths, and its name if the path is a folder.
-
-    >>> file_rank(2) < file_rank(2, "a.nq") < file_rank(10)
-    True
-    """
-    return f"{number:08d}/{name}"
-
-
-def position_column(schema: Any) -> str | None:
-    """The column of an Arrow schema that has positions."""
-    names = (name for name in (BESIDE_ATTRIBUTES, COLUMN) if name in schema.names)
-    return next((name for name in names if _is_position(schema.field(name).type)), None)
-
-
-def _is_position(kind: Any) -> bool:
-    if not pa.types.is_struct(kind):
-        return False
-    found = {field.name: field.type for field in kind}
-    return found.keys() == {"file", "line"} and is_text(found["file"]) and pa.types.is_integer(found["line"])
-
-
-def by_file(batch: Batch, positions: Any) -> Iterator[SourcedBatch]:
-    """The events of a batch with their positions, those of each file together. `positions` has those of all rows that
-    the batch was made of, which its own positions number; a row without one is before all others of its time."""
-    chosen = positions.take(pa.array(batch.positions))
-    files = pc.fill_null(pc.struct_field(chosen, "file"), "").dictionary_encode()
-    lines = np.asarray(pc.fill_null(pc.struct_field(chosen, "line"), 0)).astype(np.int64)
-    of_events = np.asarray(files.indices)
-    for number, file in enumerate(files.dictionary.to_pylist()):
-        rows = np.flatnonzero(of_events == number)
-        yield SourcedBatch(batch if len(rows) == len(batch) else batch.take(rows), file, lines[rows])
-
+from thence.columns.batches import label_of
 
 # Ids for rows without one: 128-bit hashes of their cells, the same on any machine and in any partitioning.
 #
@@ -121,6 +65,20 @@ def with_ids(stream: str, given: Any | None, columns: Mapping[str, Any]) -> Any:
     return (
         pc.if_else(missing, prefixed_ids(stream, row_ids(stream, columns)), texts) if pc.any(missing).as_py() else texts
     )
+
+
+def numbered_ids(stream: str, given: Any | None, first: int, count: int) -> Any:
+    """The given ids of rows, as texts; STREAM:NUMBER, from 1, for rows whose id is null or empty.
+
+    >>> numbered_ids("S", pa.array(["a", None]), 6, 2).to_pylist()
+    ['a', 'S:8']
+    """
+    numbers = pa.array(np.arange(first + 1, first + count + 1)).cast(pa.string())
+    ids = pc.binary_join_element_wise(pa.scalar(stream), numbers, ":")
+    if given is None:
+        return ids
+    own = given.cast(pa.string())
+    return pc.if_else(pc.fill_null(pc.not_equal(own, ""), False), own, ids)
 
 
 def prefixed_ids(stream: str, ids: Any) -> Any:

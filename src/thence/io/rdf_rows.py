@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 
 from thence.columns.arrays import Ints
 from thence.columns.arrow_values import is_text, is_valid
-from thence.columns.batches import EventBatch, name_blank_nodes
+from thence.columns.batches import EventBatch, label_of, name_blank_nodes
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.hashing import without_duplicates
 from thence.columns.time_columns import Intervals, intervals, read_times
+from thence.columns.time_reading import IN_TEXT, TimeReading
 from thence.errors import RdfError, ThenceError
 from thence.io.jsonl import jsonld_as_nquads, load_object
 from thence.io.nquads_lines import scan_quads
+from thence.io.row_ids import numbered_ids, owner_labels, row_ids, with_ids
 from thence.rdf.documents import Format, as_nquads
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.terms import Literal
-from thence.spark.sources.row_ids import owner_labels, row_ids, with_ids
 
 # Arrays of triples, one a row, as N-Triples: structs of `s`, `p` and `o`, each the text of a term.
 
@@ -40,15 +41,6 @@ _POSITIONS = {
 }
 """The name of each field of a triple, the syntax that it accepts, and an example. A text of that syntax is one term
 wherever it is written: it cannot end a line or begin a comment."""
-
-
-def are_triples(kind: Any) -> bool:
-    """Whether an Arrow type is that of an array of triples."""
-    types = pa.types
-    if not (types.is_list(kind) or types.is_large_list(kind)) or not types.is_struct(kind.value_type):
-        return False
-    fields = {field.name: field.type for field in kind.value_type}
-    return all(name in fields and is_text(fields[name]) for name in _POSITIONS)
 
 
 def triples_as_documents(array: Any, faults: dict[int, str]) -> Any:
@@ -252,8 +244,11 @@ class RdfRows:
     namespace: str
     limits: Limits
     columns: Mapping[str, Any]
+    reading: TimeReading = IN_TEXT
     hashed: bool = False
     """Whether ids are digests of what rows hold."""
+    first: int | None = None
+    """The number of the first row in its table, by which rows without an id are called; None: by what they hold."""
 
     def read(self) -> Iterator[EventBatch | BadEvent]:
         """The events of the rows, and the bad ones."""
@@ -280,10 +275,11 @@ class RdfRows:
             good[[row - first for row in {*faults, *bad} if first <= row < last]] = False
             if good.any():
                 rows = first + np.flatnonzero(good)
-                yield _batch(graphs, good, named, rows, times.take(rows))
+                yield _batch(graphs, good, named, rows, times.take(rows), self.first or 0)
             first = last
         for row in sorted({*faults, *bad}):
-            yield bad.get(row) or BadEvent(self.stream, 0, faults[row], self._text(row, documents))
+            line = 0 if self.first is None else self.first + row + 1
+            yield bad.get(row) or BadEvent(self.stream, line, faults[row], self._text(row, documents))
 
     def _documents(self, faults: Faults) -> Any:
         """As an Arrow array of bytes."""
@@ -295,8 +291,8 @@ class RdfRows:
         return texts
 
     def _times(self, faults: Faults) -> Intervals:
-        start = read_times(self._readable("time", faults), integers_in_text=True)
-        end = read_times(self._readable("end", faults), integers_in_text=True) if "end" in self.columns else None
+        start = read_times(self._readable("time", faults), self.reading)
+        end = read_times(self._readable("end", faults), self.reading) if "end" in self.columns else None
         times, wrong = intervals(start, end)
         for row, reason in wrong.items():
             faults.setdefault(row, reason)
@@ -306,6 +302,8 @@ class RdfRows:
         given = self._readable("id", faults) if "id" in self.columns else None
         parts = {name: array for name, array in self.columns.items() if name in ("time", "end", "format")}
         contents = {**parts, "document": documents}
+        if self.first is not None:
+            return _Named(self.stream, numbered_ids(self.stream, given, self.first, len(documents)), None, self.first)
         ids = with_ids(self.stream, given, contents)
         return _Named(self.stream, ids, None if self.hashed or given is None else {**contents, "id": given})
 
@@ -349,9 +347,13 @@ class _Named:
     stream: str
     ids: Any
     contents: Mapping[str, Any] | None  # None: ids are digests of it
+    first: int | None = None
 
     def owners(self, rows: Ints) -> list[str]:
         """The prefixes of the labels of some rows' blank nodes."""
+        if self.first is not None:
+            beginning = label_of(self.stream)
+            return [f"{beginning}_{self.first + row}" for row in rows.tolist()]
         return owner_labels(self.stream, self._digests.take(pa.array(rows)).to_pylist())
 
     @cached_property
@@ -367,7 +369,9 @@ def _chunk_end(documents: Any, first: int, limits: Limits) -> int:
     return first + max(1, int(np.searchsorted(np.cumsum(sizes), _CHUNK, side="right")))
 
 
-def _batch(graphs: DocumentTriples, good: NDArray[np.bool_], named: _Named, rows: Ints, times: Intervals) -> EventBatch:
+def _batch(
+    graphs: DocumentTriples, good: NDArray[np.bool_], named: _Named, rows: Ints, times: Intervals, first: int
+) -> EventBatch:
     """The events of the rows that are good."""
     count = len(times.starts)
     kept = good[graphs.rows]
@@ -389,7 +393,7 @@ def _batch(graphs: DocumentTriples, good: NDArray[np.bool_], named: _Named, rows
         ends=times.ends,
         domains=times.domains,
         ids=_entered(named.ids.take(pa.array(rows)), graphs.terms),
-        positions=rows,
+        positions=first + rows,
     )
 
 
