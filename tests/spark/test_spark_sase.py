@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,16 +64,21 @@ def test_values_of_every_kind_keep_their_types(spark: SparkSession) -> None:
             ^ a.at > TIMESTAMP '2024-01-01T01:30:00Z'
         WITHIN 2
         RETURN a.odd AS odd, a.at AS at, a.day AS day, a.short AS short, b[].cost AS costs, sum(b[].cost) AS total,
-            max(b[].at) AS latest, b[1].(odd, cost) AS first""")
+            max(b[].at) AS latest, b[1].(odd, cost) AS first, b[1].at - a.at AS gap, b[1].day + 1 DAY AS next""")
     made = query.dataframe(spark.createDataFrame(rows, schema)).drop("match_id", "events")
     assert made.schema.simpleString() == (
         "struct<start:bigint,end:bigint,odd:boolean,at:timestamp,day:date,short:smallint,costs:array<decimal(10,2)>,"
-        "total:decimal(38,2),latest:timestamp,first:struct<odd:boolean,cost:decimal(10,2)>>"
+        "total:decimal(38,2),latest:timestamp,first:struct<odd:boolean,cost:decimal(10,2)>,"
+        "gap:interval day to second,next:date>"
     )
     at, cost = datetime(2024, 1, 1, 3), 4 * unit
     assert list(map(tuple, made.collect())) == [
         (3, 4, True, at, date(2024, 1, 3), 3, [cost], cost, datetime(2024, 1, 1, 4), (False, cost))
+        + (timedelta(hours=1), date(2024, 1, 5))
     ]
+    impossible = thence.parse("PATTERN SEQ(A a, A b) WHERE b.at - a.at > 20 RETURN a.at")
+    with pytest.raises(thence.InputError, match=r"^b\.at - a\.at is a duration and 20 is a number"):  # BAD-3
+        impossible.dataframe(spark.createDataFrame(rows, schema))
 
 
 def test_constants_have_the_types_of_their_values(spark: SparkSession) -> None:

@@ -138,9 +138,8 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     times = [NOON, NOON + 25 * MINUTE]
     path = tmp_path / f"events.{request.param}"
     if request.param == "csv":
-        path.write_text(
-            "type,time,n,s\n" + "".join(f"{k},{t.isoformat()},{n},u\n" for k, t, n in zip("AB", times, (2, 3)))
-        )
+        lines = [f"{kind},{time.isoformat()},{n},u" for kind, time, n in zip("AB", times, (2, 3), strict=True)]
+        path.write_text("\n".join(["type,time,n,s", *lines, ""]))
     else:
         stamps = pa.array(times, pa.timestamp("us", "UTC"))
         parquet.write_table(pa.table({"type": ["A", "B"], "time": stamps, "n": [2, 3], "s": ["u", "u"]}), path)
@@ -205,7 +204,8 @@ def test_durations_longer_than_64_bits_hold_are_exact_too() -> None:
 def test_a_column_of_a_derived_stream_called_time_is_hidden_with_a_warning() -> None:
     """SA-51"""
     query = thence.parse(
-        "PATTERN SEQ(A a, B b) RETURN (a.time AS time, b.n AS n) AS C IN STREAM s; FROM s PATTERN C c RETURN c.time AS t"
+        "PATTERN SEQ(A a, B b) RETURN (a.time AS time, b.n AS n) AS C IN STREAM s;"
+        "FROM s PATTERN C c RETURN c.time AS t"
     )
     assert [warning for warning in query.warnings if '"time"' in warning] == [
         'The column "time" of the stream s is hidden: "time" of an event is its own time. Try: another name after AS'

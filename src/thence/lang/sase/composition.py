@@ -61,8 +61,8 @@ _TIMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
 
 def timed(text: Text, query: ComposedQuery, unions: Sequence[DraftUnion]) -> ComposedQuery:
     """The query, with the kind of time that its text demands: that of WITHIN, else of the first value that only one
-    kind goes with. It is an error if the text demands both, or computes what cannot be computed; `unions` are those of the
-    query."""
+    kind goes with. It is an error if the text demands both, or computes what cannot be computed; `unions` are those
+    of the query."""
     drafts = [block for union in unions for block in union]
     demands = [(Demand(Domain.TICKS, str(length.value)), length.at) for draft in drafts for length in draft.ticks]
     if query.time_kind is None:
