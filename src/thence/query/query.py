@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from warnings import warn
@@ -247,13 +248,16 @@ class Query:
         answers = Answers(LocalFlow(dataflow, options.environment(dataflow), domain))
         check_inputs(dataflow, inputs)
         expected = check_input(self, input_types(inputs), answers.flow.environment.background)
-        steps = self._steps if self.language.funnel and not self.feeders else None
+        steps = partial(self._steps, options) if self.language.funnel and not self.feeders else None
         return Matching(answers, inputs, options.gives_problems, expected, steps=steps)
 
-    def _steps(self) -> Iterator[CompiledStep]:
+    def _steps(self, options: Options) -> Iterator[CompiledStep]:
         """The steps of its funnel, each compiled."""
         for step in self.language.steps(self.algebra):
-            yield CompiledStep(step.text, self.language.compile(step.algebra, DEFAULT_OPTIONS), step.begins)
+            compiled = self.language.compile(step.algebra, DEFAULT_OPTIONS)
+            if options.order != NO_ORDER:
+                compiled = compiled.ordered(self._order(options.order, compiled))
+            yield CompiledStep(step.text, compiled, step.begins)
 
     def engine(
         self,
