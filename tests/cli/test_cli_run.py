@@ -411,6 +411,26 @@ def test_explain_takes_the_options_that_the_answers_depend_on() -> None:
     assert said != thence_("explain", "windows.rsepql").stdout
 
 
+def test_order_names_columns_of_each_stream_by_which_events_of_one_time_follow_each_other() -> None:
+    """C-9: without it 200 events are ties, and the command says so."""
+    Path("next.sase").write_text(
+        "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.seq = 1 } WITHIN 9 RETURN b.seq AS n"
+    )
+    rows = [f"{kind},5,{number}" for number, kind in enumerate("BA" + 49 * "BBAB")]
+    Path("ties.csv").write_text("\n".join(["type,time,seq", *rows]))
+    call = ("run", "next.sase", "--stream", "ties.csv", "--format", "csv")
+    for order in ("seq", "seq,line", "events.seq", "events.seq,line"):
+        assert thence_(*call, "--order", order).stdout == "start,end,n\n5,5,2\n"
+    result = thence_(*call)
+    assert result.stdout == "start,end,n\n"
+    assert said(result) == (
+        "thence: warning: 198 of 198 events share their time with another, and of two such neither follows the other. "
+        'Try: order="COLUMN", which orders events of one time\n198 events, 0 matches, 0 bad, 0 late\n'
+    )
+    shown = thence_("explain", "next.sase", "--order", "seq").stdout
+    assert "Order: events of one time in events follow each other by <http://example.org/seq>" in shown
+
+
 def test_warnings_go_to_stderr_and_fail_nothing() -> None:
     Path("select.spaseq").write_text(SELECT.replace("WITHIN 10 TICKS", ""))
     result = thence_("check", "select.spaseq")
@@ -468,6 +488,15 @@ WRONG = [
     (
         ["run", "select.spaseq", "--stream", "events.jsonl", "--max-runs", "0"],
         "max_runs can't be 0. Try: max_runs=1_000_000",
+    ),
+    (
+        ["run", "construct.spaseq", "--stream", "S1=a", "--stream", "S2=b", "--order", "S1.seq", "--order", "seq"],
+        "The order of the stream S1 is given twice. Try: --order S1.COLUMN,COLUMN",
+    ),
+    (
+        ["run", "select.spaseq", "--stream", "events.jsonl", "--order", "seq,"],
+        "order can't be {'S1': ['seq', '']}. "
+        'Try: order="seq", order=("seq", "line"), or order={"trades": ("seq",)}',
     ),
     (
         ["run", "select.spaseq", "--stream", "events.jsonl", "--output", "no/such/folder"],

@@ -29,4 +29,8 @@ def ordinal(value: object) -> Ordinal:
 
 
 def ordinals(values: Iterable[object]) -> tuple[Ordinal, ...]:
-    return tuple(map(ordinal, values))
+    """Without the missing ones at the end: an event without any value is like one whose values are all missing."""
+    found = [*map(ordinal, values)]
+    while found and found[-1] == MISSING:
+        found.pop()
+    return tuple(found)

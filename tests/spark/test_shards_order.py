@@ -24,7 +24,7 @@ from support.shard_runs import comparable as comparable_by_shards
 from support.shards import Pipeline
 from support.spaseq_runs import background
 from support.tef_sparql_shards import comparable as comparable_facts
-from support.tef_sparql_shards import shown, tef_pipeline
+from support.tef_sparql_shards import has_blank_nodes, in_one_process, pushed, shown, tef_pipeline, with_ids
 from thence.engines.automaton.plan.sase import plan
 from thence.engines.automaton.plan.spaseq import plan as spaseq_plan
 
@@ -101,9 +101,14 @@ def test_shards_give_the_rows_of_tef_sparql(
     shuffled = data.draw(st.permutations(case.events))
     try:
         run, until = tef_sparql_cases.whole(case), tef_sparql_cases.whole(case, until=20)
-        _, pipeline = tef_pipeline(case, shuffled, data.draw(st.integers(1, 3)), positions=True, order=order)
-        assert shown(pipeline.batch(), shuffled) == comparable_facts(run.rows), text(case.program)
+        query, pipeline = tef_pipeline(case, shuffled, data.draw(st.integers(1, 3)), positions=True, order=order)
+        rows = pipeline.batch()
+        assert shown(rows, shuffled) == comparable_facts(run.rows), text(case.program)
         events = sorted(shuffled, key=lambda event: event.end)
+        if not has_blank_nodes(case):
+            assert with_ids(rows) == in_one_process(query, case, order)
+            in_source_order = sorted(case.events, key=lambda event: event.end)
+            assert with_ids(rows) == pushed(query, case, in_source_order, order)
         _, pipeline = tef_pipeline(case, events, data.draw(st.integers(1, 3)), positions=True, order=order)
         found = pipeline.micro_batches(cut(ends, len(events)))
         assert shown(found, events) == comparable_facts(until.rows), text(case.program)

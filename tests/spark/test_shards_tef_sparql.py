@@ -3,57 +3,33 @@ shards, cut into any micro-batches with the state saved between them, however ev
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from random import Random
-from typing import Any
 
 import pytest
 
 import thence
 from oracle.tef_sparql import GivenEvent, TooManySteps
-from oracle.tef_sparql_cases import LIMIT, Case, whole
+from oracle.tef_sparql_cases import Case, whole
 from oracle.tef_sparql_text import text
-from support.comparable_terms import NAMESPACE, store_of
+from support.comparable_terms import NAMESPACE
 from support.shards import Pipeline
 from support.tef_sparql_shards import (
     by_id,
     cases_with_a_key,
     comparable,
-    engine_event,
     has_blank_nodes,
+    in_one_process,
     seeded_cases,
     shown,
-    stream_of,
+    with_ids,
 )
 from support.tef_sparql_shards import tef_pipeline as pipeline
-from thence.interface.output import OPEN_END
 
 pytestmark = pytest.mark.numba
-
-
-def in_one_process(query: thence.Query, case: Case) -> Counter[tuple[object, ...]]:
-    streams = {stream.name: [] for stream in query.algebra.streams}  # type: ignore[attr-defined, var-annotated]
-    for each in case.events:
-        streams[stream_of(query, each)].append(engine_event(each))
-    background = store_of(case.background) if case.background else None
-    found = query.match(streams, background=background, max_steps=4 * LIMIT)
-    return Counter(
-        (each.start, each.end, each.id, tuple(event.id for event in each.events))
-        for each in found
-        if isinstance(each, thence.Match)
-    )
-
-
-def with_ids(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[object, ...]]:
-    return Counter(
-        (row["start"], None if row["end"] == OPEN_END else row["end"], row["match_id"], tuple(row["events"]))
-        for row in rows
-        if row["problem"] is None
-    )
 
 
 @cache

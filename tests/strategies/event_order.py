@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from oracle import sase_cases, tef_sparql_cases
 from oracle.event_order import ordinals
+from oracle.sase_composed_cases import Text, texts
+from oracle.sase_query import Event
 from oracle.terms import Iri, Triple, decimal, integer
 from oracle.terms import Literal as OracleLiteral
 from strategies import spaseq
@@ -49,16 +51,29 @@ def sase_cases_in_order(
     choices = draw(seeded(lambda choices: choices))
     by, values = choices.pick((1, 2, 3, 7)), values_for(choices, len(case.events))
     names = names_of(values)
-    events = [
-        replace(
-            event,
-            time=squeezed(event.time, by),
-            attributes=(*event.attributes, *((n, v) for n, v in zip(names, each, strict=True) if v is not None)),
-            order=ordinals(each),
-        )
-        for event, each in zip(case.events, values, strict=True)
-    ]
+    events = [_in_order(event, by, names, each) for event, each in zip(case.events, values, strict=True)]
     return replace(case, events=tuple(events)), names
+
+
+def _in_order(event: Event, by: int, names: tuple[str, ...], values: Values) -> Event:
+    attributes = ((n, v) for n, v in zip(names, values, strict=True) if v is not None)
+    return replace(
+        event, time=squeezed(event.time, by), attributes=(*event.attributes, *attributes), order=ordinals(values)
+    )
+
+
+@st.composite
+def sase_texts_in_order(draw: st.DrawFn) -> tuple[Text, tuple[str, ...]]:
+    """Queries that feed each other; the events that they make have no values."""
+    text = draw(texts())
+    choices = draw(seeded(lambda choices: choices))
+    by, values = choices.pick((1, 2, 3)), values_for(choices, sum(map(len, text.given.values())))
+    names, drawn = names_of(values), iter(values)
+    given = {
+        stream: tuple(_in_order(event, by, names, next(drawn)) for event in events)
+        for stream, events in text.given.items()
+    }
+    return replace(text, given=given), names
 
 
 @st.composite

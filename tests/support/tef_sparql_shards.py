@@ -18,6 +18,7 @@ from support.comparable_terms import NAMESPACE, comparable_term, store_of
 from support.ep_sparql_runs import spark_term
 from support.shards import Pipeline
 from support.tef_engine import document
+from thence.interface.output import OPEN_END
 from thence.interface.tables import SUBJECT
 from thence.io.background_data import load_background
 from thence.match.background import NO_BACKGROUND, Background
@@ -144,3 +145,43 @@ def tef_pipeline(
 
 def engine_event(event: GivenEvent) -> thence.Event:
     return thence.Event(event.start, document(event.triples), end=event.end, id=event.id)
+
+
+def in_one_process(query: thence.Query, case: Case, order: tuple[str, ...] = ()) -> Counter[tuple[object, ...]]:
+    streams = {stream.name: [] for stream in query.algebra.streams}  # type: ignore[attr-defined, var-annotated]
+    for each in case.events:
+        streams[stream_of(query, each)].append(engine_event(each))
+    background = store_of(case.background) if case.background else None
+    found = query.match(streams, background=background, max_steps=4 * LIMIT, order=order or None)
+    return matched_ids(found)
+
+
+def pushed(
+    query: thence.Query, case: Case, events: Sequence[GivenEvent], order: tuple[str, ...]
+) -> Counter[tuple[object, ...]]:
+    """One by one, with a new engine restored in the middle."""
+    background = store_of(case.background) if case.background else None
+    found: list[object] = []
+    engine = query.engine(background=background, max_steps=4 * LIMIT, order=order)
+    for number, each in enumerate(events):
+        if number == len(events) // 2:
+            restored = query.engine(background=background, max_steps=4 * LIMIT, order=order)
+            engine = restored.restore(engine.save())
+        found += engine.push(stream_of(query, each), engine_event(each))
+    return matched_ids([*found, *engine.close()])
+
+
+def matched_ids(found: Iterable[object]) -> Counter[tuple[object, ...]]:
+    return Counter(
+        (each.start, each.end, each.id, tuple(event.id for event in each.events))
+        for each in found
+        if isinstance(each, thence.Match)
+    )
+
+
+def with_ids(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[object, ...]]:
+    return Counter(
+        (row["start"], None if row["end"] == OPEN_END else row["end"], row["match_id"], tuple(row["events"]))
+        for row in rows
+        if row["problem"] is None
+    )

@@ -88,6 +88,16 @@ def test_a_gap_begins_after_the_order_of_an_event_and_ends_with_the_time_of_the_
     assert ids(query.match([first, event("b1", 9, seq=0)], order="seq")) == ["a1"]
 
 
+def test_a_state_keeps_what_must_be_absent_at_the_time_of_a_first_event() -> None:
+    """SA-34: saved between the gap and its end."""
+    query = thence.parse("PATTERN SEQ(A a, ~N n, B b) WITHIN 9 RETURN 1 AS x")
+    engine = query.engine(order="seq")
+    for each in (event("a1", 5, seq=1), event("n1", 5, seq=2), event("x1", 6)):
+        assert engine.push(each) == []
+    engine = query.engine(order="seq").restore(engine.save())
+    assert ids([*engine.push(event("b1", 7)), *engine.close()]) == []
+
+
 SPASEQ = """PREFIX : <http://example.org/> SELECT ?a ?b WITHIN 9 TICKS FROM STREAM S <http://example.org/s>
     {{ SEQ (A {} B) DEFINE GPM A ON S {{ ?a :is :A }} DEFINE GPM B ON S {{ ?b :is :B }} }}"""
 

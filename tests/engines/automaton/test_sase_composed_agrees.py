@@ -16,6 +16,7 @@ from oracle.sase_composed import answers, columns, totals, written
 from oracle.sase_composed_cases import Text, texts
 from oracle.sase_query import Event
 from strategies import examples
+from strategies.event_order import sase_texts_in_order
 from support.sase_composed import in_time
 from support.sase_runs import of_engine, plain, typed
 from thence.rdf.events import DEFAULT_NAMESPACE, RDF_TYPE
@@ -76,6 +77,19 @@ def test_totals_are_those_of_the_matches_one_by_one(text: Text) -> None:
     assert Counter(comparable_match(match, names)[-1] for match in found) == expected
     found = query.match(inputs(text))
     assert Counter(comparable_match(match, names)[-1] for match in found) == expected
+
+
+@examples(0.3)
+@given(sase_texts_in_order())
+def test_queries_that_feed_each_other_give_the_rows_of_the_definitions(drawn: tuple[Text, tuple[str, ...]]) -> None:
+    """Events that queries make have no values: they come first at their time."""
+    text, order = drawn
+    query, names = thence.parse(written(text.queries), language="sase+"), columns(text.queries)
+    expected = Counter(comparable(row, names) for row in answers(text.queries, text.given))
+    assert Counter(comparable_match(match, names) for match in query.match(inputs(text), order=order)) == expected
+    engine = query.engine(order=order)
+    found = [row for _, stream, event in in_time(text) for row in engine.push(stream, typed(event))]
+    assert Counter(comparable_match(match, names) for match in [*found, *engine.close()]) == expected
 
 
 def inputs(text: Text) -> dict[str, list[thence.Event]]:
