@@ -204,8 +204,7 @@ def test_durations_longer_than_64_bits_hold_are_exact_too() -> None:
 def test_a_column_of_a_derived_stream_called_time_is_hidden_with_a_warning() -> None:
     """SA-51"""
     query = thence.parse(
-        "PATTERN SEQ(A a, B b) RETURN (a.time AS time, b.n AS n) AS C IN STREAM s;"
-        "FROM s PATTERN C c RETURN c.time AS t"
+        "PATTERN SEQ(A a, B b) RETURN (a.time AS time, b.n AS n) AS C IN STREAM s;FROM s PATTERN C c RETURN c.time AS t"
     )
     assert [warning for warning in query.warnings if '"time"' in warning] == [
         'The column "time" of the stream s is hidden: "time" of an event is its own time. Try: another name after AS'
