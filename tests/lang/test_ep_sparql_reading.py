@@ -360,7 +360,15 @@ def test_ep_34_now_is_the_end() -> None:
         ('getDURATION() < "P30D"^^xsd:duration', Domain.DATETIME, 'getDURATION() < "P30D"'),
         ('"PT1H"^^xsd:dayTimeDuration >= getDURATION()', Domain.DATETIME, '"PT1H" >= getDURATION()'),
         ("getDURATION() < 5", Domain.TICKS, "getDURATION() < 5"),
-        ("?x && !(getDURATION() + 1 > 2) && 5.5 < getSTARTTIME()", Domain.TICKS, "5.5 < getSTARTTIME()"),
+        ("?x && 5.5 < getSTARTTIME() && !(getDURATION() + 1 > 2)", Domain.TICKS, "5.5 < getSTARTTIME()"),
+        ("?x && !(getDURATION() + 1 > 2)", Domain.TICKS, "getDURATION() + 1"),
+        ("getENDTIME() - getSTARTTIME() >= 20", Domain.TICKS, "getENDTIME() - getSTARTTIME() >= 20"),
+        (
+            'getDURATION() * 2 > "PT20M"^^xsd:dayTimeDuration',
+            Domain.DATETIME,
+            'getDURATION() * 2 > "PT20M"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>',
+        ),
+        ("getSTARTTIME() + 5 < getENDTIME()", Domain.TICKS, "getSTARTTIME() + 5"),
         (
             'NOW() > "2024-05-06T07:00:00Z"^^xsd:dateTime',
             Domain.DATETIME,

@@ -71,10 +71,9 @@ def test_values_of_every_kind_keep_their_types(spark: SparkSession) -> None:
         "total:decimal(38,2),latest:timestamp,first:struct<odd:boolean,cost:decimal(10,2)>,"
         "gap:interval day to second,next:date>"
     )
-    at, cost = datetime(2024, 1, 1, 3), 4 * unit
-    later = (timedelta(hours=1), date(2024, 1, 5))
+    at, cost, apart = datetime(2024, 1, 1, 3), 4 * unit, (timedelta(hours=1), date(2024, 1, 5))
     assert list(map(tuple, made.collect())) == [
-        (3, 4, True, at, date(2024, 1, 3), 3, [cost], cost, datetime(2024, 1, 1, 4), (False, cost), *later)
+        (3, 4, True, at, date(2024, 1, 3), 3, [cost], cost, datetime(2024, 1, 1, 4), (False, cost), *apart)
     ]
     impossible = thence.parse("PATTERN SEQ(A a, A b) WHERE b.at - a.at > 20 RETURN a.at")
     with pytest.raises(thence.InputError, match=r"^b\.at - a\.at is a duration and 20 is a number"):  # BAD-3

@@ -8,8 +8,8 @@ from typing import Any
 
 from lark import Token
 
-from thence.algebra.ep_sparql import END_TIME
-from thence.algebra.expressions import Call, Expression, In, Variable
+from thence.algebra.ep_sparql import DURATION, END_TIME, START_TIME
+from thence.algebra.expressions import Call, Compare, Expression, In, Variable
 from thence.algebra.patterns import Construct, Pattern, Projection, Select, Values
 from thence.algebra.show_sparql import sparql_text
 from thence.algebra.variables import in_scope
@@ -21,6 +21,7 @@ from thence.lang.ep_sparql.mistakes import KEYWORDS, STREAM_OPERATORS, TIME_FUNC
 from thence.lang.mistakes import SPELLED_OUT, similar
 from thence.lang.sparql.checks import PlacedColumn
 from thence.lang.sparql.group_reader import FilterElement, SelectClause, SelectDraft
+from thence.lang.sparql.time_demands import TimeKind, time_demands
 from thence.lang.syntax import offset
 from thence.lang.text import name
 from thence.rdf.events import DEFAULT_NAMESPACE
@@ -35,6 +36,13 @@ FUNCTIONS = (
 )  # fmt: skip
 
 _RANDOM = dict.fromkeys(("UUID", "STRUUID"), "a blank node in a template") | {"RAND": "a value of an event"}
+
+
+_KINDS = {START_TIME: TimeKind.TIME, END_TIME: TimeKind.TIME, DURATION: TimeKind.LAPSE}
+
+
+def _times(expression: Expression) -> TimeKind | None:
+    return _KINDS.get(expression.function) if isinstance(expression, Call) else None
 
 
 class RuleReader(ChainReader):
@@ -115,7 +123,11 @@ class RuleReader(ChainReader):
         return super().function_call(function, arguments)
 
     def comparison(self, left: Expression, sign: Token, right: Expression) -> Expression:
-        return self._timed(super().comparison(left, sign, right))
+        found = self._timed(super().comparison(left, sign, right))
+        if isinstance(found, Compare) and not any(True for _ in comparisons(found)):
+            for domain, part in time_demands(found, _times):
+                self._demands.append(TimeDemand(domain, sparql_text(part), self.here))
+        return found
 
     def membership(self, operand: Expression, *rest: Any) -> Expression:
         self._timed(In(operand, rest[-1]))
