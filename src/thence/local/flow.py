@@ -73,14 +73,14 @@ def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[di
     yield waiting, NEVER
 
 
-def sort_stream(batches: Sequence[Batch], *, together: int = _TOGETHER) -> Iterator[Stretch]:
+def sort_stream(batches: Sequence[Batch], *, together: int | None = None) -> Iterator[Stretch]:
     """All events of a stream, in whatever order they stand, about so many at once."""
     ordered = [_by_time(batch) for batch in batches if len(batch)]
     if not ordered:
         return
     times = np.concatenate([batch.ends for batch in ordered])
     times = times if _ascends(times) else np.sort(times)
-    for low in np.unique(times[::together]).tolist()[1:]:
+    for low in np.unique(times[:: together or _TOGETHER]).tolist()[1:]:
         yield _before(ordered, low), low
         ordered = _from(ordered, low)
     yield ordered, None

@@ -144,9 +144,10 @@ def test_matches_already_taken_are_not_silently_missing() -> None:
 
 def test_what_could_not_be_read_is_counted(tmp_path: Path) -> None:
     path = tmp_path / "events.nq"
-    path.write_text("nonsense\n")
+    good = "<x:s> <x:p> <x:o> <x:g> .\n<x:g> <http://www.w3.org/ns/prov#generatedAtTime> 1 .\n"
+    path.write_text("nonsense\n" + good.replace(" 1 .", ' "1"^^<http://www.w3.org/2001/XMLSchema#integer> .'))
     found = query().match(path)
-    assert (found.table().num_rows, found.counts.bad) == (0, 1)
+    assert (found.table().num_rows, found.counts.bad, found.counts.events) == (0, 1, 1)
 
 
 def test_a_table_without_rows_has_its_times_all_the_same() -> None:

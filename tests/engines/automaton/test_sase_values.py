@@ -34,7 +34,7 @@ def test_an_attribute_is_any_predicate_of_its_local_name() -> None:
 
 def test_an_event_with_two_values_for_an_attribute_is_bad() -> None:
     query = thence.parse("PATTERN A a RETURN a.x AS x", language="sase+")
-    found = query.match([rdf(1, "[] a ex:A; ex:x 1; fo:x 2 .")], problems=True)
+    found = query.match([rdf(1, "[] a ex:A; ex:x 1; fo:x 2 ."), rdf(2, "[] a ex:B ; ex:x 1 .")], problems=True)
     (problem,) = found
     assert isinstance(problem, thence.Problem)
     assert problem.reason == "it has two values for x"

@@ -82,7 +82,7 @@ def test_a_predicate_that_the_background_has_is_no_fact_on_the_stream(tmp_path: 
     events = [event(5, "likes", "rome")]
     (found,) = query.match(events, background=str(tmp_path / "likes.nt"), problems=True)
     assert isinstance(found, thence.Match) and (found.start, found.fact) == (5, f"<{EX}a> <{EX}knows> <{EX}b> .")
-    (problem,) = query.match(events, problems=True)
+    (problem,) = query.match([*events, event(6, "hates", "rome")], problems=True)
     assert isinstance(problem, thence.Problem)
 
 

@@ -190,7 +190,7 @@ def test_rs_23_the_command_prints_the_warning_as_one_line(tmp_path: Path) -> Non
     arguments = ["run", str(query), "--stream", f"S={stream}", "--engine", "local", "--max-steps", "5"]
     found = CliRunner().invoke(main, arguments)
     assert found.exit_code == 0, found.output
-    (line,) = [line for line in found.stderr.splitlines() if "warning" in line]
+    (line,) = [line for line in found.stderr.splitlines() if "max_steps" in line]
     assert line.startswith("thence: warning: More than max_steps=5 evaluations in a row have emitted rows")
 
 
