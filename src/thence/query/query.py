@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +76,15 @@ def prefixes_of(text: str) -> dict[str, str]:
     return {name: iri for name, iri in _PREFIX.findall(text) if iri}
 
 
+_SHOWN = 8
+
+
+def _first(names: Sequence[str]) -> str:
+    """Names in a line, of many only the first."""
+    rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(" ".join(name.split()) for name in names[:_SHOWN]) + rest
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -89,10 +98,14 @@ def _read(path: Path) -> str:
         raise InputError(f"{path} can't be read: {error.strerror}") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Query:
     """A parsed, checked query. `warnings` lists likely mistakes; those that depend on the options of a method are
-    Python warnings of class `ThenceWarning`."""
+    Python warnings of class `ThenceWarning`.
+
+    >>> parse("PATTERN SEQ(Bid a, Bid b) WITHIN 5 TICKS RETURN a.price, b.price")
+    <Query: SASE+ over events; columns a.price, b.price>
+    """
 
     algebra: QueryAlgebra
     language: Language
@@ -101,6 +114,15 @@ class Query:
     feeders: Mapping[str, Query] = field(default_factory=dict, repr=False)
     """The queries that feed some of its streams."""
     _compiled: dict[CompileOptions, Dataflow] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Query: {self._about}>"
+
+    @property
+    def _about(self) -> str:
+        """The query in some words: its language, streams and columns."""
+        made = "makes events" if self.constructs else f"columns {_first(self.columns)}"
+        return f"{self.language.title} over {_first(self.streams)}; {made}"
 
     def dataflow(self, options: CompileOptions = DEFAULT_OPTIONS) -> Dataflow:
         """The query compiled: its stages, each a program with its operator."""
@@ -178,7 +200,8 @@ class Query:
         timed_out: bool = False,
         optimise: bool = True,
     ) -> Matching:
-        """The matches in finite streams, in order of certainty, then end, start and ids.
+        """The matches in finite streams, in order of certainty, then end, start and ids: an iterable, which runs the
+        query each time it is iterated, and which `table()`, `to_pandas()` and `to_polars()` make a table of.
 
         `streams` maps the query's streams, by name or IRI, to a path, an iterable of `Event`, or a list of these; a
         query over one stream takes it alone. All of it is taken in the order of time, so nothing is late, whatever the
@@ -202,7 +225,7 @@ class Query:
         _, domain = options.timing(dataflow.streams, self.time_kind())
         answers = Answers(LocalFlow(dataflow, options.environment(dataflow), domain))
         check_inputs(dataflow, inputs)
-        return Matching(answers, inputs, options.gives_problems)
+        return Matching(answers, inputs, options.gives_problems, self._about)
 
     def engine(
         self,
@@ -231,7 +254,9 @@ class Query:
         dataflow = self.supported(options)
         watermark, domain = options.timing(dataflow.streams, self.time_kind())
         answers = Answers(LocalFlow(dataflow, options.environment(dataflow, running=True), domain))
-        return Engine(answers, dataflow.streams, watermark, options.gives_problems, dataflow.namespace_of)
+        return Engine(
+            answers, dataflow.streams, watermark, options.gives_problems, dataflow.namespace_of, about=self._about
+        )
 
     def dataframe(
         self,
