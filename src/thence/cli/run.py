@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
 
-from thence.cli.arguments import are_small, background_paths, read_query, stream_paths, takes_a_query, takes_meaning
+from thence.cli.arguments import background_paths, read_query, stream_paths, takes_a_query, takes_meaning
+from thence.cli.engine_choice import ENGINES, are_small, choose_engine
 from thence.cli.result_formats import FORMATS, problem_line
 from thence.cli.text_tables import escape_controls
 from thence.errors import InputError, LimitError
@@ -62,19 +63,8 @@ def report_counts(counts: Counts, problems: Problems) -> None:
 
 
 def counts_sentence(counts: Counts) -> str:
-    """The counts in a sentence.
-
-    >>> from thence.runtime.results import Counts
-    >>> counts_sentence(Counts(events=12, matches=1, bad=2))
-    '12 events, 1 match, 2 bad, 0 late'
-    """
-    events, matches = counted_noun(counts.events, "event", "events"), counted_noun(counts.matches, "match", "matches")
-    timed_out = f", {counts.timed_out:,} timed out" if counts.timed_out else ""
-    return f"{events}, {matches}, {counts.bad:,} bad, {counts.late:,} late{timed_out}"
-
-
-def counted_noun(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+    """The counts in a sentence."""
+    return str(counts)
 
 
 @contextmanager
@@ -132,7 +122,7 @@ class Problems:
     first: Problem | None = None
     _file: TextIO | None = field(default=None, repr=False)
 
-    def matches_of(self, found: Iterator[Answered | Problem]) -> Iterator[Answered]:
+    def matches_of(self, found: Iterable[Answered | Problem]) -> Iterator[Answered]:
         """The matches; each problem is noted as it comes."""
         from thence.runtime.results import Problem
 
@@ -188,6 +178,13 @@ class Run:
     problems: Path | None = None
     watch: bool = False
     checkpoint: Path | None = None
+    chosen: str = ""
+    """Why it runs where it does, if `--engine auto` chose."""
+
+    def say_where(self) -> None:
+        """Once the call is known to be right: an error of the call stands alone."""
+        if self.chosen:
+            click.echo(self.chosen, err=True)
 
     @property
     def ends(self) -> bool:
@@ -221,12 +218,12 @@ def command_options(**chosen: Any) -> Options:
 @takes_meaning
 @click.option(
     "--engine",
-    type=click.Choice(("spark", "local")),
-    default="spark",
+    type=click.Choice(ENGINES),
+    default="auto",
     show_default=True,
-    help="spark uses all cores of this machine; local is one process.",
+    help="local is one process, spark uses all cores of this machine; auto is local for less than 64 MiB of files.",
 )
-@click.option("--format", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--format", type=click.Choice(FORMATS), help="By default that of the ending of --output, else table.")
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write the matches to this file, not to stdout."
 )
@@ -272,7 +269,7 @@ def run(
     streams: tuple[str, ...],
     background: tuple[str, ...],
     engine: str,
-    format: str,
+    format: str | None,
     output: Path | None,
     events: bool,
     problems: Path | None,
@@ -282,9 +279,12 @@ def run(
 ) -> None:
     """Run a query over event files and print its matches."""
     ends = not watch and checkpoint is None
-    with launched(quick=ends and are_small(streams)) if engine == "spark" else nullcontext() as launch:
-        from thence.cli.result_formats import check_format
+    given = (("--watch", watch), ("--checkpoint", checkpoint), ("--shards", chosen.get("shards")))
+    choice = choose_engine(engine, streams, next((option for option, each in given if each), ""))
+    with launched(quick=ends and are_small(streams)) if choice.spark else nullcontext() as launch:
+        from thence.cli.result_formats import check_format, format_for
 
+        format = format_for(format, output)
         read = read_query(query, language, namespace)
         check_format(format, read, events=events)
         call = Run(
@@ -297,6 +297,7 @@ def run(
             problems=problems,
             watch=watch,
             checkpoint=checkpoint,
+            chosen=choice.line,
         )
         if launch is None:
             run_here(call)
@@ -308,6 +309,9 @@ def run(
 
 def launched(*, quick: bool) -> Launch:
     """Spark on its way."""
+    from thence.spark.installed import check_installed
+
+    check_installed("This run")
     from thence.spark.session.session import Launch
 
     return Launch(debug=bool(click.get_current_context().find_root().params.get("debug")), quick=quick)
@@ -321,6 +325,7 @@ def run_here(run: Run) -> None:
         if given:
             raise InputError(f"{option} is for Spark, not for one process. Try: --engine spark")
     matching = run.query.matching(run.streams, run.options)
+    run.say_where()
     counts = matching.counts
     noted = Problems(run.problems)
     found = noted.matches_of(matching)

@@ -21,7 +21,6 @@ from thence.cli.result_formats import writer
 from thence.cli.run import (
     Problems,
     Run,
-    counted_noun,
     counts_sentence,
     output_file,
     progress,
@@ -37,7 +36,7 @@ from thence.rdf.documents import Format, parse
 from thence.rdf.events import Event
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from thence.rdf.times import Domain
-from thence.runtime.results import Counts, Problem
+from thence.runtime.results import Counts, Problem, counted_noun
 from thence.runtime.watermark import TimeDomain
 from thence.spark.driver.pipeline import Settings, dataflow_rows
 from thence.spark.driver.spool import in_order, spooled
@@ -255,6 +254,7 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
     files = [StreamFiles.of(name, paths) for name, paths in run.streams.items()]
     doing = prepared(run)
     domains = settle_time_domain(doing.domain, files, doing.dataflow.namespace)
+    run.say_where()
     counts, noted = Counts(), Problems(run.problems)
     begun, started = time.monotonic(), list[SparkSession]()
     with ExitStack() as opened:

@@ -162,6 +162,7 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         checkpoint = _made(run.checkpoint) if run.checkpoint else Path(folder, "checkpoint")
         paths = [path for path in (run.output, run.problems) if path is not None]
         journal = Journal.of(checkpoint, paths, _kept_for(doing)) if run.checkpoint else None
+        run.say_where()
         begun, outlets = time.monotonic(), list[MicroBatchWriter]()
         shown = lambda: outlets[0].how_far() if outlets else starting(begun)  # noqa: E731
         kept.enter_context(progress(shown, output=run.output, format=run.format))

@@ -22,7 +22,7 @@ from thence.runtime.watermark import TimeDomain
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl  # type: ignore[import-not-found]
+    import polars as pl
     import pyarrow as pa
 
     from thence.columns.batches import Batch

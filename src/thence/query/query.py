@@ -20,6 +20,7 @@ from thence.local.inputs import check_inputs, inputs_by_stream, stream_inputs
 from thence.query.languages import CompileOptions, Language, language_named, recognised
 from thence.query.options import Duration, Options, absolute_namespace
 from thence.rdf.times import Domain
+from thence.spark.installed import check_installed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
@@ -289,6 +290,7 @@ class Query:
         They are counted in any case: in streaming, in the query's progress, by metrics whose names begin with `counts`;
         in batch, by the Observation that it can be.
         """
+        check_installed("dataframe()")
         from thence.query.dataframes import frames_of  # Spark is heavy, and only needed here
 
         options = Options.among(locals())
