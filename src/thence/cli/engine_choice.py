@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from thence.spark.installed import INSTALL, missing_libraries
+from thence.spark.installed import INSTALL_SPARK, missing_libraries
 
 ENGINES = ("auto", "spark", "local")
 
@@ -52,7 +52,7 @@ def spark_lacks() -> tuple[str, str] | None:
     """What Spark lacks here, and the cure; None if nothing."""
     missing = missing_libraries()
     if missing:
-        return f"Spark needs {' and '.join(missing)}: not installed", INSTALL
+        return f"Spark needs {' and '.join(missing)}: not installed", INSTALL_SPARK
     from thence.cli.installation import check_java
 
     ok, found, cure = check_java()

@@ -9,7 +9,7 @@ from thence.errors import InputError
 LIBRARIES = {"pyspark": "pyspark", "pandas": "pandas", "protobuf": "google.protobuf"}
 """What Spark needs, by the name of the package: a module of each."""
 
-INSTALL = 'pip install "thence[spark]"'
+INSTALL_SPARK = 'pip install "thence[spark]"'
 
 
 def missing_libraries() -> list[str]:
@@ -21,11 +21,8 @@ def check_installed(what: str) -> None:
     """InputError, with the command that installs them, if a library of Spark is missing."""
     missing = missing_libraries()
     if missing:
-        raise InputError(f"{what} needs Spark, and {' and '.join(missing)} {_are(missing)}. Try: {INSTALL}")
-
-
-def _are(missing: list[str]) -> str:
-    return "is not installed" if len(missing) == 1 else "are not installed"
+        names = ", ".join(missing[:-1]) + " and " + missing[-1] + " are" if len(missing) > 1 else f"{missing[0]} is"
+        raise InputError(f"{what} needs Spark, and {names} not installed. Try: {INSTALL_SPARK}")
 
 
 def _is_there(module: str) -> bool:
