@@ -6,6 +6,7 @@ import _thread
 import csv
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -412,7 +413,8 @@ def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
 def test_the_command_itself_says_nothing_but_matches_and_counts() -> None:
     spark = command("run", *example("vshape"), "--format", "jsonl", "--engine", "spark")
     local = thence_("run", *example("vshape"), "--format", "jsonl", "--engine", "local")
-    assert (spark.returncode, spark.stdout, spark.stderr) == (0, local.stdout, said(local))
+    told = re.sub(r"^\d+ s, .*\n", "", spark.stderr, flags=re.MULTILINE)  # a slow machine takes more than ten seconds
+    assert (spark.returncode, spark.stdout, told) == (0, local.stdout, said(local))
 
 
 @pytest.mark.parametrize("name", DEMOS)

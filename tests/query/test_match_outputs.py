@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from itertools import count, pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import thence
+from thence.columns.batches import encode
 from thence.errors import InputError
+from thence.local import flow
 from thence.local.inputs import StreamInput
 
 QUERY = thence.parse("PATTERN SEQ(Bid a, Bid b) WHERE b.price > a.price WITHIN 9 TICKS RETURN a.price, b.price")
@@ -94,3 +98,21 @@ def test_a_line_names_only_the_first_of_many_columns() -> None:
     many = ", ".join(f"a.c{number}" for number in range(20))
     shown = repr(thence.parse(f"PATTERN SEQ(Bid a, Bid b) WITHIN 9 TICKS RETURN {many}"))
     assert shown.endswith("a.c7 and 12 more>")
+
+
+def test_a_stream_is_cut_where_a_step_takes_long_and_events_of_one_time_stay_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times = sorted([*range(9000), *[500] * 5000])
+    batch = encode([thence.Event(time, {"type": "Bid"}) for time in times], stream="S")
+    for seconds, shape in ((0.0, "grows"), (9.0, "shrinks")):
+        clock = count(0.0, seconds)
+        monkeypatch.setattr(flow, "monotonic", lambda clock=clock: next(clock))
+        parts = [
+            (np.concatenate([each.ends for each in some]).tolist(), low) for some, low in flow.sort_stream([batch])
+        ]
+        assert [time for part, _ in parts for time in part] == times
+        assert all(low is not None and part[-1] < low <= after[0] for (part, low), (after, _) in pairwise(parts))
+        sizes = [len(part) for part, _ in parts]
+        assert len(sizes) > 2
+        assert sizes[-2] < sizes[0] if shape == "shrinks" else sizes[-2] >= sizes[0]

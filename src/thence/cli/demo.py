@@ -94,7 +94,7 @@ DEMOS = {
 @click.option(
     "--engine",
     type=click.Choice(("spark", "local")),
-    help="Where it runs: spark uses all cores of this machine, local is one process. Without Spark or Java it is local.",
+    help="Where it runs: spark uses all cores of this machine, local is one process, as where Spark is missing.",
 )
 @click.option("--query", "only_query", is_flag=True, help="Print the query, and do not run it.")
 @click.option("--list", "only_list", is_flag=True, help="List the demos.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -15,12 +15,14 @@ import click
 
 from thence.cli.arguments import background_paths, read_query, stream_paths, takes_a_query, takes_meaning
 from thence.cli.engine_choice import ENGINES, are_small, choose_engine
+from thence.cli.progress import progress
 from thence.cli.result_formats import FORMATS, problem_line
 from thence.cli.text_tables import escape_controls
 from thence.errors import InputError, LimitError
 
 if TYPE_CHECKING:
     from thence.cli.result_formats import Answer, Writer
+    from thence.local.finite_run import Matching
     from thence.query.options import Options
     from thence.query.query import Query
     from thence.runtime.results import Counts, Problem
@@ -83,26 +85,6 @@ def open_for_writing(path: Path, mode: str) -> TextIO:
         return cast(TextIO, open(path, mode, encoding="utf-8", newline=""))
     except OSError as error:
         raise InputError(f"{path} can't be written: {error.strerror}") from None
-
-
-def starting(begun: float) -> str:
-    """How far it has come while there is no Spark yet."""
-    return f"{time.monotonic() - begun:.0f} s, starting Spark"
-
-
-@contextmanager
-def progress(line: Callable[[], str], *, output: Path | None, format: str) -> Iterator[None]:
-    """While it runs, how far it has come: on stderr, if it is a terminal and nothing else is written there."""
-    shown = output is not None or format == "table" or not sys.stdout.isatty()
-    if not sys.stderr.isatty() or not shown:
-        yield
-        return
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    with Live(get_renderable=lambda: Text(line()), console=Console(stderr=True), transient=True):
-        yield
 
 
 # Bad and late events: written as jsonl on request; the first one is always reported.
@@ -326,13 +308,13 @@ def run_here(run: Run) -> None:
             raise InputError(f"{option} is for Spark, not for one process. Try: --engine spark")
     matching = run.query.matching(run.streams, run.options)
     run.say_where()
-    counts = matching.counts
+    counts, begun = matching.counts, time.monotonic()
     noted = Problems(run.problems)
     found = noted.matches_of(matching)
     try:
         with ExitStack() as opened:
             opened.enter_context(compile_notice())
-            opened.enter_context(progress(lambda: counts_sentence(counts), output=run.output, format=run.format))
+            opened.enter_context(progress(lambda: how_far(matching, begun), output=run.output, format=run.format))
             opened.callback(noted.close)
             first = list(islice(found, 1))  # by then all is read: what is wrong with a file leaves no half output
             out = opened.enter_context(output_file(run.output))
@@ -341,6 +323,18 @@ def run_here(run: Run) -> None:
         report_counts(counts, noted)
         raise
     report_counts(counts, noted)
+
+
+def how_far(matching: Matching, begun: float) -> str:
+    """The progress of a run in this process."""
+    from thence.runtime.results import counted_noun
+
+    counts, flow, seconds = matching.counts, matching.answers.flow, time.monotonic() - begun
+    if not flow.taken:
+        return f"{seconds:.0f} s, reading: {counts.events + counts.bad:,} events"
+    events = max(counts.events, flow.taken)  # what extraction refuses is no longer counted
+    taken = f"{flow.taken:,} of {counted_noun(events, 'event', 'events')}"
+    return f"{seconds:.0f} s, {taken}, {counted_noun(counts.matches, 'match', 'matches')}, {flow.held()}"
 
 
 def write(matches: Iterable[Answer], writer: Writer) -> None:

@@ -17,15 +17,14 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 
 from thence import errors
 from thence.cli.installation import check_java
+from thence.cli.progress import progress, starting
 from thence.cli.result_formats import writer
 from thence.cli.run import (
     Problems,
     Run,
     counts_sentence,
     output_file,
-    progress,
     report_counts,
-    starting,
     write,
 )
 from thence.cli.spark_files import StreamFiles, finite_input, settle_time_domain

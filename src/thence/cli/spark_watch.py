@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thence.cli.progress import progress, starting
 from thence.cli.result_formats import writer
-from thence.cli.run import Problems, Run, counts_sentence, open_for_writing, progress, report_counts, starting
+from thence.cli.run import Problems, Run, counts_sentence, open_for_writing, report_counts
 from thence.cli.spark_files import growing_input
 from thence.cli.spark_run import Prepared, RowLayout, counted, our_error, prepared, raised_as_ours, session
 from thence.errors import InputError

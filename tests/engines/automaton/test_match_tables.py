@@ -76,7 +76,7 @@ def test_numbers_are_numbers_where_all_are_of_one_kind_and_else_texts() -> None:
 
 
 def test_a_column_is_of_one_type_in_all_of_its_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flow, "_TOGETHER", 2)
+    monkeypatch.setattr(flow, "MOST", 2)
     values = ["1", "2", '"x"', "true", "1.5", ":y", "3e0"]
     events = [
         each
@@ -90,7 +90,7 @@ def test_a_column_is_of_one_type_in_all_of_its_stretches(monkeypatch: pytest.Mon
 
 
 def test_what_is_unbound_is_null_beside_numbers_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flow, "_TOGETHER", 2)
+    monkeypatch.setattr(flow, "MOST", 2)
     events = [event(1, ":h :is 1 ."), event(2, ":h :was 1 ."), event(3, ":h :is 2 ; :note 5 ; :tells 'x' .")]
     events += [event(4, ":h :was 1 ."), event(5, ":h :is 3 ; :note 6 ; :tells 'y' ."), event(6, ":h :was 1 .")]
     optional = QUERY.format(form="SELECT ?a ?n ?t", sign=",").replace(
