@@ -57,8 +57,8 @@ bench: $(STAMP) $(PEERS)
 lock: $(STAMP)
 	@$(INSTALL) --quiet "uv>=0.9"
 	@printf 'pip\nsetuptools>=77\n' | $(BIN)/uv pip compile - $(LOCK_OPTIONS) -o requirements/build.lock
-	@$(BIN)/uv pip compile pyproject.toml --extra dev $(LOCK_OPTIONS) -o requirements/all.lock
-	@$(BIN)/uv pip compile pyproject.toml --extra dev --extra bench --constraint requirements/all.lock $(LOCK_OPTIONS) -o requirements/bench.lock
+	@$(BIN)/uv pip compile pyproject.toml --extra spark --extra dev $(LOCK_OPTIONS) -o requirements/all.lock
+	@$(BIN)/uv pip compile pyproject.toml --extra spark --extra dev --extra bench --constraint requirements/all.lock $(LOCK_OPTIONS) -o requirements/bench.lock
 
 $(STAMP): pyproject.toml $(LOCKS) | $(BIN)/pip
 	@echo "Installing into $(VENV): a minute or two the first time (Spark alone is 400 MB)"

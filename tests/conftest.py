@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
+from thence.cli import progress
 from thence.io import nquads_lines
 from thence.jit import compiled
 
@@ -38,6 +39,7 @@ if "THENCE_CASES" in os.environ:
 else:
     settings.load_profile("checked" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "test")
 
+progress.EVERY = 3600.0  # how many lines of progress there are measures the machine, too
 compiled.LITTLE = -1  # what is compiled is tested as compiled, however small the input
 
 

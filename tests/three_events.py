@@ -67,6 +67,8 @@ class Windows:
 
 
 class ThreeEventsOperator:
+    holds = "events of open windows"
+
     def initial(self, program: ThreeEvents, environment: Environment) -> Windows:
         return Windows()
 
@@ -91,6 +93,9 @@ class ThreeEventsOperator:
     def expire(self, program: ThreeEvents, state: Windows, watermark: int) -> Expired | None:
         found, state.expired = state.expired, []
         return Expired(solutions(found, state.terms), ["a third event"] * len(found), ["S"] * len(found))
+
+    def size(self, state: Windows) -> int:
+        return len(state.events)
 
     def held(self, program: ThreeEvents, state: Windows) -> Any:
         return state.events[:, 2]

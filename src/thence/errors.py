@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -99,6 +100,27 @@ class AllBadError(InputError):
 
 class LimitError(ThenceError):
     """A limit was exceeded; the message names it."""
+
+
+# Libraries that only some of Thence needs.
+
+
+@contextmanager
+def needs_library(what: str, *names: str, install: str) -> Iterator[None]:
+    """Inside, a library that is not installed is an InputError with the command that installs it.
+
+    >>> with needs_library("to_frame()", "no_such_library", install="no-such-library"):
+    ...     import no_such_library
+    Traceback (most recent call last):
+    thence.errors.InputError: to_frame() needs no_such_library, which is not installed. Try: pip install no-such-library
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = next((name for name in names if error.name in (name, name.partition(".")[0])), None)
+        if missing is None:
+            raise
+        raise InputError(f"{what} needs {missing}, which is not installed. Try: pip install {install}") from None
 
 
 # Hints for error messages: the closest known name, a list of choices.

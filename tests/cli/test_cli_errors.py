@@ -99,7 +99,7 @@ def test_a_wrong_call_ends_with_status_2(call: list[str]) -> None:
         (["check"], "Missing argument 'QUERY'. Try: thence check --help"),
         (
             ["run", "q.sase", "--stream", "x", "--engine", "lcal"],
-            "Invalid value for '--engine': 'lcal' is not one of 'spark', 'local'. Try: thence run --help",
+            "Invalid value for '--engine': 'lcal' is not one of 'auto', 'spark', 'local'. Try: thence run --help",
         ),
     ],
 )

@@ -109,6 +109,17 @@ def test_tsv_writes_terms_with_their_types() -> None:
     assert lines[2].split("\t")[:5] == ["1", "4", "<http://example.org/h>", '"a, b"@en', "2"]
 
 
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "json"])
+def test_the_ending_of_the_output_is_its_format(format: str) -> None:
+    assert select("--output", f"out.{format.upper()}").exit_code == 0
+    assert Path(f"out.{format.upper()}").read_text() == select("--format", format).stdout
+
+
+def test_a_format_that_is_given_overrides_the_ending_of_the_output() -> None:
+    assert select("--output", "out.csv", "--format", "jsonl").exit_code == 0
+    assert Path("out.csv").read_text() == select("--format", "jsonl").stdout
+
+
 def test_json_is_sparqls_results_with_start_and_end_as_variables() -> None:
     found = json.loads(select("--format", "json").stdout)
     assert found["head"]["vars"] == ["start", "end", "x", "last", "n", "all"]
@@ -472,6 +483,11 @@ WRONG = [
     (
         ["run", "select.spaseq", "--stream", "events.jsonl", "--format", "trig"],
         "SELECT gives rows, which trig can't hold. Try: --format jsonl, csv, tsv, json or table",
+    ),
+    (
+        ["run", "select.spaseq", "--stream", "events.jsonl", "--output", "out.xlsx"],
+        "--output out.xlsx: the ending does not name a format. Try: .jsonl, .csv, .tsv, .json, .trig, .ttl or .txt; "
+        "or --format table, jsonl, csv, tsv, json, trig or ttl",
     ),
     (
         ["run", "select.spaseq", "--stream", "events.jsonl", "--watch"],

@@ -135,16 +135,24 @@ def test_on_an_unknown_system_all_commands_are_named(monkeypatch: pytest.MonkeyP
     assert all(command in java.install_command() for command in java.INSTALL.values())
 
 
-def test_spark_that_is_not_installed_is_cured_by_pip_with_the_version_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    declare(monkeypatch, "pyspark<4.4,>=4.3")
+def test_an_installation_without_spark_is_whole_and_says_how_to_add_it(monkeypatch: pytest.MonkeyPatch) -> None:
     without_package(monkeypatch, "pyspark")
-    finding = doctor_checks.check_spark()
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    found = {each.name: each for each in (check() for check in doctor_checks.CHECKS)}
+    assert all(found[name].ok for name in ("Java", "Spark", "pandas", "protobuf"))
+    assert found["Spark"].detail == 'not installed, needed for Spark only: pip install "thence[spark]"'
+
+
+def test_what_spark_needs_is_cured_by_pip_with_the_version_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    declare(monkeypatch, "click<9,>=8.2", 'protobuf>=6.33; extra == "spark"')
+    without_package(monkeypatch, "protobuf")
+    finding = doctor_checks.check_protobuf()
     assert (finding.ok, finding.detail) == (False, "not installed")
-    assert finding.cure.endswith("-m pip install 'pyspark<4.4,>=4.3'")
+    assert finding.cure.endswith("-m pip install 'protobuf>=6.33'")
 
 
 def test_pandas_3_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    declare(monkeypatch, "pandas<3,>=2.2")
+    declare(monkeypatch, "pandas<3,>=2.2; extra == 'spark'")
     without_package(monkeypatch, "pandas", installed="3.0.1")
     finding = doctor_checks.check_pandas()
     assert (finding.ok, finding.detail) == (False, "3.0.1, needed <3,>=2.2")

@@ -49,7 +49,7 @@ def check(given: Streams, found: list[tuple[dict[str, list[EventBatch]], int]]) 
 @given(streams, st.integers(1, 4))
 def test_streams_in_any_order_come_in_the_order_of_time(given: Streams, together: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time_order, "_TOGETHER", together)
+        patch.setattr(time_order, "MOST", together)
         check(given, list(in_time_order({name: batches(listed) for name, listed in given.items()})))
 
 

@@ -12,4 +12,4 @@ def thence_(*arguments: str) -> Result:
 
 
 def both(*arguments: str) -> tuple[Result, Result]:
-    return thence_("run", *arguments), thence_("run", *arguments, "--engine", "local")
+    return thence_("run", *arguments, "--engine", "spark"), thence_("run", *arguments, "--engine", "local")

@@ -112,8 +112,6 @@ def read_query(path: Path, language: str | None, namespace: str | None) -> Query
 
 # `--stream [NAME=]PATH` and `--background [IRI=]PATH`.
 
-_SMALL = 64 << 20
-
 
 def stream_paths(arguments: Sequence[str], query: Query) -> dict[str, list[str]]:
     """The paths of each stream. `NAME=` counts only if NAME is a stream of the query, since a path may have a `=`;
@@ -126,23 +124,6 @@ def stream_paths(arguments: Sequence[str], query: Query) -> dict[str, list[str]]
     if missing:
         raise InputError(f"No input is given for the stream {missing[0]}. Try: --stream {missing[0]}=PATH")
     return found
-
-
-def are_small(arguments: Sequence[str]) -> bool:
-    """Whether the files are read in seconds, as far as is known before the query is read."""
-    return sum(_bytes(argument) for argument in arguments) < _SMALL
-
-
-def _bytes(argument: str) -> int:
-    paths = (argument, *(argument[at + 1 :] for at, letter in enumerate(argument) if letter == "="))
-    found = next((path for path in paths if os.path.exists(path)), None)
-    if found is None:
-        return 0
-    try:
-        files = [entry.path for entry in os.scandir(found)] if os.path.isdir(found) else [found]
-    except OSError:  # the reader reports it
-        return 0
-    return sum(os.path.getsize(path) for path in files if os.path.exists(path))
 
 
 def _split(argument: str, query: Query) -> tuple[str, str]:

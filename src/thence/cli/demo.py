@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from thence.cli.installation import check_java
+from thence.cli.engine_choice import spark_lacks
 from thence.cli.run import Run, command_options, launched, run_here
 from thence.errors import InputError, closest, listed
 
@@ -94,7 +94,7 @@ DEMOS = {
 @click.option(
     "--engine",
     type=click.Choice(("spark", "local")),
-    help="Where it runs: spark uses all cores of this machine, local is one process. Without Java it is local.",
+    help="Where it runs: spark uses all cores of this machine, local is one process, as where Spark is missing.",
 )
 @click.option("--query", "only_query", is_flag=True, help="Print the query, and do not run it.")
 @click.option("--list", "only_list", is_flag=True, help="List the demos.")
@@ -130,11 +130,11 @@ def _demo(name: str) -> Demo:
 
 
 def _engine() -> str:
-    """Spark, where there is Java; else one process, and why."""
-    ok, found, cure = check_java()
-    if ok:
+    """Spark, which a demo shows at work, if it is there; else one process, and why."""
+    lacking = spark_lacks()
+    if lacking is None:
         return "spark"
-    click.echo(f"Spark needs Java: {found}. So this runs in one process. For Spark: {cure}", err=True)
+    click.echo(f"{lacking[0]}. So this runs in one process. For Spark: {lacking[1]}", err=True)
     return "local"
 
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from thence.spark.installed import INSTALL_SPARK
+
 # Finding the Java that Spark would start, and the command that installs one.
 
 LEAST = 17  # what Spark 4 runs on
@@ -109,15 +111,21 @@ def check_python() -> Finding:
 
 
 def check_spark() -> Finding:
-    return _library("Spark", package="pyspark", module="pyspark.sql")
+    return _library_of_spark("Spark", package="pyspark", module="pyspark.sql")
 
 
 def check_pandas() -> Finding:
-    return _library("pandas", package="pandas", module="pandas")
+    return _library_of_spark("pandas", package="pandas", module="pandas")
 
 
 def check_protobuf() -> Finding:
-    return _library("protobuf", package="protobuf", module="google.protobuf")
+    return _library_of_spark("protobuf", package="protobuf", module="google.protobuf")
+
+
+def _check_java() -> Finding:
+    if _version("pyspark") is None:
+        return Finding("Java", True, "needed for Spark only")
+    return Finding("Java", *check_java())
 
 
 def check_libraries() -> Finding:
@@ -170,7 +178,7 @@ def check_writing() -> Finding:
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
     check_python,
-    lambda: Finding("Java", *check_java()),
+    _check_java,
     check_spark,
     check_pandas,
     check_protobuf,
@@ -182,13 +190,19 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
 )
 
 
-def required() -> dict[str, str]:
-    """The packages that Thence declares, each with its range of versions; none if Thence runs uninstalled."""
+_EXTRA = re.compile(r"""extra == ["']([\w-]+)["']""")
+_NONE = ("", "")  # as if it had matched: a package of no extra
+
+
+def required(extra: str = "") -> dict[str, str]:
+    """The packages that Thence declares, or one of its extras, each with its range of versions; none if Thence runs
+    uninstalled."""
     try:
         lines = metadata.requires("thence") or []
     except metadata.PackageNotFoundError:
         return {}
-    found = (re.match(r"([\w.-]+)\s*([^;]*)", line) for line in lines if "extra ==" not in line)
+    own = (line for line in lines if (_EXTRA.search(line) or _NONE)[1] == extra)
+    found = (re.match(r"([\w.-]+)\s*([^;]*)", line) for line in own)
     return {match[1]: match[2].strip() for match in found if match}
 
 
@@ -215,8 +229,12 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _library(name: str, *, package: str, module: str) -> Finding:
-    wanted = required().get(package, "")
+def _library_of_spark(name: str, *, package: str, module: str) -> Finding:
+    """A library that is required where Spark is installed."""
+    if _version("pyspark") is None:
+        detail = f"not installed, needed for Spark only: {INSTALL_SPARK}" if package == "pyspark" else ""
+        return Finding(name, True, detail or "needed for Spark only")
+    wanted = required("spark").get(package, "")
     cure = _pip_install(f"{package}{wanted}")
     version = _version(package)
     if version is None:

@@ -9,6 +9,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from thence.errors import InputError
@@ -24,6 +25,26 @@ if TYPE_CHECKING:
 FORMATS = ("table", "jsonl", "csv", "tsv", "json", "trig", "ttl")
 ROWS = frozenset({"table", "jsonl", "csv", "tsv", "json"})
 EVENTS = frozenset({"table", "jsonl", "trig", "ttl"})
+
+
+def format_for(given: str | None, output: Path | None) -> str:
+    """The format that is given, else that of the output's ending, else a table.
+
+    >>> format_for(None, Path("found.csv")), format_for("jsonl", Path("found.csv")), format_for(None, Path("found"))
+    ('csv', 'jsonl', 'table')
+    """
+    if given is not None or output is None or not output.suffix:
+        return given or "table"
+    ending = output.suffix.lower().removeprefix(".")
+    if ending == "txt":
+        return "table"
+    if ending not in FORMATS or ending == "table":
+        endings = ", ".join(f".{each}" for each in FORMATS if each != "table")
+        raise InputError(
+            f"--output {output}: the ending does not name a format. Try: {endings} or .txt; or --format "
+            f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        )
+    return ending
 
 
 class Answer(Protocol):

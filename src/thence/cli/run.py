@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 import click
 
 from thence.cli.arguments import (
-    are_small,
     background_paths,
     order_option,
     read_query,
@@ -22,6 +21,8 @@ from thence.cli.arguments import (
     takes_a_query,
     takes_meaning,
 )
+from thence.cli.engine_choice import ENGINES, are_small, choose_engine
+from thence.cli.progress import progress
 from thence.cli.result_formats import FORMATS, problem_line
 from thence.cli.text_tables import escape_controls
 from thence.errors import AllBadError, InputError, LimitError
@@ -76,19 +77,8 @@ def report_counts(counts: Counts, problems: Problems) -> None:
 
 
 def counts_sentence(counts: Counts) -> str:
-    """The counts in a sentence.
-
-    >>> from thence.runtime.results import Counts
-    >>> counts_sentence(Counts(events=12, matches=1, bad=2))
-    '12 events, 1 match, 2 bad, 0 late'
-    """
-    events, matches = counted_noun(counts.events, "event", "events"), counted_noun(counts.matches, "match", "matches")
-    timed_out = f", {counts.timed_out:,} timed out" if counts.timed_out else ""
-    return f"{events}, {matches}, {counts.bad:,} bad, {counts.late:,} late{timed_out}"
-
-
-def counted_noun(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+    """The counts in a sentence."""
+    return str(counts)
 
 
 @contextmanager
@@ -109,26 +99,6 @@ def open_for_writing(path: Path, mode: str) -> TextIO:
         raise InputError(f"{path} can't be written: {error.strerror}") from None
 
 
-def starting(begun: float) -> str:
-    """How far it has come while there is no Spark yet."""
-    return f"{time.monotonic() - begun:.0f} s, starting Spark"
-
-
-@contextmanager
-def progress(line: Callable[[], str], *, output: Path | None, format: str) -> Iterator[None]:
-    """While it runs, how far it has come: on stderr, if it is a terminal and nothing else is written there."""
-    shown = output is not None or format == "table" or not sys.stdout.isatty()
-    if not sys.stderr.isatty() or not shown:
-        yield
-        return
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    with Live(get_renderable=lambda: Text(line()), console=Console(stderr=True), transient=True):
-        yield
-
-
 # Bad and late events: written as jsonl on request; the first one is always reported.
 
 Answered = TypeVar("Answered")
@@ -146,7 +116,7 @@ class Problems:
     first: Problem | None = None
     _file: TextIO | None = field(default=None, repr=False)
 
-    def matches_of(self, found: Iterator[Answered | Problem]) -> Iterator[Answered]:
+    def matches_of(self, found: Iterable[Answered | Problem]) -> Iterator[Answered]:
         """The matches; each problem is noted as it comes."""
         from thence.runtime.results import Problem
 
@@ -203,6 +173,13 @@ class Run:
     watch: bool = False
     checkpoint: Path | None = None
     funnel: bool = False
+    chosen: str = ""
+    """Why it runs where it does, if `--engine auto` chose."""
+
+    def say_where(self) -> None:
+        """Once the call is known to be right: an error of the call stands alone."""
+        if self.chosen:
+            click.echo(self.chosen, err=True)
 
     @property
     def ends(self) -> bool:
@@ -236,12 +213,12 @@ def command_options(**chosen: Any) -> Options:
 @takes_meaning
 @click.option(
     "--engine",
-    type=click.Choice(("spark", "local")),
-    default="spark",
+    type=click.Choice(ENGINES),
+    default="auto",
     show_default=True,
-    help="spark uses all cores of this machine; local is one process.",
+    help="local is one process, spark uses all cores of this machine; auto is local for less than 64 MiB of files.",
 )
-@click.option("--format", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--format", type=click.Choice(FORMATS), help="By default that of the ending of --output, else table.")
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH", help="Write the matches to this file, not to stdout."
 )
@@ -292,7 +269,7 @@ def run(
     streams: tuple[str, ...],
     background: tuple[str, ...],
     engine: str,
-    format: str,
+    format: str | None,
     output: Path | None,
     events: bool,
     problems: Path | None,
@@ -304,9 +281,12 @@ def run(
 ) -> None:
     """Run a query over event files and print its matches."""
     ends = not watch and checkpoint is None
-    with launched(quick=ends and are_small(streams)) if engine == "spark" else nullcontext() as launch:
-        from thence.cli.result_formats import check_format
+    given = (("--watch", watch), ("--checkpoint", checkpoint), ("--shards", chosen.get("shards")))
+    choice = choose_engine(engine, streams, next((option for option, each in given if each), ""))
+    with launched(quick=ends and are_small(streams)) if choice.spark else nullcontext() as launch:
+        from thence.cli.result_formats import check_format, format_for
 
+        format = format_for(format, output)
         read = read_query(query, language, namespace)
         check_format(format, read, events=events)
         call = Run(
@@ -320,6 +300,7 @@ def run(
             watch=watch,
             checkpoint=checkpoint,
             funnel=funnel,
+            chosen=choice.line,
         )
         check_funnel(call)
         if launch is None:
@@ -332,6 +313,9 @@ def run(
 
 def launched(*, quick: bool) -> Launch:
     """Spark on its way."""
+    from thence.spark.installed import check_installed
+
+    check_installed("This run")
     from thence.spark.session.session import Launch
 
     return Launch(debug=bool(click.get_current_context().find_root().params.get("debug")), quick=quick)
@@ -345,13 +329,14 @@ def run_here(run: Run) -> None:
         if given:
             raise InputError(f"{option} is for Spark, not for one process. Try: --engine spark")
     matching = run.query.matching(run.streams, run.options)
-    counts = matching.counts
+    run.say_where()
+    counts, begun = matching.counts, time.monotonic()
     noted = Problems(run.problems)
     found = noted.matches_of(matching)
     try:
         with ExitStack() as opened:
             opened.enter_context(compile_notice())
-            opened.enter_context(progress(lambda: counts_sentence(counts), output=run.output, format=run.format))
+            opened.enter_context(progress(lambda: how_far(matching, begun), output=run.output, format=run.format))
             opened.callback(noted.close)
             first = list(islice(found, 1))  # by then all is read: what is wrong with a file leaves no half output
             out = opened.enter_context(output_file(run.output))
@@ -385,6 +370,18 @@ def report_funnel(run: Run, counts: Counts, matching: Matching) -> None:
             click.echo(escape_controls(line), err=True)
     elif not counts.matches and counts.events and run.query.language.funnel:
         click.echo(escape_controls(f"0 matches; {matching.funnel(seconds=_AT_ONCE).sentence}"), err=True)
+
+
+def how_far(matching: Matching, begun: float) -> str:
+    """The progress of a run in this process."""
+    from thence.runtime.results import counted_noun
+
+    counts, flow, seconds = matching.counts, matching.answers.flow, time.monotonic() - begun
+    if not flow.taken:
+        return f"{seconds:.0f} s, reading: {counts.events + counts.bad:,} events"
+    events = max(counts.events, flow.taken)  # what extraction refuses is no longer counted
+    taken = f"{flow.taken:,} of {counted_noun(events, 'event', 'events')}"
+    return f"{seconds:.0f} s, {taken}, {counted_noun(counts.matches, 'match', 'matches')}, {flow.held()}"
 
 
 def write(matches: Iterable[Answer], writer: Writer) -> None:

@@ -19,17 +19,15 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 
 from thence import errors
 from thence.cli.installation import check_java
+from thence.cli.progress import progress, starting
 from thence.cli.result_formats import writer
 from thence.cli.run import (
     Problems,
     Run,
-    counted_noun,
     counts_sentence,
     output_file,
-    progress,
     report_counts,
     report_funnel,
-    starting,
     write,
 )
 from thence.cli.spark_files import StreamFiles, finite_input, settle_time_domain
@@ -44,7 +42,7 @@ from thence.rdf.events import Event
 from thence.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from thence.rdf.times import Domain
 from thence.runtime.input_tally import InputTally
-from thence.runtime.results import Counts, Problem
+from thence.runtime.results import Counts, Problem, counted_noun
 from thence.runtime.watermark import TimeDomain
 from thence.spark.driver.pipeline import Settings, dataflow_rows, events_metric
 from thence.spark.driver.spool import in_order, spooled
@@ -277,6 +275,7 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
     inputs = {each.stream: each.inputs(doing.dataflow.namespace_of(each.stream)) for each in files}
     expected = check_input(run.query, input_types(inputs), doing.settings.background)
     domains = settle_time_domain(doing.domain, files, doing.dataflow.namespace)
+    run.say_where()
     counts, noted, tally = Counts(), Problems(run.problems), InputTally()
     begun, started = time.monotonic(), list[SparkSession]()
     with ExitStack() as opened:

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thence.cli.progress import progress, starting
 from thence.cli.result_formats import writer
-from thence.cli.run import Problems, Run, counts_sentence, open_for_writing, progress, report_counts, starting
+from thence.cli.run import Problems, Run, counts_sentence, open_for_writing, report_counts
 from thence.cli.spark_files import growing_input
 from thence.cli.spark_run import Prepared, RowLayout, counted, our_error, prepared, raised_as_ours, session
 from thence.errors import InputError
@@ -162,6 +163,7 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         checkpoint = _made(run.checkpoint) if run.checkpoint else Path(folder, "checkpoint")
         paths = [path for path in (run.output, run.problems) if path is not None]
         journal = Journal.of(checkpoint, paths, _kept_for(doing)) if run.checkpoint else None
+        run.say_where()
         begun, outlets = time.monotonic(), list[MicroBatchWriter]()
         shown = lambda: outlets[0].how_far() if outlets else starting(begun)  # noqa: E731
         kept.enter_context(progress(shown, output=run.output, format=run.format))

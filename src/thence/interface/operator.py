@@ -257,6 +257,15 @@ class Operator(Protocol[P, S]):
         watermark: no later event is before it. The end of input is a watermark of NEVER."""
         ...
 
+    @property
+    def holds(self) -> str:
+        """What a state is made of, in the words of progress and of errors: "open partial matches"."""
+        ...
+
+    def size(self, state: S) -> int:
+        """How many of these a state holds. Another thread may ask while a step runs, and is answered roughly."""
+        ...
+
     def held(self, program: P, state: S) -> Ints:
         """The refs of the events that a later step may emit."""
         ...

@@ -28,7 +28,7 @@ Pushed: TypeAlias = Event | BadEvent | Mapping[str, Any]
 _CLOSED = "is closed. Try: query.engine(…)"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Engine:
     """A running query. `push` takes an event and returns the rows that became certain with it; `advance` declares that
     no event before a time will come; `close` that no event will come at all.
@@ -48,7 +48,12 @@ class Engine:
     pushed: dict[str, int] = field(default_factory=dict, repr=False)  # by stream
     fed: dict[str, int] = field(default_factory=dict, repr=False)
     come_to: int | None = None  # the watermark of the last step
+    about: str = "a query"
+    """The query in some words, for `repr`."""
     _ended: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Engine: {self.about}; {self.counts}>"
 
     @property
     def counts(self) -> Counts:

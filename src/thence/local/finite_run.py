@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,9 +11,9 @@ from warnings import warn
 
 import numpy as np
 
-from thence.errors import InputError, LimitError, ThenceWarning
+from thence.errors import InputError, LimitError, ThenceWarning, needs_library
 from thence.extraction.attributes import predicates_read
-from thence.local.expected_names import Expected
+from thence.local.expected_names import Expected, ExpectedName
 from thence.local.flow import Answers, OutOfOrderError, check_order, merge_streams, sort_stream
 from thence.local.funnel import MOST_SECONDS, CompiledStep, Funnel, check_readable, count_funnel
 from thence.local.inputs import StreamInput
@@ -25,29 +25,53 @@ from thence.runtime.results import Counts, Match, Problem
 from thence.runtime.watermark import TimeDomain
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
     from thence.columns.batches import Batch
     from thence.rdf.terms import IRI
 
 
-@dataclass(slots=True)
-class Matching(Iterator[Match | Problem]):
-    """The answers of a query over finite streams, computed as they are read. `counts` says how far it has come."""
+@dataclass(slots=True, repr=False)
+class Matching(Iterable[Match | Problem]):
+    """The answers of a query over finite streams, computed as they are read. Nothing is kept: each iteration, and each
+    table, runs the query again from the first event. `counts` are those of the latest run, and say how far it has come.
 
-    answers: Answers
+    >>> from thence import Event, parse
+    >>> query = parse("PATTERN SEQ(Bid a, Bid b) WHERE b.price > a.price WITHIN 5 TICKS RETURN a.price, b.price")
+    >>> found = query.match([Event(time, {"type": "Bid", "price": price}) for time, price in [(1, 7), (2, 9)]])
+    >>> found
+    <Matching: SASE+ over events; columns a.price, b.price; not yet run>
+    >>> [match.bindings["b.price"].python for match in found], found.table().to_pylist()
+    ([9], [{'start': 1, 'end': 2, 'a.price': 7, 'b.price': 9}])
+    >>> found
+    <Matching: SASE+ over events; columns a.price, b.price; 2 events, 1 match, 0 bad, 0 late>
+    """
+
+    answers: Answers  # of the latest run
     streams: Mapping[str, Sequence[StreamInput]]
     problems: bool = False
-    expected: Expected = field(default_factory=Expected, repr=False)
-    tally: InputTally = field(default_factory=InputTally, repr=False)
-    steps: Callable[[], Iterable[CompiledStep]] | None = field(default=None, repr=False)
+    expected: Expected = field(default_factory=Expected)
+    tally: InputTally = field(default_factory=InputTally)
+    steps: Callable[[], Iterable[CompiledStep]] | None = None
     """The steps of the query, where it has a funnel."""
-    _made: Iterator[Match | Problem] | None = field(default=None, repr=False)
+    about: str = "a query"
+    """The query in some words, for `repr`."""
+    _start: TimeDomain = field(init=False)
+    """The kind of time before any event."""
+    _sought: tuple[ExpectedName, ...] = field(init=False)
+    """The names to look for in the events of a run."""
+    _has_run: bool = field(default=False, init=False)
 
-    def __next__(self) -> Match | Problem:
-        if self._made is None:
-            self._made = self._run()
-        return next(self._made)
+    def __post_init__(self) -> None:
+        self._start, self._sought = replace(self.domain), tuple(self.expected.missing)
+
+    def __iter__(self) -> Iterator[Match | Problem]:
+        return self._next_run()._run()
+
+    def __repr__(self) -> str:
+        return f"<Matching: {self.about}; {self.counts if self._has_run else 'not yet run'}>"
 
     @property
     def counts(self) -> Counts:
@@ -75,12 +99,43 @@ class Matching(Iterator[Match | Problem]):
         """All matches of a SELECT as an Arrow table: `start`, `end` and a column for each variable, numeric if all of
         its values are numbers. With several SELECTs, `query` is the number of each row's SELECT, and columns that it
         lacks are null. Problems are counted, but not included."""
-        if self._made is not None:
-            raise InputError("Some matches were already taken one by one. Call match() again for a table of all.")
-        flow = self.answers.flow
-        if flow.dataflow.makes_events:
+        if self.answers.flow.dataflow.makes_events:
             raise InputError("A table has the rows of a SELECT, and this query makes events. Take its matches instead.")
-        self._made = iter(())
+        run = self._next_run()
+        try:
+            return run._table()
+        finally:
+            self.answers = run.answers
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`table()` as a DataFrame of pandas."""
+        with needs_library("to_pandas()", "pandas", install="pandas"):
+            import pandas  # noqa: F401 - Arrow imports it
+        return self.table().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """`table()` as a DataFrame of Polars."""
+        with needs_library("to_polars()", "polars", install="polars"):
+            import polars
+        return polars.from_arrow(self.table())
+
+    def _next_run(self) -> Matching:
+        """A run from the first event, with answers of its own."""
+        if self._has_run:
+            for name, sources in self.streams.items():
+                for source in sources:
+                    if source.is_read_once:
+                        raise InputError(
+                            f"The stream {name} can be read only once, as it comes from {source.kind}, and it has been "
+                            "read. Try: match(list(events)), or keep the matches: found = list(query.match(events))"
+                        )
+            self.answers = Answers(self.answers.flow.fresh(replace(self._start)))
+        self._has_run = True
+        self.expected, self.tally = Expected([*self._sought]), InputTally()
+        return copy(self)
+
+    def _table(self) -> pa.Table:
+        flow = self.answers.flow
         # partial matches that timed out are shown with their events
         narrow = {} if flow.environment.keeps_expired else predicates_read(flow.dataflow)
         held: dict[str, list[Batch]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import merge
+from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -38,8 +39,11 @@ if TYPE_CHECKING:
     """Some events of a stream, each batch in the order of time; and a time that all of them are before, and none that
     comes later is. None: no event comes later."""
 
-_TOGETHER = 65_536
-"""Events that one step takes at most."""
+FEWEST, FIRST, MOST = 64, 4096, 65_536
+"""Events of a stream that one step takes: at least, at first, and at most."""
+
+LONG = 1.0
+"""Seconds after which a step should have ended: matches come, and counts grow, between two steps."""
 
 
 class OutOfOrderError(Exception):
@@ -73,16 +77,24 @@ def merge_streams(streams: Mapping[str, Iterator[Stretch]]) -> Iterator[tuple[di
     yield waiting, NEVER
 
 
-def sort_stream(batches: Sequence[Batch], *, together: int | None = None) -> Iterator[Stretch]:
-    """All events of a stream, in whatever order they stand, about so many at once."""
+def sort_stream(batches: Sequence[Batch]) -> Iterator[Stretch]:
+    """All events of a stream, in whatever order they are; fewer at once where a step takes long."""
     ordered = [_by_time(batch) for batch in batches if len(batch)]
     if not ordered:
         return
     times = np.concatenate([batch.ends for batch in ordered])
     times = times if _ascends(times) else np.sort(times)
-    for low in np.unique(times[:: together or _TOGETHER]).tolist()[1:]:
+    size, at = min(FIRST, MOST), 0
+    while at + size < len(times):
+        low = int(times[at + size])
+        if low == times[at]:  # events of one time stay together
+            size = int(np.searchsorted(times, low, side="right")) - at
+            continue
+        begun = monotonic()
         yield _before(ordered, low), low
-        ordered = _from(ordered, low)
+        ordered, at = _from(ordered, low), int(np.searchsorted(times, low))
+        took = monotonic() - begun
+        size = max(FEWEST, size // 2) if took > LONG else min(2 * size, MOST) if took < LONG / 4 else min(size, MOST)
     yield ordered, None
 
 
@@ -148,6 +160,7 @@ class LocalFlow:
     hosts: tuple[Host, ...] = field(init=False)
     timed_out: list[TimedOut] = field(init=False, default_factory=list)  # not yet reported
     derived: int = field(init=False, default=0)  # events that stages have made
+    taken: int = field(init=False, default=0)  # events from outside that were fed
     latest: int | None = field(init=False, default=None)  # the time of the latest event from outside
     waiting: dict[tuple[int, str], list[ArrivedBatch]] = field(init=False, default_factory=dict)
     """By stage and stream: derived events beyond the stage's watermark."""
@@ -156,6 +169,10 @@ class LocalFlow:
         self.hosts = tuple(
             Host(stage, self.log, self.environment, number) for number, stage in self.dataflow.numbered()
         )
+
+    def held(self) -> str:
+        """What the states hold, in words; another thread may ask while events are fed."""
+        return f"{sum(host.size for host in self.hosts):,} {self.hosts[-1].stage.operator.holds}"
 
     def fresh(self, domain: TimeDomain) -> LocalFlow:
         """The same dataflow, before any event."""
@@ -234,6 +251,7 @@ class LocalFlow:
         for name, listed in batches.items():
             found[name] = [self.log.add(name, batch) for batch in listed if len(batch)]
             for arrived in found[name]:
+                self.taken += len(arrived.batch)
                 self.domain.domain = self.domain.domain or Domain(int(arrived.batch.domains[0]))
                 last = int(arrived.batch.ends.max())
                 self.latest = last if self.latest is None else max(self.latest, last)

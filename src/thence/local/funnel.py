@@ -30,9 +30,6 @@ MOST_RUNS = 50_000
 MOST_SECONDS = 60
 """Nor is a step counted for which this time does not suffice."""
 
-_TOGETHER = 512
-"""Events between two looks at the clock."""
-
 
 @dataclass(frozen=True, slots=True)
 class CompiledStep:
@@ -141,7 +138,7 @@ def count_funnel(
 
 def _until(end: float, streams: Mapping[str, Sequence[Batch]]) -> Iterator[tuple[dict[str, list[Batch]], int]]:
     """Finite streams in the order of time; a TimeoutError once it is past a time."""
-    for found in merge_streams({name: sort_stream(held, together=_TOGETHER) for name, held in streams.items()}):
+    for found in merge_streams({name: sort_stream(held) for name, held in streams.items()}):
         if monotonic() > end:
             raise TimeoutError
         yield found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -81,6 +82,22 @@ class StreamInput:
     @property
     def is_parquet(self) -> bool:
         return isinstance(self.value, str | os.PathLike) and is_parquet(self.value)
+
+    @property
+    def is_read_once(self) -> bool:
+        """Whether a second reading would find nothing, or never end: a generator, a pipe."""
+        if isinstance(self.value, str | os.PathLike):
+            try:
+                mode = os.stat(self.value).st_mode
+            except OSError:
+                return False  # the reader reports it
+            return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return isinstance(self.value, Iterator)
+
+    @property
+    def kind(self) -> str:
+        """What it is, in an error."""
+        return str(self.value) if isinstance(self.value, str | os.PathLike) else f"a {type(self.value).__name__}"
 
     def times(self) -> tuple[int, int] | None:
         """The first and last time of a Parquet file whose rows are in time order; else None."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from thence.query.schema_checks import check_background, check_input
 from thence.rdf.events import predicate_term
 from thence.rdf.terms import IRI, is_absolute
 from thence.rdf.times import Domain
+from thence.spark.installed import check_installed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
@@ -97,6 +98,15 @@ def predicate_named(name: str, namespace: str, prefixes: Mapping[str, str]) -> I
     return IRI(bare) if is_absolute(bare) else predicate_term(name, namespace)
 
 
+_SHOWN = 8
+
+
+def _first(names: Sequence[str]) -> str:
+    """Names in a line, of many only the first."""
+    rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(" ".join(name.split()) for name in names[:_SHOWN]) + rest
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -110,10 +120,14 @@ def _read(path: Path) -> str:
         raise InputError(f"{path} can't be read: {error.strerror}") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Query:
     """A parsed, checked query. `warnings` lists likely mistakes; those that depend on the options of a method are
-    Python warnings of class `ThenceWarning`."""
+    Python warnings of class `ThenceWarning`.
+
+    >>> parse("PATTERN SEQ(Bid a, Bid b) WITHIN 5 TICKS RETURN a.price, b.price")
+    <Query: SASE+ over events; columns a.price, b.price>
+    """
 
     algebra: QueryAlgebra
     language: Language
@@ -124,6 +138,15 @@ class Query:
     text: str = field(default="", compare=False, repr=False)
     """As it was written, for the places in errors that only the input shows; empty if it was built."""
     _compiled: dict[CompileOptions, Dataflow] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Query: {self._about}>"
+
+    @property
+    def _about(self) -> str:
+        """The query in some words: its language, streams and columns."""
+        made = "makes events" if self.constructs else f"columns {_first(self.columns)}"
+        return f"{self.language.title} over {_first(self.streams)}; {made}"
 
     def dataflow(self, options: CompileOptions = DEFAULT_OPTIONS) -> Dataflow:
         """The query compiled: its stages, each a program with its operator."""
@@ -220,7 +243,8 @@ class Query:
         time_zone: str | None = None,
         time_format: str | None = None,
     ) -> Matching:
-        """The matches in finite streams, in order of certainty, then end, start and ids.
+        """The matches in finite streams, in order of certainty, then end, start and ids: an iterable, which runs the
+        query each time it is iterated, and which `table()`, `to_pandas()` and `to_polars()` make a table of.
 
         `streams` maps the query's streams, by name or IRI, to a path, an iterable of `Event`, or a list of these; a
         query over one stream takes it alone. All of it is taken in the order of time, so nothing is late, whatever the
@@ -249,7 +273,7 @@ class Query:
         check_inputs(dataflow, inputs)
         expected = check_input(self, input_types(inputs), answers.flow.environment.background)
         steps = partial(self._steps, options) if self.language.funnel and not self.feeders else None
-        return Matching(answers, inputs, options.gives_problems, expected, steps=steps)
+        return Matching(answers, inputs, options.gives_problems, expected, steps=steps, about=self._about)
 
     def _steps(self, options: Options) -> Iterator[CompiledStep]:
         """The steps of its funnel, each compiled."""
@@ -294,8 +318,15 @@ class Query:
         environment = options.environment(dataflow, running=True)
         check_background(self, environment.background)
         answers = Answers(LocalFlow(dataflow, environment, domain))
-        layouts = options.layouts(dataflow)
-        return Engine(answers, dataflow.streams, watermark, options.gives_problems, dataflow.namespace_of, layouts)
+        return Engine(
+            answers,
+            dataflow.streams,
+            watermark,
+            options.gives_problems,
+            dataflow.namespace_of,
+            options.layouts(dataflow),
+            about=self._about,
+        )
 
     def dataframe(
         self,
@@ -333,6 +364,7 @@ class Query:
         They are counted in any case: in streaming, in the query's progress, by metrics whose names begin with `counts`;
         in batch, by the Observation that it can be.
         """
+        check_installed("dataframe()")
         from thence.query.dataframes import frames_of  # Spark is heavy, and only needed here
 
         options = Options.among(locals())

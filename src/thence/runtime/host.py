@@ -170,6 +170,11 @@ class Host:
             raise InputError("facts() is for queries that make facts. Try: TEF-SPARQL, CONSTRUCT FACT")
         return operator.facts(self.stage.program, self.state, time)
 
+    @property
+    def size(self) -> int:
+        """How many partial matches, or whatever the operator holds. Roughly, if another thread asks."""
+        return self.stage.operator.size(self.state)
+
     def held(self) -> Ints:
         """The refs of the events that must be retained."""
         held = self.stage.operator.held(self.stage.program, self.state)

@@ -262,3 +262,16 @@ class Counts:
     bad: int = 0
     late: int = 0
     timed_out: int = 0  # partial matches; 0 unless they are asked for
+
+    def __str__(self) -> str:
+        """
+        >>> print(Counts(events=12, matches=1, bad=2))
+        12 events, 1 match, 2 bad, 0 late
+        """
+        events, matches = counted_noun(self.events, "event", "events"), counted_noun(self.matches, "match", "matches")
+        timed_out = f", {self.timed_out:,} timed out" if self.timed_out else ""
+        return f"{events}, {matches}, {self.bad:,} bad, {self.late:,} late{timed_out}"
+
+
+def counted_noun(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"

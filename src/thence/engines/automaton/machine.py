@@ -217,6 +217,11 @@ def objection_of(image, memory, negated, term_tags, term_bits, first, last, afte
 DONE, ROOM, FULL, ASKING, TOO_MANY, TIRED = 0, 1, 2, 3, 4, 5
 """Why `step` stopped; TIRED: it has gone as many rounds as it might."""
 
+A_TURN = 1 << 28
+"""Rounds after which compiled code returns, a second at most: until then no other thread of Python can run, which shows
+how far it has come, or handles Ctrl-C.
+"""
+
 A_MEETING, A_JOIN = 20, 100
 """Rounds of a small loop that it takes Python to let a run meet a row, and to let it go on."""
 
@@ -228,7 +233,7 @@ class Metered(Interpretable):
     def __call__(self, image: Memory, memory: Memory, *others: Any) -> Any:
         given = self.left
         if given < 0:
-            memory[LEFT] = NEVER
+            memory[LEFT] = A_TURN
             return self.called(image, memory, *others)
         memory[LEFT] = given
         code = self.interpreted(image, memory, *others)

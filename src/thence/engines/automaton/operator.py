@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from thence.engines.automaton.memory import (
     NODES,
     REF,
     Contents,
+    live_runs,
     memory_contents,
     region,
     restored_memory,
@@ -248,6 +249,8 @@ def _matched(reader: ArrayReader, variables: tuple[Variable, ...]) -> BindingTab
 class AutomatonOperator:
     """Runs wait in the states of a compiled automaton (NFA_scep, SPAseQ, Definition 17; SASE+, Section 3)."""
 
+    holds: ClassVar[str] = "open partial matches"
+
     def initial(self, program: SequenceProgram, environment: Environment) -> SequenceState:
         return _keeping(initial_state(program), environment)
 
@@ -279,6 +282,9 @@ class AutomatonOperator:
             return None
         missing = [waited_for(program, number) for number in found.states.tolist()]
         return Expired(all_bound(program, found.matches, state.terms), missing, _last_streams(program, found.matches))
+
+    def size(self, state: SequenceState) -> int:
+        return live_runs(state.memory)
 
     def held(self, program: SequenceProgram, state: SequenceState) -> Ints:
         memory = state.memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -314,6 +314,8 @@ def _read_keys(saved: Any) -> dict[int, set[tuple[Cell | None, ...]]]:
 class FactsOperator:
     """Takes event triples one at a time; facts start and end with them."""
 
+    holds: ClassVar[str] = "facts and partial matches"
+
     def initial(self, program: FactsProgram, environment: Environment) -> FactsState:
         return initial_state(program, environment)
 
@@ -349,6 +351,9 @@ class FactsOperator:
         holding = [fact for fact in every if fact.start <= at and (fact.end is None or at < fact.end)]
         holding.sort(key=lambda fact: (fact.start, fact.number))
         return [HeldFact(fact.start, fact.end, triple_of(fact.triple)) for fact in holding]
+
+    def size(self, state: FactsState) -> int:
+        return state.stored
 
     def held(self, program: FactsProgram, state: FactsState) -> Ints:
         refs = {each.ref for each in state.waiting}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,6 +181,8 @@ def _is_pair(saved: object) -> bool:
 class TemporalOperator:
     """Solutions ⟨μ, tα, tω⟩ wait in the nodes of a network of joins (EP-SPARQL, Section 4.2)."""
 
+    holds: ClassVar[str] = "solutions held"
+
     def initial(self, program: TemporalProgram, environment: Environment) -> TemporalState:
         return initial_state(program, Terms(), environment)
 
@@ -205,6 +207,9 @@ class TemporalOperator:
                     rows = rows[np.argsort(ends[rows], kind="stable")]
                 yield _solutions(program, emitted.take(rows), state.terms, rank)
                 rank += len(rows)
+
+    def size(self, state: TemporalState) -> int:
+        return state.stored
 
     def held(self, program: TemporalProgram, state: TemporalState) -> Ints:
         return state.refs()

@@ -83,6 +83,12 @@ class TemporalState:
         if self.selection is not None:
             yield from self.selection.tables()
 
+    @property
+    def stored(self) -> int:
+        """How many solutions, and groups of running aggregates."""
+        groups = sum(len(each.groups) for each in self.evaluation.states if isinstance(each, SummaryState))
+        return sum(map(len, self.tables())) + groups
+
     def refs(self) -> Ints:
         """The events that a later row may list."""
         if self.selection is not None:
@@ -339,8 +345,7 @@ def step_network(
             else:  # one rule, which does not read what it derives
                 yield from _with_triples(evaluation.network.statements[0].number, *evaluation.alone(closed))
             evaluation.evict(closed)
-    stored = sum(len(table) for table in state.tables())
-    stored += sum(len(each.groups) for each in evaluation.states if isinstance(each, SummaryState))
+    stored = state.stored
     if stored > environment.max_runs:
         raise LimitError(
             f"The state holds {stored:,} solutions, more than max_runs={environment.max_runs:,}. "

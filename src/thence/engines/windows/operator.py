@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from warnings import warn
 
 import numpy as np
@@ -118,6 +118,8 @@ Readers: TypeAlias = Sequence[Sequence[WindowFunction]]
 class WindowOperator:
     """Evaluates a query over the windows of its streams, at each instant of its report policy."""
 
+    holds: ClassVar[str] = "rows held"
+
     def initial(self, program: WindowProgram, environment: Environment) -> WindowState:
         return initial_state(program, environment)
 
@@ -159,6 +161,9 @@ class WindowOperator:
             terms = [each for triple in triples for each in triple]
             return _event(program, rows, terms, state, time) if triples else None
         return _solutions(program, rows, state, time)
+
+    def size(self, state: WindowState) -> int:
+        return state.stored
 
     def held(self, program: WindowProgram, state: WindowState) -> Ints:
         logs = (state.logs[each.table] for each in program.events)
