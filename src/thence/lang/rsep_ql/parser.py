@@ -14,21 +14,17 @@ EventSeq(left=BasicEvent(name='E1'), right=BasicEvent(name='E2'), policy=None)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from thence.algebra.expressions import Call, Compare, Expression
 from thence.algebra.rsep_ql import NamedWindow, WindowFile, WindowQuery, clause_window
-from thence.algebra.show_sparql import sparql_text
 from thence.algebra.streams import Stream
-from thence.algebra.traversal import DEPTH, conjuncts, depth
-from thence.lang.draft import TimeDemand, named_streams
+from thence.algebra.traversal import DEPTH, depth
+from thence.lang.draft import named_streams
 from thence.lang.rsep_ql.checks import Draft, StreamClause, all_windows, check_names, output, report, warnings
 from thence.lang.rsep_ql.mistakes import MISTAKES
 from thence.lang.rsep_ql.reader import WindowQueryReader
-from thence.lang.sparql.time_demands import TimeKind, time_demands
 from thence.lang.syntax import GRAMMARS, Syntax
 from thence.lang.text import text as read_text
 from thence.rdf.terms import IRI
@@ -65,7 +61,6 @@ def parse_file(
 
 
 def _checked(draft: Draft, namespace: str, streams: Sequence[Stream]) -> WindowQuery:
-    draft = replace(draft, demands=[*draft.demands, *_filter_demands(draft)])
     events = tuple(each.event for each in draft.events)
     if (found := depth((draft.form, events))) > DEPTH:  # before all that goes through them by recursion
         raise draft.error(f"The query is {found:,} levels deep; at most {DEPTH} are allowed.", 0)
@@ -87,22 +82,6 @@ def _checked(draft: Draft, namespace: str, streams: Sequence[Stream]) -> WindowQ
         time_kind=draft.time_kind(),
         warnings=tuple(islice(warnings(draft), WARNINGS)),
     )
-
-
-def _filter_demands(draft: Draft) -> Iterator[TimeDemand]:
-    """What FILTERs do with the times that START and END bind, and with NOW(): comparisons that must hold, since beside
-    `||` there may be one for either kind of time."""
-    bound = {time for each in draft.events for time in (each.event.start, each.event.end) if time is not None}
-
-    def times(expression: Expression) -> TimeKind | None:
-        is_now = isinstance(expression, Call) and expression.function == "NOW"
-        return TimeKind.TIME if is_now or expression in bound else None
-
-    for expression, at in draft.filters_at.values():
-        for compared in conjuncts(expression):
-            if isinstance(compared, Compare):
-                for domain, part in time_demands(compared, times):
-                    yield TimeDemand(domain, sparql_text(part), at)
 
 
 def _windows(draft: Draft, names: Mapping[IRI, str]) -> tuple[tuple[NamedWindow, ...], tuple[IRI, ...]]:
