@@ -6,12 +6,23 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
 
 import thence
+from oracle.sase_cases import Case as SaseCase
+from oracle.sase_cases import cases as sase_cases
+from oracle.sase_text import text as sase_text
+from strategies.spaseq import Case as SpaseqCase
+from strategies.spaseq import cases as spaseq_cases
+from strategies.spaseq import text as spaseq_text
+from support.sase_runs import typed
+from support.spaseq_runs import background, batches_of
 from thence.errors import InputError
 from thence.local import funnel as funnels
 
 pytestmark = pytest.mark.numba
+
+FEW = settings(max_examples=max(10, settings.default.max_examples // 4))
 
 PREFIX = "PREFIX : <http://example.org/> "
 STRATEGIES = ("skip_till_next_match", "skip_till_any_match", "partition_contiguity", "strict_contiguity")
@@ -72,6 +83,29 @@ def test_the_last_step_counts_the_events_that_begin_the_matches(strategy: str, p
         counts = [row.count for row in matching.funnel().rows]
         assert counts[-1] == len(begin)
         assert counts == sorted(counts, reverse=True, key=lambda count: count or 0)
+
+
+@FEW
+@given(sase_cases())
+def test_no_step_of_a_random_query_of_sase_has_more_than_the_one_before(case: SaseCase) -> None:
+    """And the last has as many as begin the matches."""
+    matching = thence.parse(sase_text(case.query)).match([typed(event) for event in case.events])
+    begin = {match.event_ids[0] for match in matching}
+    counts = [row.count or 0 for row in matching.funnel().rows]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[-1] == len(begin)
+
+
+@FEW
+@given(spaseq_cases())
+def test_no_step_of_a_random_query_of_spaseq_has_more_than_the_one_before(case: SpaseqCase) -> None:
+    """And the last has as many as begin the matches, but for optional parts at the start."""
+    text = spaseq_text(case.query)
+    matching = thence.parse(text).match(batches_of(case), background=background(case))
+    begin = {match.event_ids[0] for match in matching}
+    counts = [row.count or 0 for row in matching.funnel().rows]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[-1] == len(begin) or "?" in "".join(part.unary.value for part in case.query.parts)
 
 
 def test_sequences_of_spaseq_have_a_funnel_too() -> None:

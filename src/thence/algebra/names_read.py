@@ -29,7 +29,7 @@ from thence.algebra.expressions import (
     Plus,
     Variable,
 )
-from thence.algebra.patterns import Graph, PathPattern, Projection, TriplePattern, Values
+from thence.algebra.patterns import Graph, NegatedSet, Path, PathPattern, Projection, TriplePattern, Values
 from thence.algebra.rsep_ql import WindowFile, WindowQuery
 from thence.algebra.sase import (
     AggregateName,
@@ -288,7 +288,7 @@ class _Walk:
                 return
             case PathPattern():
                 self.opaque |= {each for each in (node.subject, node.object) if isinstance(each, Variable)}
-                self.names |= {_named(each): None for each in nodes(node.path) if isinstance(each, IRI)}
+                self.names |= {_named(each): None for each in _predicates(node.path)}
                 return
             case HeadTriple():
                 self._make(node.predicate, node.object)
@@ -365,6 +365,12 @@ def _of_patterns(algebra: QueryAlgebra) -> Reading:
         made=frozenset(walk.made),
         makes_any=walk.makes_any,
     )
+
+
+def _predicates(path: Path) -> Iterator[IRI]:
+    """The predicates of a path; those that it must not have need not be there."""
+    excluded = {id(each) for node in nodes(path) if isinstance(node, NegatedSet) for each in nodes(node)}
+    return (each for each in nodes(path) if isinstance(each, IRI) and id(each) not in excluded)
 
 
 def _named(iri: IRI) -> Name:

@@ -348,7 +348,7 @@ def run_here(run: Run) -> None:
         click.echo(counts_sentence(counts), err=True)
         raise
     report_counts(counts, noted)
-    report_funnel(run, counts, matching)
+    report_funnel(run, counts, lambda: matching)
 
 
 _AT_ONCE = 10
@@ -363,13 +363,13 @@ def check_funnel(run: Run) -> None:
         raise InputError("--funnel is for input that ends. Try: no --watch and no --checkpoint")
 
 
-def report_funnel(run: Run, counts: Counts, matching: Matching) -> None:
+def report_funnel(run: Run, counts: Counts, matching: Callable[[], Matching]) -> None:
     """How far partial matches came, on stderr: all of it on request, a sentence where there is no match."""
     if run.funnel:
-        for line in str(matching.funnel()).splitlines():
+        for line in str(matching().funnel()).splitlines():
             click.echo(escape_controls(line), err=True)
     elif not counts.matches and counts.events and run.query.language.funnel:
-        click.echo(escape_controls(f"0 matches; {matching.funnel(seconds=_AT_ONCE).sentence}"), err=True)
+        click.echo(escape_controls(f"0 matches; {matching().funnel(seconds=_AT_ONCE).sentence}"), err=True)
 
 
 def how_far(matching: Matching, begun: float) -> str:

@@ -51,6 +51,7 @@ from thence.spark.session.session import Launch, NoJavaError
 if TYPE_CHECKING:
     from thence.interface.dataflow import Dataflow
     from thence.interface.solutions import AnswerValue
+    from thence.local.finite_run import Matching
     from thence.query.query import Query
     from thence.spark.sources.split_reader import SplitReader
 
@@ -305,10 +306,14 @@ def _run_to_the_end(run: Run, launch: Launch) -> None:
     for text in missing_names(expected, inputs):
         warn(text, ThenceWarning, stacklevel=2)
     report_counts(counts, noted)
+    report_funnel(run, counts, lambda: _in_one_process(run, files))
+
+
+def _in_one_process(run: Run, files: Sequence[StreamFiles]) -> Matching:
+    """The same run without Spark; its warnings have been given."""
     with catch_warnings():
-        simplefilter("ignore", ThenceWarning)  # they were given above
-        here = run.query.matching({each.stream: list(each.labels) for each in files}, run.options)
-    report_funnel(run, counts, here)
+        simplefilter("ignore", ThenceWarning)
+        return run.query.matching({each.stream: list(each.labels) for each in files}, run.options)
 
 
 def _how_far(started: Sequence[SparkSession], counts: Counts, begun: float) -> str:

@@ -158,7 +158,8 @@ class _Schema:
         self.background = background
         self.namespace = query.algebra.namespace
         self.readings = readings(query.algebra)
-        dataflow = query.language.compile(query.algebra, DEFAULT_OPTIONS)
+        fed = bool(query.feeders)
+        dataflow = query.language.compile(query.algebra, DEFAULT_OPTIONS) if fed else query.dataflow()
         own = tuple(stream.name for stream in dataflow.streams)
         outside = {name: given.get(name) for name in own if name not in query.feeders}
         self.stages = _by_stage(dataflow.typed_stages, outside)
