@@ -28,7 +28,7 @@ from support.tef_sparql_shards import has_blank_nodes, in_one_process, pushed, s
 from thence.engines.automaton.plan.sase import plan
 from thence.engines.automaton.plan.spaseq import plan as spaseq_plan
 
-pytestmark = pytest.mark.numba
+pytestmark = [pytest.mark.numba, pytest.mark.filterwarnings("ignore:No event of the stream")]
 
 ENDS = st.lists(st.integers(0, 9), max_size=3)
 

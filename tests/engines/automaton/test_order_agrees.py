@@ -23,7 +23,7 @@ from support.spaseq_runs import _comparable_rows, _in_pieces, background, batche
 from thence.engines.automaton.plan.spaseq import plan
 from thence.lang.spaseq.parser import parse
 
-pytestmark = pytest.mark.numba
+pytestmark = [pytest.mark.numba, pytest.mark.filterwarnings("ignore:No event of the stream")]
 
 SaseCase = tuple[sase_cases.Case, tuple[str, ...]]
 CUTS = st.lists(st.integers(0, 7), max_size=3)
@@ -71,7 +71,7 @@ def test_rows_of_spaseq_are_those_of_the_definitions(drawn: tuple[Case, tuple[st
     )
 
 
-@examples(0.5)
+@examples(0.3)
 @given(st.data(), spaseq_cases_in_order())
 def test_events_pushed_and_shuffled_within_the_lateness_give_the_rows_of_match(
     data: st.DataObject, drawn: tuple[Case, tuple[str, ...]]
@@ -103,7 +103,7 @@ def test_random_cases_tell_an_order_from_none() -> None:
     """A share of the cases has other rows without `order`."""
     drawn: list[bool] = []
 
-    @examples(2)
+    @examples(0.5)
     @given(sase_cases_in_order(sase_cases.cases()))
     def collect(each: SaseCase) -> None:
         case, _ = each

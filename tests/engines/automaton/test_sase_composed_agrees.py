@@ -79,6 +79,7 @@ def test_totals_are_those_of_the_matches_one_by_one(text: Text) -> None:
     assert Counter(comparable_match(match, names)[-1] for match in found) == expected
 
 
+@pytest.mark.filterwarnings("ignore:No event of the stream")
 @examples(0.3)
 @given(sase_texts_in_order())
 def test_queries_that_feed_each_other_give_the_rows_of_the_definitions(drawn: tuple[Text, tuple[str, ...]]) -> None:

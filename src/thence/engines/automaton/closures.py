@@ -48,13 +48,13 @@ its closure stops."""
 
 
 @inlined
-def outcome_of(image, memory, rows, row, edge, state, at, ends):
+def outcome_of(image, memory, rows, row, clock, edge, state, at, ends):
     """The fate of a run in this row's bucket (SPAseQ, Definitions 10-12), as far as it is decided without a frame;
-    `ends` is whether it ends if it takes the row."""
+    `clock` is the row's time, `ends` whether it ends if it takes the row."""
     time, last = rows[row + TIME], memory[at + LAST]
     if memory[at + STATE] != state or last >= time:
         return STAYS
-    if rows[row + image[layout.CLOCK]] > memory[at + DEADLINE]:
+    if clock > memory[at + DEADLINE]:
         return STAYS if memory[KEEP_EXPIRED] else DROPPED
     selection = image[edge + layout.SELECTION_OF]
     if selection == NEXT and memory[at + TAKEN] < time:
@@ -127,12 +127,12 @@ def accepts(image, state):
 
 
 @inner
-def outcome_in_closure(image, memory, rows, row, edge, state, at, fits):
+def outcome_in_closure(image, memory, rows, row, clock, edge, state, at, fits):
     """`outcome_of` a run in a closure of SASE+: over the take edge, or over that of the component after it."""
     time, last = rows[row + TIME], memory[at + LAST]
     if memory[at + STATE] != state or last >= time:
         return STAYS
-    if rows[row + image[layout.CLOCK]] > memory[at + DEADLINE]:
+    if clock > memory[at + DEADLINE]:
         return STAYS if accepts(image, state) or memory[KEEP_EXPIRED] else DROPPED
     if memory[at + TAKEN] < time:
         return DROPPED

@@ -278,6 +278,7 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closure
             break
         next_row = row + row_width
         is_last = next_row < end and rows[next_row + TIME] > rows[row + TIME]  # of its time, for certain
+        clock = rows[row + image[layout.CLOCK]]
         feed = at_feeds + rows[row + FEED] * layout.FEED_WIDTH
         row_key = _code_of(image, rows, row, image[feed + layout.ROW_KEY], 0)
         first = image[feed + layout.EDGE_FROM]
@@ -319,11 +320,11 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closure
                 else:
                     following, source = memory[at + NEXT_RUN], at + SLOTS
                     if closures is None or image[edge + layout.ROLE] == PLAIN:
-                        fate = outcome_of(image, memory, rows, row, edge, state, at, ends)
+                        fate = outcome_of(image, memory, rows, row, clock, edge, state, at, ends)
                         if fate == NONE_FROM_HERE:
                             break
                     else:
-                        fate = outcome_in_closure(image, memory, rows, row, edge, state, at, fits)
+                        fate = outcome_in_closure(image, memory, rows, row, clock, edge, state, at, fits)
                     if closures is not None and fate >= SURE and _is_cut(image, memory, rows, row, edge, at):
                         fate = STOPS_HERE if image[edge + layout.STOPS] else STAYS
                 if fate >= SURE:
@@ -355,7 +356,9 @@ def _step(image, memory, rows, negated, term_tags, term_bits, most, end, closure
                         if closures is not None and image[layout.MERGES]:
                             extend_merged(image, memory, rows, row, row_key, edge, run, at, source)
                         else:
-                            extend(image, memory, rows, row, row_key, edge, number, run, at, source, ends, closures)
+                            extend(
+                                image, memory, rows, row, clock, row_key, edge, number, run, at, source, ends, closures
+                            )
                 if state == START:
                     break
                 if fate >= STAYS:

@@ -64,11 +64,10 @@ from thence.jit.compiled import inlined, inner
 
 
 @inlined
-def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, closures):
+def extend(image, memory, rows, row, clock, code, edge, number, run, at, source, ends, closures):
     """The run (-1: none yet) goes on: its successors are born, or its match is made. `code` is that of the row's key,
     `source` where the values are that the run has bound so far. If with this row it `ends`, the last of its
     successors takes its place."""
-    time, clock = rows[row + TIME], rows[row + image[layout.CLOCK]]
     if run >= 0:
         start, deadline, node = memory[at + RUN_START], memory[at + DEADLINE], memory[at + NODE]
     else:
@@ -82,7 +81,7 @@ def extend(image, memory, rows, row, code, edge, number, run, at, source, ends, 
             memory[memory[AT_PENDING] + memory[PENDING]] = waiting
             memory[PENDING] += 1
         else:
-            slots = emit(memory, clock, start, time, node)
+            slots = emit(memory, clock, start, rows[row + TIME], node)
             copy(image, memory, slots, source)
             if source != memory[AT_FRAMES]:  # where it is bound already
                 bind(image, memory, rows, row, edge, slots, closures)
