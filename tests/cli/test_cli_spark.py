@@ -409,6 +409,23 @@ def test_a_journal_refuses_an_output_that_lost_rows(tmp_path: Path) -> None:
         Journal.of(tmp_path, [out], KEPT_FOR)
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"version": 8}, "was written by version 9 of the state's format, and this is version 8. Continue with the"),
+        ({"query": ["b"]}, "belongs to another query"),
+        ({"shards": 2}, "was written with --shards 4, and now it is 2. Go on with --shards 4"),
+    ],
+)
+def test_a_journal_refuses_what_its_states_are_not_for(changed: dict[str, object], told: str, tmp_path: Path) -> None:
+    """Before Spark starts: nothing stands around the sentence."""
+    journal = Journal.of(tmp_path, [], KEPT_FOR | {"version": 9})
+    assert journal.begin(0)
+    assert not Journal.of(tmp_path, [], KEPT_FOR).is_new  # of a release whose journal had no version
+    with pytest.raises(InputError, match=told):
+        Journal.of(tmp_path, [], KEPT_FOR | {"version": 9} | changed)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_union_of_a_number_and_a_text_of_a_table_is_refused_as_in_one_process(ending: str) -> None:
     Path("union.sase").write_text("PATTERN A a RETURN a.n AS x UNION PATTERN B b RETURN b.s AS x")

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import click
@@ -16,13 +16,14 @@ EVERY = 10.0
 
 
 @contextmanager
-def progress(line: Callable[[], str], *, output: Path | None, format: str) -> Iterator[None]:
+def progress(line: Callable[[], str], *, output: Path | None, format: str, lines: bool = True) -> Iterator[None]:
     """Inside, a thread shows `line()`, which reads counters that the run changes meanwhile. Where matches are printed
-    on the same terminal as they come, a renewed line would stand between them: there it prints lines, too."""
+    on the same terminal as they come, a renewed line would stand between them: there it prints lines, too, if they are
+    wanted."""
     told = _Told(line)
     alone = output is not None or format == "table" or not sys.stdout.isatty()
-    shown = _renewed(told) if alone and sys.stderr.isatty() else _now_and_then(told)
-    with shown:
+    is_renewed = alone and sys.stderr.isatty()
+    with _renewed(told) if is_renewed else _now_and_then(told) if lines else nullcontext():
         yield
 
 

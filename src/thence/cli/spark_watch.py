@@ -22,6 +22,7 @@ from thence.cli.spark_files import growing_input
 from thence.cli.spark_run import Prepared, RowLayout, counted, our_error, prepared, raised_as_ours, session
 from thence.errors import InputError
 from thence.runtime.results import Counts
+from thence.runtime.saved_state import VERSION
 from thence.spark.driver.pipeline import COUNTS, READ, STATE, STREAMING_SHARDS
 from thence.spark.driver.spool import in_order, spooled
 from thence.spark.session.session import Launch
@@ -112,6 +113,12 @@ class Journal:
                 f"The checkpoint {self.folder} belongs to another query, or to this one with other options. Give each "
                 "query a checkpoint of its own."
             )
+        before, now = known.get("version"), self.kept_for.get("version")
+        if None not in (before, now) and before != now:
+            raise InputError(
+                f"The checkpoint {self.folder} was written by version {before} of the state's format, and this is "
+                f"version {now}. Continue with the release that wrote it, {over}"
+            )
         for option in ("shards", "format"):
             before, now = known.get(option), self.kept_for.get(option)
             if None not in (before, now) and before != now:
@@ -166,7 +173,7 @@ def run_as_it_grows(run: Run, launch: Launch) -> None:
         run.say_where()
         begun, outlets = time.monotonic(), list[MicroBatchWriter]()
         shown = lambda: outlets[0].how_far() if outlets else starting(begun)  # noqa: E731
-        kept.enter_context(progress(shown, output=run.output, format=run.format))
+        kept.enter_context(progress(shown, output=run.output, format=run.format, lines=not run.watch))
         spark = session(launch)
         kept.enter_context(raised_as_ours())
         given = growing_input(spark, run.streams, doing.dataflow.namespace, doing.settings, doing.domain)
@@ -185,7 +192,8 @@ def _kept_for(doing: Prepared) -> dict[str, Any]:
     """The key of a checkpoint: the query as it is run, the options that its states depend on, and its output if that is
     one file that is appended to."""
     run = doing.run
-    states = {"query": doing.dataflow.fingerprints(), "shards": run.options.shards or STREAMING_SHARDS}
+    shards = run.options.shards or STREAMING_SHARDS
+    states = {"version": VERSION, "query": doing.dataflow.fingerprints(), "shards": shards}
     return states if run.output is None else states | {"format": run.format, "events": run.events}
 
 
