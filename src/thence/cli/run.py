@@ -13,8 +13,20 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 import click
 
-from thence.cli.arguments import are_small, background_paths, read_query, stream_paths, takes_a_query, takes_meaning
+from thence.cli.arguments import (
+    are_small,
+    background_paths,
+    read_query,
+    stream_paths,
+    table_columns,
+    table_types,
+    takes_a_query,
+    takes_meaning,
+    takes_tables,
+)
+from thence.cli.option_names import in_options
 from thence.cli.result_formats import FORMATS, problem_line
+from thence.cli.standard_input import spooled_input
 from thence.cli.text_tables import escape_controls
 from thence.errors import InputError, LimitError
 
@@ -154,7 +166,7 @@ class Problems:
             return None
         reason = self.first.reason if len(self.first.reason) <= _LONGEST else self.first.reason[:_LONGEST] + "…"
         all_of_them = "" if self.path else ". To see them all: --problems PATH"
-        return f"the first of them: {escape_controls(f'{_place(self.first)}: {reason}')}{all_of_them}"
+        return f"the first of them: {escape_controls(f'{_place(self.first)}: {in_options(reason)}')}{all_of_them}"
 
     def _note(self, problem: Problem) -> None:
         self.first = self.first or problem
@@ -210,7 +222,7 @@ def command_options(**chosen: Any) -> Options:
     multiple=True,
     metavar="[NAME=]PATH",
     required=True,
-    help="Event files of a stream; may be repeated.",
+    help="Event files of a stream, a folder, a pattern, or - for standard input; may be repeated.",
 )
 @click.option(
     "--background",
@@ -219,6 +231,7 @@ def command_options(**chosen: Any) -> Options:
     help="A file of background data, and the name of its graph; may be repeated.",
 )
 @takes_meaning
+@takes_tables
 @click.option(
     "--engine",
     type=click.Choice(("spark", "local")),
@@ -266,7 +279,7 @@ def command_options(**chosen: Any) -> Options:
 @click.option("--shards", type=int, metavar="N", help="The number of shards on Spark: each runs a part of the keys.")
 @click.option("--optimise/--no-optimise", default=True, help="Whether to optimise; the answers are the same.")
 def run(
-    query: Path,
+    query: Path | str,
     language: str | None,
     namespace: str | None,
     streams: tuple[str, ...],
@@ -278,6 +291,8 @@ def run(
     problems: Path | None,
     watch: bool,
     checkpoint: Path | None,
+    columns: tuple[str, ...],
+    types: tuple[str, ...],
     **chosen: Any,
 ) -> None:
     """Run a query over event files and print its matches."""
@@ -287,9 +302,10 @@ def run(
 
         read = read_query(query, language, namespace)
         check_format(format, read, events=events)
+        chosen |= {"columns": table_columns(columns, read), "types": table_types(types, read)}
         call = Run(
             query=read,
-            streams=stream_paths(streams, read),
+            streams=spooled_input(stream_paths(streams, read)),
             options=command_options(background=background_paths(background), **chosen),
             format=format,
             output=output,

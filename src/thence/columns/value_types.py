@@ -79,12 +79,14 @@ INTEGER, DOUBLE, BOOLEAN, STRING = map(Atom, (ValueKind.INTEGER, ValueKind.DOUBL
 TIMESTAMP, DATE, LARGE, UNKNOWN = map(Atom, (ValueKind.TIMESTAMP, ValueKind.DATE, ValueKind.DECIMAL, ValueKind.UNKNOWN))
 
 
+_NUMBERS = frozenset({ValueKind.INTEGER, ValueKind.DECIMAL, ValueKind.DOUBLE})
+
 # Streams
 
 
 def common_attributes(listed: Iterable[Types | None]) -> Types | None:
-    """The types of attributes in several streams together: text where they differ. None if the types of one stream are
-    unknown."""
+    """The types of attributes in several streams together: doubles for several kinds of numbers, else text where they
+    differ. None if the types of one stream are unknown."""
     found: dict[str, Type] = {}
     for types in listed:
         if types is None:
@@ -95,7 +97,10 @@ def common_attributes(listed: Iterable[Types | None]) -> Types | None:
 
 
 def _mixed(left: Type, right: Type) -> Type:
-    return (_both(left, right) or STRING) if is_known(left) and is_known(right) else UNKNOWN
+    if not is_known(left) or not is_known(right):
+        return UNKNOWN
+    numbers = isinstance(left, Atom) and isinstance(right, Atom) and {left.kind, right.kind} <= _NUMBERS
+    return _both(left, right) or (DOUBLE if numbers else STRING)
 
 
 def derived_attributes(columns: Types) -> Types:

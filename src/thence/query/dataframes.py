@@ -27,6 +27,8 @@ class Frames:
     def answers(self, dataflow: Dataflow, options: Options, kind: tuple[Domain, str] | None) -> DataFrame:
         watermark, domain = options.timing(dataflow.streams, kind)
         settings = spark_settings(dataflow, options, watermark, counts=self._counts(options.counts))
+        for name, frame in self.by_name.items():
+            settings.layout(name).warn_of_hidden(f"stream {name}", frame.columns)
         rows = dataflow_rows(dataflow, self.by_name, domain, settings, ordered=False)
         return counted_answers(rows, settings)
 
