@@ -331,7 +331,8 @@ class ObjectReader:
             return self._rdf(value, default_id)
         if any(":" in key for key in value):
             return self._jsonld(value, default_id or "")
-        if self.layout.named_types is not None and any(key not in _RDF_KEYS for key in value):
+        named = self.layout.named_types
+        if named or (named is not None and any(key not in _RDF_KEYS for key in value)):
             return self._typed(value, default_id)
         raise InputError('expected "graph", "type" or JSON-LD')
 
