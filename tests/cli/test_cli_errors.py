@@ -95,7 +95,7 @@ def test_a_wrong_call_ends_with_status_2(call: list[str]) -> None:
     [
         (["rn"], "No such command 'rn'. Did you mean 'run'?"),
         (["run", "q.sase"], "Missing option '--stream'. Try: --stream [NAME=]PATH"),
-        (["run", "q.sase", "--formt", "csv"], "No such option: --formt. Try: --format or --report"),
+        (["run", "q.sase", "--formt", "csv"], "No such option: --formt. Try: --format or --report or --time-format"),
         (["check"], "Missing argument 'QUERY'. Try: thence check --help"),
         (
             ["run", "q.sase", "--stream", "x", "--engine", "lcal"],

@@ -83,7 +83,7 @@ DATE = '{"time": "2024-05-06T07:00:00Z", "graph": ""}\n'
             TICK,
             DATE,
             "The times of stream S1 are ticks, but WITHIN 10 MINUTES is in dates: a query has one kind of time. "
-            "Try: WITHIN … TICKS, for times that are plain integers",
+            "Try: --time-unit 's', if they count from 1970; or WITHIN … TICKS, for times that are plain integers",
         ),
         (
             "WITHIN 10 TICKS",

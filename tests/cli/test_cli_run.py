@@ -477,8 +477,8 @@ WRONG = [
     ),
     (
         ["run", "select.spaseq", "--stream", "select.spaseq"],
-        "select.spaseq: the ending is not that of an event file. Try: .nq, .trig, .jsonl or .csv, or these with .gz, "
-        "or .parquet",
+        "select.spaseq: the ending is not that of an event file. Try: .nq, .trig, .jsonl, .ndjson, .json or .csv, "
+        "or these with .gz, or .parquet",
     ),
     (
         ["run", "select.spaseq", "--stream", "events.jsonl", "--format", "trig"],

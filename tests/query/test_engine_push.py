@@ -195,7 +195,7 @@ def test_a_window_of_another_kind_of_time_than_the_first_event_is_an_error() -> 
         alone(within="10 MINUTES").engine().push(happened(1, "a"))
     assert str(caught.value) == (
         "The times of stream S1 are ticks, but WITHIN 10 MINUTES is in dates: a query has one kind of time. "
-        "Try: WITHIN … TICKS, for times that are plain integers"
+        "Try: time_unit='s', if they count from 1970; or WITHIN … TICKS, for times that are plain integers"
     )
 
 

@@ -3,9 +3,14 @@ events are reported, and every row has an id of its own."""
 
 from __future__ import annotations
 
+from datetime import UTC
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import functions as F
 
 import thence
 
@@ -80,3 +85,24 @@ def test_a_dataframe_is_checked_before_there_is_a_job(spark: SparkSession) -> No
     ):
         with pytest.raises(thence.QueryError, match=expected):
             thence.parse(text.format(where)).dataframe(frame, columns={"time": "ts", "type": "kind"})
+
+
+def test_columns_types_and_times_are_read_as_in_one_process(spark: SparkSession, tmp_path: Path) -> None:
+    """A table without a type, whose time is a text of its own format in a zone; the workers read it themselves, and
+    Spark sends it."""
+    query = thence.parse("""PATTERN SEQ(STOCK a, STOCK b) WHERE [symbol] AND b.price > 1 WITHIN 10 MINUTES
+        RETURN a.id AS id, b.type AS kind, b.at AS at, b.time AS time""")
+    path = str(tmp_path / "s.parquet")
+    times = ["01/05/2018 00:01:21", "01/05/2018 00:02:21", "1.5.2018"]
+    rows = pa.table({"at": times, "symbol": ["X"] * 3, "price": [1, 2, 3], "id": [7, None, 9]})
+    pq.write_table(rows, path)
+    options = {"columns": {"time": "at"}, "time_format": "%d/%m/%Y %H:%M:%S", "time_zone": "America/New_York"}
+    (expected,) = query.match(path, **options)
+    frame = spark.read.parquet(path)
+    for given in (frame, frame.repartition(2)):
+        *matches, bad = query.dataframe(given, problems=True, **options).orderBy(F.col("problem").isNotNull()).collect()
+        (match,) = matches
+        found = [str(match[name]) for name in ("id", "kind", "at")]
+        assert found == [expected.bindings[name].value for name in ("id", "kind", "at")] == ["7", "STOCK", times[1]]
+        assert match.time.replace(tzinfo=UTC) == match.end.replace(tzinfo=UTC) == expected.end
+        assert bad.reason.startswith('"1.5.2018" does not fit time_format=')

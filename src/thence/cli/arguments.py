@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -32,7 +33,20 @@ def _language(_: click.Context, __: click.Parameter, value: str | None) -> str |
 
 
 def takes_a_query(command: Command) -> Command:
-    """Adds the argument QUERY and the options that say how it is read."""
+    """Adds the argument QUERY, or -q with its text, and the options that say how it is read."""
+
+    asked = command  # which is another below
+
+    @wraps(command)
+    def with_query(*, query: Path | None, text: str | None, **chosen: Any) -> Any:
+        if query is not None and text is not None:
+            raise InputError("The query is given twice, as a file and by -q. Try: one of them")
+        if query is None and text is None:
+            raise click.UsageError("Missing argument 'QUERY'.", click.get_current_context())
+        return asked(query=query if text is None else text, **chosen)
+
+    command = cast(Command, with_query)
+    command = click.option("-q", "text", metavar="TEXT", help="The query itself, in place of QUERY.")(command)
     command = click.option("--namespace", metavar="IRI", help="The namespace of :name without a PREFIX.")(command)
     command = click.option(
         "--language",
@@ -40,7 +54,7 @@ def takes_a_query(command: Command) -> Command:
         metavar="NAME",
         help="The query's language (spaseq, sase+, …); else by the file's ending or the query's keywords.",
     )(command)
-    return click.argument("query", metavar="QUERY", type=click.Path(path_type=Path))(command)
+    return click.argument("query", metavar="[QUERY]", required=False, type=click.Path(path_type=Path))(command)
 
 
 def _report(_: click.Context, __: click.Parameter, value: str | None) -> Any:
@@ -97,17 +111,71 @@ def order_option(texts: Sequence[str], query: Query) -> dict[str, list[str]] | N
     return found or None
 
 
-def read_query(path: Path, language: str | None, namespace: str | None) -> Query:
-    """The query of a file, `-` for standard input; its warnings go to stderr."""
+def read_query(path: Path | str, language: str | None, namespace: str | None) -> Query:
+    """The query of a file, `-` for standard input, or of a text; its warnings go to stderr."""
     from thence.query.query import parse
 
-    if str(path) == "-":
+    if isinstance(path, str):
+        query = parse(path, language=language, namespace=namespace)
+    elif str(path) == "-":
         query = parse(sys.stdin.read(), language=language, namespace=namespace)
     else:
         query = parse(path, language=language, namespace=namespace)
     for warning in query.warnings:
         click.echo(f"thence: warning: {warning}", err=True)
     return query
+
+
+def takes_tables(command: Command) -> Command:
+    """Adds the options that say what the columns of tables are."""
+    for name, metavar, help in (
+        ("--time-format", "FORMAT", "The format of times that are neither ISO 8601 nor ticks: '%d/%m/%Y %H:%M:%S'."),
+        ("--time-zone", "ZONE", "The zone of times that say none: America/New_York; else UTC."),
+    ):
+        command = click.option(name, metavar=metavar, help=help)(command)
+    command = click.option(
+        "--time-unit", type=click.Choice(("s", "ms", "us", "ns")), help="Integers are times since 1970 in this unit."
+    )(command)
+    command = click.option(
+        "--type", "types", multiple=True, metavar="[NAME=]TYPE", help="The type of the rows of a stream's tables."
+    )(command)
+    return click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="[NAME.]time=COLUMN",
+        help="What a table calls time, type, end, id, subject; may be repeated.",
+    )(command)
+
+
+def table_columns(arguments: Sequence[str], query: Query) -> dict[str, dict[str, str]] | None:
+    """`--column [NAME.]time=ts` as `columns=` takes it."""
+    found: dict[str, dict[str, str]] = {}
+    for argument in arguments:
+        named, equals, theirs = argument.partition("=")
+        stream, _, ours = named.rpartition(".")
+        if not equals or not ours or not theirs:
+            raise InputError(f"--column can't be {argument:.80}. Try: --column time=ts")
+        for name in [stream] if stream else query.streams:
+            found.setdefault(name, {})[ours] = theirs
+    return found or None
+
+
+def table_types(arguments: Sequence[str], query: Query) -> dict[str, str] | None:
+    """`--type [NAME=]TYPE` as `types=` takes it."""
+    found: dict[str, str] = {}
+    for argument in arguments:
+        named = next((each for each in _named(argument, query)), None)
+        found.update({named[0]: named[1]} if named else dict.fromkeys(query.streams, argument))
+    return found or None
+
+
+def _named(argument: str, query: Query) -> Iterator[tuple[str, str]]:
+    """A stream, and what is said of it."""
+    for stream in query.dataflow().streams:
+        for name in (stream.name, stream.iri.value, f":{stream.name}", str(stream.iri)):
+            if argument.startswith(f"{name}="):
+                yield stream.name, argument.removeprefix(f"{name}=")
 
 
 # `--stream [NAME=]PATH` and `--background [IRI=]PATH`.
@@ -127,10 +195,8 @@ def stream_paths(arguments: Sequence[str], query: Query) -> dict[str, list[str]]
 
 
 def _split(argument: str, query: Query) -> tuple[str, str]:
-    for stream in query.dataflow().streams:
-        for name in (stream.name, stream.iri.value, f":{stream.name}", str(stream.iri)):
-            if argument.startswith(f"{name}="):
-                return stream.name, argument.removeprefix(f"{name}=")
+    for named in _named(argument, query):
+        return named
     if len(query.streams) == 1:
         return query.streams[0], _alone(argument, query)
     from thence.local.inputs import stream_name

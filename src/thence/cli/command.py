@@ -14,6 +14,7 @@ from typing import IO, Any
 import click
 
 from thence import __version__
+from thence.cli.option_names import in_options
 from thence.errors import AllBadError, InputError, QueryError, RdfError, ThenceError, ThenceWarning
 
 
@@ -46,11 +47,11 @@ def failure(error: Exception) -> CommandFailure:
         case QueryError():
             return WrongCall(str(error), caret=error.caret)
         case AllBadError():
-            return CommandFailure(str(error))
+            return CommandFailure(in_options(str(error)))
         case InputError() | RdfError():
-            return WrongCall(str(error))
+            return WrongCall(in_options(str(error)))
         case ThenceError():
-            return CommandFailure(str(error))
+            return CommandFailure(in_options(str(error)))
         case _:
             reason = f"a bug in Thence, {type(error).__name__}: {error}"
             return CommandFailure(f"{reason}. Run it with `thence --debug …` and report its output.")
@@ -72,7 +73,7 @@ def show_warning(
 ) -> None:
     """Print a warning of ours as one line; `others` prints any other."""
     if issubclass(category, ThenceWarning):
-        click.echo(f"thence: warning: {message}", err=True)
+        click.echo(f"thence: warning: {in_options(str(message))}", err=True)
     else:
         others(message, category, *place, **options)
 

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @takes_a_query
-def check(query: Path, language: str | None, namespace: str | None) -> None:
+def check(query: Path | str, language: str | None, namespace: str | None) -> None:
     """Check a query's syntax and meaning. No data is read."""
     read = read_query(query, language, namespace)
-    click.echo(f"{query}: {read.language.title}, reads {', '.join(read.streams)}, {_given(read)}")
+    place = query if isinstance(query, Path) else "query"
+    click.echo(f"{place}: {read.language.title}, reads {', '.join(read.streams)}, {_given(read)}")
 
 
 def _given(query: Query) -> str:
@@ -39,7 +40,7 @@ def _given(query: Query) -> str:
 @click.option("--optimise/--no-optimise", default=True, help="Explain the query as it runs without optimisation.")
 @takes_meaning
 def explain(
-    query: Path,
+    query: Path | str,
     language: str | None,
     namespace: str | None,
     format: str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -18,12 +18,17 @@ from thence.cli.arguments import (
     order_option,
     read_query,
     stream_paths,
+    table_columns,
+    table_types,
     takes_a_query,
     takes_meaning,
+    takes_tables,
 )
 from thence.cli.engine_choice import ENGINES, are_small, choose_engine
+from thence.cli.option_names import in_options
 from thence.cli.progress import progress
 from thence.cli.result_formats import FORMATS, problem_line
+from thence.cli.standard_input import spooled_input
 from thence.cli.text_tables import escape_controls
 from thence.errors import AllBadError, InputError, LimitError
 
@@ -138,7 +143,7 @@ class Problems:
             return None
         reason = self.first.reason if len(self.first.reason) <= _LONGEST else self.first.reason[:_LONGEST] + "…"
         all_of_them = "" if self.path else ". To see them all: --problems PATH"
-        return f"the first of them: {escape_controls(f'{_place(self.first)}: {reason}')}{all_of_them}"
+        return f"the first of them: {escape_controls(f'{_place(self.first)}: {in_options(reason)}')}{all_of_them}"
 
     def _note(self, problem: Problem) -> None:
         self.first = self.first or problem
@@ -202,7 +207,7 @@ def command_options(**chosen: Any) -> Options:
     multiple=True,
     metavar="[NAME=]PATH",
     required=True,
-    help="Event files of a stream; may be repeated.",
+    help="Event files of a stream, a folder, a pattern, or - for standard input; may be repeated.",
 )
 @click.option(
     "--background",
@@ -211,6 +216,7 @@ def command_options(**chosen: Any) -> Options:
     help="A file of background data, and the name of its graph; may be repeated.",
 )
 @takes_meaning
+@takes_tables
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
@@ -263,7 +269,7 @@ def command_options(**chosen: Any) -> Options:
 @click.option("--shards", type=int, metavar="N", help="The number of shards on Spark: each runs a part of the keys.")
 @click.option("--optimise/--no-optimise", default=True, help="Whether to optimise; the answers are the same.")
 def run(
-    query: Path,
+    query: Path | str,
     language: str | None,
     namespace: str | None,
     streams: tuple[str, ...],
@@ -277,6 +283,8 @@ def run(
     checkpoint: Path | None,
     order: tuple[str, ...],
     funnel: bool,
+    columns: tuple[str, ...],
+    types: tuple[str, ...],
     **chosen: Any,
 ) -> None:
     """Run a query over event files and print its matches."""
@@ -289,9 +297,10 @@ def run(
         format = format_for(format, output)
         read = read_query(query, language, namespace)
         check_format(format, read, events=events)
+        chosen |= {"columns": table_columns(columns, read), "types": table_types(types, read)}
         call = Run(
             query=read,
-            streams=stream_paths(streams, read),
+            streams=spooled_input(stream_paths(streams, read)),
             options=command_options(background=background_paths(background), order=order_option(order, read), **chosen),
             format=format,
             output=output,

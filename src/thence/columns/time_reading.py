@@ -217,8 +217,8 @@ def from_zone(times: NDArray[np.int64], zone: str, shown: Callable[[int], str]) 
         early[row], late[row] = _in_python(int(times[row]), zone)
     faults = {}
     for row in np.flatnonzero(early != late).tolist():
-        why = "is not a time there: clocks go forward" if late[row] - early[row] == 1 else "is two times there"
-        faults[row] = f'"{shown(row)}" in {zone} {why}. Try: times with an offset'
+        why = "is not a time" if late[row] - early[row] == 1 else "is two times"
+        faults[row] = f'"{shown(row)}" {why} in {zone}, where clocks are changed. Try: times with an offset'
     faults.update({row: f'"{shown(row)}" is out of the range of time_zone' for row in np.flatnonzero(~known).tolist()})
     return LocalTimes(early, faults)
 

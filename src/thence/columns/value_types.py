@@ -86,12 +86,14 @@ EVENT_TIME, LAPSE = map(Atom, (ValueKind.EVENT_TIME, ValueKind.LAPSE))
 _OPEN = (UNKNOWN.kind, EVENT_TIME.kind, LAPSE.kind)
 
 
+_NUMBERS = frozenset({ValueKind.INTEGER, ValueKind.DECIMAL, ValueKind.DOUBLE})
+
 # Streams
 
 
 def common_attributes(listed: Iterable[Types | None], *, mixed: Atom = STRING) -> Types | None:
-    """The types of attributes in several streams together: `mixed` where they differ. None if the types of one stream
-    are unknown."""
+    """The types of attributes in several streams together: doubles for several kinds of numbers, else `mixed` where
+    they differ. None if the types of one stream are unknown."""
     found: dict[str, Type] = {}
     for types in listed:
         if types is None:
@@ -102,7 +104,10 @@ def common_attributes(listed: Iterable[Types | None], *, mixed: Atom = STRING) -
 
 
 def _mixed(left: Type, right: Type, mixed: Atom) -> Type:
-    return (_both(left, right) or mixed) if is_known(left) and is_known(right) else UNKNOWN
+    if not is_known(left) or not is_known(right):
+        return UNKNOWN
+    numbers = isinstance(left, Atom) and isinstance(right, Atom) and {left.kind, right.kind} <= _NUMBERS
+    return _both(left, right) or (DOUBLE if numbers else mixed)
 
 
 def derived_attributes(columns: Types) -> Types:

@@ -211,6 +211,13 @@ def csv_schema(path: str | os.PathLike[str], *, layout: TableLayout = _LAYOUT, l
     return pa.schema([(each, contents[each].arrow_type() if each in contents else pa.string()) for each in names])
 
 
+def csv_header(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> Any:
+    """The columns of a file, all as text."""
+    with open_input(path, limits=limits) as file:
+        names = _header(os.fspath(path), CsvBlocks(file, limits))
+    return pa.schema([(each, pa.string()) for each in names])
+
+
 def _seen(name: str, layout: TableLayout, limits: Limits) -> tuple[list[str], EventColumns, dict[str, _Contents]]:
     """The columns of a file, what they are, and what those that are attributes may be."""
     with open_input(name, limits=limits) as file:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from thence.columns.batches import EventBatch, encode
 from thence.errors import InputError
 from thence.io.gunzip import open_input
-from thence.io.jsonl import read_jsonl
+from thence.io.jsonl import read_json, read_jsonl
 from thence.io.nquads import events_of, read_nquads
 from thence.io.table_layout import TableLayout
 from thence.io.trig import trig_chunks
@@ -62,13 +62,16 @@ def read_batches(
                 yield from read_nquads(source, stream=stream, limits=limits)
             case "trig":
                 yield from _trig(source, stream, limits)
-            case "jsonl":
+            case "jsonl" | "ndjson":
                 found = read_jsonl(source, stream_name=stream, limits=limits, namespace=namespace, layout=layout)
+                yield from batches(found, stream=stream)
+            case "json":
+                found = read_json(source, stream_name=stream, limits=limits, namespace=namespace, layout=layout)
                 yield from batches(found, stream=stream)
             case _:
                 raise InputError(
-                    f"{os.fspath(path)}: the ending is not that of an event file. Try: .nq, .trig, .jsonl or .csv, or "
-                    "these with .gz, or .parquet"
+                    f"{os.fspath(path)}: the ending is not that of an event file. Try: .nq, .trig, .jsonl, .ndjson, "
+                    ".json or .csv, or these with .gz, or .parquet"
                 )
 
 

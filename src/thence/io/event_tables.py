@@ -116,6 +116,7 @@ class _CheckedRows:
     parts: dict[str, Any]  # by our names
     attributes: dict[str, Any]
     count: int
+    given: dict[str, Any] = field(default_factory=dict)  # attributes that were converted, as they were
 
     def judged(self) -> tuple[Intervals, dict[int, str]]:
         """The times of all rows, and why some are not events: the first reason of each."""
@@ -171,6 +172,7 @@ class _CheckedRows:
                 found = read_times(array, TimeReading(zone=zone))
                 _note(faults, found.faults)
                 if zone is not None and array.type.tz is None:
+                    self.given[name] = array
                     utc = pa.array(found.times, mask=~found.given)
                     self.attributes[name] = utc.cast(pa.timestamp("us", "UTC"))
             elif pa.types.is_duration(array.type):
@@ -196,7 +198,8 @@ class _CheckedRows:
 
     def text(self, row: int) -> str:
         """A row as one would write it down."""
-        columns = {theirs: self.parts[ours] for ours, theirs in self.table.columns.parts.items()} | self.attributes
+        columns = {theirs: self.parts[ours] for ours, theirs in self.table.columns.parts.items()}
+        columns |= self.attributes | self.given
         cells = {name: _shown(array, row) for name, array in columns.items()}
         return json.dumps({name: cell for name, cell in cells.items() if cell is not None}, ensure_ascii=False)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isinf
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from thence.errors import InputError, LimitError, ThenceError
 from thence.io.gunzip import READ_FAILURES
@@ -205,6 +205,81 @@ def read_jsonl(
                 yield BadEvent(stream_name, line.number, str(error), _shown(line.text))
 
 
+def read_json(
+    stream: BinaryIO,
+    *,
+    stream_name: str = "stream",
+    limits: Limits = _LIMITS,
+    namespace: str = DEFAULT_NAMESPACE,
+    layout: TableLayout = _LAYOUT,
+) -> Iterator[Event | BadEvent]:
+    """The events of a `.json` file: one array of objects, or JSON lines. The objects of an array are numbered; all of
+    it is in memory."""
+    try:
+        head = stream.read(_BLOCK)
+    except READ_FAILURES as error:
+        yield BadEvent(stream_name, 1, str(error) or type(error).__name__, "")
+        return
+    if not head.removeprefix(BOM).lstrip().startswith(b"["):
+        rest = cast(BinaryIO, _Again(head, stream))
+        yield from read_jsonl(rest, stream_name=stream_name, limits=limits, namespace=namespace, layout=layout)
+        return
+    reader = ObjectReader(stream_name, limits, namespace, layout)
+    try:
+        data = head + b"".join(iter(lambda: stream.read(_BLOCK), b""))
+        for number, (line, text) in enumerate(_elements(data.removeprefix(BOM), limits), start=1):
+            try:
+                yield reader.event(load_object(text.encode(), limits), f"{stream_name}:{number}")
+            except ThenceError as error:
+                yield BadEvent(stream_name, line, str(error), text)
+    except json.JSONDecodeError as error:
+        yield BadEvent(stream_name, error.lineno, f"not JSON: {error.msg}, column {error.colno}", "")
+    except UnicodeDecodeError as error:
+        yield BadEvent(stream_name, 1, f"byte {error.start + 1} of the file is not UTF-8", "")
+    except READ_FAILURES as error:
+        yield BadEvent(stream_name, 1, str(error) or type(error).__name__, "")
+
+
+@dataclass(slots=True)
+class _Again:
+    """A stream of which some bytes were read already."""
+
+    head: bytes
+    stream: BinaryIO
+
+    def read(self, count: int) -> bytes:
+        found, self.head = self.head, b""
+        return found or self.stream.read(count)
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_PLAIN = json.JSONDecoder()
+
+
+def _elements(data: bytes, limits: Limits) -> Iterator[tuple[int, str]]:
+    """The elements of an array, each with the line on which it begins."""
+    JsonNesting(limits).feed(data)
+    text = data.decode()
+    place = _after_space(text, _after_space(text, 0) + 1)  # behind the bracket
+    line, counted = 1, 0
+    while text[place : place + 1] != "]":
+        _, end = _PLAIN.raw_decode(text, place)
+        line, counted = line + text.count("\n", counted, place), place
+        yield line, text[place:end]
+        place = _after_space(text, end)
+        if text[place : place + 1] == ",":
+            place = _after_space(text, place + 1)
+        elif text[place : place + 1] != "]":
+            raise json.JSONDecodeError("expected ',' or ']'", text, place)
+    if _after_space(text, place + 1) < len(text):
+        raise json.JSONDecodeError("more behind the array", text, place + 1)
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return place if found is None else found.end()
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     number: int  # counted from 1
@@ -256,7 +331,8 @@ class ObjectReader:
             return self._rdf(value, default_id)
         if any(":" in key for key in value):
             return self._jsonld(value, default_id or "")
-        if self.layout.named_types is not None:
+        named = self.layout.named_types
+        if named or (named is not None and any(key not in _RDF_KEYS for key in value)):
             return self._typed(value, default_id)
         raise InputError('expected "graph", "type" or JSON-LD')
 

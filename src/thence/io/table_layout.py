@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from warnings import warn
 
 from thence.columns.time_reading import PLAINLY, TimeReading
-from thence.errors import InputError
+from thence.errors import InputError, ThenceWarning
 from thence.rdf.terms import IRI
 
 
@@ -65,7 +66,7 @@ class TableLayout:
     """How the columns of a stream's tables become events: what they are called, the type of rows without one, and how
     times are read. `columns` has their names for ours. Rows without a column of types are of the `type` that the caller
     said, else of the only one that the query names; `named_types` are these, None if they are not known. `predicates`
-    are those that the query names. It is sent to workers.
+    are those that the query names; `reads_time`: it reads the time of events as an attribute. It is sent to workers.
 
     >>> TableLayout("trades", columns={"time": "ts"}, named_types=("STOCK",)).type_of_rows("trades.csv")
     'STOCK'
@@ -78,6 +79,7 @@ class TableLayout:
     times: TimeReading = PLAINLY
     predicates: frozenset[IRI] = frozenset()
     namespace: str = ""
+    reads_time: bool = False
 
     @cached_property
     def in_text(self) -> TimeReading:
@@ -98,6 +100,16 @@ class TableLayout:
                 'columns={"type": …}'
             )
         return self.named_types[0]
+
+    def warn_of_hidden(self, place: str, names: Collection[str]) -> None:
+        """A ThenceWarning if the query asks for the time of events where a column has that name, too (SA-51)."""
+        column = self.columns.get("time", "time")
+        if self.reads_time and column != "time" and "time" in names:
+            warn(
+                f'{place}: the column "time" is hidden: the attribute "time" is the event\'s time, from "{column}"',
+                ThenceWarning,
+                stacklevel=2,
+            )
 
     def as_json(self) -> str:
         """All but the predicates, for an option of Spark."""

@@ -79,7 +79,7 @@ class Engine:
         if isinstance(event, BadEvent):
             return self._bad(Problem("bad", event.reason, name, line=event.line, text=event.text))
         if self.domain.domain is None or (not self.counts.events and event.domain is not self.domain.domain):
-            self.domain.begin(name, event.domain)
+            self.domain.begin(name, event.domain, event.start)
         objection = self.domain.objection(event)
         if objection is not None:
             return self._bad(Problem("bad", objection, name, event=event))

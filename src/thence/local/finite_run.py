@@ -257,7 +257,7 @@ class Matching(Iterable[Match | Problem]):
                 if not len(batch):
                     continue
                 if not begun:
-                    self.domain.begin(name, Domain(int(batch.domains[0])))
+                    self.domain.begin(name, Domain(int(batch.domains[0])), int(batch.starts[0]))
                     begun = True
                 if given is not None:
                     self.answers.remember(batch.as_events(), given)

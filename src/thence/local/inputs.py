@@ -15,7 +15,7 @@ from thence.columns.batches import EventBatch, encode
 from thence.columns.value_types import Types, needs_data
 from thence.errors import InputError, LimitError, ThenceError, closest, listed
 from thence.interface.dataflow import Dataflow, check_types
-from thence.io.event_files import is_parquet, read_batches, table_types
+from thence.io.event_files import is_csv, is_parquet, read_batches, table_types
 from thence.io.gunzip import open_input
 from thence.io.jsonl import ObjectReader
 from thence.io.table_layout import TableLayout
@@ -84,6 +84,10 @@ class StreamInput:
         return isinstance(self.value, str | os.PathLike) and is_parquet(self.value)
 
     @property
+    def _is_csv(self) -> bool:
+        return isinstance(self.value, str | os.PathLike) and is_csv(self.value)
+
+    @property
     def is_read_once(self) -> bool:
         """Whether a second reading would find nothing, or never end: a generator, a pipe."""
         if isinstance(self.value, str | os.PathLike):
@@ -121,6 +125,11 @@ class StreamInput:
 
             assert isinstance(self.value, str | os.PathLike)
             return parquet_schema(self.value)
+        if self._is_csv:
+            from thence.io.csv_files import csv_header  # heavy
+
+            assert isinstance(self.value, str | os.PathLike)
+            return csv_header(self.value)
         return self.value.schema if _is_arrow(self.value) else None  # type: ignore[attr-defined]
 
     def types(self) -> Types | None:
@@ -134,12 +143,14 @@ class StreamInput:
         return attribute_types(self.layout, f"stream {self.label}", self._schema())
 
     def check(self) -> None:
-        """InputError if the columns of a table can't be events."""
+        """InputError if the columns of a table can't be events. A ThenceWarning if one is hidden."""
         schema = self._schema()
         if schema is not None:
             from thence.io.table_columns import event_columns  # heavy
 
-            event_columns(self.layout, os.fspath(self.value) if self.is_parquet else f"stream {self.label}", schema)  # type: ignore[call-overload]
+            place = os.fspath(self.value) if isinstance(self.value, str | os.PathLike) else f"stream {self.label}"
+            event_columns(self.layout, place, schema, rdf=not self._is_csv)
+            self.layout.warn_of_hidden(place, schema.names)
 
     def read(self, wanted: Collection[IRI] | None = None) -> Iterator[tuple[Batch, Sequence[Event] | None] | BadEvent]:
         """The input's events in batches, each with the objects that it came from, if any; and its bad events. With

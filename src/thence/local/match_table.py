@@ -11,14 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.columns.arrays import Ints
+from thence.columns.canonical_terms import NON_CANONICAL
 from thence.columns.dictionary import UNBOUND, Terms
 from thence.columns.row_order import gather
 from thence.columns.value_columns import constant, holds_term_id, single_tag, term_of, values_of
-from thence.columns.value_kinds import BOOLEAN, DOUBLE, DURATION, INTEGER, KIND_MASK, NONE
+from thence.columns.value_kinds import (
+    BOOLEAN,
+    DATETIME,
+    DECIMAL,
+    DOUBLE,
+    DURATION,
+    INTEGER,
+    KIND_MASK,
+    NONE,
+    OTHER,
+    SCALE_SHIFT,
+)
 from thence.interface.output import OPEN_END
 from thence.interface.solutions import AnswerValue, Row, Solutions
 from thence.jit.pointers import read_columns
-from thence.rdf.terms import Literal
+from thence.rdf.terms import XSD, Literal
 from thence.rdf.times import Domain
 from thence.runtime.results import column_names
 
@@ -29,7 +41,7 @@ if TYPE_CHECKING:
 def python_cell(cell: AnswerValue | None) -> Any:
     """A cell as Python has it: numbers, texts, lists and dicts.
 
-    >>> from thence.rdf.terms import Literal
+    >>> from thence.rdf.terms import XSD, Literal
     >>> python_cell((Literal("7", "http://www.w3.org/2001/XMLSchema#integer"), None))
     [7, None]
     """
@@ -196,12 +208,13 @@ class MatchTable:
             if column.lists is not None:
                 arrays[name] = pa.chunked_array([self._array(column.lists)])
             else:
-                arrays[name] = _typed(column.chunks, texts)
+                arrays[name] = _typed(column.chunks, texts, plain=self.plain)
         return pa.table(arrays)
 
 
-def _typed(chunks: Sequence[_Chunk], texts: _Texts) -> pa.ChunkedArray:
-    """Values as Arrow has them: numbers, booleans or durations, if they are all of one such kind, else texts."""
+def _typed(chunks: Sequence[_Chunk], texts: _Texts, *, plain: bool) -> pa.ChunkedArray:
+    """Values as Arrow has them: numbers, booleans or durations, if they are all of one such kind; plain ones also
+    decimals, dates and timestamps, as on Spark; else texts."""
     import pyarrow as pa
 
     kinds = set().union(*(chunk.kinds for chunk in chunks))
@@ -213,7 +226,31 @@ def _typed(chunks: Sequence[_Chunk], texts: _Texts) -> pa.ChunkedArray:
         return pa.chunked_array([_numbers(chunk, chunk.bits != 0) for chunk in chunks])
     if kinds == {DURATION}:
         return pa.chunked_array([_numbers(chunk, chunk.bits.view("m8[us]")) for chunk in chunks])
-    return pa.chunked_array([texts.of(chunk) for chunk in chunks], pa.string())
+    found = pa.chunked_array([texts.of(chunk) for chunk in chunks], pa.string())
+    kind = _type_of(chunks, kinds, texts) if plain else None
+    try:
+        return found if kind is None else found.cast(kind)
+    except pa.ArrowInvalid:  # a value beyond the type
+        return found
+
+
+def _type_of(chunks: Sequence[_Chunk], kinds: set[int], texts: _Texts) -> pa.DataType | None:
+    """The type of values that are not all text, or of one kind of numbers."""
+    import pyarrow as pa
+
+    if DECIMAL in kinds and kinds <= {INTEGER, DECIMAL}:
+        scale = max(
+            int((chunk.tags[chunk.tags & KIND_MASK == DECIMAL] >> SCALE_SHIFT).max(initial=0)) for chunk in chunks
+        )
+        return pa.decimal128(38, scale)
+    if kinds and kinds <= {INTEGER, DECIMAL, DOUBLE}:
+        return pa.float64()
+    if kinds and kinds <= {OTHER, DATETIME, NON_CANONICAL}:
+        datatypes = set().union(*(texts.datatypes(chunk) for chunk in chunks))
+        if datatypes == {XSD + "date"}:
+            return pa.date32()
+        return pa.timestamp("us", "UTC") if datatypes == {XSD + "dateTime"} else None
+    return None
 
 
 def _numbers(chunk: _Chunk, values: NDArray[Any]) -> pa.Array:
@@ -235,6 +272,14 @@ class _Texts:
         import pyarrow as pa
 
         return pa.array([self.terms[number].value for number in range(len(self.terms))], pa.string())
+
+    def datatypes(self, chunk: _Chunk) -> set[str]:
+        """Those of a chunk's literals; other terms have an empty one."""
+        tags = chunk.tags
+        held = holds_term_id(tags)
+        found = {XSD + "dateTime"} if bool(np.any(~held & (tags & KIND_MASK == DATETIME))) else set()
+        terms = (self.terms[number] for number in np.unique(chunk.bits[held & (tags != NONE)]).tolist())
+        return found | {term.datatype if isinstance(term, Literal) else "" for term in terms}
 
     def of(self, chunk: _Chunk) -> pa.Array:
         import pyarrow as pa

@@ -37,6 +37,8 @@ class Frames:
         watermark, domain = options.timing(dataflow.streams, kind)
         settings = spark_settings(dataflow, options, watermark, counts=self._counts(options.counts))
         check(Inputs(dict(self.by_name)).types(settings), settings.background)
+        for name, frame in self.by_name.items():
+            settings.layout(name).warn_of_hidden(f"stream {name}", frame.columns)
         rows = dataflow_rows(dataflow, self.by_name, domain, settings, ordered=False)
         return counted_answers(rows, settings)
 

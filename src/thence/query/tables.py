@@ -9,6 +9,7 @@ from thence.algebra.streams import Name, Stream
 from thence.algebra.traversal import nodes
 from thence.columns.time_reading import TimeReading
 from thence.errors import InputError
+from thence.extraction.attributes import OWN_TIMES
 from thence.interface.dataflow import Dataflow
 from thence.interface.tables import Attributes, Table
 from thence.io.table_layout import TableLayout, check_columns
@@ -36,6 +37,7 @@ def table_layouts(dataflow: Dataflow, columns: object, types: object, times: Tim
             times,
             named_predicates(dataflow, stream.name),
             dataflow.namespace_of(stream.name),
+            reads_time(dataflow, stream.name),
         )
         for stream in streams
     }
@@ -106,6 +108,12 @@ def named_predicates(dataflow: Dataflow, stream: str) -> frozenset[IRI]:
         else:
             found |= {node.predicate for node in nodes(table.pattern) if _names_one(node)}  # type: ignore[attr-defined]
     return frozenset(found)
+
+
+def reads_time(dataflow: Dataflow, stream: str) -> bool:
+    """Whether a query reads the time of a stream's events as an attribute."""
+    patterns = (table.pattern for table in _tables(dataflow, stream))
+    return any(isinstance(each, Attributes) and not OWN_TIMES.isdisjoint(each.names) for each in patterns)
 
 
 def _names_one(node: object) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thence.columns.batches import Batch
+from thence.columns.time_reading import unit_of
 from thence.errors import InputError
 from thence.rdf.events import Event
 from thence.rdf.times import FIRST_TIME, LAST_TIME, MIN_TIME, Domain, Span, format_time
@@ -30,7 +31,7 @@ def late_reason(time: int, watermark: int, domain: Domain) -> str:
 _NAMES = {Domain.TICKS: "ticks", Domain.DATETIME: "dates"}
 _A_TIME = {Domain.TICKS: "a tick", Domain.DATETIME: "a date"}
 _CURES = {
-    Domain.TICKS: "WITHIN … TICKS, for times that are plain integers",
+    Domain.TICKS: "time_unit='{unit}', if they count from 1970; or WITHIN … TICKS, for times that are plain integers",
     Domain.DATETIME: "WITHIN … SECONDS, for times that are dates",
 }
 
@@ -58,12 +59,13 @@ class TimeDomain:
                 found = cls(span.domain, name)
         return found
 
-    def begin(self, stream: str, domain: Domain) -> None:
-        """Checks the time of a stream's first event. InputError if it is not of the query's kind."""
+    def begin(self, stream: str, domain: Domain, time: int = 0) -> None:
+        """Checks the time of a stream's first event, where it is known. InputError if it is not of the query's kind."""
         if self.domain is None:
             self.domain, self.settled_by = domain, f"stream {stream}"
         elif domain is not self.domain:
-            cure = f" Try: {_CURES[domain]}" if self.settled_by.startswith("WITHIN") else ""
+            unit = unit_of(str(time)) or "s"
+            cure = f" Try: {_CURES[domain].format(unit=unit)}" if self.settled_by.startswith("WITHIN") else ""
             raise InputError(
                 f"The times of stream {stream} are {_NAMES[domain]}, but {self.settled_by} is in "
                 f"{_NAMES[self.domain]}: a query has one kind of time.{cure}"

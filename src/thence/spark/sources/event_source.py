@@ -318,7 +318,7 @@ def _domain(schema: StructType) -> Domain:
 def _first_time_kind(options: SourceOptions) -> Domain:
     """The kind of time of the first event found."""
     for file in options.files():
-        found = first_domain(file.path, limits=_LIMITS)
+        found = first_domain(file.path, limits=_LIMITS, layout=options.layout)
         if found is not None:
             return found
     raise InputError(

@@ -21,7 +21,7 @@ from thence.errors import InputError
 from thence.io.event_files import batches
 from thence.io.event_grouping import UNKNOWN, owners_of
 from thence.io.gunzip import open_input
-from thence.io.jsonl import read_jsonl
+from thence.io.jsonl import read_json, read_jsonl
 from thence.io.nquads import events_of, read_nquads
 from thence.io.nquads_lines import SMALL, scan_quads
 from thence.io.table_layout import TableLayout
@@ -62,8 +62,10 @@ def ending(path: str) -> str:
             f"{path} is a table, which Spark reads itself. Try: spark.read.{_TABLES[found]}, whose rows are events as "
             "they are, with columns type and time"
         )
-    if found not in ("nq", "trig", "jsonl"):
-        cure = ".nq, .trig or .jsonl, or these with .gz"
+    if found == "ndjson":
+        return "jsonl"
+    if found not in ("nq", "trig", "jsonl", "json"):
+        cure = ".nq, .trig, .jsonl, .ndjson or .json, or these with .gz"
         raise InputError(f"{path}: the ending is not that of an event file. Try: {cure}")
     return found
 
@@ -71,7 +73,7 @@ def ending(path: str) -> str:
 def split_file(path: str, *, stream: str, split: int, rank: str = file_rank(0)) -> list[FileSplit]:
     """The parts of a file, of about `split` bytes each."""
     kind = ending(path)
-    if kind == "trig" or path.lower().endswith(".gz"):
+    if kind in ("trig", "json") or path.lower().endswith(".gz"):
         open_input(path).close()  # so that a missing file is reported now
         return [FileSplit(path, stream, rank=rank)]
     find = _next_event if kind == "nq" else _next_line
@@ -100,6 +102,9 @@ def read_split(
                 yield from events_of(
                     trig_chunks(source, stream_name=part.stream, limits=limits), stream=part.stream, limits=limits
                 )
+            case "json":
+                found = read_json(source, stream_name=part.stream, limits=limits, namespace=namespace, layout=layout)
+                yield from batches(found, stream=part.stream, first=part.first_line)
             case _:
                 found = read_jsonl(
                     source,
@@ -113,7 +118,7 @@ def read_split(
                 yield from batches(found, stream=part.stream, first=part.first_line)
 
 
-def first_domain(path: str, *, limits: Limits) -> Domain | None:
+def first_domain(path: str, *, limits: Limits, layout: TableLayout = _LAYOUT) -> Domain | None:
     """The kind of time of a file's first event; None if it has no event."""
     with open_input(path, limits=limits) as file:
         match ending(path):
@@ -121,8 +126,10 @@ def first_domain(path: str, *, limits: Limits) -> Domain | None:
                 found: Iterator[object] = read_nquads(file, limits=limits, chunk=_HEAD)
             case "trig":
                 found = events_of(trig_chunks(file, limits=limits), stream="", limits=limits)
+            case "json":
+                found = read_json(file, limits=limits, layout=layout)
             case _:
-                found = read_jsonl(file, limits=limits)
+                found = read_jsonl(file, limits=limits, layout=layout)
         for each in found:
             match each:
                 case BadEvent():
