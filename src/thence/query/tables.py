@@ -9,7 +9,6 @@ from thence.algebra.streams import Name, Stream
 from thence.algebra.traversal import nodes
 from thence.columns.time_reading import TimeReading
 from thence.errors import InputError
-from thence.extraction.attributes import OWN_TIMES
 from thence.interface.dataflow import Dataflow
 from thence.interface.tables import Attributes, Table
 from thence.io.table_layout import TableLayout, check_columns
@@ -113,7 +112,7 @@ def named_predicates(dataflow: Dataflow, stream: str) -> frozenset[IRI]:
 def reads_time(dataflow: Dataflow, stream: str) -> bool:
     """Whether a query reads the time of a stream's events as an attribute."""
     patterns = (table.pattern for table in _tables(dataflow, stream))
-    return any(isinstance(each, Attributes) and not OWN_TIMES.isdisjoint(each.names) for each in patterns)
+    return any(isinstance(each, Attributes) and Name("time") in each.names for each in patterns)
 
 
 def _names_one(node: object) -> bool:
