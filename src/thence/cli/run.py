@@ -70,7 +70,8 @@ def counts_sentence(counts: Counts) -> str:
     """
     events, matches = counted_noun(counts.events, "event", "events"), counted_noun(counts.matches, "match", "matches")
     timed_out = f", {counts.timed_out:,} timed out" if counts.timed_out else ""
-    return f"{events}, {matches}, {counts.bad:,} bad, {counts.late:,} late{timed_out}"
+    cells = f", {counted_noun(counts.bad_cells, 'bad cell', 'bad cells')}" if counts.bad_cells else ""
+    return f"{events}, {matches}, {counts.bad:,} bad, {counts.late:,} late{timed_out}{cells}"
 
 
 def counted_noun(count: int, one: str, many: str) -> str:

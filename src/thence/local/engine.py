@@ -66,7 +66,7 @@ class Engine:
         self._check_running("push()")
         name, event = self._called(call)
         if isinstance(event, BadEvent):
-            return self._bad(Problem("bad", event.reason, name, line=event.line, text=event.text))
+            return self._bad(Problem(event.problem, event.reason, name, line=event.line, text=event.text))
         if self.domain.domain is None or (not self.counts.events and event.domain is not self.domain.domain):
             self.domain.begin(name, event.domain)
         objection = self.domain.objection(event)
@@ -163,7 +163,7 @@ class Engine:
                 raise InputError("push() needs an event. Try: push(stream, thence.Event(time, graph))")
 
     def _bad(self, problem: Problem) -> list[Match | Problem]:
-        self.counts.bad += 1
+        self.counts.add(problem.problem)
         return [problem] if self.problems else []
 
     def _late(self, name: str, event: Event) -> list[Match | Problem]:

@@ -145,8 +145,8 @@ class Matching(Iterator[Match | Problem]):
                 begun = True
             for found in source.read(wanted):
                 if isinstance(found, BadEvent):
-                    self.counts.bad += 1
-                    yield Problem("bad", found.reason, name, line=found.line, text=found.text)
+                    self.counts.add(found.problem)
+                    yield Problem(found.problem, found.reason, name, line=found.line, text=found.text)
                     continue
                 batch, given = found
                 if not len(batch):

@@ -237,7 +237,8 @@ def python_time(time: int, domain: Domain) -> int | datetime:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A bad or late event, or a timed-out partial match: `problem` is `bad`, `late` or `timed_out`.
+    """A bad or late event, a timed-out partial match, or a CSV cell that was read as null: `problem` is `bad`,
+    `late`, `timed_out` or `bad_cell`.
 
     `event` is the event, if it could be read; otherwise `text` is the unreadable text, at `line` of its file. For a
     partial match, `event` is its last event, `events` are all of them, and `bindings` is what they bind.
@@ -255,10 +256,16 @@ class Problem:
 
 @dataclass(slots=True)
 class Counts:
-    """The numbers of events, matches and problems so far."""
+    """The numbers of events, matches and problems so far. A bad cell's event counts as any other."""
 
     events: int = 0
     matches: int = 0
     bad: int = 0
     late: int = 0
     timed_out: int = 0  # partial matches; 0 unless they are asked for
+    bad_cells: int = 0  # of CSV files
+
+    def add(self, problem: str) -> None:
+        """Count a problem of a kind."""
+        name = "bad_cells" if problem == "bad_cell" else problem
+        setattr(self, name, getattr(self, name) + 1)

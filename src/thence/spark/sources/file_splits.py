@@ -32,11 +32,20 @@ from thence.spark.sources.row_ids import file_rank
 
 if TYPE_CHECKING:
     from thence.columns.batches import Batch
+    from thence.io.csv_files import CsvSplit, CsvTypes
 
 _BLOCK = 1 << 20
 _WINDOW = SMALL  # bytes in which an event's beginning is looked for at a time: few, for which nothing is compiled
 _HEAD = 1 << 18  # bytes in which a file's first event is looked for at a time
 _TABLES = {"parquet": "parquet", "csv": "csv"}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvPart:
+    """The types of a CSV file's columns, and the part of it; None is the whole file."""
+
+    types: CsvTypes
+    split: CsvSplit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,7 @@ class FileSplit:
     end: int | None = None  # None: the file's
     first_line: int = 1
     rank: str = file_rank(0)
+    csv: CsvPart | None = None
 
 
 def ending(path: str) -> str:
