@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from thence.columns.batches import EventBatch, encode
 from thence.errors import InputError
 from thence.io.gunzip import open_input
-from thence.io.jsonl import read_jsonl
 from thence.io.nquads import events_of, read_nquads
 from thence.io.trig import trig_chunks
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, Event
@@ -59,8 +58,9 @@ def read_batches(
             case "trig":
                 yield from _trig(source, stream, limits)
             case "jsonl":
-                found = read_jsonl(source, stream_name=stream, limits=limits, namespace=namespace)
-                yield from batches(found, stream=stream)
+                from thence.io.json_columns import read_json_batches  # heavy
+
+                yield from read_json_batches(source, stream=stream, limits=limits, namespace=namespace)
             case _:
                 raise InputError(
                     f"{os.fspath(path)}: the ending is not that of an event file. Try: .nq, .trig, .jsonl or .csv, or "

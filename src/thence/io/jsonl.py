@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isinf
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 from thence.errors import InputError, LimitError, ThenceError
 from thence.io.gunzip import READ_FAILURES
@@ -201,25 +201,31 @@ def read_jsonl(
     power:1
     expected "graph", "type" or JSON-LD
     """
-    reader = _LineReader(stream_name, limits, namespace)
+    reader = LineReader(stream_name, limits, namespace)
     for line in _lines(stream, limits, first_line):
-        if line.fault:
-            yield BadEvent(stream_name, line.number, line.fault, _shown(line.text))
-        elif line.text.strip():
-            try:
-                yield reader.event(line)
-            except ThenceError as error:
-                yield BadEvent(stream_name, line.number, str(error), _shown(line.text))
+        found = reader.read(line)
+        if found is not None:
+            yield found
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    number: int  # counted from 1
+class NumberedLine:
+    """A line of a file, counted from 1. `fault` says why it could not be read; then `text` is its head."""
+
+    SHOWN: ClassVar[int] = _SHOWN
+
+    number: int
     text: bytes
-    fault: str | None = None  # why it could not be read; then `text` is its head
+    fault: str | None = None
+
+    @classmethod
+    def of(cls, number: int, text: bytes, limits: Limits) -> NumberedLine:
+        if len(text) > limits.event_bytes:
+            return cls(number, text[:_SHOWN], f"a line longer than {size(limits.event_bytes)}")
+        return cls(number, text.removeprefix(BOM) if number == 1 else text)
 
 
-def _lines(stream: BinaryIO, limits: Limits, number: int) -> Iterator[_Line]:
+def _lines(stream: BinaryIO, limits: Limits, number: int) -> Iterator[NumberedLine]:
     """All lines; of one that is too long only the head is kept. A stream that fails ends in a line with the reason."""
     line = b""  # as far as it was read
     enough = max(limits.event_bytes, _SHOWN)
@@ -229,30 +235,37 @@ def _lines(stream: BinaryIO, limits: Limits, number: int) -> Iterator[_Line]:
             if len(line) <= enough:
                 line += first
             for text in others:
-                yield _line(number, line, limits)
+                yield NumberedLine.of(number, line, limits)
                 number, line = number + 1, text
     except READ_FAILURES as error:
-        yield _Line(number, line, str(error) or type(error).__name__)
+        yield NumberedLine(number, line, str(error) or type(error).__name__)
         return
     if line:
-        yield _line(number, line, limits)
+        yield NumberedLine.of(number, line, limits)
 
 
-def _line(number: int, text: bytes, limits: Limits) -> _Line:
-    if len(text) > limits.event_bytes:
-        return _Line(number, text[:_SHOWN], f"a line longer than {size(limits.event_bytes)}")
-    return _Line(number, text.removeprefix(BOM) if number == 1 else text)
+class LineReader:
+    """Makes events of single lines."""
 
-
-class _LineReader:
     def __init__(self, stream: str, limits: Limits, namespace: str) -> None:
-        self._stream = stream
-        self._limits = limits
-        self._namespace = namespace
+        self.stream = stream
+        self.limits = limits
+        self.namespace = namespace
 
-    def event(self, line: _Line) -> Event:
-        value = load_object(line.text, self._limits)
-        default_id = f"{self._stream}:{line.number}"
+    def read(self, line: NumberedLine) -> Event | BadEvent | None:
+        """The event of a line, or why it has none; None for a blank one."""
+        if line.fault:
+            return BadEvent(self.stream, line.number, line.fault, _shown(line.text))
+        if not line.text.strip():
+            return None
+        try:
+            return self._event(line)
+        except ThenceError as error:
+            return BadEvent(self.stream, line.number, str(error), _shown(line.text))
+
+    def _event(self, line: NumberedLine) -> Event:
+        value = load_object(line.text, self.limits)
+        default_id = f"{self.stream}:{line.number}"
         if any(key.startswith("@") for key in value):
             return self._jsonld(value, default_id)
         if "type" in value:
@@ -264,7 +277,7 @@ class _LineReader:
         raise InputError('expected "graph", "type" or JSON-LD')
 
     def _jsonld(self, value: dict[str, Any], default_id: str) -> Event:
-        return jsonld_event(value, default_id=default_id, namespace=self._namespace, limits=self._limits)
+        return jsonld_event(value, default_id=default_id, namespace=self.namespace, limits=self.limits)
 
     def _rdf(self, value: dict[str, Any], default_id: str) -> Event:
         unknown = [key for key in value if key not in (*_RDF_KEYS, _NUMBER)]
@@ -281,7 +294,7 @@ class _LineReader:
         if "time" not in value:
             raise InputError('no time: "time" is missing')
         name = event_id(value.get("id")) or default_id
-        return Event(value["time"], graph, value.get("end"), name, namespace=self._namespace, limits=self._limits)
+        return Event(value["time"], graph, value.get("end"), name, namespace=self.namespace, limits=self.limits)
 
 
 def load_object(text: bytes, limits: Limits) -> dict[str, Any]:

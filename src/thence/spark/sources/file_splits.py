@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import numpy as np
 
 from thence.errors import InputError
-from thence.io.event_files import batches
 from thence.io.event_grouping import UNKNOWN, owners_of
 from thence.io.gunzip import open_input
+from thence.io.json_columns import read_json_batches
 from thence.io.jsonl import read_jsonl
 from thence.io.nquads import events_of, read_nquads
 from thence.io.nquads_lines import SMALL, scan_quads
@@ -107,15 +107,14 @@ def read_split(part: FileSplit, *, namespace: str, limits: Limits) -> Iterator[B
                     trig_chunks(source, stream_name=part.stream, limits=limits), stream=part.stream, limits=limits
                 )
             case _:
-                found = read_jsonl(
+                yield from read_json_batches(
                     source,
-                    stream_name=part.stream,
+                    stream=part.stream,
                     limits=limits,
                     namespace=namespace,
                     first_line=part.first_line,
+                    first=part.first_line,  # a line has one event at most, so that no other part has these positions
                 )
-                # a line has one event at most, so that no other part has these positions
-                yield from batches(found, stream=part.stream, first=part.first_line)
 
 
 def first_domain(path: str, *, limits: Limits) -> Domain | None:
