@@ -23,22 +23,47 @@ pytestmark = pytest.mark.numba
 
 scalars = st.one_of(
     st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.integers(-9, 9) | st.text(max_size=4),
-    st.sampled_from(["", "h1", "_:b", "é\n\"\\/", "𝄞", "http://example.org/x", "2024-05-06T07:00:00Z"]),
+    st.sampled_from(["", "h1", "_:b", 'é\n"\\/', "𝄞", "http://example.org/x", "2024-05-06T07:00:00Z"]),
     st.floats(),
 )
 RAW = (
-    ["1e3", "-1.5E-2", "1e400", "0.10", "-0", "-0.0", "1.", ".5", "01", "+1", "NaN", "1e99", "1e100", "2E+05", "0e0"]
-    + ["[1]", "{}", '{"a": 1}', r'"\ud834\udd1e"', r'"\ud834"', r'"\udd1e"', r'"\u00e9\b\f\n\r\t\/\\\""', r'"\x"', '"\t"']
-    + ["1234567890123456789", "0.1234567890123456789", "123456789012.345678", "tru", "nulls", "'a'", "", '"a', "-"]
-    + ["00", "-01", "0", "-", "1e", "1e+", "1x", "true1", "1 2", r'"\ud834x"', r'"\ud834\u0041"', r'"\u00g0"', '"\x7f"', '"é"']
+    *("1e3", "-1.5E-2", "1e400", "0.10", "-0", "-0.0", "1.", ".5", "01", "+1", "NaN", "1e99", "1e100", "2E+05", "0e0"),
+    *("[1]", "{}", '{"a": 1}', r'"\ud834\udd1e"', r'"\ud834"', r'"\udd1e"', r'"\u00e9\b\f\n\r\t\/\\\""', r'"\x"'),
+    *("1234567890123456789", "0.1234567890123456789", "123456789012.345678", "tru", "nulls", "'a'", "", '"a', "-"),
+    *("00", "-01", "0", "1e", "1e+", "1x", "true1", "1 2", r'"\ud834x"', r'"\ud834\u0041"', r'"\u00g0"', '"\x7f"'),
+    *('"é"', '"\t"'),
 )
 values = scalars.map(json.dumps) | st.sampled_from(RAW)
-names = st.sampled_from(["a", "b", "price", "a b", "é", "graph", "query", "end", "id", "subject", "x:y", "@id", "@x", "A"])
+names = st.sampled_from(["a", "b", "price", "a b", "é", "graph", "query", "end", "id", "subject", "x:y", "@id", "A"])
 times = st.integers(0, 9).map(str) | st.sampled_from(['"2024-05-06T07:00:00Z"', '"2024-02-30"', "null", "1.5", "true"])
-turtle = st.sampled_from(
-    ["<u:a> <u:b> <u:c> .", "<u:a> <u:b> 1, 2.5 .", "_:b <u:p> [] .", "", "<u:a> <u:b>", "<u:a> <u:b> <u:c>", "} {", "#"]
-    + ["<u:a> <u:b> <u:c> . <u:a> <u:b> <u:d> .", '<u:a> <u:b> "x\\ny"@en .\n<u:a> <u:b> "1"^^<u:t> .', "PREFIX : <u:> :a :b :c ."]
+TURTLE = (
+    *("<u:a> <u:b> <u:c> .", "<u:a> <u:b> 1, 2.5 .", "_:b <u:p> [] .", "", "<u:a> <u:b>", "<u:a> <u:b> <u:c>", "} {"),
+    *("<u:a> <u:b> <u:c> . <u:a> <u:b> <u:c> .", '<u:a> <u:b> "x\\ny"@en-GB .\n<u:a> <u:b> "1"^^<u:t> .', "#", "."),
+    *(
+        "PREFIX : <u:> :a :b :c .",
+        "@base<u:> .",
+        "BASE<u:x> <a> <b> <c> .",
+        "<u:a> <u:b> <u:c> # .",
+        "<u:a#b> a <u:c#d> .",
+    ),
+    *(
+        '<u:a> <u:b> """x .',
+        'y""" .',
+        "<u:a> <u:b> 'x .",
+        "<u:a> <u:b> <u:c> } <u:g> { <u:d> <u:e> <u:f> .",
+        "<a> a <b> .",
+    ),
+    *(
+        "_:b <u:p> _:anon0 .",
+        "_:b <u:p> _:c .",
+        "<<u:a> a <u:b>> a <u:c> .",
+        "<u:a> <u:b> 5. ",
+        "\ufeff<u:a> a <u:b> .",
+        ":a a :b .",
+    ),
+    *("<u:a> <u:b> ( 1 2 ) .", "<u:a> <u:b> <u:c> ; .", '<u:a> <u:b> "#" .', "<u:a> <u:b> <u:c> ; <u:d> true, 1e0 .\n"),
 )
+turtle = st.sampled_from(TURTLE)
 
 
 @st.composite
@@ -62,7 +87,7 @@ def graph_lines(draw: st.DrawFn) -> str:
 
 
 lines = st.lists(
-    typed_lines() | typed_lines() | graph_lines() | st.sampled_from(["", "  ", "\x0b", "rubbish", "{}", "[]", "\ufeff{}"]),
+    typed_lines() | typed_lines() | graph_lines() | st.sampled_from(["", " ", "\x0b", "rubbish", "{}", "\ufeff{}"]),
     max_size=8,
 )
 
@@ -94,8 +119,16 @@ def in_columns(data: bytes, limits: Limits) -> tuple[list[object], list[object]]
 
 
 @given(lines, st.sampled_from(["", "\n"]), st.integers(1, 200), st.sampled_from([60, 200, 16 << 20]), st.integers(0, 2))
-@example(['{"type": "T", "time": 1, "a": 1}', '{"time": 1, "graph": ""}', '{"type": "T", "time": 2, "a": 2.5}'], "", 99, 9999, 0)
-def test_blocks_of_lines_mean_what_the_lines_mean(lines: list[str], end: str, block: int, most: int, least: int) -> None:
+@example(
+    ['{"type": "T", "time": 1, "a": 1}', '{"time": 1, "graph": ""}', '{"type": "T", "time": 2, "a": 2.5}'],
+    "",
+    99,
+    9999,
+    0,
+)
+def test_blocks_of_lines_mean_what_the_lines_mean(
+    lines: list[str], end: str, block: int, most: int, least: int
+) -> None:
     data = ("\n".join(lines) + end).encode("utf-8", "surrogatepass")
     limits = Limits(event_bytes=most)
     with pytest.MonkeyPatch.context() as patch:
@@ -115,6 +148,13 @@ def test_each_odd_value_alone_means_the_same_wherever_it_stands() -> None:
             for value in RAW:
                 line = (shape % (name, value)).encode()
                 assert in_columns(line, Limits()) == one_by_one(line, Limits())
+
+
+def test_graphs_that_are_parsed_together_mean_what_each_means() -> None:
+    """Whatever stands in a text, it says nothing of the texts beside it."""
+    texts = [text for first in TURTLE for second in TURTLE for text in (first, second)]
+    data = lines_of(*({"time": number, "graph": text} for number, text in enumerate(texts)))
+    assert in_columns(data, Limits()) == one_by_one(data, Limits())
 
 
 def lines_of(*values: dict[str, Any]) -> bytes:

@@ -6,22 +6,28 @@ A block of lines is scanned by `json_scanner`; each line that is not flat goes t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from thence.columns.batches import Batch, RowPositions, encode
+from thence.columns.batches import Batch, EventBatch, RowPositions, encode, localise_blank_nodes
+from thence.columns.dictionary import Terms
+from thence.columns.hashing import without_duplicates
+from thence.columns.time_columns import Intervals, intervals, read_times
 from thence.io import json_scanner as scanner
 from thence.io.event_tables import OWN_COLUMNS, EventTable
 from thence.io.gunzip import READ_FAILURES
+from thence.io.json_graphs import can_be_part, triples_of
 from thence.io.json_scanner import ABSENT, DECIMAL, DOUBLE, ESCAPED, FALSE, INTEGER, NULL, TEXT, TRUE
 from thence.io.jsonl import LineReader, NumberedLine
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, Event
 from thence.rdf.limits import Limits
+from thence.rdf.terms import Literal
 
 _BLOCK = 1 << 20
 _TOGETHER = 4096  # events of single lines that become one batch
@@ -123,7 +129,7 @@ class _Names:
 
     def listed(self) -> list[str]:
         bounds = [0, *self.ends[: self.count].tolist()]
-        return [bytes(self.text[a:b]).decode() for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [bytes(self.text[a:b]).decode() for a, b in pairwise(bounds)]
 
 
 @dataclass(slots=True)
@@ -141,25 +147,28 @@ class _BlockReader:
         if cells is None or not self._is_small(cells):
             yield from self.objects(self._each(data, number))
             return
-        status = cells.lines[:, 2]
+        status = cells.lines[:, 2].copy()
         others = {
             line: found
-            for line in np.flatnonzero((status == scanner.OTHER) | (status == scanner.GRAPH)).tolist()
+            for line in np.flatnonzero(status == scanner.OTHER).tolist()
             if (found := self._line(data, cells, line, number)) is not None
         }
-        good = [line for line, found in others.items() if isinstance(found, Event)]
-        typed = np.flatnonzero(status == scanner.TYPED)
-        if len(good) * _LEAST > len(typed):
+        bad = [line for line, found in others.items() if isinstance(found, BadEvent)]
+        status[bad] = scanner.BLANK
+        events = np.flatnonzero(status != scanner.BLANK)
+        runs = np.split(events, np.flatnonzero(np.diff(status[events])) + 1)
+        if len(runs) > 1 and len(runs) * _LEAST > len(events):
             yield from self.objects(self._each(data, number))
             return
-        begin = 0
-        for line in good:
-            end = int(np.searchsorted(typed, line))
-            yield from self._typed(data, cells, typed[begin:end], number)
-            yield from self.objects(iter([others[line]]))
-            begin = end
-        yield from self._typed(data, cells, typed[begin:], number)
-        yield from (found for found in others.values() if isinstance(found, BadEvent))
+        for run in runs:
+            kind = status[run[0]] if len(run) else scanner.BLANK
+            if kind == scanner.TYPED:
+                yield from self._typed(data, cells, run, number)
+            elif kind == scanner.GRAPH:
+                yield from self._graphs(data, cells, run, number)
+            else:
+                yield from self.objects(others[line] for line in run.tolist() if line in others)
+        yield from (others[line] for line in bad)
 
     def objects(self, found: Iterator[Event | BadEvent]) -> Iterator[Batch | BadEvent]:
         """Events that are objects, as batches; what was bad passes through."""
@@ -227,9 +236,7 @@ class _BlockReader:
                 return None
             self.names = _Names(2 * names.room)
 
-    def _typed(
-        self, data: bytes, cells: _Cells, chosen: NDArray[np.int64], number: int
-    ) -> Iterator[Batch | BadEvent]:
+    def _typed(self, data: bytes, cells: _Cells, chosen: NDArray[np.int64], number: int) -> Iterator[Batch | BadEvent]:
         """The typed events of some flat lines."""
         if not len(chosen):
             return
@@ -245,11 +252,7 @@ class _BlockReader:
             elif (own := column.names() if name in ("id", "subject") else column.plain()) is not None:
                 columns[name] = own
             else:  # times of two kinds, of which most are bad
-                yield from self.objects(
-                    found
-                    for line in chosen.tolist()
-                    if (found := self._line(data, cells, line, number)) is not None
-                )
+                yield from self.objects(self._lines(data, cells, chosen, number))
                 return
         record = pa.record_batch(list(columns.values()), names=list(columns))
         places = RowPositions(self.first, len(rows), lines=number + chosen)
@@ -262,7 +265,84 @@ class _BlockReader:
             else:
                 yield found
 
+    def _graphs(self, data: bytes, cells: _Cells, chosen: NDArray[np.int64], number: int) -> Iterator[Batch | BadEvent]:
+        """The events of some lines that have a graph and its time: graphs that can be parsed together are."""
+        rows = cells.lines[chosen, 3]
+        source = np.frombuffer(data, np.uint8)
+        column = {name: _Column(source, cells, cells.names.index(name), rows) for name in ("time", "end", "graph")}
+        time, end, graph = (each.plain() for each in column.values())
+        if time is None or end is None:  # times of two kinds, of which most are bad
+            yield from self.objects(self._lines(data, cells, chosen, number))
+            return
+        times, faults = intervals(*(read_times(each, integers_in_text=False) for each in (time, end)))
+        texts = graph.cast(pa.binary()).to_pylist()
+        parts = [row for row, text in enumerate(texts) if row not in faults and can_be_part(text)]
+        terms = Terms()
+        triples, wrong = triples_of([texts[row] for row in parts], terms, self.lines.limits)
+        triples[0] = np.array(parts, np.int32)[triples[0]]
+        apart = sorted({*range(len(rows))}.difference(parts) | {parts[each] for each in wrong})
+        read = {row: self._line(data, cells, int(chosen[row]), number) for row in apart}
+        yield from self._joined(terms, triples, times, self._ids(source, cells, chosen, number), read)
 
+    def _ids(self, source: NDArray[np.uint8], cells: _Cells, chosen: NDArray[np.int64], number: int) -> list[str]:
+        given = _Column(source, cells, cells.names.index("id"), cells.lines[chosen, 3]).names().to_pylist()
+        lines = (number + chosen).tolist()
+        return [name or f"{self.lines.stream}:{line}" for name, line in zip(given, lines, strict=True)]
+
+    def _joined(
+        self,
+        terms: Terms,
+        triples: NDArray[np.int32],
+        times: Intervals,
+        ids: list[str],
+        read: Mapping[int, Event | BadEvent | None],
+    ) -> Iterator[Batch | BadEvent]:
+        """Graphs that were parsed together, and those that were read alone, as one batch; then what is bad."""
+        starts, ends, domains = times.starts.copy(), times.ends.copy(), times.domains.copy()
+        more = []
+        for row, event in read.items():
+            if isinstance(event, Event):
+                found = terms.add_all(term for triple in event.triples for term in triple).reshape(-1, 3)
+                more.append(np.column_stack([np.full(len(found), row, np.int32), found]).T)
+                starts[row], ends[row], domains[row] = event.start, event.end, event.domain.value
+        owners, *columns = np.concatenate([triples, *more], axis=1)
+        order = np.argsort(owners, kind="stable")
+        good = np.array([row for row in range(len(ids)) if isinstance(read.get(row, _WAS_READ), Event)], np.int64)
+        offsets = np.zeros(len(ids) + 1, np.int64)
+        np.cumsum(np.bincount(owners, minlength=len(ids)), out=offsets[1:])
+        columns = [np.ascontiguousarray(column[order]) for column in columns]
+        keep = without_duplicates(offsets, *columns)
+        if not keep.all():
+            offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])[offsets]
+            columns = [column[keep] for column in columns]
+        offsets = np.concatenate([offsets[:1], offsets[1:][good]])  # bad ones have no triples
+        positions = np.arange(self.first, self.first + len(good))
+        subjects, predicates, objects = columns
+        localise_blank_nodes(terms, offsets, subjects, objects, positions, self.lines.stream)
+        if len(good):
+            yield EventBatch(
+                terms=terms,
+                offsets=offsets,
+                subjects=subjects,
+                predicates=predicates,
+                objects=objects,
+                starts=starts[good],
+                ends=ends[good],
+                domains=domains[good],
+                ids=terms.add_all(Literal(ids[row]) for row in good.tolist()),
+                positions=positions,
+            )
+        self.first += len(good)
+        yield from (each for each in read.values() if isinstance(each, BadEvent))
+
+    def _lines(self, data: bytes, cells: _Cells, chosen: NDArray[np.int64], number: int) -> Iterator[Event | BadEvent]:
+        for line in chosen.tolist():
+            found = self._line(data, cells, line, number)
+            if found is not None:
+                yield found
+
+
+_WAS_READ = Event(0, [])
 _MASK = np.array([[kind in _ALLOWED[name] for kind in range(scanner.KINDS)] for name in scanner.SEEDED[:5]])
 
 

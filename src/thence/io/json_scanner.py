@@ -38,9 +38,10 @@ _FALSE = np.frombuffer(b"false", np.uint8)
 def scan_lines(data, longest, allowed, names, name_ends, count, guess, kinds, cells, lines):
     """Scan whole lines: (number of lines, of rows, of names; 1 if there were more names than room).
 
-    `lines[i]` is where line i starts and stops, what it is, and its row. `kinds[c, r]` is the kind of a cell, and
-    `cells[c, r]` where it starts and stops, and of a number the digits and how many are behind the point. `allowed[c, k]`: cells of kind k may stand in column c of a typed event. `guess` has the column that the last
-    line had in each place. Lines longer than `longest` are left out.
+    `lines[i]` is where line i starts and stops, what it is, and its row. `kinds[c, r]` is the kind of a cell;
+    `cells[c, r]` where it starts and stops, and of a number the digits and how many are behind the point.
+    `allowed[c, k]`: cells of kind k may stand in column c of a typed event. `guess` has the column that the last line
+    had in each place. Lines longer than `longest` are left out.
     """
     size = len(data)
     line = 0
@@ -55,9 +56,7 @@ def scan_lines(data, longest, allowed, names, name_ends, count, guess, kinds, ce
         if begin == stop:
             status = BLANK
         elif stop - i <= longest and data[begin] == _OPEN:
-            found = _scan_object(
-                data, begin + 1, stop, row, names, name_ends, count, guess, kinds, cells
-            )
+            found = _scan_object(data, begin + 1, stop, row, names, name_ends, count, guess, kinds, cells)
             if found == _FULL:
                 return line, row, count, 1
             if found >= 0:
