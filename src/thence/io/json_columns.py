@@ -22,7 +22,7 @@ from thence.columns.time_columns import Intervals, intervals, read_times
 from thence.io import json_scanner as scanner
 from thence.io.event_tables import OWN_COLUMNS, EventTable
 from thence.io.gunzip import READ_FAILURES
-from thence.io.json_graphs import can_be_part, triples_of
+from thence.io.json_graphs import parts, triples_of
 from thence.io.json_scanner import ABSENT, DECIMAL, DOUBLE, ESCAPED, FALSE, INTEGER, NULL, TEXT, TRUE
 from thence.io.jsonl import LineReader, NumberedLine
 from thence.rdf.events import DEFAULT_NAMESPACE, BadEvent, Event
@@ -276,11 +276,11 @@ class _BlockReader:
             return
         times, faults = intervals(*(read_times(each, integers_in_text=False) for each in (time, end)))
         texts = graph.cast(pa.binary()).to_pylist()
-        parts = [row for row, text in enumerate(texts) if row not in faults and can_be_part(text)]
+        together = [row for row in parts(texts) if row not in faults]
         terms = Terms()
-        triples, wrong = triples_of([texts[row] for row in parts], terms, self.lines.limits)
-        triples[0] = np.array(parts, np.int32)[triples[0]]
-        apart = sorted({*range(len(rows))}.difference(parts) | {parts[each] for each in wrong})
+        triples, wrong = triples_of([texts[row] for row in together], terms, self.lines.limits)
+        triples[0] = np.array(together, np.int32)[triples[0]]
+        apart = sorted({*range(len(rows))}.difference(together) | {together[each] for each in wrong})
         read = {row: self._line(data, cells, int(chosen[row]), number) for row in apart}
         yield from self._joined(terms, triples, times, self._ids(source, cells, chosen, number), read)
 

@@ -21,19 +21,33 @@ _FEW = 4
 # hide what follows behind a `#`; if it ends as Turtle must; and if its blank nodes have labels that stay as they are.
 _LABELS = GENERATED.encode() + rb"|anon[0-9]"
 _APART = re.compile(rb"[{}\[(]|<<|\"\"\"|'''|(?i:prefix|base|version)[\s<\"']|_:(?:" + _LABELS + rb")|" + BOM)
+_SIGNS = (b"{", b"}", b"[", b"(", b"<<", b'"""', b"'''", b"prefix", b"base", b"version", b"_:", BOM)
+"""Without any of these, nothing of `_APART` is in a text."""
 _IRI = re.compile(rb"<[^<>\s]*>")
 
 
-def can_be_part(text: bytes) -> bool:
-    """Whether a Turtle text means the same as the content of a graph in TriG.
+def parts(texts: Sequence[bytes]) -> list[int]:
+    """The numbers of the Turtle texts that mean the same as the content of a graph in TriG.
 
-    >>> can_be_part(b"<u:a> <u:b#c> 7 ."), can_be_part(b"<u:a> <u:b> 7 } <u:g> {"), can_be_part(b"<u:a> <u:b> 7 # .")
-    (True, False, False)
+    >>> parts([b"<u:a> <u:b#c> 7 .", b"<u:a> <u:b> 7 } <u:g> {", b"<u:a> <u:b> 7 # ."])
+    [0]
     """
-    if _APART.search(text):
+    all_are = _are_tame(b"\n".join(texts))  # mostly so, and quicker than a look at each
+    return [number for number, text in enumerate(texts) if _has_end(text) and (all_are or _is_part(text))]
+
+
+def _are_tame(texts: bytes) -> bool:
+    lower = texts.lower()
+    if any(sign in lower for sign in _SIGNS):
         return False
-    if b"#" in text and b"#" in _IRI.sub(b"", text):
-        return False
+    return b"#" not in texts or b"#" not in _IRI.sub(b"", texts)
+
+
+def _is_part(text: bytes) -> bool:
+    return not _APART.search(text) and (b"#" not in text or b"#" not in _IRI.sub(b"", text))
+
+
+def _has_end(text: bytes) -> bool:
     stripped = text.rstrip()
     return not stripped or stripped.endswith(b".")
 
@@ -43,7 +57,8 @@ def triples_of(texts: Sequence[bytes], terms: Terms, limits: Limits) -> tuple[ND
     order; and the numbers of texts that must be parsed alone, because something may be wrong with them."""
     found: list[NDArray[np.int32]] = []
     alone: list[int] = []
-    waiting = [(0, len(texts))]
+    together = max(1, limits.nesting)  # so many brackets need no look at how deep they are
+    waiting = [(first, min(first + together, len(texts))) for first in reversed(range(0, len(texts), together))]
     while waiting:
         first, last = waiting.pop()
         try:
