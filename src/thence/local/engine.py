@@ -190,7 +190,7 @@ class Engine:
         batches = {name: [self._batch(name, events)] for name, events in ready.items()}
         self.come_to = watermark
         try:
-            rows = self.answers.flow.feed(batches, watermark, advanced=advanced, heard=self.watermark.latest)
+            rows = self.answers.flow.feed_parts(batches, watermark, advanced=advanced, heard=self.watermark.latest)
             found: list[Match | Problem] = list(self.answers.of(rows, self.domain.known))
             wrong = list(self.answers.problems(self.domain.known))
             return [*found, *wrong] if self.problems else found

@@ -97,7 +97,7 @@ class Matching(Iterator[Match | Problem]):
             for some, watermark in self._stretches(held, problems):
                 yield from problems
                 problems.clear()
-                yield from self.answers.of(self.answers.flow.feed(some, watermark), self.domain.known)
+                yield from self.answers.of(self.answers.flow.feed_parts(some, watermark), self.domain.known)
                 wrong = list(self.answers.problems(self.domain.known))
                 yield from wrong if self.problems else ()
         except OutOfOrderError:
