@@ -168,7 +168,10 @@ class _BlockReader:
                 yield from self._graphs(data, cells, run, number)
             else:
                 yield from self.objects(others[line] for line in run.tolist() if line in others)
-        yield from (others[line] for line in bad)
+        for line in bad:
+            found = others[line]
+            assert isinstance(found, BadEvent)
+            yield found
 
     def objects(self, found: Iterator[Event | BadEvent]) -> Iterator[Batch | BadEvent]:
         """Events that are objects, as batches; what was bad passes through."""
@@ -275,6 +278,7 @@ class _BlockReader:
             yield from self.objects(self._lines(data, cells, chosen, number))
             return
         times, faults = intervals(*(read_times(each, integers_in_text=False) for each in (time, end)))
+        assert graph is not None, "each line has one"
         texts = graph.cast(pa.binary()).to_pylist()
         together = [row for row in parts(texts) if row not in faults]
         terms = Terms()
@@ -415,7 +419,8 @@ class _Column:
 
     @property
     def _numbers(self) -> NDArray[np.int64]:
-        return self._cells.cells[self._place, self._rows, 2]
+        found: NDArray[np.int64] = self._cells.cells[self._place, self._rows, 2]
+        return found
 
     def _texts(self, given: NDArray[np.bool_]) -> Any:
         cells, place = self._cells, self._place

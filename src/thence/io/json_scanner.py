@@ -252,7 +252,7 @@ def _code(data, i, stop):
     r"""The number of `\\uXXXX`; -1 if it is not that."""
     if i + 6 > stop or data[i] != _BACKSLASH or data[i + 1] != _U:
         return -1
-    code = 0
+    code = np.int64(0)
     for k in range(i + 2, i + 6):
         byte = np.int64(data[k])
         if _ZERO <= byte <= _NINE:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thence.columns.batches import EventBatch, encode
 from thence.columns.arrays import Ints
+from thence.columns.batches import EventBatch, encode
 from thence.columns.id_order import id_key
 from thence.interface.dataflow import Dataflow
 from thence.interface.extracted import ArrivedBatch
@@ -199,7 +199,10 @@ class LocalFlow:
             else:
                 found.append(self._emitted(host, rows))
             reached.append(own)
-        yield from found[0] if len(found) == 1 else merge(*map(_rows_of, found), key=self._place)
+        if len(found) == 1:
+            yield from found[0]
+        else:
+            yield from merge(*map(_rows_of, found), key=self._place)
         self._after(reached)
 
     def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: MatchTable) -> None:

@@ -1,0 +1,91 @@
+"""`thence schema FILE`: what a file holds, as queries see it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from thence.io.file_schema import FileSchema
+    from thence.rdf.terms import Term
+
+_LONGEST = 40  # characters of an example
+_MOST_TYPES = 5
+
+
+@click.command()
+@click.argument("files", metavar="FILE …", nargs=-1, required=True)
+def schema(files: tuple[str, ...]) -> None:
+    """Show the columns of event files: types, nulls, examples, and what times and types are taken from."""
+    from thence.io.file_schema import file_schema
+
+    for number, path in enumerate(files):
+        if number:
+            click.echo("")
+        _show(file_schema(path))
+
+
+def _show(found: FileSchema) -> None:
+    from rich.console import Console
+
+    from thence.cli.text_tables import escape_controls, table
+
+    for line in _facts(found):
+        click.echo(escape_controls(line))
+    rows = [_row(found, name) for name in found.columns]
+    if rows:
+        title = "column" if any(not name.startswith("<") for name in found.columns) else "predicate"
+        console = Console(width=None if sys.stdout.isatty() else 120)
+        console.print(table("", (title, "type", "without" if found.declared is None else "nulls", "examples"), rows))
+
+
+def _facts(found: FileSchema) -> list[str]:
+    from thence.cli.run import counted_noun
+
+    kinds = [f"{name} ({count:,})" for name, count in found.types.most_common(_MOST_TYPES)]
+    more = len(found.types) - len(kinds)
+    lines = [
+        f"{found.path}: {counted_noun(found.events, 'event', 'events')}",
+        f"time: {_taken(found, 'time')}{found.times}",
+        f"type: {_taken(found, 'type')}{', '.join(kinds) or 'none'}{f' and {more:,} more' if more else ''}",
+    ]
+    if found.intervals:
+        lines.append(f"end: {_taken(found, 'end')}{found.intervals:,} intervals")
+    if found.declared is not None:
+        lines.append(f"id: {'column id' if 'id' in found.declared else 'STREAM:LINE, as there is no column id'}")
+        if "subject" in found.declared:
+            lines.append("subject: column subject")
+    for count, noun, first in (
+        (found.bad, "bad event", found.first_bad),
+        (found.bad_cells, "bad cell", found.first_bad_cell),
+    ):
+        if first is not None:
+            lines.append(f"{counted_noun(count, noun, noun + 's')}, the first: line {first.line}, {first.reason}")
+    return lines
+
+
+def _taken(found: FileSchema, name: str) -> str:
+    if found.declared is None or name not in found.declared:
+        return ""
+    return f"column {name}, "
+
+
+def _row(found: FileSchema, name: str) -> tuple[str, str, str, str]:
+    seen = found.columns[name]
+    declared = None if found.declared is None else found.declared.get(name)
+    kind = ", ".join(seen.types) or "null" if declared is None else _arrow_name(declared)
+    examples = ", ".join(_example(term) for term in seen.examples)
+    missing = found.events - seen.given
+    return name, kind, f"{max(0, missing):,}", examples
+
+
+def _arrow_name(kind: Any) -> str:
+    names = {"string": "text", "large_string": "text", "int64": "integer", "bool": "boolean"}
+    return names.get(str(kind), str(kind).replace("decimal128", "decimal"))
+
+
+def _example(term: Term) -> str:
+    text = term.value
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
