@@ -168,7 +168,7 @@ def test_times_of_other_things_are_part_of_the_graph() -> None:
         ({"time": 1, "graph": "<s> <p> <o> ."}, "graph:1:1: No scheme found in an absolute IRI"),
         (
             {"time": 1, "type": "T", "x": [1]},
-            "attribute 'x' is neither a number, text, a boolean, a date nor an RDF term",
+            "attribute 'x' is neither a number, text, a boolean, a date, a duration nor an RDF term",
         ),
         ('{"time": 1, "type": "T", "x": 1, "x": 2}', '"x" occurs twice in one object'),
         ('{"time": 1, "type": "T", "x": NaN}', "NaN is not JSON"),
